@@ -1,0 +1,77 @@
+# Every target sets up what it needs, in .venv, and again only when pyproject.toml or
+# constraints.txt have changed.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip --disable-pip-version-check -qq
+INSTALL = $(PIP) install --prefer-binary --constraint constraints.txt
+STAMP  := $(VENV)/.stamp
+
+# Workers of the tests: as many as there are processors, at most four.
+PYTEST_ARGS ?= --numprocesses auto --maxprocesses 4
+# Where the study finds the INFORMS data.
+DATA ?= $(wildcard ../shared/data)
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help demo test check format bench docs study clean
+
+help: ## list these targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: $(STAMP)-demo ## two clinics' visits: generated, measured, released, reported
+	@$(BIN)/sfumato demo
+
+test: $(STAMP)-test ## run the tests
+	@$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+check: $(STAMP)-check ## format, lint, types, order of the rooms, docstrings, documentation
+	@echo "format";             $(BIN)/ruff format --quiet --check . || { $(BIN)/ruff format --diff --quiet .; exit 1; }
+	@echo "lint";               $(BIN)/ruff check --quiet .
+	@echo "types";              $(BIN)/mypy --no-error-summary
+	@echo "types of tools";     $(BIN)/mypy --no-error-summary tools benchmarks
+	@echo "order of the rooms"; $(BIN)/lint-imports --no-logo
+	@echo "docstrings";         $(BIN)/python tools/check_docstrings.py src
+	@$(MAKE) --no-print-directory docs
+
+format: $(STAMP)-check ## format the code and mend what ruff can mend
+	@$(BIN)/ruff check --quiet --fix-only .
+	@$(BIN)/ruff format .
+
+bench: $(STAMP)-bench ## times of the tree as ratios to a sort, on this machine
+	@$(BIN)/python benchmarks/run.py
+
+docs: $(STAMP)-check ## build the documentation in build/docs
+	@echo "documentation"
+	@$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --fresh-env -b html docs build/docs
+	@$(BIN)/python tools/check_offline.py build/docs
+
+study: $(STAMP)-demo ## the tables of Kartal and Li 2020 again (DATA=folder)
+	@$(BIN)/sfumato study kartal-li-2020 $(if $(DATA),--data "$(DATA)")
+
+clean: ## remove what these targets have made, .venv included
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(STAMP)-venv:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	  echo "sfumato needs Python 3.11 or newer; '$(PYTHON)' is not." >&2; \
+	  echo "Name another one: make $(or $(MAKECMDGOALS),demo) PYTHON=python3.12" >&2; exit 1; }
+	@echo "creating $(VENV)"
+	@$(PYTHON) -m venv --clear $(VENV) || { \
+	  echo "Python's venv module is missing; Debian and Ubuntu have it as python3-venv." >&2; exit 1; }
+	@$(INSTALL) --upgrade pip
+	@touch $@
+
+$(STAMP)-%: $(STAMP)-venv pyproject.toml constraints.txt
+	@echo "installing what 'make $*' needs"
+	@$(INSTALL) --build-constraint constraints.txt $(WANTS_$*)
+	@touch $@
+
+WANTS_demo  := --editable '.[report]'
+WANTS_test  := --editable '.[all]' --group test
+WANTS_check := --editable '.[all]' --group check
+WANTS_bench := --editable . --group bench
+
+.PRECIOUS: $(STAMP)-%

@@ -1,0 +1,1 @@
+"""Values and small services that every room uses."""

@@ -1,0 +1,66 @@
+"""The errors that sfumato raises; every message is publishable (no value of the data)."""
+
+from __future__ import annotations
+
+
+class SfumatoError(Exception):
+    """Root of all errors that sfumato raises on purpose.
+
+    A message names columns, parameters, row numbers and kinds of content, never a value of
+    the data, so that it can be logged and mailed.
+    """
+
+
+class InputError(SfumatoError):
+    """Something that was passed in (data, schema, hierarchy, parameter) breaks a rule.
+
+    Parameters
+    ----------
+    subject
+        What is at fault: ``"column 'age'"``, ``"parameter k"``, ``"file visits.csv"``.
+    rule
+        What must hold: ``"must hold numbers"``.
+    found
+        The kind of what was found and where: ``"text in row 17"``. Never a value.
+    accepted
+        What would be accepted.
+    advice
+        What to do next.
+    """
+
+    def __init__(
+        self, subject: str, rule: str, *, found: str = "", accepted: str = "", advice: str = ""
+    ) -> None:
+        self.subject = subject
+        self.rule = rule
+        self.found = found
+        self.accepted = accepted
+        self.advice = advice
+        parts = [f"{subject} {rule}"]
+        if found:
+            parts.append(f"found {found}")
+        if accepted:
+            parts.append(f"accepted: {accepted}")
+        if advice:
+            parts.append(advice)
+        super().__init__("; ".join(parts) + ".")
+
+
+class ConstraintsNotMetError(SfumatoError):
+    """The whole file, taken as one class, breaks a constraint, so no release can meet it.
+
+    Parameters
+    ----------
+    failures
+        One sentence per broken constraint: which, by how much, in which column.
+    options
+        What could be done instead, each with its stated loss.
+    """
+
+    def __init__(self, failures: tuple[str, ...], options: tuple[str, ...] = ()) -> None:
+        self.failures = failures
+        self.options = options
+        lines = ["No release of this file can meet what was asked.", *failures]
+        if options:
+            lines += ["What can be done:", *(f"- {option}" for option in options)]
+        super().__init__("\n".join(lines))

@@ -1,0 +1,205 @@
+"""A hierarchy in array form: levels, ancestors and lowest common ancestors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.core.errors import InputError
+
+ROOT = "*"
+"""The label above everything, where a hierarchy names none of its own."""
+
+Ints = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Hierarchy:
+    """Generalisations of a column's values in array form.
+
+    Attributes
+    ----------
+    leaves
+        The most detailed labels, aligned with the codes of the column's domain.
+    labels
+        The distinct labels of each level; ``labels[0]`` are the leaves and the last level has
+        one label, the root. A label may occur at several levels (ragged hierarchies).
+    ancestors
+        Index into ``labels[level]`` of each leaf's ancestor, shape (levels, leaves). Leaves
+        that share an ancestor share all ancestors above it.
+    """
+
+    leaves: tuple[str, ...]
+    labels: tuple[tuple[str, ...], ...]
+    ancestors: Ints
+
+    @classmethod
+    def from_columns(
+        cls, columns: Sequence[Sequence[str]], subject: str, lines: Sequence[int] | None = None
+    ) -> Hierarchy:
+        """Build a hierarchy from one column of labels per level.
+
+        A root ``*`` is added where the last column is not one single label. Rows that repeat a
+        leaf with the same ancestors count once.
+
+        Parameters
+        ----------
+        columns
+            The labels of each level, most detailed first, all of one length; row ``i`` of every
+            column speaks about one leaf.
+        subject
+            What an error is about: ``"hierarchy file age.csv"``.
+        lines
+            The line of the file that each row comes from, for errors; 1, 2, ... without it.
+
+        Raises
+        ------
+        InputError
+            If two rows share a label at one level and differ at a level above.
+        """
+        encoded = [_encode(column) for column in columns]
+        if len(encoded) == 1 or len(encoded[-1][0]) != 1:
+            encoded.append(((ROOT,), np.zeros(len(columns[0]), dtype=np.int32)))
+        for level in range(len(encoded) - 1):
+            _check_nesting(encoded[level][1], encoded[level + 1][1], level, subject, lines)
+        labels = tuple(names for names, _ in encoded)
+        first = np.unique(encoded[0][1], return_index=True)[1]
+        ancestors = np.stack([codes[first] for _, codes in encoded])
+        return cls(labels[0], labels, ancestors)
+
+    @property
+    def height(self) -> int:
+        """Number of levels above the leaves."""
+        return len(self.labels) - 1
+
+    @cached_property
+    def positions(self) -> dict[str, int]:
+        """The index of each leaf."""
+        return {leaf: index for index, leaf in enumerate(self.leaves)}
+
+    def label(self, level: int, index: int) -> str:
+        """The label with this index at this level (0 for the leaves)."""
+        return self.labels[level][index]
+
+    def leaf_counts(self, level: int) -> npt.NDArray[np.int64]:
+        """Number of leaves below each label of a level, shape (labels of the level,)."""
+        counts = np.bincount(self.ancestors[level], minlength=len(self.labels[level]))
+        return counts.astype(np.int64, copy=False)
+
+    def is_below(self, leaf: str, label: str) -> bool:
+        """Whether ``label`` is the leaf itself or its ancestor at any level."""
+        position = self.positions.get(leaf)
+        if position is None:
+            return False
+        return any(
+            names[index] == label
+            for names, index in zip(self.labels, self.ancestors[:, position], strict=True)
+        )
+
+    def lowest_common_ancestors(
+        self, class_of: npt.NDArray[np.integer], codes: Ints, classes: int
+    ) -> tuple[Ints, Ints]:
+        """The lowest ancestor that all values of a class share, for every class.
+
+        Every cell is compared, level by level, with one cell of its class; by nesting, the
+        cells that still differ at a level are among those that differed below it.
+
+        Parameters
+        ----------
+        class_of
+            The class of each cell, shape (cells,).
+        codes
+            The leaf of each cell, shape (cells,); -1 (missing) is ignored.
+        classes
+            Number of classes.
+
+        Returns
+        -------
+        tuple
+            Per class the level and the index into ``labels[level]``, each of shape (classes,);
+            level 0 and index -1 for a class without any value.
+        """
+        levels = np.zeros(classes, dtype=np.int32)
+        one = np.full(classes, -1, dtype=np.int32)
+        present = codes >= 0
+        groups, leaves = (class_of, codes) if present.all() else (class_of[present], codes[present])
+        one[groups] = leaves
+        for ancestors in self.ancestors:
+            differs = ancestors[leaves] != ancestors[one[groups]]
+            groups, leaves = groups[differs], leaves[differs]
+            if not len(groups):
+                break
+            apart = np.zeros(classes, dtype=np.bool_)
+            apart[groups] = True
+            levels += apart
+        index = np.where(one >= 0, self.ancestors[levels, one], -1) if self.leaves else one
+        return levels, index.astype(np.int32, copy=False)
+
+    def restricted(self, labels: Sequence[str], subject: str) -> Hierarchy:
+        """The hierarchy over these leaves only, in this order.
+
+        Parameters
+        ----------
+        labels
+            The leaves to keep.
+        subject
+            What an error is about: ``"hierarchy of column 'age'"``.
+
+        Raises
+        ------
+        InputError
+            If some of the labels are not leaves of the hierarchy.
+        """
+        found = [self.positions.get(label, -1) for label in labels]
+        missing = found.count(-1)
+        if missing:
+            raise InputError(
+                subject,
+                "must have a leaf for every value of the column",
+                found=f"{missing} of {len(found)} distinct values without a leaf",
+                advice="add a line for each of them, in the spelling of the data, "
+                "or declare them as missing in the schema",
+            )
+        kept = self.ancestors[:, found] if found else self.ancestors[:, :0]
+        names, ancestors = [], np.empty(kept.shape, dtype=np.int32)
+        for level, codes in enumerate(kept):
+            used, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
+            rank = np.empty(len(used), dtype=np.int32)
+            by_appearance = np.argsort(first)
+            rank[by_appearance] = np.arange(len(used), dtype=np.int32)
+            names.append(tuple(self.labels[level][index] for index in used[by_appearance]))
+            ancestors[level] = rank[inverse]
+        names[-1] = self.labels[-1]
+        return Hierarchy(names[0], tuple(names), ancestors)
+
+
+def _encode(column: Sequence[str]) -> tuple[tuple[str, ...], Ints]:
+    """The distinct labels by first appearance, and each row's index into them."""
+    index: dict[str, int] = {}
+    codes = np.fromiter(
+        (index.setdefault(label, len(index)) for label in column), dtype=np.int32, count=len(column)
+    )
+    return tuple(index), codes
+
+
+def _check_nesting(
+    codes: Ints, above: Ints, level: int, subject: str, lines: Sequence[int] | None
+) -> None:
+    """Refuse rows that share a label at ``level`` and differ at the level above it."""
+    first = np.unique(codes, return_index=True)[1]
+    broken = np.flatnonzero(above[first][codes] != above)
+    if not len(broken):
+        return
+    pair = (int(first[codes[broken[0]]]), int(broken[0]))
+    one, other = pair if lines is None else (lines[pair[0]], lines[pair[1]])
+    shared = "name the same leaf" if level == 0 else f"agree in column {level + 1}"
+    raise InputError(
+        subject,
+        "must be nested: rows that share a label share all labels to its right",
+        found=f"lines {one} and {other}, which {shared} and differ in column {level + 2}",
+        advice="give both lines the same labels there, or tell the shared label apart",
+    )

@@ -1,0 +1,21 @@
+"""What each column of a file is: declared in Python or TOML, without touching data."""
+
+from sfumato.schema.model import (
+    IntervalHierarchy,
+    Kind,
+    PrefixHierarchy,
+    QuasiIdentifier,
+    Schema,
+)
+from sfumato.schema.toml import dump_schema, load_schema, schema_to_dict
+
+__all__ = [
+    "IntervalHierarchy",
+    "Kind",
+    "PrefixHierarchy",
+    "QuasiIdentifier",
+    "Schema",
+    "dump_schema",
+    "load_schema",
+    "schema_to_dict",
+]

@@ -1,0 +1,211 @@
+"""What each column of a file is; declares only, touches no data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
+
+from sfumato.core.errors import InputError
+
+
+class Kind(StrEnum):
+    """How the values of a quasi-identifier relate to each other."""
+
+    NUMERIC = "numeric"
+    """Numbers and dates: have differences and means; cut anywhere (relaxed)."""
+    ORDERED = "ordered"
+    """Categories with an order; cut between categories (strict)."""
+    CATEGORICAL = "categorical"
+    """Categories without an order."""
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+
+class PrefixHierarchy(_Frozen):
+    """A hierarchy of codes by their prefixes and by ranges of codes.
+
+    ICD-9 ``250.1`` becomes ``250`` with ``lengths=[3]`` and ``240-279`` with that range in
+    ``groups``.
+
+    Attributes
+    ----------
+    lengths
+        Lengths of the prefixes kept, in characters, longest (most detailed) first.
+    groups
+        Inclusive ranges ``"240-279"`` of the shortest prefix, one more level above it.
+    """
+
+    lengths: tuple[int, ...]
+    groups: tuple[str, ...] = ()
+
+
+class IntervalHierarchy(_Frozen):
+    """A hierarchy of numbers or dates by intervals.
+
+    Attributes
+    ----------
+    widths
+        Widths of the intervals, narrowest first: numbers, or for dates any of ``"month"``,
+        ``"quarter"``, ``"year"``, ``"decade"``.
+    start
+        Where the intervals of numbers start.
+    """
+
+    widths: tuple[float | str, ...]
+    start: float = 0.0
+
+
+HierarchySpec = Path | PrefixHierarchy | IntervalHierarchy
+
+
+class QuasiIdentifier(_Frozen):
+    """One quasi-identifier: what an intruder may know about a person.
+
+    Attributes
+    ----------
+    kind
+        How its values relate to each other; ``None`` takes it from the data: numbers and dates
+        are numeric, everything else is categorical.
+    order
+        The categories from lowest to highest, for ``kind="ordered"`` only. Without it the
+        order comes from the hierarchy's file, else it is natural (numbers by value).
+    hierarchy
+        Path of a one-row-per-leaf CSV, or prefixes, or intervals.
+    weight
+        Its share in information loss, relative to the others.
+    """
+
+    kind: Kind | None = None
+    order: tuple[str, ...] | None = None
+    hierarchy: HierarchySpec | None = None
+    weight: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
+
+    @model_validator(mode="after")
+    def _order_fits_kind(self) -> QuasiIdentifier:
+        if self.order is not None and self.kind is not Kind.ORDERED:
+            raise ValueError("'order' is for kind = \"ordered\" only")
+        if self.order is not None and len(set(self.order)) != len(self.order):
+            raise ValueError("'order' must name each category once")
+        return self
+
+
+def _several(value: Any) -> Any:
+    return (value,) if isinstance(value, str) else value
+
+
+def _named(value: Any) -> Any:
+    """Take names alone, or names with the kind as a word, as quasi-identifiers."""
+    value = _several(value)
+    if isinstance(value, (list, tuple)):
+        return {name: QuasiIdentifier() for name in value}
+    if isinstance(value, Mapping):
+        return {
+            name: {"kind": given} if isinstance(given, str) else given
+            for name, given in value.items()
+        }
+    return value
+
+
+Names = Annotated[tuple[str, ...], BeforeValidator(_several)]
+
+
+class Schema(_Frozen):
+    """What each column of a file is.
+
+    Columns that are not named are insensitive: they are released unchanged.
+
+    Parameters
+    ----------
+    person
+        The column that says which person a record belongs to. Without it every record is a
+        person of its own.
+    quasi_identifiers
+        Columns that an intruder may know: a mapping from the name to a `QuasiIdentifier`, to
+        its fields, or to its kind as a word; or a list of names.
+    sensitive
+        Columns whose values must not be learned about a person.
+    direct_identifiers
+        Columns that name a person; never released.
+    insensitive
+        Columns that are released unchanged; naming them states that somebody thought about it.
+    missing
+        Texts that mean a missing value, beside the empty cell.
+
+    Raises
+    ------
+    InputError
+        If a column has two roles, a field is unknown, or there is no quasi-identifier.
+
+    Examples
+    --------
+    >>> schema = Schema(
+    ...     person="patient", quasi_identifiers={"age": "numeric", "sex": "categorical"}
+    ... )
+    >>> schema.quasi_identifiers["age"].kind
+    <Kind.NUMERIC: 'numeric'>
+    """
+
+    person: str | None = None
+    quasi_identifiers: Annotated[dict[str, QuasiIdentifier], BeforeValidator(_named)]
+    sensitive: Names = ()
+    direct_identifiers: Names = ()
+    insensitive: Names = ()
+    missing: Names = ()
+
+    def __init__(self, **fields: Any) -> None:
+        try:
+            super().__init__(**fields)
+        except ValidationError as error:
+            raise schema_error(error) from None
+
+    @model_validator(mode="after")
+    def _one_role_each(self) -> Schema:
+        if not self.quasi_identifiers:
+            raise ValueError("there must be at least one quasi-identifier")
+        roles: dict[str, str] = {}
+        for role, names in self.roles().items():
+            for name in names:
+                if name in roles:
+                    raise ValueError(
+                        f"column '{name}' is named as {roles[name]} and as {role}; "
+                        "a column has one role"
+                    )
+                roles[name] = role
+        return self
+
+    def roles(self) -> dict[str, tuple[str, ...]]:
+        """The named columns of each role."""
+        return {
+            "person": () if self.person is None else (self.person,),
+            "quasi-identifier": tuple(self.quasi_identifiers),
+            "sensitive": self.sensitive,
+            "direct identifier": self.direct_identifiers,
+            "insensitive": self.insensitive,
+        }
+
+    def columns(self) -> tuple[str, ...]:
+        """All named columns, in the order of their roles."""
+        return tuple(name for names in self.roles().values() for name in names)
+
+
+def schema_error(error: ValidationError) -> InputError:
+    """Say what pydantic found, without the value that it was given."""
+    problems = []
+    for item in error.errors(include_input=False, include_url=False):
+        place = ".".join(str(part) for part in item["loc"])
+        said = item["msg"].removeprefix("Value error, ")
+        problems.append(f"{place}: {said}" if place else said)
+    return InputError("schema", "breaks a rule", found="; ".join(problems))

@@ -1,0 +1,55 @@
+"""What every test may use: the shared data, a browser, profiles of Hypothesis."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+ROOT = Path(__file__).resolve().parent.parent
+REQUIRED = os.environ.get("SFUMATO_REQUIRE") == "1"
+"""Whether what is missing fails a test instead of skipping it."""
+
+_slow = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+settings.register_profile("local", deadline=None, suppress_health_check=_slow)
+settings.register_profile(
+    "ci", deadline=None, suppress_health_check=_slow, derandomize=True, print_blob=True
+)
+settings.load_profile("ci" if REQUIRED or "CI" in os.environ else "local")
+
+
+def missing(message: str) -> NoReturn:
+    """Skip the test that asks, or fail it where SFUMATO_REQUIRE=1."""
+    if REQUIRED:
+        pytest.fail(message)
+    pytest.skip(message)
+
+
+@pytest.fixture(scope="session")
+def project_root() -> Path:
+    """The folder of pyproject.toml."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of the public data sets: SFUMATO_DATA, else ``../shared/data``."""
+    folder = Path(os.environ.get("SFUMATO_DATA") or ROOT.parent / "shared" / "data")
+    if not folder.is_dir():
+        missing("no shared data; set SFUMATO_DATA to the folder that holds adult and informs")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Path:
+    """A Chromium browser: SFUMATO_CHROMIUM, else the first one on PATH."""
+    names = (os.environ.get("SFUMATO_CHROMIUM"), "chromium", "chromium-browser", "google-chrome")
+    for name in names:
+        found = shutil.which(name) if name else None
+        if found:
+            return Path(found)
+    missing("no Chromium; install Debian's chromium or set SFUMATO_CHROMIUM to its path")

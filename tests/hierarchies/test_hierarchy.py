@@ -1,0 +1,141 @@
+"""Levels, ancestors and lowest common ancestors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sfumato.core.errors import InputError
+from sfumato.hierarchies import Hierarchy
+
+LEAVES = ["flu", "cold", "burn", "cut"]
+TREE = Hierarchy.from_columns(
+    [LEAVES, ["airways", "airways", "skin", "skin"], ["illness", "illness", "injury", "injury"]],
+    "a hierarchy",
+)
+
+
+@st.composite
+def hierarchies(draw: st.DrawFn) -> Hierarchy:
+    """A random tree: every level maps the labels below it to fewer or as many labels."""
+    leaves = draw(st.integers(1, 12))
+    columns = [[f"leaf {leaf}" for leaf in range(leaves)]]
+    for level in range(draw(st.integers(0, 3))):
+        parent = {
+            label: f"{level} {draw(st.integers(0, 4))}" for label in dict.fromkeys(columns[-1])
+        }
+        columns.append([parent[label] for label in columns[-1]])
+    return Hierarchy.from_columns(columns, "a hierarchy")
+
+
+def test_levels_labels_and_counts() -> None:
+    assert TREE.leaves == tuple(LEAVES)
+    assert TREE.height == 3
+    assert TREE.labels[1:] == (("airways", "skin"), ("illness", "injury"), ("*",))
+    assert TREE.ancestors.dtype == np.int32
+    assert TREE.ancestors.tolist() == [[0, 1, 2, 3], [0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 0, 0]]
+    assert TREE.label(1, 1) == "skin"
+    counts = TREE.leaf_counts(1)
+    assert counts.dtype == np.int64
+    assert counts.tolist() == [2, 2]
+    assert TREE.leaf_counts(3).tolist() == [4]
+
+
+def test_a_single_last_label_is_the_root() -> None:
+    tree = Hierarchy.from_columns([["a", "b"], ["all", "all"]], "a hierarchy")
+    assert tree.labels[-1] == ("all",)
+    assert tree.height == 1
+
+
+def test_a_list_of_leaves_gets_a_root() -> None:
+    for leaves in (["a"], ["a", "b"]):
+        tree = Hierarchy.from_columns([leaves], "a hierarchy")
+        assert tree.labels == (tuple(leaves), ("*",))
+
+
+def test_a_repeated_row_counts_once() -> None:
+    tree = Hierarchy.from_columns([["a", "b", "a"], ["x", "y", "x"]], "a hierarchy")
+    assert tree.leaves == ("a", "b")
+    assert tree.ancestors.tolist() == [[0, 1], [0, 1], [0, 0]]
+
+
+def test_one_label_at_several_levels() -> None:
+    tree = Hierarchy.from_columns(
+        [["0000", "1011", "1012"], ["0000", "101", "101"], ["0000", "1", "1"]], "a hierarchy"
+    )
+    assert [names[0] for names in tree.labels] == ["0000", "0000", "0000", "*"]
+    assert tree.is_below("0000", "0000")
+    assert tree.is_below("1011", "1")
+    assert not tree.is_below("0000", "1")
+    assert tree.is_below("0000", "*")
+    assert not tree.is_below("nowhere", "*")
+
+
+def test_broken_nesting_names_the_lines_and_no_label() -> None:
+    columns = [["flu", "cold", "burn"], ["airways", "airways", "skin"], ["north", "south", "south"]]
+    with pytest.raises(InputError, match=r"lines 4 and 7") as caught:
+        Hierarchy.from_columns(columns, "hierarchy file x.csv", [4, 7, 8])
+    message = str(caught.value)
+    assert "column 2" in message
+    assert "column 3" in message
+    assert not any(label in message for column in columns for label in column)
+
+
+def test_restricted_reorders_and_drops_labels() -> None:
+    tree = TREE.restricted(["cut", "flu"], "column 'diagnosis'")
+    assert tree.leaves == ("cut", "flu")
+    assert tree.labels == (("cut", "flu"), ("skin", "airways"), ("injury", "illness"), ("*",))
+    assert tree.ancestors.tolist() == [[0, 1], [0, 1], [0, 1], [0, 0]]
+
+
+def test_restricted_to_nothing_keeps_the_root() -> None:
+    tree = TREE.restricted([], "column 'diagnosis'")
+    assert tree.labels == ((), (), (), ("*",))
+    assert tree.ancestors.shape == (4, 0)
+    levels, index = tree.lowest_common_ancestors(
+        np.zeros(2, dtype=np.int32), np.full(2, -1, dtype=np.int32), 1
+    )
+    assert (levels.tolist(), index.tolist()) == ([0], [-1])
+
+
+def test_restricted_refuses_a_missing_leaf_without_naming_it() -> None:
+    with pytest.raises(InputError, match="2 of 3 distinct values") as caught:
+        TREE.restricted(["flu", "canary one", "canary two"], "hierarchy of column 'diagnosis'")
+    assert "canary" not in str(caught.value)
+    assert "add a line" in caught.value.advice
+
+
+@given(hierarchies(), st.data())
+def test_restricted_keeps_every_ancestor(tree: Hierarchy, data: st.DataObject) -> None:
+    chosen = data.draw(st.lists(st.sampled_from(tree.leaves), unique=True, min_size=1))
+    part = tree.restricted(chosen, "a column")
+    assert part.leaves == tuple(chosen)
+    for level in range(len(tree.labels)):
+        wanted = [tree.label(level, tree.ancestors[level, tree.leaves.index(x)]) for x in chosen]
+        assert [part.label(level, index) for index in part.ancestors[level]] == wanted
+        assert sorted(part.labels[level]) == sorted(set(wanted))
+
+
+@given(hierarchies(), st.data())
+def test_lowest_common_ancestors_as_naively(tree: Hierarchy, data: st.DataObject) -> None:
+    classes = data.draw(st.integers(1, 5))
+    cells = data.draw(
+        st.lists(
+            st.tuples(st.integers(0, classes - 1), st.integers(-1, len(tree.leaves) - 1)),
+            max_size=20,
+        )
+    )
+    class_of = np.array([one for one, _ in cells], dtype=np.int64)
+    codes = np.array([code for _, code in cells], dtype=np.int32)
+    levels, index = tree.lowest_common_ancestors(class_of, codes, classes)
+    assert levels.dtype == index.dtype == np.int32
+    for one in range(classes):
+        leaves = [code for owner, code in cells if owner == one and code >= 0]
+        wanted = (0, -1)
+        for level in reversed(range(len(tree.labels) if leaves else 0)):
+            shared = {int(tree.ancestors[level][leaf]) for leaf in leaves}
+            if len(shared) == 1:
+                wanted = (level, shared.pop())
+        assert (levels[one], index[one]) == wanted

@@ -1,0 +1,225 @@
+"""Docstring rules that ruff does not know: Raises sections, and names that match the code.
+
+Usage: check_docstrings.py FOLDER...
+
+1. A public function, method or class (its ``__init__`` and ``__post_init__``) that raises,
+   itself or through a private helper of the same file, has a Raises section that names every
+   exception which can leave it.
+2. A Parameters section, where there is one, names the parameters of the signature in order.
+3. An Attributes section, where there is one, names every public field of the class.
+
+Whether there is a docstring at all is ruff's business (D1).
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from itertools import zip_longest
+from pathlib import Path
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+SCOPES = (*FUNCTIONS, ast.ClassDef, ast.Lambda)
+
+UNNAMED = "an exception"
+"""Stands for one whose class cannot be read from the code: a section is enough."""
+CONTROL = {"Abort", "BadParameter", "Exit", "StopIteration", UNNAMED}
+"""Never has to be named: typer's ways to end a command, whose docstring is its help text."""
+OF_THE_CLASS = ("__init__", "__post_init__")
+
+
+def sections(docstring: str) -> dict[str, list[str]]:
+    """Names listed in each section of a NumPy-style docstring."""
+    found: dict[str, list[str]] = {}
+    names: list[str] = []
+    lines = inspect.cleandoc(docstring).splitlines()
+    for line, below in zip_longest(lines, lines[1:], fillvalue=""):
+        if line and re.fullmatch(r"-{3,}", below):
+            names = found.setdefault(line.strip(), [])
+        elif line and not line[0].isspace() and not re.fullmatch(r"-{3,}", line):
+            names.extend(name.strip(" *`") for name in line.split(" : ")[0].split(","))
+    return found
+
+
+@dataclass
+class Scope:
+    """Where a function stands: what it may call, and what is being handled around it."""
+
+    helpers: dict[str, Function]
+    visited: set[str] = field(default_factory=set)  # shared: each helper is read once
+    caught: frozenset[str] = frozenset()
+    handled: tuple[str, ...] = ()
+    variable: str | None = None
+
+
+def _last_name(node: ast.expr | None) -> str:
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else UNNAMED
+
+
+def _handled_names(handler: ast.ExceptHandler) -> tuple[str, ...]:
+    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return tuple(_last_name(kind) for kind in kinds)
+
+
+def _raised_names(node: ast.Raise, scope: Scope) -> tuple[str, ...]:
+    raised = node.exc
+    if raised is None or (isinstance(raised, ast.Name) and raised.id == scope.variable):
+        return scope.handled
+    name = _last_name(raised.func if isinstance(raised, ast.Call) else raised)
+    if name[:1].isupper():
+        return (name,)
+    helper = scope.helpers.get(name)
+    kind = _last_name(helper.returns) if helper is not None else UNNAMED
+    return (kind if kind[:1].isupper() else UNNAMED,)
+
+
+def _escaping_try(node: ast.Try, scope: Scope) -> Iterator[str]:
+    names = frozenset(name for handler in node.handlers for name in _handled_names(handler))
+    for child in node.body:
+        yield from escaping(child, replace(scope, caught=scope.caught | names))
+    for handler in node.handlers:
+        around = replace(scope, handled=_handled_names(handler), variable=handler.name)
+        for child in handler.body:
+            yield from escaping(child, around)
+    for child in (*node.orelse, *node.finalbody):
+        yield from escaping(child, scope)
+
+
+def _escaping_call(node: ast.Call, scope: Scope) -> Iterator[str]:
+    name = _last_name(node.func)
+    own = isinstance(node.func, ast.Name) or _last_name(getattr(node.func, "value", None)) in {
+        "self",
+        "cls",
+    }
+    if own and name.startswith("_") and name in scope.helpers and name not in scope.visited:
+        scope.visited.add(name)
+        for child in scope.helpers[name].body:
+            found = escaping(child, Scope(scope.helpers, scope.visited))
+            yield from (kind for kind in found if kind not in scope.caught)
+
+
+def escaping(node: ast.AST, scope: Scope) -> Iterator[str]:
+    """Names of the exceptions that leave a statement."""
+    if isinstance(node, SCOPES):
+        return
+    if isinstance(node, ast.Try):
+        yield from _escaping_try(node, scope)
+        return
+    if isinstance(node, ast.Raise):
+        names = _raised_names(node, scope)
+        yield from (name for name in names if name not in scope.caught)
+    if isinstance(node, ast.Call):
+        yield from _escaping_call(node, scope)
+    for child in ast.iter_child_nodes(node):
+        yield from escaping(child, scope)
+
+
+def _raised_by(functions: list[Function], helpers: dict[str, Function]) -> set[str]:
+    scope = Scope(helpers)
+    return {
+        name for function in functions for child in function.body for name in escaping(child, scope)
+    }
+
+
+def _parameters(function: Function) -> list[str]:
+    given = function.args
+    stars = [given.vararg, given.kwarg]
+    plain = [*given.posonlyargs, *given.args]
+    names = [
+        arg.arg
+        for arg in (*plain, stars[0], *given.kwonlyargs, stars[1])
+        if arg is not None and not arg.arg.startswith("_")
+    ]
+    return names[1:] if names[:1] in (["self"], ["cls"]) else names
+
+
+def _check_raises(found: dict[str, list[str]], raised: set[str]) -> Iterator[str]:
+    documented = found.get("Raises", [])
+    if missing := sorted(raised - CONTROL - set(documented)):
+        yield f"Raises section lacks {', '.join(missing)}"
+    elif UNNAMED in raised and not documented:
+        yield "raises, but has no Raises section"
+
+
+def _check_function(function: Function, helpers: dict[str, Function]) -> Iterator[str]:
+    found = sections(ast.get_docstring(function) or "")
+    yield from _check_raises(found, _raised_by([function], helpers))
+    documented = found.get("Parameters", []) + found.get("Other Parameters", [])
+    if documented and documented != _parameters(function):
+        yield f"Parameters are {_parameters(function)}, documented are {documented}"
+
+
+def _public_fields(node: ast.ClassDef) -> Iterator[str]:
+    for child, below in zip_longest(node.body, node.body[1:]):
+        if not isinstance(child, ast.AnnAssign) or not isinstance(child.target, ast.Name):
+            continue
+        explained = isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant)
+        if not child.target.id.startswith("_") and not explained:
+            yield child.target.id
+
+
+def _check_class(node: ast.ClassDef, helpers: dict[str, Function]) -> Iterator[str]:
+    found = sections(ast.get_docstring(node) or "")
+    makers = [n for n in node.body if isinstance(n, FUNCTIONS) and n.name in OF_THE_CLASS]
+    yield from _check_raises(found, _raised_by(makers, helpers))
+    documented = found.get("Parameters", []) + found.get("Attributes", [])
+    fields = list(_public_fields(node))
+    init = next((n for n in makers if n.name == "__init__"), None)
+    if init is not None and "Parameters" in found and not fields:
+        if found["Parameters"] != _parameters(init):
+            yield f"Parameters are {_parameters(init)}, documented are {found['Parameters']}"
+    elif documented and (missing := [name for name in fields if name not in documented]):
+        yield f"fields without a word: {', '.join(missing)}"
+
+
+def _is_private(name: str) -> bool:
+    return name.startswith("_") and not name.endswith("__")
+
+
+def _check_body(
+    body: list[ast.stmt], helpers: dict[str, Function], inside: str = ""
+) -> Iterator[tuple[int, str]]:
+    for node in body:
+        if not isinstance(node, (*FUNCTIONS, ast.ClassDef)) or _is_private(node.name):
+            continue
+        name = f"{inside}{node.name}"
+        if isinstance(node, ast.ClassDef):
+            methods = {n.name: n for n in node.body if isinstance(n, FUNCTIONS)}
+            yield from (
+                (node.lineno, f"{name}: {said}")
+                for said in _check_class(node, {**helpers, **methods})
+            )
+            yield from _check_body(node.body, {**helpers, **methods}, f"{name}.")
+        elif not node.name.startswith("__") or (
+            ast.get_docstring(node) and node.name not in OF_THE_CLASS
+        ):
+            yield from ((node.lineno, f"{name}: {said}") for said in _check_function(node, helpers))
+
+
+def check_source(source: str) -> list[tuple[int, str]]:
+    """Line and text of every broken rule in the source of one file."""
+    tree = ast.parse(source)
+    helpers = {node.name: node for node in tree.body if isinstance(node, FUNCTIONS)}
+    return list(_check_body(tree.body, helpers))
+
+
+def main(folders: list[str]) -> int:
+    """Print what breaks a rule; 1 when anything does."""
+    broken = 0
+    for folder in folders:
+        for file in sorted(Path(folder).rglob("*.py")):
+            for line, said in check_source(file.read_text(encoding="utf-8")):
+                print(f"{file}:{line}: {said}")
+                broken += 1
+    return min(broken, 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
