@@ -1,0 +1,1 @@
+"""The door: any dataframe, CSV, Parquet in; codes out; labels back."""

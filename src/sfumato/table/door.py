@@ -1,0 +1,198 @@
+"""Encode a file once: codes for all that is measured, Arrow for what a release hands on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.core.errors import InputError
+from sfumato.core.progress import Progress, silent
+from sfumato.schema import Kind, Schema
+from sfumato.table.columns import MISSING, CodedColumn
+from sfumato.table.encoding.accumulate import Accumulator, RawColumn, at_rows
+from sfumato.table.encoding.checks import (
+    check_columns,
+    check_type,
+    missing_warning,
+    person_warnings,
+    quasi_identifier_warnings,
+    sensitive_warnings,
+    settled,
+    spaces_warning,
+)
+from sfumato.table.encoding.encode import encode_quasi_identifier, encode_sensitive
+from sfumato.table.encoding.labels import mean_missing
+from sfumato.table.sources.open_source import Source, open_source
+from sfumato.table.table import Table
+
+
+def open_table(
+    data: object,
+    schema: Schema,
+    *,
+    delimiter: str | None = None,
+    keep_source: bool = True,
+    progress: Progress = silent,
+) -> Table:
+    """Read a file or dataframe once and encode it.
+
+    The columns that the schema needs are read batch by batch and only their codes are kept;
+    direct identifiers are not read beyond their name. A cell is missing when it is empty, holds
+    spaces only, is null or NaN, or is one of the schema's ``missing`` texts (typed numbers, and
+    texts in a column of numbers, compare with them by value).
+
+    Parameters
+    ----------
+    data
+        A path, a dataframe, a `Source`, or a `Table` that was opened with the same schema,
+        which is given back.
+    schema
+        What each column is. Kinds that it leaves open are settled from the data.
+    delimiter
+        The delimiter of a CSV file; without it, it is detected.
+    keep_source
+        Whether to keep, as Arrow, the person column and all columns that a release hands on.
+    progress
+        Told how far the reading is, where the number of rows is known.
+
+    Raises
+    ------
+    InputError
+        If the file lacks a column of the schema, a record has no person id, or a column does
+        not hold what its role and kind need.
+    """
+    if isinstance(data, Table):
+        return _opened_before(data, schema, keep_source)
+    source = data if isinstance(data, Source) else open_source(data, delimiter=delimiter)
+    warnings = check_columns(source.subject, source.names, schema)
+    raws, kept = _read(source, schema, keep_source, progress)
+    person, spaces = _persons(raws, schema, source.subject)
+    quasi_identifiers = []
+    for name, quasi in schema.quasi_identifiers.items():
+        raw = raws.pop(name)
+        column = encode_quasi_identifier(raw, quasi, schema.missing, warnings)
+        spaces += [] if column.kind is Kind.NUMERIC else spaces_warning(raw)
+        quasi_identifiers.append(column)
+    sensitive = []
+    for name in schema.sensitive:
+        raw = raws.pop(name)
+        sensitive.append(encode_sensitive(raw, schema.missing))
+        spaces += spaces_warning(raw)
+    return Table(
+        schema=settled(schema, quasi_identifiers),
+        person=person,
+        quasi_identifiers=tuple(quasi_identifiers),
+        sensitive=tuple(sensitive),
+        source=kept,
+        columns=tuple(source.names),
+        warnings=(
+            *warnings,
+            *spaces,
+            *_warnings(quasi_identifiers, sensitive),
+            *person_warnings(person, named=schema.person is not None),
+        ),
+    )
+
+
+def _opened_before(table: Table, schema: Schema, keep_source: bool) -> Table:
+    same_names = list(schema.quasi_identifiers) == list(table.schema.quasi_identifiers)
+    if not same_names or (
+        schema != table.schema and settled(schema, table.quasi_identifiers) != table.schema
+    ):
+        raise InputError(
+            "data",
+            "must have been opened with the schema that is given with it",
+            found="a table of another schema",
+            advice="pass the file or dataframe itself",
+        )
+    handed_on = _handed_on(table.columns, table.schema)
+    if keep_source and not set(handed_on) <= set(table.source.column_names):
+        raise InputError(
+            "data",
+            "must hold the columns that a release hands on",
+            found="a table that was opened without them (keep_source=False)",
+            advice="pass the file or dataframe itself",
+        )
+    return table
+
+
+def _handed_on(names: Sequence[str], schema: Schema) -> list[str]:
+    """The columns that a release renames or leaves unchanged, in the file's order."""
+    left_out = {*schema.direct_identifiers, *schema.quasi_identifiers}
+    return [name for name in names if name not in left_out]
+
+
+def _read(
+    source: Source, schema: Schema, keep_source: bool, progress: Progress
+) -> tuple[dict[str, RawColumn], pa.Table]:
+    """The columns to encode as codes, and the columns to hand on as they came."""
+    people = () if schema.person is None else (schema.person,)
+    encoded = {*people, *schema.quasi_identifiers, *schema.sensitive}
+    handed_on = _handed_on(source.names, schema) if keep_source else []
+    wanted = [name for name in source.names if name in encoded or name in set(handed_on)]
+    accumulators = {name: Accumulator(name) for name in wanted if name in encoded}
+    kept: list[pa.RecordBatch] = []
+    rows, checked = 0, None
+    for batch in source.batches(wanted):
+        if batch.schema != checked:
+            checked = batch.schema
+            for name in accumulators:
+                check_type(name, checked.field(name).type, person=name == schema.person)
+        for name, accumulator in accumulators.items():
+            accumulator.add(batch.column(name))
+        if handed_on:
+            kept.append(batch.select(handed_on).replace_schema_metadata(None))
+        rows += batch.num_rows
+        if source.rows:
+            progress("read", min(rows / source.rows, 1.0))
+        del batch
+    if rows == 0:
+        raise InputError(source.subject, "must have records", found="none")
+    raws = {name: accumulator.finish() for name, accumulator in accumulators.items()}
+    return raws, _joined(kept, source.subject)
+
+
+def _joined(batches: list[pa.RecordBatch], subject: str) -> pa.Table:
+    if not batches:
+        return pa.table({})
+    try:
+        return pa.Table.from_batches(batches)
+    except pa.ArrowInvalid:
+        raise InputError(
+            subject, "must have one type per column throughout", found="several"
+        ) from None
+
+
+def _persons(
+    raws: dict[str, RawColumn], schema: Schema, subject: str
+) -> tuple[npt.NDArray[np.int32], list[str]]:
+    """The person of each record, numbered by first appearance, and what is said about the ids."""
+    if schema.person is None:
+        records = len(next(iter(raws.values())).codes)
+        return np.arange(records, dtype=np.int32), []
+    raw = raws.pop(schema.person)
+    raw = raw.without(mean_missing(raw.values, schema.missing))
+    nobody = raw.codes == MISSING
+    if nobody.any():
+        raise InputError(
+            f"column '{raw.name}' of {subject}",
+            "must name the person of every record",
+            found=f"no person id in {at_rows(nobody)}",
+            advice="give these records an id, or remove them before sfumato reads the file",
+        )
+    return raw.codes, spaces_warning(raw)
+
+
+def _warnings(
+    quasi_identifiers: Sequence[CodedColumn],
+    sensitive: Sequence[CodedColumn],
+) -> list[str]:
+    said = missing_warning([*quasi_identifiers, *sensitive])
+    for column in quasi_identifiers:
+        said += quasi_identifier_warnings(column)
+    for column in sensitive:
+        said += sensitive_warnings(column)
+    return said

@@ -1,0 +1,1 @@
+"""From Arrow to integer codes: numbers, dates and labels, exactly."""

@@ -1,0 +1,206 @@
+"""Turn the batches of one column into integer codes, keeping each distinct value once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.core.errors import InputError
+from sfumato.table.columns import MISSING, Codes
+
+MERGE_AT = 1 << 20
+"""Distinct values of single batches that may wait before they are merged."""
+
+
+@dataclass(frozen=True, eq=False)
+class RawColumn:
+    """A column as codes into its distinct values, before their meaning is settled.
+
+    Attributes
+    ----------
+    name
+        The column's name in the file.
+    codes
+        One code per record: the index of its value, or `MISSING`.
+    values
+        The distinct values that occur, without null, in order of first appearance.
+    """
+
+    name: str
+    codes: Codes
+    values: pa.Array
+
+    @property
+    def missing(self) -> int:
+        """Number of records without a value."""
+        return int(np.count_nonzero(self.codes == MISSING))
+
+    def recoded(self, lookup: npt.NDArray[np.integer]) -> Codes:
+        """The codes after each value's code is replaced by its entry in ``lookup``."""
+        return np.append(lookup, MISSING).astype(np.int32)[self.codes]
+
+    def without(self, dropped: npt.NDArray[np.bool_]) -> RawColumn:
+        """The column with the values marked in ``dropped`` (one flag per value) missing."""
+        if not dropped.any():
+            return self
+        lookup = np.where(dropped, MISSING, np.cumsum(~dropped) - 1)
+        return RawColumn(self.name, self.recoded(lookup), self.values.filter(pa.array(~dropped)))
+
+    def occurrences(self, values: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+        """Which records hold one of the marked values."""
+        return np.append(values, False)[self.codes]
+
+    def at(self, values: npt.NDArray[np.bool_]) -> str:
+        """How many records hold one of the marked values, and the first one's row number."""
+        return at_rows(self.occurrences(values))
+
+
+def at_rows(records: npt.NDArray[np.bool_]) -> str:
+    """Say how many records are marked, and the row number (1-based) of the first."""
+    count, first = int(np.count_nonzero(records)), int(np.argmax(records)) + 1
+    return f"row {first:,}" if count == 1 else f"{count:,} records, the first in row {first:,}"
+
+
+class Accumulator:
+    """Collects the batches of one column as codes.
+
+    Distinct values of single batches wait until they outnumber those known so far, so that the
+    work stays linear in the records and the memory in the distinct values.
+
+    Parameters
+    ----------
+    name
+        The column's name in the file.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._codes: list[Codes] = []
+        self._known: pa.Array | None = None
+        self._pending: list[tuple[list[int], pa.Array]] = []
+        self._waiting = 0
+        self._shared: tuple[pa.Array, Codes, pa.Array] | None = None
+
+    def add(self, array: pa.Array) -> None:
+        """Take the next batch of the column.
+
+        Raises
+        ------
+        InputError
+            If the batch has another type than those before it.
+        """
+        codes, values = self._encoded(array)
+        self._codes.append(codes)
+        if not len(values):
+            return
+        if self._pending and self._pending[-1][1] is values:
+            self._pending[-1][0].append(len(self._codes) - 1)
+            return
+        earlier = self._pending[-1][1] if self._pending else self._known
+        if earlier is not None and earlier.type != values.type:
+            raise InputError(
+                f"column '{self.name}'",
+                "must have one type throughout",
+                found=f"{earlier.type} and {values.type}",
+            )
+        if self._waiting >= max(MERGE_AT, 0 if self._known is None else len(self._known)):
+            self._merge()
+        self._pending.append(([len(self._codes) - 1], values))
+        self._waiting += len(values)
+
+    def finish(self) -> RawColumn:
+        """The whole column, without values that no record holds; empties the accumulator."""
+        self._merge()
+        codes = np.concatenate(self._codes) if self._codes else np.zeros(0, dtype=np.int32)
+        self._codes.clear()
+        values = pa.nulls(0) if self._known is None else self._known
+        self._known = self._shared = None
+        return _by_first_appearance(RawColumn(self.name, codes, values))
+
+    def _encoded(self, array: pa.Array) -> tuple[Codes, pa.Array]:
+        """The codes of a batch and its distinct values, wide enough to be merged."""
+        if isinstance(array, pa.ExtensionArray):
+            array = array.storage
+        if pa.types.is_run_end_encoded(array.type):
+            array = pc.run_end_decode(array)
+        if pa.types.is_null(array.type):
+            return np.full(len(array), MISSING, dtype=np.int32), pa.nulls(0)
+        if pa.types.is_dictionary(array.type):
+            return self._encoded_dictionary(array)
+        if pa.types.is_decimal(array.type) and array.type.bit_width < 128:
+            array = array.cast(pa.decimal128(array.type.precision, array.type.scale))
+        encoded = array.dictionary_encode()
+        return _numpy_codes(encoded.indices), _widened(encoded.dictionary)
+
+    def _encoded_dictionary(self, array: pa.Array) -> tuple[Codes, pa.Array]:
+        """As `_encoded`; a dictionary that all batches share is looked at once."""
+        if self._shared is None or not _same_buffers(self._shared[0], array.dictionary):
+            codes, values = self._encoded(array.dictionary)
+            self._shared = (array.dictionary, np.append(codes, np.int32(MISSING)), values)
+        _, lookup, values = self._shared
+        return lookup[_numpy_codes(array.indices)], values
+
+    def _merge(self) -> None:
+        """Give the waiting batches codes into one common list of values."""
+        if not self._pending:
+            return
+        parts = ([] if self._known is None else [self._known]) + [v for _, v in self._pending]
+        if len(parts) == 1:
+            self._known = parts[0]
+        else:
+            merged = pa.concat_arrays(parts).dictionary_encode()
+            lookup = _numpy_codes(merged.indices)
+            start = 0 if self._known is None else len(self._known)
+            for places, values in self._pending:
+                local = np.append(lookup[start : start + len(values)], np.int32(MISSING))
+                for place in places:
+                    self._codes[place] = local[self._codes[place]]
+                start += len(values)
+            self._known = merged.dictionary
+        self._pending.clear()
+        self._waiting = 0
+
+
+def _by_first_appearance(raw: RawColumn) -> RawColumn:
+    """Renumber the values by their first record, and drop those that no record holds."""
+    records, size = len(raw.codes), len(raw.values)
+    first = np.full(size + 1, records, dtype=np.int64)
+    first[raw.codes[::-1]] = np.arange(records - 1, -1, -1)
+    first = first[:size]
+    if (first < records).all() and (np.diff(first) > 0).all():
+        return raw
+    order = np.argsort(first, kind="stable")[: int(np.count_nonzero(first < records))]
+    lookup = np.full(size, MISSING, dtype=np.int32)
+    lookup[order] = np.arange(len(order), dtype=np.int32)
+    return RawColumn(raw.name, raw.recoded(lookup), raw.values.take(pa.array(order)))
+
+
+def _numpy_codes(indices: pa.Array) -> Codes:
+    if indices.null_count:
+        indices = pc.fill_null(indices.cast(pa.int32()), MISSING)
+    codes: Codes = indices.to_numpy(zero_copy_only=False).astype(np.int32, copy=False)
+    return codes
+
+
+def _widened(array: pa.Array) -> pa.Array:
+    """Texts and bytes with 64-bit offsets, so that merging has room."""
+    kind = array.type
+    if pa.types.is_string(kind) or pa.types.is_string_view(kind):
+        return array.cast(pa.large_string())
+    if pa.types.is_binary(kind) or pa.types.is_binary_view(kind):
+        return array.cast(pa.large_binary())
+    return array
+
+
+def _same_buffers(one: pa.Array, other: pa.Array) -> bool:
+    """Whether two arrays are the same memory."""
+
+    def addresses(array: pa.Array) -> list[object]:
+        buffers = [None if buffer is None else buffer.address for buffer in array.buffers()]
+        return [array.type, array.offset, len(array), *buffers]
+
+    return addresses(one) == addresses(other)

@@ -1,0 +1,1 @@
+"""Propose a schema from column names and a look at the data."""

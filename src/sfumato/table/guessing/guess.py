@@ -1,0 +1,236 @@
+"""Propose what each column of a file is, for a person to edit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from sfumato.schema import Kind, QuasiIdentifier, Schema
+from sfumato.table.guessing.profile import Profile, profile_column
+from sfumato.table.guessing.words import CATEGORY_WORDS, WORDS, identifies, named, words_of
+from sfumato.table.sources.batches import Source
+
+ROWS = 100_000
+"""Records looked at."""
+FEW = 50
+"""Different values up to which text or numbers look like categories."""
+CODES = 12
+"""Different numbers up to which they look like codes, where the name says nothing."""
+MOST_REPEATS = 1000
+"""Records per value from which a value looks like a category, not a person."""
+MOST = 0.5
+"""Share of different values from which text looks like one value per record."""
+
+
+@dataclass(frozen=True)
+class Guess:
+    """A proposed schema.
+
+    Attributes
+    ----------
+    schema
+        The proposal.
+    notes
+        Why, by column; without values of the data.
+    """
+
+    schema: Schema
+    notes: dict[str, str]
+
+
+@dataclass
+class _Proposal:
+    person: str | None = None
+    direct: list[str] = field(default_factory=list)
+    quasi: list[str] = field(default_factory=list)
+    sensitive: list[str] = field(default_factory=list)
+    insensitive: list[str] = field(default_factory=list)
+    notes: dict[str, str] = field(default_factory=dict)
+
+    def role_of(self, role: str) -> list[str]:
+        """The columns of a role."""
+        columns: list[str] = getattr(self, role)
+        return columns
+
+
+def guess_schema(source: Source) -> Guess:
+    """Propose a role and a kind for each column, by its name and its first 100,000 records.
+
+    Parameters
+    ----------
+    source
+        The columns.
+
+    Returns
+    -------
+    Guess
+        The schema and, by column, why.
+
+    Raises
+    ------
+    InputError
+        If the source cannot be read.
+    """
+    profiles = _profiles(source)
+    proposal = _Proposal(person=_person(profiles))
+    for name, profile in profiles.items():
+        if name == proposal.person:
+            proposal.notes[name] = _person_note(profile)
+            continue
+        role, why = _role(name, profile)
+        proposal.role_of(role).append(name)
+        proposal.notes[name] = f"{why}; {_looks(profile)}"
+    if not proposal.quasi:
+        _most_plausible(proposal, profiles)
+    missing = dict.fromkeys(text for p in profiles.values() for text in p.missing_texts)
+    schema = Schema(
+        person=proposal.person,
+        direct_identifiers=proposal.direct,
+        quasi_identifiers={name: _quasi(name, profiles[name]) for name in proposal.quasi},
+        sensitive=proposal.sensitive,
+        insensitive=proposal.insensitive,
+        missing=tuple(missing),
+    )
+    return Guess(schema, proposal.notes)
+
+
+def _profiles(source: Source) -> dict[str, Profile]:
+    batches, rows = [], 0
+    stream = source.batches(source.names)
+    for batch in stream:
+        batches.append(batch.slice(0, ROWS - rows))
+        rows += batches[-1].num_rows
+        if rows >= ROWS:
+            break
+    table = pa.Table.from_batches(batches)
+    return {name: profile_column(table.column(name)) for name in source.names}
+
+
+def _person(profiles: dict[str, Profile]) -> str | None:
+    """The column that most likely says which person a record belongs to."""
+    best, best_score = None, 0.0
+    for name, profile in profiles.items():
+        score = _person_score(name, profile)
+        if score > best_score:
+            best, best_score = name, score
+    return best if len(profiles) > 1 else None
+
+
+def _person_score(name: str, profile: Profile) -> float:
+    words = words_of(name)
+    numbers = identifies(words)
+    says_person = named(words, WORDS["person"])
+    whole = profile.look == "text" or (profile.look == "numbers" and profile.whole)
+    telling = profile.filled == profile.records and profile.distinct > 1
+    if not (whole and telling) or profile.free_text:
+        return 0.0
+    if {"name", "names"} & set(words) or profile.repeats > MOST_REPEATS:
+        return 0.0
+    many = profile.distinct > FEW or profile.distinct_share > 0.1
+    if says_person and (numbers or many or len(words) == 1):
+        return 2.0 + numbers + _likely_repeats(profile)
+    if not profile.unique and many and (numbers or named(words, "ssn nhs mrn")):
+        return 1.0 + profile.distinct_share
+    return 0.0
+
+
+def _likely_repeats(profile: Profile) -> float:
+    """In [0, 1]; highest where persons have a few records each."""
+    if profile.unique:
+        return 0.5
+    return 1.0 if profile.repeats <= 50 else 0.2
+
+
+def _person_note(profile: Profile) -> str:
+    if profile.unique:
+        return "its name says person; every record has a person of its own"
+    return (
+        f"looks like the number of a person: {profile.distinct:,} different values, "
+        f"{profile.repeats:.1f} records each"
+    )
+
+
+def _role(name: str, profile: Profile) -> tuple[str, str]:
+    """The role of a column that is not the person, and why."""
+    words = words_of(name)
+    if profile.distinct <= 1:
+        said = "no value in any record" if not profile.distinct else "one value throughout"
+        return "insensitive", f"{said}, so it tells nobody apart"
+    if profile.free_text:
+        return "direct", "free text may name people"
+    if named(words, WORDS["direct"]) and not _is_place(words):
+        return "direct", "its name says that it names or reaches a person"
+    if {"soc", "sec"} <= set(words) or {"social", "security"} <= set(words):
+        return "direct", "its name says that it numbers a person"
+    if named(words, WORDS["sensitive"]):
+        return "sensitive", "its name says something that should not be learned about a person"
+    numbers = identifies(words)
+    if named(words, WORDS["quasi"]) and not (numbers and profile.unique):
+        return "quasi", "its name says something that an intruder may know"
+    return _role_by_values(profile, numbers)
+
+
+def _is_place(words: tuple[str, ...]) -> bool:
+    """Whether a "name" is that of a place: county_name, country name."""
+    return named(words, "country county state region city town district province suburb")
+
+
+def _role_by_values(profile: Profile, numbers: bool) -> tuple[str, str]:
+    look = profile.look
+    if look == "bytes":
+        return "direct", "bytes cannot be judged"
+    many_records = profile.records >= 20
+    if look == "dates":
+        return "quasi", "dates of events may be known"
+    if profile.unique and many_records and (look == "text" or profile.whole):
+        return "direct", "different in every record"
+    if look == "text" and profile.distinct_share > MOST and many_records:
+        return "direct", "different in most records"
+    if numbers and profile.distinct > FEW:
+        return "direct", "its name and its many values say that it numbers something"
+    if look == "numbers" and profile.distinct > FEW:
+        return "insensitive", "many different numbers, such as amounts: check it"
+    if profile.distinct > FEW:
+        return "quasi", "text with many different values: check it"
+    return "quasi", "few different values, which an intruder may know: check it"
+
+
+def _looks(profile: Profile) -> str:
+    parts = [profile.look, f"{profile.distinct:,} different"]
+    empty = profile.records - profile.filled
+    if empty:
+        parts.append(f"missing in {100 * empty / profile.records:.3g} %")
+    return ", ".join(parts)
+
+
+def _quasi(name: str, profile: Profile) -> QuasiIdentifier:
+    if profile.order is not None:
+        return QuasiIdentifier(kind=Kind.ORDERED, order=profile.order)
+    words = words_of(name)
+    coded = profile.distinct <= FEW and named(words, CATEGORY_WORDS)
+    coded = coded or (profile.distinct <= CODES and not named(words, WORDS["quasi"]))
+    if profile.look == "dates" or (profile.look == "numbers" and not coded):
+        return QuasiIdentifier(kind=Kind.NUMERIC)
+    return QuasiIdentifier(kind=Kind.CATEGORICAL)
+
+
+def _most_plausible(proposal: _Proposal, profiles: dict[str, Profile]) -> None:
+    """Move one column to the quasi-identifiers where nothing looks like one."""
+    for role in ("insensitive", "sensitive", "direct"):
+        columns = [name for name in proposal.role_of(role) if profiles[name].distinct > 1]
+        if columns:
+            break
+    else:
+        columns = proposal.insensitive or proposal.sensitive or proposal.direct
+    if not columns and proposal.person is not None:
+        columns, proposal.person = [proposal.person], None
+    chosen = min(columns, key=lambda name: profiles[name].distinct)
+    for role in ("insensitive", "sensitive", "direct"):
+        if chosen in proposal.role_of(role):
+            proposal.role_of(role).remove(chosen)
+    proposal.quasi.append(chosen)
+    proposal.notes[chosen] = (
+        "nothing looks like a quasi-identifier and a schema needs one; this is the most "
+        f"plausible: check it; {_looks(profiles[chosen])}"
+    )

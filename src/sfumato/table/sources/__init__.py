@@ -1,0 +1,1 @@
+"""Files and dataframes of any kind, read batch by batch."""
