@@ -1,0 +1,1 @@
+"""Hot loops on typed arrays, each with a readable twin."""

@@ -1,0 +1,23 @@
+"""When a compiled loop is worth its start, and how one is compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar, cast
+
+COMPILED_ABOVE = 50_000
+"""Inputs with more records than this run the compiled loops; smaller ones run their twins."""
+
+_Function = TypeVar("_Function", bound=Callable[..., object])
+
+
+def worth_compiling(records: int) -> bool:
+    """Whether an input of this many records should run the compiled loops."""
+    return records > COMPILED_ABOVE
+
+
+def compiled(function: _Function) -> _Function:
+    """Compile a loop on its first call, keep it on disk, and let it run beside other threads."""
+    import numba
+
+    return cast(_Function, numba.njit(cache=True, nogil=True)(function))

@@ -1,0 +1,1 @@
+"""What a file gives away: equivalence classes, multi-record measures, re-identification."""

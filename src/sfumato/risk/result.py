@@ -1,0 +1,251 @@
+"""The result of an assessment: every measure of one file, with its place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from math import isfinite
+from typing import Any
+
+from sfumato.core.measure import Measure, Position
+from sfumato.risk import render
+from sfumato.risk.classes import ClassSummary
+from sfumato.risk.reidentification import Reidentification
+from sfumato.risk.words import MEANINGS
+
+
+@dataclass(frozen=True, slots=True)
+class SensitiveRisk:
+    """Measures of one sensitive attribute, each at its worst class unless it is an average.
+
+    Attributes
+    ----------
+    h_affiliation
+        Largest share of a class's persons who have the same value (paper 003, Definition 3).
+    max_gsar, avg_gsar
+        The same share, its largest and its mean over classes (paper 003, Section 8).
+    l_distinct
+        Fewest distinct values in a class.
+    l_distinct_where
+        Where that is.
+    l_entropy
+        exp of the smallest entropy of a class's values over records.
+    recursive
+        For l = 2 and 3, the number above which every c gives recursive (c, l)-diversity;
+        infinite where a class has fewer than l values.
+    """
+
+    h_affiliation: Measure
+    max_gsar: Measure
+    avg_gsar: Measure
+    l_distinct: int
+    l_distinct_where: Position
+    l_entropy: Measure
+    recursive: Mapping[int, Measure]
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Risk:
+    """Every measure of one file.
+
+    Attributes
+    ----------
+    records, persons, classes
+        Number of records, of distinct persons and of equivalence classes.
+    k, pid_k
+        Fewest records, and fewest persons, in a class.
+    k_where, pid_k_where
+        Where those are.
+    g_balance
+        Smallest g-balance of a class (paper 003, Definition 1).
+    max_gidr, avg_gidr
+        Largest and mean individual-record disclosure risk of a class (paper 003, Section 7).
+    prosecutor, journalist, marketer
+        Re-identification risks over persons, the file being its own population (paper 004).
+    average_risk
+        Mean over records of 1 / persons of the record's class.
+    records_at_risk
+        Share of records whose class has 1 / persons above ``threshold``.
+    by_records
+        The same risks with classes counted in records, as tools do that know no persons.
+    sample_uniques, sample_unique_records
+        Number of classes with one person, and with one record.
+    sensitive
+        Measures of each sensitive attribute, by column.
+    summary
+        The numbers of each class.
+    threshold
+        Risk above which a record counts as at risk.
+    warnings
+        What the reader should know; publishable.
+    """
+
+    records: int
+    persons: int
+    classes: int
+    k: int
+    k_where: Position
+    pid_k: int
+    pid_k_where: Position
+    g_balance: Measure
+    max_gidr: Measure
+    avg_gidr: Measure
+    prosecutor: Measure
+    journalist: Measure
+    marketer: Measure
+    average_risk: Measure
+    records_at_risk: Measure
+    by_records: Reidentification
+    sample_uniques: int
+    sample_unique_records: int
+    sensitive: Mapping[str, SensitiveRisk]
+    summary: ClassSummary
+    threshold: float
+    warnings: tuple[str, ...] = field(default=())
+
+    @property
+    def g_balance_counts(self) -> tuple[int, int]:
+        """Sum of c_i^2 and number of records N_t of the class with the smallest g-balance.
+
+        Integers, so that g >= g* can be checked without rounding.
+        """
+        where = self.g_balance.where
+        at = where.equivalence_class - 1 if where is not None else 0
+        return int(self.summary.squares[at]), int(self.summary.records[at])
+
+    @property
+    def positions(self) -> dict[str, Any]:
+        """Where each extreme lies, by the names of `to_json`."""
+        measures = (self.g_balance, self.max_gidr, self.prosecutor, self.journalist)
+        places: dict[str, Any] = {"k": _place(self.k_where), "pid_k": _place(self.pid_k_where)}
+        places |= {measure.name: _place(measure.where) for measure in measures}
+        if self.sensitive:
+            places |= {
+                "h_affiliation": self._each(lambda risk: _place(risk.h_affiliation.where)),
+                "max_gsar": self._each(lambda risk: _place(risk.max_gsar.where)),
+                "l_distinct": self._each(lambda risk: _place(risk.l_distinct_where)),
+                "l_entropy": self._each(lambda risk: _place(risk.l_entropy.where)),
+            }
+        return places
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values for JSON, under the names of the command line's contract.
+
+        Measures of a sensitive attribute are plain numbers where there is one, objects by
+        column where there are several, and left out where there is none; a bound that no
+        finite c meets is ``None``.
+        """
+        out: dict[str, Any] = {
+            "records": self.records,
+            "persons": self.persons,
+            "classes": self.classes,
+            "k": self.k,
+            "pid_k": self.pid_k,
+        }
+        out |= _plain(self.g_balance, self.max_gidr, self.avg_gidr)
+        if self.sensitive:
+            out |= {
+                "h_affiliation": self._each(lambda risk: risk.h_affiliation.to_json()),
+                "max_gsar": self._each(lambda risk: risk.max_gsar.to_json()),
+                "avg_gsar": self._each(lambda risk: risk.avg_gsar.to_json()),
+                "l_distinct": self._each(lambda risk: risk.l_distinct),
+                "l_entropy": self._each(lambda risk: risk.l_entropy.to_json()),
+                "recursive_2": self._each(lambda risk: _finite(risk.recursive[2])),
+                "recursive_3": self._each(lambda risk: _finite(risk.recursive[3])),
+            }
+        out |= _plain(self.prosecutor, self.journalist, self.marketer)
+        out |= _plain(self.average_risk, self.records_at_risk)
+        records = self.by_records
+        return out | {
+            "threshold": self.threshold,
+            "sample_uniques": self.sample_uniques,
+            "sample_unique_records": self.sample_unique_records,
+            "by_records": {
+                name: getattr(records, name).to_json() for name in records.__dataclass_fields__
+            },
+            "positions": self.positions,
+            "warnings": list(self.warnings),
+        }
+
+    def _each(self, read: Callable[[SensitiveRisk], Any]) -> Any:
+        """What ``read`` gives: alone with one sensitive attribute, by column with several."""
+        values = {name: read(risk) for name, risk in self.sensitive.items()}
+        return next(iter(values.values())) if len(values) == 1 else values
+
+    def rows(self) -> list[render.Row]:
+        """The lines of a table: name, printed value, meaning, place."""
+        return [*_whole_rows(self), *_sensitive_rows(self)]
+
+    def __repr__(self) -> str:
+        head = ("records", "persons", "classes", "k", "pid_k")
+        parts = [f"{name}={getattr(self, name)}" for name in head]
+        parts += [
+            f"{measure.name}={measure.value:.4g}"
+            for measure in (self.g_balance, self.max_gidr, self.prosecutor, self.marketer)
+        ]
+        parts += [
+            f"h_affiliation[{name}]={risk.h_affiliation.value:.4g}"
+            for name, risk in self.sensitive.items()
+        ]
+        return f"Risk({', '.join(parts)})"
+
+    def __str__(self) -> str:
+        return render.text("Disclosure risk", self.rows(), self.warnings)
+
+    def _repr_html_(self) -> str:
+        return render.html("Disclosure risk", self.rows(), self.warnings)
+
+
+def _place(where: Position | None) -> dict[str, int] | None:
+    if where is None:
+        return None
+    return {"row": where.row, "equivalence_class": where.equivalence_class}
+
+
+def _plain(*measures: Measure) -> dict[str, Any]:
+    return {measure.name: measure.to_json() for measure in measures}
+
+
+def _finite(measure: Measure) -> Any:
+    return measure.to_json() if isfinite(measure.value) else None
+
+
+def _row(name: str, value: str, where: Position | None = None, column: str = "") -> render.Row:
+    shown = f"{name} [{column}]" if column else name
+    return render.Row(shown, value, MEANINGS[name], where)
+
+
+def _whole_rows(risk: Risk) -> list[render.Row]:
+    counts = ("records", "persons", "classes")
+    shares = ("max_gidr", "avg_gidr", "prosecutor", "journalist", "marketer", "average_risk")
+    at_risk = render.Row(
+        "records_at_risk",
+        render.share(risk.records_at_risk),
+        f"{MEANINGS['records_at_risk']} of {risk.threshold:g}",
+    )
+    return [
+        *(_row(name, render.count(getattr(risk, name))) for name in counts),
+        _row("k", render.count(risk.k), risk.k_where),
+        _row("pid_k", render.count(risk.pid_k), risk.pid_k_where),
+        _row("g_balance", render.number(risk.g_balance), risk.g_balance.where),
+        *(
+            _row(name, render.share(getattr(risk, name)), getattr(risk, name).where)
+            for name in shares
+        ),
+        at_risk,
+        _row("sample_uniques", render.count(risk.sample_uniques)),
+        _row("sample_unique_records", render.count(risk.sample_unique_records)),
+    ]
+
+
+def _sensitive_rows(risk: Risk) -> list[render.Row]:
+    lines: list[render.Row] = []
+    for column, own in risk.sensitive.items():
+        spread = (own.l_entropy, *own.recursive.values())
+        lines += [
+            _row("h_affiliation", render.share(own.h_affiliation), own.h_affiliation.where, column),
+            _row("avg_gsar", render.share(own.avg_gsar), None, column),
+            _row("l_distinct", render.count(own.l_distinct), own.l_distinct_where, column),
+            *(_row(one.name, render.number(one), one.where, column) for one in spread),
+        ]
+    return lines

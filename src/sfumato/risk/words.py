@@ -1,0 +1,29 @@
+"""What each measure means, in a sentence for people who sign a release."""
+
+from __future__ import annotations
+
+MEANINGS = {
+    "records": "rows of the file",
+    "persons": "distinct people in the file",
+    "classes": "groups of records that agree on all quasi-identifiers (equivalence classes)",
+    "k": "records in the smallest class (k-anonymity)",
+    "pid_k": "people in the class with fewest people (PID-based K-anonymity)",
+    "g_balance": "balance of people's records in the worst class; 0 when one person has them all",
+    "max_gidr": "largest share of one class's records that belongs to one person",
+    "avg_gidr": "that share, averaged over classes",
+    "prosecutor": "highest chance to find a person who is known to be in the file",
+    "journalist": "highest chance to find somebody, with the file as its own population",
+    "marketer": "share of people found when everybody is matched",
+    "average_risk": "chance to find a person, averaged over records",
+    "records_at_risk": "share of records in classes whose risk is above the threshold",
+    "sample_uniques": "classes with one person",
+    "sample_unique_records": "classes with one record",
+    "h_affiliation": "largest share of one class's people with the same sensitive value (MaxGSAR)",
+    "max_gsar": "the same number as h_affiliation",
+    "avg_gsar": "share of a class's people with its most shared value, averaged over classes",
+    "l_distinct": "fewest distinct sensitive values in a class (distinct l-diversity)",
+    "l_entropy": "fewest equally common values that would be as mixed (entropy l-diversity)",
+    "recursive_2": "recursive (c, 2)-diversity holds for every c above this",
+    "recursive_3": "recursive (c, 3)-diversity holds for every c above this",
+}
+"""One sentence per measure, by the name that the code, the docs and the reports use."""
