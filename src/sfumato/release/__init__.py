@@ -1,0 +1,1 @@
+"""Release a file: partition persons under constraints, generalise, measure the loss."""

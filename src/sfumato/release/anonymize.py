@@ -1,0 +1,171 @@
+"""Anonymize a file: from any dataframe or path to a release with its risks and its loss."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from sfumato.core.errors import InputError
+from sfumato.core.progress import Progress, silent
+from sfumato.release.constraints import Budget, Constraint, HAffiliation, LDiversity
+from sfumato.release.make import make_release
+from sfumato.release.manifest import Manifest, file_sha256, schema_sha256, versions
+from sfumato.release.options import Options
+from sfumato.release.released import Form
+from sfumato.release.result import Release
+from sfumato.schema import Schema
+from sfumato.table.door import open_table
+from sfumato.table.table import Table
+
+SEED_BITS = 63
+
+
+def anonymize(
+    data: Any,
+    schema: Schema,
+    *constraints: Constraint | Budget,
+    cut: str = "median",
+    split: str = "balance",
+    values: str = "range",
+    keep_order: bool = False,
+    cap_records: int | None = None,
+    suppress: float = 0.0,
+    threshold: float = 0.2,
+    seed: int | None = None,
+    pseudonym_key: bytes | None = None,
+    delimiter: str | None = None,
+    progress: Progress = silent,
+) -> Release:
+    """Release a file so that every equivalence class keeps the promises.
+
+    Persons are partitioned by the tree of Kartal & Li 2020 (paper 003, Section 5), their
+    quasi-identifiers generalised within the classes, direct identifiers removed, person ids
+    replaced by pseudonyms; sensitive and insensitive columns are unchanged.
+
+    Parameters
+    ----------
+    data
+        A dataframe, or the path of a file.
+    schema
+        What each column is.
+    constraints
+        The promises, for example ``GBalance(0.9)``, ``HAffiliation(l=5)``; at least one.
+    cut
+        ``"median"``: cut at the median record.
+    split
+        Which cut is tried first: ``"balance"`` (the paper's ratio), ``"variance"`` (kd-tree)
+        or ``"range"`` (Mondrian).
+    values
+        The form of released quasi-identifiers: ``"range"``, ``"bounds"``, ``"mean"``,
+        ``"set"`` or ``"hierarchy"``.
+    keep_order
+        Keep the order of the records instead of shuffling them. Order may give persons away.
+    cap_records
+        The most records that each person keeps, drawn at random.
+    suppress
+        The largest share of persons that may be suppressed where the file cannot meet the
+        constraints otherwise.
+    threshold
+        Risk above which a record counts as at risk, in (0, 1].
+    seed
+        Seed of every random choice; drawn when not given, and written to the manifest.
+    pseudonym_key
+        A secret of at least 16 bytes for keyed pseudonyms (HMAC-SHA-256) that are the same
+        in every release; without it they are fresh and random.
+    delimiter
+        The separator of a CSV file; found by itself when not given.
+    progress
+        Told how far the work is.
+
+    Raises
+    ------
+    InputError
+        If the data does not fit the schema, or a parameter is out of range.
+    ConstraintsNotMetError
+        If even all records in one class break a constraint; it says what would help.
+    """
+    options = Options(
+        cut=cut,  # type: ignore[arg-type]
+        split=split,  # type: ignore[arg-type]
+        values=values,  # type: ignore[arg-type]
+        keep_order=keep_order,
+        cap_records=cap_records,
+        suppress=suppress,
+        threshold=threshold,
+    )
+    _check_constraints(schema, constraints)
+    manifest = Manifest(
+        options=options,
+        constraints=constraints,
+        seed=secrets.randbits(SEED_BITS) if seed is None else _checked_seed(seed),
+        keyed=pseudonym_key is not None,
+        schema_sha256=schema_sha256(schema),
+        versions=versions(),
+    )
+    table = open_table(data, schema, delimiter=delimiter, progress=progress)
+    _check_names(table, options)
+    if isinstance(data, (str, os.PathLike)):
+        manifest = replace(manifest, input_sha256=file_sha256(data))
+    release = make_release(table, manifest, pseudonym_key, progress)
+    return replace(release, original=None if isinstance(data, (str, os.PathLike)) else data)
+
+
+def _checked_seed(seed: object) -> int:
+    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 1 << SEED_BITS:
+        raise InputError(
+            "parameter seed", "must be a whole number", accepted=f"0 to 2**{SEED_BITS} - 1"
+        )
+    return seed
+
+
+def _check_names(table: Table, options: Options) -> None:
+    if options.values is not Form.BOUNDS:
+        return
+    for name in table.schema.quasi_identifiers:
+        for bound in (f"{name}_low", f"{name}_high"):
+            if bound in table.columns:
+                raise InputError(
+                    f"column '{bound}'",
+                    "must not be in the file when bounds are released",
+                    found=f"a column with the name of a bound of '{name}'",
+                    advice="rename it, or release ranges",
+                )
+
+
+def _check_constraints(schema: Schema, constraints: Sequence[Constraint | Budget]) -> None:
+    if not constraints:
+        raise InputError(
+            "the release",
+            "must keep at least one promise",
+            found="no constraint",
+            advice="give one, for example GBalance(0.9) or --g-balance 0.9",
+        )
+    for each in constraints:
+        if not isinstance(each, Budget) and not hasattr(each, "met"):
+            raise InputError(
+                "each constraint",
+                "must follow the protocol of constraints",
+                found=type(each).__name__,
+                accepted="GBalance, HAffiliation, KAnonymity, PidKAnonymity, LDiversity, ...",
+            )
+        if isinstance(each, (HAffiliation, LDiversity)):
+            _check_attribute(schema, each)
+
+
+def _check_attribute(schema: Schema, constraint: HAffiliation | LDiversity) -> None:
+    if not schema.sensitive:
+        raise InputError(
+            f"constraint {constraint.name}",
+            "needs a sensitive attribute",
+            found="none in the schema",
+            advice="name one under 'sensitive'",
+        )
+    if constraint.attribute is not None and constraint.attribute not in schema.sensitive:
+        raise InputError(
+            f"constraint {constraint.name}",
+            "must name a sensitive attribute of the schema",
+            accepted=", ".join(schema.sensitive),
+        )

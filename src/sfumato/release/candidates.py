@@ -1,0 +1,203 @@
+"""All candidate cuts of all open nodes of a level."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.kernels import cuts
+from sfumato.release.persons import IndicatorAxis, OrderedAxis, PersonTable
+from sfumato.release.splits import Split, g_changes, split_keys
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+DOUBTFUL_VARIANCE = 1e-9
+"""Below this a variance may be nothing but rounding: whether values differ is then counted."""
+
+
+@dataclass(frozen=True, eq=False)
+class Nodes:
+    """Open nodes: segments of the orders, with the numbers that their cuts are compared to.
+
+    Attributes
+    ----------
+    low, high
+        Segment of each node.
+    records, squares
+        Number of records, and sum of squared record counts.
+    """
+
+    low: Ints
+    high: Ints
+    records: Ints
+    squares: Ints
+
+    def take(self, chosen: npt.NDArray[np.integer] | npt.NDArray[np.bool_]) -> Nodes:
+        """Some of the nodes."""
+        return Nodes(
+            self.low[chosen], self.high[chosen], self.records[chosen], self.squares[chosen]
+        )
+
+    def __len__(self) -> int:
+        return len(self.low)
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """Cuts, one entry each.
+
+    Attributes
+    ----------
+    node
+        Index of the node in the level.
+    axis
+        Index of the axis: the ordered ones first, then the indicators.
+    column
+        The 0/1 column of an indicator; 0 for ordered axes.
+    left, left_records, left_squares
+        Persons, records and squared record counts on the left.
+    variance
+        Population variance of the normalised values over records.
+    width
+        Normalised range.
+    """
+
+    node: Ints
+    axis: Ints
+    column: npt.NDArray[np.int32]
+    left: Ints
+    left_records: Ints
+    left_squares: Ints
+    variance: Floats
+    width: Floats
+
+    def take(self, chosen: npt.NDArray[np.integer] | npt.NDArray[np.bool_]) -> Candidates:
+        """Some of the candidates."""
+        return Candidates(*(getattr(self, name)[chosen] for name in self.__dataclass_fields__))
+
+
+def find_candidates(
+    persons: PersonTable,
+    orders: list[npt.NDArray[np.int32]],
+    nodes: Nodes,
+    split: Split,
+) -> Candidates:
+    """Every cut of every node that leaves persons on both sides, where values differ.
+
+    Parameters
+    ----------
+    persons
+        What is known of the persons.
+    orders
+        One order of the persons per ordered axis (one in input order where there is none).
+    nodes
+        The open nodes.
+    split
+        The criterion; normalised ranges are counted only where it asks for them.
+    """
+    found = [
+        _along(axis, index, persons, orders[index], nodes, split)
+        for index, axis in enumerate(persons.ordered)
+    ]
+    found += [
+        _among(axis, len(persons.ordered) + index, persons, orders[0], nodes)
+        for index, axis in enumerate(persons.indicators)
+    ]
+    return Candidates(
+        *(
+            np.concatenate([getattr(part, name) for part in found])
+            for name in Candidates.__dataclass_fields__
+        )
+    )
+
+
+def ranked(candidates: Candidates, nodes: Nodes, split: Split) -> tuple[Candidates, Floats]:
+    """The candidates by node, then by the split's key, then by variance and axis."""
+    records, squares = nodes.records[candidates.node], nodes.squares[candidates.node]
+    change = g_changes(records, squares, candidates.left_records, candidates.left_squares)
+    keys = split_keys(split, change, candidates.variance, candidates.width)
+    order = np.lexsort(
+        (candidates.column, candidates.axis, -candidates.variance, keys, candidates.node)
+    )
+    return candidates.take(order), keys[order]
+
+
+def _along(
+    axis: OrderedAxis,
+    index: int,
+    persons: PersonTable,
+    order: npt.NDArray[np.int32],
+    nodes: Nodes,
+    split: Split,
+) -> Candidates:
+    left, left_records, left_squares, variance = cuts.ordered_cuts(
+        order,
+        nodes.low,
+        nodes.high,
+        nodes.records,
+        persons.records,
+        axis.position,
+        axis.missing_position,
+        axis.strict,
+        axis.total,
+        axis.square,
+        axis.present,
+    )
+    width = np.zeros(len(nodes))
+    differs = np.ones(len(nodes), dtype=bool)
+    asked = np.flatnonzero((split is Split.RANGE) | (variance < DOUBTFUL_VARIANCE))
+    if len(asked):
+        some = nodes.take(asked)
+        lowest, highest = cuts.ordered_spreads(
+            order, some.low, some.high, axis.lowest, axis.highest
+        )
+        differs[asked] = lowest < highest
+        spread = axis.normalized[highest] - axis.normalized[np.minimum(lowest, highest)]
+        width[asked] = np.where(lowest < highest, spread, 0.0)
+    kept = np.flatnonzero((left > 0) & (left < nodes.high - nodes.low) & differs)
+    return Candidates(
+        node=kept,
+        axis=np.full(len(kept), index),
+        column=np.zeros(len(kept), dtype=np.int32),
+        left=left[kept],
+        left_records=left_records[kept],
+        left_squares=left_squares[kept],
+        variance=variance[kept],
+        width=width[kept],
+    )
+
+
+def _among(
+    axis: IndicatorAxis,
+    index: int,
+    persons: PersonTable,
+    order: npt.NDArray[np.int32],
+    nodes: Nodes,
+) -> Candidates:
+    node, column, right, right_records, right_squares, inside = cuts.indicator_cuts(
+        order,
+        nodes.low,
+        nodes.high,
+        persons.records,
+        axis.member,
+        axis.held.offsets,
+        axis.held.values,
+        axis.held.counts,
+        axis.held.size,
+    )
+    size = (nodes.high - nodes.low)[node]
+    share = inside / nodes.records[node]
+    distinct = np.bincount(node, minlength=len(nodes))
+    kept = np.flatnonzero((right > 0) & (right < size))
+    return Candidates(
+        node=node[kept],
+        axis=np.full(len(kept), index),
+        column=column[kept],
+        left=(size - right)[kept],
+        left_records=(nodes.records[node] - right_records)[kept],
+        left_squares=(nodes.squares[node] - right_squares)[kept],
+        variance=(share * (1 - share))[kept],
+        width=(np.maximum(distinct[node] - 1, 1) / max(axis.held.size - 1, 1))[kept],
+    )

@@ -1,0 +1,111 @@
+"""h-affiliation: no sensitive value is shared by too many persons of a class."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.release.constraints.checks import count, exactly_one, share
+from sfumato.release.constraints.protocol import TOLERANCE, Verdicts
+from sfumato.release.persons import PersonTable
+from sfumato.risk.classes import ClassSummary
+
+
+@dataclass(frozen=True, init=False)
+class HAffiliation:
+    """Every class has h(t) = max_j n_j/n_t ≤ h* (paper 003, Definition 3).
+
+    Parameters
+    ----------
+    h
+        The threshold h* in (0, 1].
+    l
+        The same threshold as the l of l-diversity: h* = 1/l (Equation 6).
+    attribute
+        The sensitive attribute it speaks about; without it, each one separately (Section 9).
+
+    Raises
+    ------
+    InputError
+        If not exactly one of ``h`` and ``l`` is given, or it is out of range.
+
+    Examples
+    --------
+    >>> HAffiliation(l=4)
+    HAffiliation(h=0.25, attribute=None)
+    """
+
+    h: float
+    attribute: str | None
+
+    def __init__(
+        self,
+        h: float | None = None,
+        *,
+        l: int | None = None,  # noqa: E741
+        attribute: str | None = None,
+    ) -> None:
+        exactly_one("h and l of HAffiliation", h, l)
+        value = share("h", h, zero=False, one=True) if l is None else 1 / count("l", l, 1)
+        object.__setattr__(self, "h", value)
+        object.__setattr__(self, "attribute", attribute)
+
+    @property
+    def name(self) -> str:
+        """``h_affiliation``."""
+        return "h_affiliation"
+
+    @property
+    def uses_sensitive(self) -> bool:
+        """Yes."""
+        return True
+
+    def met(self, classes: ClassSummary) -> Verdicts:
+        """n_j ≤ h*·n in every class for the most shared value, with a tolerance."""
+        verdicts: Verdicts = np.ones(classes.classes, dtype=bool)
+        for attribute, affiliation in classes.affiliation.items():
+            if self.attribute in (None, attribute):
+                verdicts &= affiliation <= (self.h + TOLERANCE) * classes.persons
+        return verdicts
+
+    def shortfall(self, whole: ClassSummary) -> str:
+        """The h-affiliation of the class beside h*, per sensitive attribute that breaks it."""
+        broken = [
+            f"column '{attribute}' has {affiliation[0] / whole.persons[0]:.4g}"
+            for attribute, affiliation in whole.affiliation.items()
+            if self.attribute in (None, attribute)
+            and affiliation[0] > (self.h + TOLERANCE) * whole.persons[0]
+        ]
+        return (
+            f"h_affiliation asks for at most {self.h:.4g}; with all records in one class "
+            f"{', '.join(broken)} (the share of persons who have the most shared value)."
+        )
+
+    def offenders(self, persons: PersonTable) -> npt.NDArray[np.int64]:
+        """Persons who have the most shared value, those with fewest records first.
+
+        With x of them gone, n_j - x ≤ h*·(n - x); the value most shared then may be another
+        one, so the caller asks again.
+        """
+        for attribute, values in persons.sensitive.items():
+            shared = np.bincount(values.values, minlength=values.size)
+            most = int(np.argmax(shared))
+            excess = shared[most] - (self.h + TOLERANCE) * persons.persons
+            if self.attribute not in (None, attribute) or excess <= 0:
+                continue
+            owner = np.repeat(np.arange(persons.persons), np.diff(values.offsets))
+            having = owner[values.values == most]
+            needed = int(np.ceil(excess / (1 - self.h)))
+            lightest: npt.NDArray[np.int64] = having[
+                np.argsort(persons.records[having], kind="stable")
+            ]
+            return lightest[:needed]
+        return np.empty(0, dtype=np.int64)
+
+    def parameters(self) -> Mapping[str, Any]:
+        """The threshold and the attribute, where one is named."""
+        return {"h": self.h} | ({} if self.attribute is None else {"attribute": self.attribute})

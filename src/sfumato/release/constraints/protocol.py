@@ -1,0 +1,61 @@
+"""What the tree knows of a constraint."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.release.persons import PersonTable
+from sfumato.risk.classes import ClassSummary
+
+Verdicts = npt.NDArray[np.bool_]
+TOLERANCE = 1e-9
+"""Relative allowance of threshold comparisons: five equal persons meet g* = 0.8."""
+
+
+class Constraint(Protocol):
+    """A promise about every equivalence class."""
+
+    @property
+    def name(self) -> str:
+        """Its name on the command line, in the manifest and in the report."""
+
+    @property
+    def uses_sensitive(self) -> bool:
+        """Whether `met` reads the sensitive attributes' numbers, which cost more to count."""
+
+    def met(self, classes: ClassSummary) -> Verdicts:
+        """Whether each class keeps the promise; shape (classes,)."""
+
+    def shortfall(self, whole: ClassSummary) -> str:
+        """By how much a single class breaks the promise, and in which column."""
+
+    def offenders(self, persons: PersonTable) -> npt.NDArray[np.int64]:
+        """Fewest persons whose removal makes the others, as one class, keep the promise.
+
+        Indices of persons; empty where removing persons cannot help.
+        """
+
+    def parameters(self) -> Mapping[str, Any]:
+        """What repeats the constraint, as plain values."""
+
+
+@runtime_checkable
+class Budget(Protocol):
+    """A promise about the whole release, additive over its classes."""
+
+    @property
+    def name(self) -> str:
+        """Its name on the command line, in the manifest and in the report."""
+
+    def limit(self, records: int, persons: int) -> float:
+        """How much a release of so many records and persons may spend."""
+
+    def spent(self, classes: ClassSummary) -> npt.NDArray[np.float64]:
+        """What each class spends; shape (classes,)."""
+
+    def parameters(self) -> Mapping[str, Any]:
+        """What repeats the budget, as plain values."""

@@ -1,0 +1,140 @@
+"""What repeats a release: no value of the data, but its seed."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import tomlkit
+
+from sfumato.core.atomic import write_text
+from sfumato.core.errors import InputError
+from sfumato.release.constraints import BY_NAME, Budget, Constraint
+from sfumato.release.options import Options
+from sfumato.schema import Schema, dump_schema
+
+CHUNK = 1 << 20
+HEADER = (
+    "What repeats this release. It holds no value of the data, but its seed: whoever has the\n"
+    "seed and the original file can undo the order and the pseudonyms. Keep it inside."
+)
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """Everything that a release depends on.
+
+    Attributes
+    ----------
+    options
+        How the release was made.
+    constraints
+        The promises that it keeps.
+    seed
+        Seed of every random choice.
+    keyed
+        Whether pseudonyms were made with a key; the key is kept nowhere.
+    schema_sha256
+        Hash of the schema's canonical TOML text.
+    input_sha256, output_sha256
+        Hashes of the files, where there are files.
+    versions
+        Versions of what computed it.
+    """
+
+    options: Options
+    constraints: tuple[Constraint | Budget, ...]
+    seed: int
+    keyed: bool
+    schema_sha256: str
+    input_sha256: str = ""
+    output_sha256: str = ""
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for TOML and JSON."""
+        return {
+            "release": {
+                "seed": self.seed,
+                "keyed_pseudonyms": self.keyed,
+                "schema_sha256": self.schema_sha256,
+                "input_sha256": self.input_sha256,
+                "output_sha256": self.output_sha256,
+            },
+            "options": self.options.to_dict(),
+            "constraints": [{"name": each.name, **each.parameters()} for each in self.constraints],
+            "versions": dict(self.versions),
+        }
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write it as TOML, whole or not at all.
+
+        Raises
+        ------
+        InputError
+            If the folder of ``path`` cannot be written.
+        """
+        document = tomlkit.document()
+        for line in HEADER.splitlines():
+            document.add(tomlkit.comment(line))
+        document.update(self.to_dict())
+        write_text(path, tomlkit.dumps(document))
+
+
+def load_manifest(path: str | os.PathLike[str]) -> Manifest:
+    """Read a manifest that `Manifest.write` wrote.
+
+    Raises
+    ------
+    InputError
+        If the file is not such a manifest.
+    """
+    name = Path(path).name
+    try:
+        fields = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        release = fields["release"]
+        return Manifest(
+            options=Options(**fields["options"]),
+            constraints=tuple(_constraint(each) for each in fields["constraints"]),
+            seed=release["seed"],
+            keyed=release["keyed_pseudonyms"],
+            schema_sha256=release["schema_sha256"],
+            input_sha256=release["input_sha256"],
+            output_sha256=release["output_sha256"],
+            versions=fields["versions"],
+        )
+    except (OSError, ValueError, KeyError, TypeError):
+        raise InputError(f"manifest {name}", "must be a release.toml that sfumato wrote") from None
+
+
+def _constraint(fields: Mapping[str, Any]) -> Constraint | Budget:
+    parameters = {name: value for name, value in fields.items() if name != "name"}
+    made: Constraint | Budget = BY_NAME[fields["name"]](**parameters)
+    return made
+
+
+def schema_sha256(schema: Schema) -> str:
+    """Hash of the schema's canonical TOML text."""
+    return hashlib.sha256(dump_schema(schema).encode("utf-8")).hexdigest()
+
+
+def file_sha256(path: str | os.PathLike[str]) -> str:
+    """Hash of a file, read in pieces."""
+    digest = hashlib.sha256()
+    with Path(path).open("rb") as stream:
+        while chunk := stream.read(CHUNK):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+def versions() -> dict[str, str]:
+    """Versions of Python, sfumato and the libraries that decide about a release."""
+    names: Sequence[str] = ("sfumato", "numpy", "pyarrow")
+    return {"python": platform.python_version()} | {name: version(name) for name in names}

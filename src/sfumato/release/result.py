@@ -1,0 +1,128 @@
+"""A release: data, what was asked, what was measured before and after, manifest."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from sfumato.release.constraints import Budget, Constraint
+from sfumato.release.manifest import Manifest, file_sha256
+from sfumato.release.utility import Utility
+from sfumato.risk.result import Risk
+from sfumato.schema import Schema
+from sfumato.table.sources.frames import like
+from sfumato.table.write import write_table
+
+
+@dataclass(frozen=True)
+class TreeClasses:
+    """The tree's own classes, before those with the same released cells became one.
+
+    The published tables count these; a reader of the release sees the merged ones.
+
+    Attributes
+    ----------
+    classes
+        Number of classes.
+    max_gidr, avg_gidr
+        Largest and mean GIDR of a class (paper 003, Section 7).
+    """
+
+    classes: int
+    max_gidr: float
+    avg_gidr: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Release:
+    """A released file with everything that was measured.
+
+    Attributes
+    ----------
+    table
+        The released file as Arrow.
+    schema
+        What each column of the original is, kinds settled.
+    constraints
+        The promises that the release keeps.
+    risk_before, risk
+        What the original and the release give away.
+    utility
+        What the release lost.
+    tree
+        The tree's own classes, before those with the same released cells became one.
+    manifest
+        What repeats the release.
+    warnings
+        What the reader should know; publishable.
+    original
+        The dataframe that was passed in, or ``None`` for a path.
+    """
+
+    table: pa.Table
+    schema: Schema
+    constraints: tuple[Constraint | Budget, ...]
+    risk_before: Risk
+    risk: Risk
+    utility: Utility
+    tree: TreeClasses
+    manifest: Manifest
+    warnings: tuple[str, ...]
+    original: Any = None
+
+    @property
+    def data(self) -> Any:
+        """The released file as the kind of dataframe that was passed in; Arrow for a path."""
+        return like(self.table, self.original)
+
+    def write(
+        self, path: str | os.PathLike[str], manifest: str | os.PathLike[str] | None = None
+    ) -> Release:
+        """Write the release and its manifest, each whole or not at all.
+
+        Parameters
+        ----------
+        path
+            A ``.csv``, ``.tsv`` or ``.parquet`` file.
+        manifest
+            The manifest's file; beside the release as ``release.toml`` when not given.
+
+        Returns
+        -------
+        Release
+            The same release, its manifest with the hash of the file.
+
+        Raises
+        ------
+        InputError
+            If a file cannot be written.
+        """
+        write_table(self.table, path)
+        written = replace(self, manifest=replace(self.manifest, output_sha256=file_sha256(path)))
+        written.manifest.write(manifest or Path(path).with_name("release.toml"))
+        return written
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values: the released file's measures, ``before``, ``utility``, ``manifest``."""
+        return {
+            **self.risk.to_json(),
+            "tree": asdict(self.tree),
+            "before": self.risk_before.to_json(),
+            "utility": self.utility.to_json(),
+            "constraints": [{"name": each.name, **each.parameters()} for each in self.constraints],
+            "manifest": self.manifest.to_dict(),
+            "warnings": list(self.warnings),
+        }
+
+    def _repr_html_(self) -> str:
+        return f"<h4>Release</h4>{self.risk._repr_html_()}{self.utility._repr_html_()}"
+
+    def __repr__(self) -> str:
+        return (
+            f"Release({self.table.num_rows} records, {self.risk.classes} classes, "
+            f"max_gidr={float(self.risk.max_gidr):.4g}, ane={self.utility.ane:.4g})"
+        )

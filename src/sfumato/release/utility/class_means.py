@@ -1,0 +1,80 @@
+"""The class means that every measure compares the records with."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.kernels.grouping import number_by_first_appearance
+from sfumato.table.columns import MISSING, CodedColumn, Codes, NumberDomain
+
+Floats = npt.NDArray[np.float64]
+
+
+def steps(column: CodedColumn) -> Floats:
+    """Each code as a whole number: its distance from the lowest value, or its rank.
+
+    Divided by the last one they are the unit scale of paper 003, Section 4; kept whole, the
+    sums of equal values give exactly their mean.
+
+    Parameters
+    ----------
+    column
+        A numeric or ordered quasi-identifier, or one with two categories.
+
+    Returns
+    -------
+    array
+        Shape (domain size,), ascending from 0.
+    """
+    domain = column.domain
+    if isinstance(domain, NumberDomain):
+        return (domain.points - domain.points[:1]).astype(np.float64)
+    return np.arange(domain.size, dtype=np.float64)
+
+
+def full_range(values: Floats) -> float:
+    """The last of the steps; 1 for a constant column, so that one can divide by it."""
+    return float(values[-1]) if len(values) > 1 else 1.0
+
+
+def class_means(column: CodedColumn, class_of: Codes, classes: int) -> Floats:
+    """Mean of each class over its records that have a value, in steps; 0 without any.
+
+    Parameters
+    ----------
+    column
+        The quasi-identifier of the kept records.
+    class_of
+        Class of each kept record; shape (records,).
+    classes
+        Number of classes.
+    """
+    known = column.codes != MISSING
+    codes, of = column.codes[known], class_of[known]
+    total = np.bincount(of, weights=steps(column)[codes], minlength=classes)
+    return total / np.maximum(np.bincount(of, minlength=classes), 1)
+
+
+def category_shares(codes: Codes, class_of: Codes, size: int, classes: int) -> Floats:
+    """Share of each record's category among the records of its class.
+
+    O(records), by numbering the pairs of class and category.
+
+    Parameters
+    ----------
+    codes
+        Category of each record, none missing; shape (records,).
+    class_of
+        Class of each record; shape (records,).
+    size
+        Number of categories.
+    classes
+        Number of classes.
+    """
+    pair, pairs = number_by_first_appearance(
+        class_of.astype(np.int64) * size + codes, classes * size
+    )
+    together = np.bincount(pair, minlength=pairs)
+    shares: Floats = together[pair] / np.bincount(class_of, minlength=classes)[class_of]
+    return shares
