@@ -11,17 +11,14 @@ import numpy as np
 
 from sfumato.core.errors import InputError
 
-RANDOM_BYTES = 10
+ALPHABET = np.frombuffer(b"abcdefghijklmnopqrstuvwxyz234567", dtype=np.uint8)
+RANDOM_LENGTH = 16
 KEYED_BYTES = 15
 SHORTEST_KEY = 16
 
 
-def _text(raw: bytes) -> str:
-    return base64.b32encode(raw).decode("ascii").lower()
-
-
 def random_pseudonyms(count: int, rng: np.random.Generator) -> list[str]:
-    """Draw ``count`` distinct pseudonyms of 16 characters (80 random bits each).
+    """Draw ``count`` distinct pseudonyms of 16 letters and digits (80 random bits each).
 
     Parameters
     ----------
@@ -32,9 +29,9 @@ def random_pseudonyms(count: int, rng: np.random.Generator) -> list[str]:
     """
     drawn: dict[str, None] = {}
     while len(drawn) < count:
-        raw = rng.bytes(RANDOM_BYTES * (count - len(drawn)))
-        for start in range(0, len(raw), RANDOM_BYTES):
-            drawn[_text(raw[start : start + RANDOM_BYTES])] = None
+        letters = ALPHABET[rng.integers(0, len(ALPHABET), (count - len(drawn), RANDOM_LENGTH))]
+        texts = letters.view(f"S{RANDOM_LENGTH}").ravel().astype(str)
+        drawn.update(dict.fromkeys(texts.tolist()))
     return list(drawn)
 
 
@@ -57,6 +54,8 @@ def keyed_pseudonyms(identifiers: Iterable[str], key: bytes) -> list[str]:
             advice="write 32 random bytes to a file and keep it apart from the data",
         )
     return [
-        _text(hmac.new(key, identifier.encode("utf-8"), hashlib.sha256).digest()[:KEYED_BYTES])
+        base64.b32encode(hmac.digest(key, identifier.encode("utf-8"), hashlib.sha256)[:KEYED_BYTES])
+        .decode("ascii")
+        .lower()
         for identifier in identifiers
     ]

@@ -72,9 +72,13 @@ def person_pseudonyms(table: Table, key: bytes | None, rng: np.random.Generator)
 
 
 def _cells(column: ReleasedColumn, class_of: Codes) -> pa.Array:
-    texts = pa.array(column.texts, type=pa.string())
-    if column.is_number:
-        whole = pc.all(pc.match_substring_regex(texts, r"^-?\d+$")).as_py()
-        texts = texts.cast(pa.int64() if whole else pa.float64())
-        return texts.take(pa.array(column.text_of_class[class_of]))
-    return pa.DictionaryArray.from_arrays(pa.array(column.text_of_class[class_of]), texts)
+    """The cells of the records; an empty cell is null, and in no dictionary."""
+    texts = pa.array([text for text in column.texts if text is not None], type=pa.string())
+    place = np.cumsum([text is not None for text in column.texts], dtype=np.int32) - 1
+    empty = np.array([text is None for text in column.texts])
+    of_record = column.text_of_class[class_of]
+    indices = pa.array(place[of_record], mask=empty[of_record])
+    if not column.is_number:
+        return pa.DictionaryArray.from_arrays(indices, texts)
+    whole = pc.all(pc.match_substring_regex(texts, r"^-?\d+$")).as_py()
+    return texts.cast(pa.int64() if whole else pa.float64()).take(indices)

@@ -13,7 +13,8 @@ from sfumato.engines.embedded.counts import group
 from sfumato.release.assemble import assemble, person_pseudonyms
 from sfumato.release.constraints import Budget, Constraint
 from sfumato.release.manifest import Manifest
-from sfumato.release.persons import person_table
+from sfumato.release.options import Options
+from sfumato.release.persons import PersonTable, person_table
 from sfumato.release.released import ReleasedColumn, release_column
 from sfumato.release.remedies import capped_rows, not_met, overspent, suppressed_rows, unmet
 from sfumato.release.result import Release, TreeClasses
@@ -54,9 +55,7 @@ def make_release(
     rng = np.random.default_rng(manifest.seed)
     budgets = [each for each in manifest.constraints if isinstance(each, Budget)]
     constraints = [each for each in manifest.constraints if not isinstance(each, Budget)]
-    rows = _remaining_rows(table, constraints, budgets, manifest, rng)
-    part = table if len(rows) == table.records else table.take(rows)
-    persons = person_table(part)
+    rows, part, persons = _remaining(table, constraints, budgets, options, rng)
     partition = grow(persons, constraints, budgets, split=options.split, progress=progress)
     released, class_of, classes = generalised(
         part, partition.class_of_person[part.person], partition.classes, manifest
@@ -91,21 +90,20 @@ def make_release(
     )
 
 
-def _remaining_rows(
+def _remaining(
     table: Table,
     constraints: list[Constraint],
     budgets: list[Budget],
-    manifest: Manifest,
+    options: Options,
     rng: np.random.Generator,
-) -> npt.NDArray[np.int64]:
-    """Rows after capping and, where the constraints need it, suppression.
+) -> tuple[npt.NDArray[np.int64], Table, PersonTable]:
+    """What remains after capping and, where the constraints need it, suppression.
 
     Raises
     ------
     ConstraintsNotMetError
         If what remains still breaks a constraint.
     """
-    options = manifest.options
     rows = np.arange(table.records)
     part = table
     if options.cap_records is not None:
@@ -113,12 +111,14 @@ def _remaining_rows(
         part = table.take(rows)
     persons = person_table(part)
     if not unmet(persons.whole(), constraints) and not overspent(persons.whole(), budgets):
-        return rows
+        return rows, part, persons
+    remaining = None
     if options.suppress > 0:
         remaining = suppressed_rows(part, constraints, budgets, options.suppress)
-        if remaining is not None:
-            return rows[remaining]
-    raise not_met(part, persons, constraints, budgets)
+    if remaining is None:
+        raise not_met(part, persons, constraints, budgets)
+    part = part.take(remaining)
+    return rows[remaining], part, person_table(part)
 
 
 def generalised(

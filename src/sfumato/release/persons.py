@@ -51,7 +51,8 @@ class OrderedAxis:
     strict
         Whether equal positions stay together.
     position
-        Rank of each person's position; `missing_position` where most values are missing.
+        Rank of each person's position; `missing_position` where any record misses the value,
+        because a class with such a person can release no range.
     missing_position
         One more than the highest rank.
     total, square, present
@@ -88,6 +89,7 @@ class IndicatorAxis:
         Index of the quasi-identifier.
     member
         The 0/1 column that holds for more than half of the person's records, -1 for none.
+        The column of being missing holds for all records of a person who misses any value.
     held
         The columns that hold for any of the person's records.
     """
@@ -158,8 +160,9 @@ def person_table(table: Table) -> PersonTable:
             continue
         axis = _ordered_axis(index, column, codes, records, starts)
         ordered.append(axis)
-        if axis.present.sum() < table.records:
-            indicators.append(_missing_axis(index, records, axis.present))
+        missing = axis.present < records
+        if missing.any():
+            indicators.append(_missing_axis(index, missing, records))
     sensitive = {
         column.name: distinct_values(
             table.person[by_person], column.codes[by_person], column.domain.size, table.persons
@@ -181,32 +184,44 @@ def distinct_values(person: Codes, codes: Codes, size: int, persons: int) -> Val
 
 
 def _category_axis(index: int, column: CodedColumn, codes: Codes, records: Ints) -> IndicatorAxis:
-    """One 0/1 column per category; missing is a category; two categories need one column."""
+    """One 0/1 column per category and one for missing; two categories need one column."""
     size = column.domain.size
-    values = np.where(codes == MISSING, size, codes)
-    size += int(column.has_missing)
-    if size == 2:
-        values = np.where(values == 1, 0, MISSING)
-        size = 1
-    person = np.repeat(np.arange(len(records), dtype=np.int32), records)
-    held = distinct_values(person, values, size, len(records))
-    return IndicatorAxis(index, _majority(held, records), held)
+    owner = np.repeat(np.arange(len(records), dtype=np.int32), records)
+    missing = np.zeros(len(records), dtype=bool)
+    missing[owner[codes == MISSING]] = True
+    if size == 2 and not missing.any():
+        codes, size = np.where(codes == 1, 0, MISSING).astype(np.int32), 1
+    held = _with_missing(distinct_values(owner, codes, size, len(records)), missing, records)
+    return IndicatorAxis(index, _majority(held, missing, records), held)
 
 
-def _missing_axis(index: int, records: Ints, present: Ints) -> IndicatorAxis:
-    missing = records - present
-    some = missing > 0
+def _missing_axis(index: int, missing: npt.NDArray[np.bool_], records: Ints) -> IndicatorAxis:
+    nothing = np.empty(0, dtype=np.int64)
+    none = Values(np.zeros(len(records) + 1, dtype=np.int64), nothing.astype(np.int32), nothing, 0)
+    held = _with_missing(none, missing, records)
+    return IndicatorAxis(index, _majority(held, missing, records), held)
+
+
+def _with_missing(held: Values, missing: npt.NDArray[np.bool_], records: Ints) -> Values:
+    """One more value, held by the persons who miss any, in all of their records."""
+    if not missing.any():
+        return held
+    people = np.flatnonzero(missing)
+    owner = np.concatenate([np.repeat(np.arange(len(records)), np.diff(held.offsets)), people])
+    by_owner = np.argsort(owner, kind="stable")
+    values = np.concatenate([held.values, np.full(len(people), held.size, dtype=np.int32)])
+    counts = np.concatenate([held.counts, records[people]])
     offsets = np.zeros(len(records) + 1, dtype=np.int64)
-    np.cumsum(some, out=offsets[1:])
-    held = Values(offsets, np.zeros(int(some.sum()), dtype=np.int32), missing[some], 1)
-    return IndicatorAxis(index, _majority(held, records), held)
+    np.cumsum(np.bincount(owner, minlength=len(records)), out=offsets[1:])
+    return Values(offsets, values[by_owner], counts[by_owner], held.size + 1)
 
 
-def _majority(held: Values, records: Ints) -> Codes:
+def _majority(held: Values, missing: npt.NDArray[np.bool_], records: Ints) -> Codes:
     owner = np.repeat(np.arange(len(records)), np.diff(held.offsets))
     most = 2 * held.counts > records[owner]
     member = np.full(len(records), -1, dtype=np.int32)
     member[owner[most]] = held.values[most]
+    member[missing] = held.size - 1
     return member
 
 
@@ -221,12 +236,11 @@ def _ordered_axis(
         position, count = _mean_positions(column.domain, codes, known, present, starts)
     else:
         position, count = _frequent_positions(codes, column.domain.size, records)
-    mostly_missing = 2 * (records - present) > records
     top = np.iinfo(np.int32).max
     return OrderedAxis(
         column=index,
         strict=column.kind is Kind.ORDERED,
-        position=np.where(mostly_missing, count, position).astype(np.int32),
+        position=np.where(present < records, count, position).astype(np.int32),
         missing_position=count,
         total=np.add.reduceat(unit, starts),
         square=np.add.reduceat(unit * unit, starts),

@@ -150,15 +150,18 @@ def _printed(
     value_of: Callable[[int], Released],
     leaves: Ints,
 ) -> ReleasedColumn:
-    """Print each distinct key once; mixed and missing classes have cells of their own."""
+    """Print each distinct key once; classes with the same cell have the same text."""
     key = np.where(held.mixed, -1, np.where(held.present == 0, -2, key))
-    distinct, text_of_class = np.unique(key, return_inverse=True)
+    distinct, key_of_class = np.unique(key, return_inverse=True)
     special: dict[int, Released] = {-1: Anything(), -2: Missing()}
     show = _printer(column)
-    texts = tuple(show(special[each] if each < 0 else value_of(each)) for each in distinct.tolist())
+    printed = [show(special[each] if each < 0 else value_of(each)) for each in distinct.tolist()]
+    texts = tuple(dict.fromkeys(printed))
+    number = {text: place for place, text in enumerate(texts)}
+    text_of_key = np.array([number[text] for text in printed], dtype=np.int32)
     leaves = np.where(held.mixed, column.domain.size, np.where(held.present == 0, 0, leaves))
     return ReleasedColumn(
-        column.name, column.name, texts, text_of_class.astype(np.int32), leaves.astype(np.int64)
+        column.name, column.name, texts, text_of_key[key_of_class], leaves.astype(np.int64)
     )
 
 
