@@ -1,0 +1,229 @@
+"""What was asked of a release, and what it reached."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
+from sfumato.core.measure import Position
+from sfumato.release.constraints import BY_NAME, TOLERANCE, Budget, Constraint
+from sfumato.release.result import Release
+from sfumato.reports.numbers import beside, count, number, percent
+from sfumato.risk.result import Risk
+
+AT_LEAST, AT_MOST = "at least", "at most"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One line of the table of what was asked.
+
+    Attributes
+    ----------
+    name
+        Name of the constraint, as on the command line.
+    attribute
+        The sensitive attribute that it speaks about, or an empty text.
+    words
+        What it asks for, in a sentence.
+    bound
+        ``at least`` or ``at most``; empty where the constraint is not one of ours.
+    limit
+        The threshold as a number; ``None`` where the constraint is not one of ours.
+    threshold, before, reached
+        What was asked, and the worst class of the original and of the release, as printed.
+    where
+        Where the worst class of the release is.
+    met
+        Whether the release keeps it.
+    classes_met
+        Number of classes that keep it; ``None`` for a budget over the whole release.
+    classes_met_before
+        The same for the original.
+    """
+
+    name: str
+    attribute: str
+    words: str
+    bound: str
+    limit: float | None
+    threshold: str
+    before: str
+    reached: str
+    where: Position | None
+    met: bool
+    classes_met: int | None
+    classes_met_before: int | None
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return {
+            "name": self.name,
+            "attribute": self.attribute or None,
+            "threshold": self.limit,
+            "met": self.met,
+            "classes_met": self.classes_met,
+            "classes_met_before": self.classes_met_before,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """How a constraint that we know reads and prints."""
+
+    parameter: str
+    bound: str
+    share: bool
+    words: Callable[[float, str], str]
+    read: Callable[[Risk, str], tuple[float, Position | None]]
+
+
+def _balance_words(g: float, _attribute: str) -> str:
+    fewest = ceil(1 / (1 - g) - TOLERANCE)
+    return (
+        "No person dominates a class: g-balance, 1 less the sum of the squared shares of its "
+        f"records that each person has, is {AT_LEAST} {number(g)} in every class. Every class "
+        f"then has {AT_LEAST} {count(fewest)} {'person' if fewest == 1 else 'persons'}."
+    )
+
+
+def _affiliation_words(h: float, attribute: str) -> str:
+    return (
+        f"No value of “{attribute}” is shared by too many: {AT_MOST} {percent(h)} of the persons "
+        "of a class have the same value."
+    )
+
+
+_KINDS = {
+    "g_balance": _Kind(
+        "g",
+        AT_LEAST,
+        False,
+        _balance_words,
+        lambda risk, _: (risk.g_balance.value, risk.g_balance.where),
+    ),
+    "h_affiliation": _Kind(
+        "h",
+        AT_MOST,
+        True,
+        _affiliation_words,
+        lambda risk, name: (
+            risk.sensitive[name].h_affiliation.value,
+            risk.sensitive[name].h_affiliation.where,
+        ),
+    ),
+    "k": _Kind(
+        "k",
+        AT_LEAST,
+        False,
+        lambda k, _: f"Every class has {AT_LEAST} {count(k)} records.",
+        lambda risk, _: (risk.k, risk.k_where),
+    ),
+    "pid_k": _Kind(
+        "k",
+        AT_LEAST,
+        False,
+        lambda k, _: f"Every class has {AT_LEAST} {count(k)} persons.",
+        lambda risk, _: (risk.pid_k, risk.pid_k_where),
+    ),
+    "l": _Kind(
+        "l",
+        AT_LEAST,
+        False,
+        lambda l, name: (  # noqa: E741
+            f"Every class shows {AT_LEAST} {count(l)} different values of “{name}”."
+        ),
+        lambda risk, name: (
+            risk.sensitive[name].l_distinct,
+            risk.sensitive[name].l_distinct_where,
+        ),
+    ),
+    "marketer": _Kind(
+        "tau",
+        AT_MOST,
+        True,
+        lambda tau, _: (
+            f"When everybody is matched, {AT_MOST} {percent(tau)} of the persons are expected to "
+            "be matched rightly, over the whole release."
+        ),
+        lambda risk, _: (risk.marketer.value, None),
+    ),
+}
+
+
+def asked_of(release: Release) -> list[Asked]:
+    """What was asked, one line per constraint and sensitive attribute."""
+    return [_line(release, each) for each in _one_by_one(release)]
+
+
+def thresholds(release: Release) -> dict[tuple[str, str], Asked]:
+    """The lines of `asked_of` by name and attribute."""
+    return {(each.name, each.attribute): each for each in asked_of(release)}
+
+
+def _one_by_one(release: Release) -> Iterable[Constraint | Budget]:
+    """Constraints on every sensitive attribute, as one constraint on each."""
+    for constraint in release.constraints:
+        known = BY_NAME.get(constraint.name)
+        if hasattr(constraint, "attribute") and constraint.attribute is None and known:
+            for name in release.schema.sensitive:
+                made: Constraint = known(**{**constraint.parameters(), "attribute": name})
+                yield made
+        else:
+            yield constraint
+
+
+def _line(release: Release, constraint: Constraint | Budget) -> Asked:
+    attribute = str(constraint.parameters().get("attribute", ""))
+    met, classes_met, classes_met_before = _verdict(release, constraint)
+    kind = _KINDS.get(constraint.name)
+    if kind is None:
+        parameters = ", ".join(
+            f"{name} = {value}" for name, value in constraint.parameters().items()
+        )
+        return Asked(
+            constraint.name,
+            attribute,
+            "A constraint of the custodian’s own.",
+            "",
+            None,
+            parameters,
+            "",
+            "",
+            None,
+            met,
+            classes_met,
+            classes_met_before,
+        )
+    threshold = float(constraint.parameters()[kind.parameter])
+    before, _ = kind.read(release.risk_before, attribute)
+    reached, where = kind.read(release.risk, attribute)
+    return Asked(
+        constraint.name,
+        attribute,
+        kind.words(threshold, attribute),
+        kind.bound,
+        threshold,
+        percent(threshold) if kind.share else number(threshold),
+        beside(before, threshold, kind.share),
+        beside(reached, threshold, kind.share),
+        where,
+        met,
+        classes_met,
+        classes_met_before,
+    )
+
+
+def _verdict(
+    release: Release, constraint: Constraint | Budget
+) -> tuple[bool, int | None, int | None]:
+    risk = release.risk
+    if isinstance(constraint, Budget):
+        limit = constraint.limit(risk.records, risk.persons)
+        spent = float(constraint.spent(risk.summary).sum())
+        return spent <= limit + TOLERANCE * abs(limit), None, None
+    after = int(constraint.met(risk.summary).sum())
+    before = int(constraint.met(release.risk_before.summary).sum())
+    return after == risk.classes, after, before

@@ -1,0 +1,176 @@
+"""The tables of measures, original beside release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sfumato.core.measure import Measure
+from sfumato.reports.asked import Asked
+from sfumato.reports.numbers import count, measured, percent, place
+from sfumato.risk.result import Risk, SensitiveRisk
+from sfumato.risk.words import MEANINGS
+
+BY_RECORDS = "_by_records"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A printed value and the place it comes from."""
+
+    value: str
+    where: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of a table of measures.
+
+    Attributes
+    ----------
+    name
+        Name of the measure, as in the code, the docs and the command line.
+    meaning
+        What it means, in plain words.
+    cells
+        One for each file: the original and the release, or the assessed file alone.
+    held
+        What it is held against, or an empty text.
+    met
+        Whether the last file keeps that; ``None`` where there is nothing to keep.
+    asked
+        Whether what it is held against was asked of the release, or is for orientation.
+    """
+
+    name: str
+    meaning: str
+    cells: tuple[Cell, ...]
+    held: str = ""
+    met: bool | None = None
+    asked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Lines of a table under one heading."""
+
+    title: str
+    note: str
+    lines: tuple[Line, ...]
+
+
+Asks = Mapping[tuple[str, str], Asked]
+
+
+def risk_groups(risks: Sequence[Risk], asks: Asks) -> list[Group]:
+    """The measures of whole files, grouped by the question that they answer.
+
+    Parameters
+    ----------
+    risks
+        The original and the release, or the assessed file alone.
+    asks
+        What was asked, by name and attribute.
+    """
+    return [
+        Group(
+            "How large are the classes?",
+            "",
+            (
+                *(_counted(name, risks, asks) for name in ("records", "persons", "classes")),
+                *(_counted(name, risks, asks) for name in ("k", "pid_k")),
+                _counted("sample_uniques", risks, asks),
+                _counted("sample_unique_records", risks, asks),
+            ),
+        ),
+        Group(
+            "Whose record is it? (several records per person)",
+            "",
+            (
+                _of("g_balance", risks, asks, share=False),
+                _of("max_gidr", risks, asks),
+                _of("avg_gidr", risks, asks),
+            ),
+        ),
+        Group(
+            "Can a person be found? (counting persons)",
+            "",
+            tuple(_of(name, risks, asks) for name in _REIDENTIFICATION),
+        ),
+        Group(
+            "The same counting records, as tools do that know no persons",
+            "These understate the risk where people have several records.",
+            tuple(_by_records(name, risks) for name in _REIDENTIFICATION),
+        ),
+    ]
+
+
+def sensitive_groups(risks: Sequence[Risk], asks: Asks) -> list[Group]:
+    """The measures of each sensitive attribute, one group per attribute."""
+    return [Group(name, "", tuple(_attribute(name, risks, asks))) for name in risks[-1].sensitive]
+
+
+_REIDENTIFICATION = ("prosecutor", "journalist", "marketer", "average_risk", "records_at_risk")
+
+
+def _counted(name: str, risks: Sequence[Risk], asks: Asks) -> Line:
+    cells = tuple(
+        Cell(count(getattr(risk, name)), place(getattr(risk, f"{name}_where", None)))
+        for risk in risks
+    )
+    return Line(name, MEANINGS[name], cells, *_held(asks.get((name, ""))))
+
+
+def _of(name: str, risks: Sequence[Risk], asks: Asks, *, share: bool = True) -> Line:
+    measures = [getattr(risk, name) for risk in risks]
+    asked = asks.get((name, ""))
+    held = _held(asked) if asked else _oriented(measures[-1])
+    meaning = MEANINGS[name]
+    if name == "records_at_risk":
+        meaning = f"{meaning} of {percent(risks[-1].threshold)}"
+    return Line(name, meaning, tuple(_cell(each, share) for each in measures), *held)
+
+
+def _by_records(name: str, risks: Sequence[Risk]) -> Line:
+    measures = [getattr(risk.by_records, name) for risk in risks]
+    cells = tuple(_cell(each, True) for each in measures)
+    return Line(name + BY_RECORDS, f"{MEANINGS[name]}, counting records", cells)
+
+
+def _attribute(name: str, risks: Sequence[Risk], asks: Asks) -> list[Line]:
+    own = [risk.sensitive[name] for risk in risks]
+    distinct = tuple(Cell(count(each.l_distinct), place(each.l_distinct_where)) for each in own)
+    return [
+        _spread("h_affiliation", own, True, asks.get(("h_affiliation", name))),
+        _spread("avg_gsar", own, True, None),
+        Line("l_distinct", MEANINGS["l_distinct"], distinct, *_held(asks.get(("l", name)))),
+        _spread("l_entropy", own, False, None),
+        *(_recursive(l, own) for l in sorted(own[-1].recursive)),  # noqa: E741
+    ]
+
+
+def _spread(name: str, own: Sequence[SensitiveRisk], share: bool, asked: Asked | None) -> Line:
+    cells = tuple(_cell(getattr(each, name), share) for each in own)
+    return Line(name, MEANINGS[name], cells, *_held(asked))
+
+
+def _recursive(l: int, own: Sequence[SensitiveRisk]) -> Line:  # noqa: E741
+    name = f"recursive_{l}"
+    cells = tuple(_cell(each.recursive[l], False) for each in own)
+    return Line(name, MEANINGS[name], cells)
+
+
+def _cell(measure: Measure, share: bool) -> Cell:
+    return Cell(measured(measure, share), place(measure.where))
+
+
+def _held(asked: Asked | None) -> tuple[str, bool | None, bool]:
+    if asked is None:
+        return "", None, False
+    return f"{asked.bound} {asked.threshold}", asked.met, True
+
+
+def _oriented(measure: Measure) -> tuple[str, bool | None, bool]:
+    if measure.threshold is None:
+        return "", None, False
+    return f"at most {percent(measure.threshold)}", measure.met, False

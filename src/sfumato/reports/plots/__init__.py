@@ -1,0 +1,1 @@
+"""Plots as SVG pictures inside the page, drawn without a network."""

@@ -1,0 +1,146 @@
+"""The result in one paragraph of plain words, a number beside every claim."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sfumato.release.result import Release
+from sfumato.reports.asked import Asked, asked_of
+from sfumato.reports.numbers import count, percent
+from sfumato.risk.result import Risk
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the first page says.
+
+    Attributes
+    ----------
+    met
+        Whether everything that was asked is met; ``None`` where nothing was asked.
+    headline
+        The result in a sentence.
+    sentences
+        The paragraph.
+    figures
+        Numbers at a glance: what it is, original, release (or the assessed file's alone).
+    """
+
+    met: bool | None
+    headline: str
+    sentences: tuple[str, ...]
+    figures: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+def release_verdict(release: Release) -> Verdict:
+    """The verdict on a release."""
+    asked = asked_of(release)
+    kept = sum(each.met for each in asked)
+    before, after = release.risk_before, release.risk
+    met = kept == len(asked)
+    if met:
+        headline = f"What was asked is met: {kept} of {len(asked)} constraints."
+    else:
+        headline = f"What was asked is not met: {kept} of {len(asked)} constraints are."
+    utility = release.utility
+    sentences = [
+        (
+            f"The release holds {count(after.records)} of {count(before.records)} records and "
+            f"{count(after.persons)} of {count(before.persons)} persons, in {count(after.classes)} "
+            f"classes of at least {_people(after.pid_k)}."
+        ),
+        *(_kept(each, after.classes) for each in asked),
+        (
+            "A record picked from a person’s class is that person’s with a chance of at most "
+            f"{percent(after.max_gidr.value)} "
+            f"({percent(after.avg_gidr.value)} on average over classes); in the original "
+            f"{percent(before.max_gidr.value)} ({percent(before.avg_gidr.value)})."
+        ),
+        (
+            f"A person who is known to be in the file is found with a chance of at most "
+            f"{percent(after.prosecutor.value)}; in the original "
+            f"{percent(before.prosecutor.value)}."
+        ),
+        (
+            f"The price: a released cell may stand for {percent(utility.ncp)} of its column’s "
+            f"values on average, and {count(utility.suppressed_records)} records are left out."
+        ),
+    ]
+    return Verdict(met, headline, tuple(sentences), _figures(before, after))
+
+
+def assessment_verdict(risk: Risk) -> Verdict:
+    """The verdict on a file that was measured only."""
+    sentences = [
+        (
+            f"The file holds {count(risk.records)} records of {count(risk.persons)} persons, in "
+            f"{count(risk.classes)} classes of at least {_people(risk.pid_k)}; "
+            f"{count(risk.sample_uniques)} classes hold one person alone."
+        ),
+        (
+            "A record picked from a person’s class is that person’s with a chance of up to "
+            f"{percent(risk.max_gidr.value)} "
+            f"({percent(risk.avg_gidr.value)} on average over classes)."
+        ),
+        (
+            f"A person who is known to be in the file is found with a chance of up to "
+            f"{percent(risk.prosecutor.value)}; {percent(risk.records_at_risk.value)} of the "
+            f"records are at a risk above {percent(risk.threshold)}."
+        ),
+        *(
+            f"Up to {percent(own.h_affiliation.value)} of the persons of a class have the same "
+            f"value of “{name}”."
+            for name, own in risk.sensitive.items()
+        ),
+    ]
+    headline = (
+        f"Measured, not changed: {percent(risk.records_at_risk.value)} of the records are at a "
+        f"risk above {percent(risk.threshold)}."
+    )
+    return Verdict(None, headline, tuple(sentences), _figures(risk))
+
+
+def _kept(asked: Asked, classes: int) -> str:
+    name = f"{asked.name} of “{asked.attribute}”" if asked.attribute else asked.name
+    if not asked.bound:
+        return f"{name} ({asked.threshold}) is {'met' if asked.met else 'not met'}."
+    values = f"{asked.bound} {asked.threshold} was asked, {asked.reached} is reached"
+    if asked.classes_met is None:
+        who = "The release as a whole keeps" if asked.met else "The release does not keep"
+    elif asked.met:
+        who = f"Every class ({count(asked.classes_met)} of {count(classes)}) keeps"
+    elif asked.classes_met == 0:
+        who = f"No class (0 of {count(classes)}) keeps"
+    else:
+        who = f"Only {count(asked.classes_met)} of {count(classes)} classes keep"
+    worst = "" if asked.classes_met is None else " by the worst"
+    return f"{who} {name}: {values}{worst}; the original has {asked.before}."
+
+
+def _people(persons: int) -> str:
+    return "1 person" if persons == 1 else f"{count(persons)} persons"
+
+
+def _figures(*risks: Risk) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    last = risks[-1]
+    shared = next(iter(last.sensitive), None)
+    figures = [
+        ("fewest persons in a class (pid_k)", tuple(count(risk.pid_k) for risk in risks)),
+        (
+            "highest share of a class’s records that is one person’s (GIDR)",
+            tuple(percent(risk.max_gidr.value) for risk in risks),
+        ),
+        (
+            "highest chance to find a known person (prosecutor)",
+            tuple(percent(risk.prosecutor.value) for risk in risks),
+        ),
+        (
+            "share of all persons matched rightly (marketer)",
+            tuple(percent(risk.marketer.value) for risk in risks),
+        ),
+    ]
+    if shared is not None:
+        words = f"highest share of a class’s persons with one “{shared}” (GSAR)"
+        shares = tuple(percent(risk.sensitive[shared].h_affiliation.value) for risk in risks)
+        figures.append((words, shares))
+    return tuple(figures)

@@ -1,0 +1,162 @@
+"""Write the report of a release or of an assessment as HTML and JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+from datetime import UTC, date, datetime
+from importlib.metadata import version
+from importlib.util import find_spec
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+from sfumato.core.atomic import write_text
+from sfumato.core.errors import InputError
+from sfumato.release.result import Release
+from sfumato.reports.asked import asked_of
+from sfumato.risk.result import Risk
+
+NEEDED = ("altair", "jinja2", "vl_convert")
+"""What the pages need beyond the core; the extra ``report`` brings them."""
+INTERNAL = "internal: contains aggregate distributions of the original file; do not publish"
+
+
+def report(
+    result: Release | Risk,
+    path: str | os.PathLike[str],
+    *,
+    title: str | None = None,
+    made: date | None = None,
+) -> Path:
+    """Write the report that a privacy officer signs, whole or not at all.
+
+    One HTML file that loads nothing from elsewhere, with the same as JSON beside it; or the
+    JSON alone.
+
+    Parameters
+    ----------
+    result
+        A release, or an assessment.
+    path
+        Where to write: a ``.html`` file (its ``.json`` twin gets the same name), or a ``.json``
+        file.
+    title
+        Title of the report.
+    made
+        The day that the report bears; today when not given.
+
+    Returns
+    -------
+    Path
+        The file that was asked for.
+
+    Raises
+    ------
+    InputError
+        If the path ends otherwise or its folder cannot be written, the result is neither a
+        release nor an assessment, or the extra ``report`` is not installed.
+    """
+    check_report_path(path)
+    target = Path(path)
+    content = report_json(result, title=title, made=made)
+    text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    if target.suffix.lower() == ".html":
+        from sfumato.reports.page import Heading, draw_page
+
+        about = content["report"]
+        page = draw_page(result, Heading(about["title"], date.fromisoformat(about["date"])))
+        write_text(target.with_suffix(".json"), text)
+        write_text(target, page)
+    else:
+        write_text(target, text)
+    return target
+
+
+def report_json(
+    result: Release | Risk, *, title: str | None = None, made: date | None = None
+) -> dict[str, Any]:
+    """The report as plain values: those of the result's ``to_json``, and ``report``.
+
+    ``report`` holds the title, the date, what it is about, and what was asked and met. A number
+    that is not finite is ``None``.
+
+    Parameters
+    ----------
+    result
+        A release, or an assessment.
+    title
+        Title of the report.
+    made
+        The day that the report bears; today when not given.
+
+    Raises
+    ------
+    InputError
+        If the result is neither a release nor an assessment.
+    """
+    if not isinstance(result, (Release, Risk)):
+        raise InputError(
+            "parameter result",
+            "must be what anonymize or assess returns",
+            found=type(result).__name__,
+        )
+    of_release = isinstance(result, Release)
+    about: dict[str, Any] = {
+        "title": title or f"Disclosure risk of a {'release' if of_release else 'file'}",
+        "date": (made or datetime.now(tz=UTC).astimezone().date()).isoformat(),
+        "about": "release" if of_release else "assessment",
+        "audience": INTERNAL,
+        "sfumato": version("sfumato"),
+    }
+    if isinstance(result, Release):
+        about["asked"] = [each.to_json() for each in asked_of(result)]
+    content: dict[str, Any] = _finite({"report": about} | result.to_json())
+    return content
+
+
+def check_report_path(path: str | os.PathLike[str]) -> None:
+    """Refuse a path that no report can be written to, before work starts.
+
+    Parameters
+    ----------
+    path
+        Where a report is to be written.
+
+    Raises
+    ------
+    InputError
+        If the path ends in neither ``.html`` nor ``.json``, its folder does not exist, or a page
+        is asked for and the extra ``report`` is not installed.
+    """
+    target = Path(path)
+    suffix = target.suffix.lower()
+    if suffix not in (".html", ".json"):
+        raise InputError(
+            "path of the report",
+            "must end in .html (a page, with its JSON beside it) or .json",
+            found=f"the ending {suffix}" if suffix else "no ending",
+        )
+    if not target.parent.is_dir():
+        raise InputError(
+            "path of the report",
+            "must be in a folder that exists",
+            advice="create the folder, or choose another one",
+        )
+    if suffix == ".html" and any(find_spec(name) is None for name in NEEDED):
+        raise InputError(
+            "a report as a page",
+            "needs the extra 'report', which is not installed",
+            advice='run: pip install "sfumato[report]"',
+        )
+
+
+def _finite(value: Any) -> Any:
+    """The same plain values, with ``None`` for numbers that JSON does not know."""
+    if isinstance(value, dict):
+        return {name: _finite(each) for name, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(each) for each in value]
+    if isinstance(value, float) and not isfinite(value):
+        return None
+    return value

@@ -1,0 +1,62 @@
+"""A release and an assessment to report."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pyarrow as pa
+import pytest
+
+from sfumato.examples import generate_clinics
+from sfumato.release.anonymize import anonymize
+from sfumato.release.constraints import GBalance, HAffiliation
+from sfumato.release.result import Release
+from sfumato.reports.page import Heading, draw_page
+from sfumato.risk.assess import assess
+from sfumato.risk.result import Risk
+from sfumato.schema import Schema
+
+DAY = date(2026, 3, 2)
+SCRIPT = "<script>alert('x')</script> & \"y\""
+
+
+@pytest.fixture(scope="session")
+def release() -> Release:
+    """Two clinics' visits, released."""
+    clinics = generate_clinics(400, rng=7)
+    return anonymize(clinics.visits, clinics.schema, GBalance(0.8), HAffiliation(0.5), seed=1)
+
+
+@pytest.fixture(scope="session")
+def risk() -> Risk:
+    """The same visits, assessed."""
+    clinics = generate_clinics(400, rng=7)
+    return assess(clinics.visits, clinics.schema)
+
+
+@pytest.fixture(scope="session")
+def page(release: Release) -> str:
+    """The page of the release."""
+    return draw_page(release, Heading("Visits of two clinics", DAY))
+
+
+@pytest.fixture(scope="session")
+def assessment_page(risk: Risk) -> str:
+    """The page of the assessment."""
+    return draw_page(risk, Heading("Visits of two clinics", DAY))
+
+
+@pytest.fixture(scope="session")
+def hostile() -> Release:
+    """A release whose column names and categories are code, without a person column."""
+    count = 60
+    table = pa.table(
+        {
+            SCRIPT: [f"{SCRIPT}{row % 3}" for row in range(count)],
+            "b']": [row % 7 for row in range(count)],
+            "{{ 7 * 7 }}": ["missing" if row % 2 else None for row in range(count)],
+            "s": [str(row % 5) for row in range(count)],
+        }
+    )
+    schema = Schema(quasi_identifiers=[SCRIPT, "b']", "{{ 7 * 7 }}"], sensitive=["s"])
+    return anonymize(table, schema, GBalance(k=3), HAffiliation(l=2), seed=1)
