@@ -89,28 +89,41 @@ class Oracle:
 
     def cuts(self, node: Persons) -> Iterable[Cut]:
         for j, kind in enumerate(self.data.kinds):
+            missing = any(self.misses(person, j) for person in range(len(self.data.values)))
             if kind == CATEGORICAL:
-                columns = self.categories(j)
-                here = {row[j] for row in self.rows(node)}
-                width = Fraction(max(len(here) - 1, 1), max(len(columns) - 1, 1))
-                if len(columns) == 2:
+                columns: list[int | None] = [*self.domain[j], *([None] if missing else [])]
+                held = {value for value in columns if any(self.holds(p, j, value) for p in node)}
+                width = Fraction(max(len(held) - 1, 1), max(len(columns) - 1, 1))
+                if len(columns) == 2 and not missing:
                     columns, width = columns[1:], Fraction(1)
                 for column, value in enumerate(columns):
                     yield from self.indicator(node, j, column, value, width)
                 continue
             yield from self.ordered(node, j, strict=kind == ORDERED)
-            if any(row[j] is None for rows in self.data.values for row in rows):
+            if missing:
                 yield from self.indicator(node, j, 0, None, Fraction(1))
+
+    def misses(self, person: int, j: int) -> bool:
+        """Missing in any record: no class of this person can release a range."""
+        return any(row[j] is None for row in self.data.values[person])
+
+    def holds(self, person: int, j: int, value: int | None) -> int:
+        """Number of the person's records in a 0/1 column; all are in that of being missing."""
+        rows = self.data.values[person]
+        if value is None:
+            return len(rows) if self.misses(person, j) else 0
+        return sum(row[j] == value for row in rows)
+
+    def belongs(self, person: int, j: int, value: int | None) -> bool:
+        if self.misses(person, j):
+            return value is None
+        return 2 * self.holds(person, j, value) > self.records([person])
 
     def rows(self, node: Persons) -> list[tuple[int | None, ...]]:
         return [row for person in node for row in self.data.values[person]]
 
     def records(self, persons: Iterable[int]) -> int:
         return sum(len(self.data.values[person]) for person in persons)
-
-    def categories(self, j: int) -> list[int | None]:
-        has_missing = any(row[j] is None for rows in self.data.values for row in rows)
-        return [*self.domain[j], *([None] if has_missing else [])]
 
     def unit(self, value: int, j: int) -> Fraction:
         domain = self.domain[j]
@@ -119,10 +132,9 @@ class Oracle:
         return Fraction(value - domain[0], max(domain[-1] - domain[0], 1))
 
     def position(self, person: int, j: int) -> Fraction | None:
-        """The mean, or the most frequent category; None where most values are missing."""
-        rows = self.data.values[person]
-        known = [row[j] for row in rows if row[j] is not None]
-        if 2 * (len(rows) - len(known)) > len(rows):
+        """The mean, or the most frequent category; None for persons who miss a value."""
+        known = [row[j] for row in self.data.values[person] if row[j] is not None]
+        if self.misses(person, j):
             return None
         if self.data.kinds[j] == NUMERIC:
             return Fraction(sum(known), len(known))
@@ -160,13 +172,11 @@ class Oracle:
     def indicator(
         self, node: Persons, j: int, column: int, value: int | None, width: Fraction
     ) -> Iterable[Cut]:
-        def holds(person: int) -> int:
-            return sum(row[j] == value for row in self.data.values[person])
-
-        right = [p for p in node if 2 * holds(p) > self.records([p])]
+        right = [p for p in node if self.belongs(p, j, value)]
         left = [p for p in node if p not in right]
         if left and right:
-            share = Fraction(sum(holds(p) for p in node), self.records(node))
+            held = sum(self.holds(p, j, value) for p in node)
+            share = Fraction(held, self.records(node))
             yield self.cut((1, j), column, share * (1 - share), width, left, right)
 
     def cut(

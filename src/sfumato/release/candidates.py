@@ -188,7 +188,7 @@ def _among(
         axis.held.size,
     )
     size = (nodes.high - nodes.low)[node]
-    share = inside / nodes.records[node]
+    whole = nodes.records[node]
     distinct = np.bincount(node, minlength=len(nodes))
     kept = np.flatnonzero((right > 0) & (right < size))
     return Candidates(
@@ -196,8 +196,8 @@ def _among(
         axis=np.full(len(kept), index),
         column=column[kept],
         left=(size - right)[kept],
-        left_records=(nodes.records[node] - right_records)[kept],
+        left_records=(whole - right_records)[kept],
         left_squares=(nodes.squares[node] - right_squares)[kept],
-        variance=(share * (1 - share))[kept],
+        variance=(inside * (whole - inside) / whole**2)[kept],
         width=(np.maximum(distinct[node] - 1, 1) / max(axis.held.size - 1, 1))[kept],
     )

@@ -1,0 +1,142 @@
+"""One contract for every constraint and budget."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import sfumato as sf
+from sfumato.core.errors import InputError
+from sfumato.release.constraints import BY_NAME, Budget
+from sfumato.release.persons import PersonTable, Values
+from sfumato.risk.classes import ClassSummary
+
+CONSTRAINTS = [
+    sf.GBalance(0.5),
+    sf.GBalance(0.8),
+    sf.GBalance(k=3),
+    sf.HAffiliation(0.5),
+    sf.HAffiliation(l=3, attribute="b"),
+    sf.KAnonymity(4),
+    sf.PidKAnonymity(3),
+    sf.LDiversity(2),
+    sf.LDiversity(3, attribute="a"),
+]
+by_name = pytest.mark.parametrize("constraint", CONSTRAINTS, ids=repr)
+
+
+@st.composite
+def groups(draw):
+    """Persons of one class: number of records and the values of two attributes."""
+    person = st.tuples(
+        st.integers(1, 6),
+        st.frozensets(st.integers(0, 4), max_size=3),
+        st.frozensets(st.integers(0, 4), min_size=1, max_size=3),
+    )
+    return draw(st.lists(person, min_size=1, max_size=12))
+
+
+def person_table(group):
+    sensitive = {}
+    for place, name in ((1, "a"), (2, "b")):
+        rows = [sorted(person[place]) for person in group]
+        offsets = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
+        values = np.concatenate([*rows, []]).astype(np.int32)
+        sensitive[name] = Values(offsets, values, np.ones(len(values), dtype=np.int64), 5)
+    records = np.array([person[0] for person in group], dtype=np.int64)
+    return PersonTable(records, (), (), sensitive)
+
+
+def keeps(constraint, group):
+    """The promise in the words of its source, with fractions and sets."""
+    stated = constraint.parameters()
+    records = sum(person[0] for person in group)
+    places = {"a": 1, "b": 2}
+    if "attribute" in stated:
+        places = {stated["attribute"]: places[stated["attribute"]]}
+    having = [
+        [sum(value in person[place] for person in group) for value in range(5)]
+        for place in places.values()
+    ]
+    match constraint.name:
+        case "g_balance":
+            gini = 1 - sum(Fraction(person[0], records) ** 2 for person in group)
+            return gini >= Fraction(stated["g"]) - Fraction(1, 10**8)
+        case "h_affiliation":
+            share = Fraction(max(max(each) for each in having), len(group))
+            return share <= Fraction(stated["h"]) + Fraction(1, 10**8)
+        case "k":
+            return records >= stated["k"]
+        case "pid_k":
+            return len(group) >= stated["k"]
+        case "l":
+            return min(sum(count > 0 for count in each) for each in having) >= stated["l"]
+    raise AssertionError(constraint.name)
+
+
+@by_name
+@given(group=groups())
+def test_met_is_the_promise_in_words(constraint, group):
+    assert bool(constraint.met(person_table(group).whole())[0]) == keeps(constraint, group)
+
+
+@by_name
+@given(group=groups(), other=groups())
+def test_two_classes_that_keep_it_keep_it_together(constraint, group, other):
+    """What lets a node stay whole, and classes that look the same become one."""
+    both = keeps(constraint, group) and keeps(constraint, other)
+    assert not both or constraint.met(person_table(group + other).whole())[0]
+
+
+@by_name
+@given(group=groups())
+def test_offenders_go_until_the_promise_holds_or_nobody_can_help(constraint, group):
+    left = list(group)
+    while left and not keeps(constraint, left):
+        offenders = constraint.offenders(person_table(left)).tolist()
+        assert len(set(offenders)) == len(offenders)
+        if not offenders:
+            break
+        left = [person for place, person in enumerate(left) if place not in offenders]
+    if constraint.name in {"k", "pid_k", "l"}:
+        assert left == group
+    if constraint.name == "g_balance" and not keeps(constraint, left):
+        heaviest_first = sorted(group, key=lambda person: -person[0])
+        parts = (heaviest_first[start:] for start in range(len(group)))
+        assert not any(keeps(constraint, part) for part in parts)
+
+
+@by_name
+def test_shortfall_names_the_number_asked_and_the_number_found(constraint):
+    alone = person_table([(5, frozenset({1}), frozenset({1}))])
+    text = constraint.shortfall(alone.whole())
+    assert text.startswith(constraint.name)
+    assert text.endswith(".")
+    if constraint.uses_sensitive:
+        assert "column '" in text
+
+
+@pytest.mark.parametrize("promise", [*CONSTRAINTS, sf.MarketerRisk(0.05)], ids=repr)
+def test_parameters_make_it_again(promise):
+    assert BY_NAME[promise.name](**promise.parameters()) == promise
+
+
+def test_thresholds_as_familiar_numbers():
+    """Paper 003, Equations 3 and 6."""
+    assert sf.GBalance(k=5).g == pytest.approx(0.8)
+    assert sf.HAffiliation(l=3).h == pytest.approx(1 / 3)
+    five_equal = person_table([(2, frozenset(), frozenset({1}))] * 5)
+    assert sf.GBalance(0.8).met(five_equal.whole())[0]
+
+
+def test_marketer_risk_is_additive_over_classes():
+    """Paper 004, Theorem 1 with n = N: lambda = J / n."""
+    budget = sf.MarketerRisk(0.25)
+    assert isinstance(budget, Budget)
+    assert budget.limit(records=100, persons=40) == 10
+    sizes = np.array([4, 9])
+    assert budget.spent(ClassSummary(sizes, sizes, sizes, sizes)).tolist() == [1, 1]
+    with pytest.raises(InputError):
+        sf.MarketerRisk(1.5)
