@@ -28,8 +28,10 @@ SCOPES = (*FUNCTIONS, ast.ClassDef, ast.Lambda)
 
 UNNAMED = "an exception"
 """Stands for one whose class cannot be read from the code: a section is enough."""
-CONTROL = {"Abort", "BadParameter", "Exit", "StopIteration", UNNAMED}
-"""Never has to be named: typer's ways to end a command, whose docstring is its help text."""
+CONTROL = {"StopIteration", UNNAMED}
+"""Never has to be named."""
+COMMANDS = "cli"
+"""The folder of the commands, whose docstrings are their help texts: what they raise, users see."""
 OF_THE_CLASS = ("__init__", "__post_init__")
 
 
@@ -215,6 +217,8 @@ def main(folders: list[str]) -> int:
     broken = 0
     for folder in folders:
         for file in sorted(Path(folder).rglob("*.py")):
+            if COMMANDS in file.parts:
+                continue
             for line, said in check_source(file.read_text(encoding="utf-8")):
                 print(f"{file}:{line}: {said}")
                 broken += 1

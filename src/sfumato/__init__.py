@@ -1,0 +1,97 @@
+"""sfumato: link data about people, measure what it gives away, release what may be released.
+
+What a notebook needs is here; every name is loaded when it is first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sfumato.core.errors import ConstraintsNotMetError, InputError, SfumatoError
+    from sfumato.core.measure import Measure
+    from sfumato.release.anonymize import anonymize
+    from sfumato.release.constraints import (
+        GBalance,
+        HAffiliation,
+        KAnonymity,
+        LDiversity,
+        MarketerRisk,
+        PidKAnonymity,
+    )
+    from sfumato.release.result import Release
+    from sfumato.reports import report
+    from sfumato.risk.assess import assess
+    from sfumato.risk.result import Risk
+    from sfumato.schema import (
+        IntervalHierarchy,
+        Kind,
+        PrefixHierarchy,
+        QuasiIdentifier,
+        Schema,
+        dump_schema,
+        load_schema,
+    )
+
+_HOMES = {
+    "ConstraintsNotMetError": "core.errors",
+    "GBalance": "release.constraints",
+    "HAffiliation": "release.constraints",
+    "InputError": "core.errors",
+    "IntervalHierarchy": "schema",
+    "KAnonymity": "release.constraints",
+    "Kind": "schema",
+    "LDiversity": "release.constraints",
+    "MarketerRisk": "release.constraints",
+    "Measure": "core.measure",
+    "PidKAnonymity": "release.constraints",
+    "PrefixHierarchy": "schema",
+    "QuasiIdentifier": "schema",
+    "Release": "release.result",
+    "Risk": "risk.result",
+    "Schema": "schema",
+    "SfumatoError": "core.errors",
+    "anonymize": "release.anonymize",
+    "assess": "risk.assess",
+    "dump_schema": "schema",
+    "load_schema": "schema",
+    "report": "reports",
+}
+
+__all__ = [
+    "ConstraintsNotMetError",
+    "GBalance",
+    "HAffiliation",
+    "InputError",
+    "IntervalHierarchy",
+    "KAnonymity",
+    "Kind",
+    "LDiversity",
+    "MarketerRisk",
+    "Measure",
+    "PidKAnonymity",
+    "PrefixHierarchy",
+    "QuasiIdentifier",
+    "Release",
+    "Risk",
+    "Schema",
+    "SfumatoError",
+    "anonymize",
+    "assess",
+    "dump_schema",
+    "load_schema",
+    "report",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'sfumato' has no attribute '{name}'")
+    value = getattr(import_module(f"sfumato.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,1 @@
+"""The command line: parse, call, print; every heavy import is inside a command's body."""

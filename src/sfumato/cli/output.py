@@ -1,0 +1,73 @@
+"""What every command does with its result: print it, or say why there is none."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from sfumato.core.progress import Progress
+
+MET, BAD_INPUT, NOT_MET, INTERNAL, INTERRUPTED = 0, 1, 2, 70, 130
+"""Exit codes: done and met, bad input, constraints not met, a bug of ours, Ctrl-C."""
+SHOW_AFTER = 1.0
+"""Seconds after which work shows its progress."""
+
+
+def print_json(value: Any) -> None:
+    """Print plain values as JSON to standard output."""
+    typer.echo(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def say(text: str) -> None:
+    """Say something about the work, beside its result, to standard error."""
+    typer.echo(text, err=True)
+
+
+def warn(warnings: tuple[str, ...]) -> None:
+    """Say the warnings of a result."""
+    for warning in warnings:
+        say(f"Warning: {warning}")
+
+
+@contextmanager
+def progress_bar() -> Iterator[Progress]:
+    """A bar on standard error, shown on a terminal when the work takes over a second."""
+    if not sys.stderr.isatty():
+        yield lambda _stage, _share: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description:<12}"), BarColumn(), TimeElapsedColumn())
+    bar = Progress(*columns, console=Console(stderr=True), transient=True)
+    task = bar.add_task("", total=1.0)
+    started = time.monotonic()
+
+    def tell(stage: str, share: float) -> None:
+        bar.update(task, description=stage, completed=share)
+        if time.monotonic() - started > SHOW_AFTER and not bar.live.is_started:
+            bar.start()
+
+    try:
+        yield tell
+    finally:
+        bar.stop()
+
+
+def publishable_hook(
+    kind: type[BaseException], _error: BaseException, trace: TracebackType | None
+) -> None:
+    """Print a traceback without the error's message or source lines, which may hold values."""
+    say("sfumato met an error that it does not know. This is a bug of sfumato; please report:")
+    for frame in traceback.extract_tb(trace):
+        say(f"  {frame.filename.rpartition('/')[2]}:{frame.lineno} in {frame.name}")
+    say(f"  {kind.__module__}.{kind.__qualname__} (its message is withheld: it may hold data)")

@@ -1,0 +1,42 @@
+"""``sfumato schema``: propose what each column of a file is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sfumato.cli.output import say
+from sfumato.cli.parameters import Data, Delimiter
+
+app = typer.Typer(no_args_is_help=True, help="What each column of a file is.")
+
+
+@app.callback()
+def schema() -> None:
+    """What each column of a file is."""
+
+
+@app.command()
+def guess(
+    data: Data,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write here, not to the terminal."),
+    ] = None,
+    delimiter: Delimiter = None,
+) -> None:
+    """Propose a schema for a file: kinds, likely roles and why. Read and edit it."""
+    from sfumato.core.atomic import write_text
+    from sfumato.schema import dump_schema
+    from sfumato.table.guessing.guess import guess_schema
+    from sfumato.table.sources.open_source import open_source
+
+    proposed = guess_schema(open_source(data, delimiter=delimiter))
+    text = dump_schema(proposed.schema, proposed.notes)
+    if output is None:
+        typer.echo(text, nl=False)
+        return
+    write_text(output, text)
+    say(f"Wrote {output}. Read and edit it: only you know what an intruder may know.")

@@ -1,0 +1,48 @@
+"""``sfumato study``: the tables of a paper again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sfumato.cli.output import print_json, progress_bar, say
+from sfumato.cli.parameters import Json
+
+
+def study(
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="The study: kartal-li-2020.", show_default=False)
+    ],
+    data: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Where the paper's data is.", show_default=False),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FOLDER",
+            help="Write Markdown, JSON and plots here.",
+            show_default=False,
+        ),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Compute a paper's tables again, beside the numbers that it printed."""
+    from sfumato.core.errors import InputError
+    from sfumato.studies import STUDIES
+
+    if name not in STUDIES:
+        raise InputError("study", "must be one that is known", accepted=", ".join(STUDIES))
+    with progress_bar() as progress:
+        result = STUDIES[name](data, progress=progress)
+    if output is not None:
+        for path in result.write(output):
+            say(f"Wrote {path}")
+    if json:
+        print_json(result.to_json())
+    else:
+        typer.echo(result.to_markdown())

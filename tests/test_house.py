@@ -1,0 +1,132 @@
+"""Rules of the house that no linter knows."""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import subprocess
+import sys
+import tokenize
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCE = ROOT / "src" / "sfumato"
+FILES = sorted(SOURCE.rglob("*.py"))
+FOLDERS = sorted({file.parent for file in FILES})
+
+HEAVY = {"altair", "duckdb", "numba", "openpyxl", "pandas", "polars", "pyarrow", "pyspark"}
+LONGEST_FILE = 400
+
+pytestmark = pytest.mark.skipif(not FILES, reason="tests run without the source tree")
+
+
+def _name(path: Path) -> str:
+    return path.relative_to(SOURCE.parent).as_posix()
+
+
+def _modules_after(code: str) -> set[str]:
+    """Top-level names of everything that a fresh interpreter has imported after some code."""
+    code += "\nimport sys\nprint('\\n' + '|'.join({m.partition('.')[0] for m in sys.modules}))"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    return set(run.stdout.splitlines()[-1].split("|"))
+
+
+def test_importing_sfumato_imports_nothing_heavy() -> None:
+    loaded = _modules_after("import sfumato")
+    assert "sfumato" in loaded
+    assert loaded & HEAVY == set()
+
+
+HELP = """
+import sys
+sys.argv = ["sfumato", "--help"]
+from sfumato.cli.app import main
+try:
+    main()
+except SystemExit as end:
+    assert not end.code, end.code
+"""
+
+
+def test_help_imports_nothing_heavy() -> None:
+    loaded = _modules_after(HELP)
+    assert "typer" in loaded
+    assert loaded & HEAVY == set()
+
+
+def test_importing_every_public_name_works() -> None:
+    import sfumato
+
+    for name in sfumato.__all__:
+        assert getattr(sfumato, name) is not None
+    assert set(sfumato.__all__) <= set(dir(sfumato))
+    with pytest.raises(AttributeError):
+        _ = sfumato.no_such_name
+
+
+def test_the_reference_names_everything_public() -> None:
+    import sfumato
+
+    page = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
+    listed = set(re.findall(r"auto(?:class|function|exception|data):: (\w+)", page))
+    assert listed == {name for name in sfumato.__all__ if not name.startswith("__")}
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=_name)
+def test_every_folder_says_what_is_inside(folder: Path) -> None:
+    init = folder / "__init__.py"
+    assert init.is_file()
+    assert ast.get_docstring(ast.parse(init.read_text(encoding="utf-8")))
+
+
+def code_lines(source: str) -> int:
+    """Number of lines that hold code: no blank line, comment or docstring."""
+    quiet = {
+        tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,
+        tokenize.ENCODING, tokenize.ENDMARKER,
+    }  # fmt: skip
+    lines: set[int] = set()
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type not in quiet:
+            lines.update(range(token.start[0], token.end[0] + 1))
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            lines.difference_update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    return len(lines)
+
+
+def test_code_lines_leave_out_comments_docstrings_and_blank_lines() -> None:
+    assert code_lines('"""Doc\nstring."""\n\n# word\nx = (\n    1\n)\n\n\ny = """a\nb"""\n') == 5
+
+
+@pytest.mark.parametrize("file", FILES, ids=_name)
+def test_no_file_is_long(file: Path) -> None:
+    assert code_lines(file.read_text(encoding="utf-8")) <= LONGEST_FILE
+
+
+@pytest.mark.parametrize("file", [f for f in FILES if f.parent != SOURCE], ids=_name)
+def test_nothing_inside_imports_from_the_top(file: Path) -> None:
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            assert "sfumato" not in [alias.name for alias in node.names]
+        if isinstance(node, ast.ImportFrom) and node.module == "sfumato":
+            rooms = {folder.name for folder in SOURCE.iterdir() if folder.is_dir()}
+            assert {alias.name for alias in node.names} <= rooms | {"__version__"}
+
+
+def test_rooms_import_only_lower_rooms() -> None:
+    tool = Path(sys.executable).parent / "lint-imports"
+    run = subprocess.run(
+        [tool, "--no-cache", "--no-logo"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+
+
+def test_constraints_are_plain_versions() -> None:
+    text = (ROOT / "constraints.txt").read_text(encoding="utf-8")
+    for line in text.splitlines():
+        assert re.fullmatch(r"#.*|[a-z0-9.-]+==[A-Za-z0-9.+]+", line)
