@@ -72,7 +72,7 @@ def test_the_reference_names_everything_public() -> None:
     import sfumato
 
     page = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
-    listed = set(re.findall(r"auto(?:class|function|exception|data):: (\w+)", page))
+    listed = set(re.findall(r"auto(?:class|function|exception|data):: (\w+)$", page, re.MULTILINE))
     assert listed == {name for name in sfumato.__all__ if not name.startswith("__")}
 
 

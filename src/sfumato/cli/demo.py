@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
+from shutil import which
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -83,7 +85,8 @@ def _told(before: Risk, release: Release, folder: Path) -> str:
     width = max(len(name) for name, *_ in rows)
     asked = f"g_balance >= {G_BALANCE} and h_affiliation <= {H_AFFILIATION} in every class"
     loss = release.utility
-    again = f"sfumato anonymize {folder / 'visits.csv'} --schema {folder / 'schema.toml'}"
+    program = "sfumato" if which("sfumato") else sys.argv[0]
+    again = f"{program} anonymize {folder / 'visits.csv'} --schema {folder / 'schema.toml'}"
     lines = [
         "",
         f"{before.records:,} records of {before.persons:,} persons; asked for {asked}:",
