@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from sfumato.core.errors import InputError
 from sfumato.hierarchies import (
     Anything,
+    AtLeast,
+    AtMost,
     Exact,
     Hierarchy,
     Missing,
@@ -26,7 +28,10 @@ NUMERIC, ORDERED, CATEGORICAL = Kind.NUMERIC, Kind.ORDERED, Kind.CATEGORICAL
 # Any text, and texts made of the pieces that the notation itself uses.
 pieces = st.lists(
     st.sampled_from(
-        ["a", "5", "10", "-", ".", " ", "to", " to ", "*", "{", "}", '"', '""', ",", "\n"]
+        [
+            *("a", "5", "10", "-", ".", " ", "to", " to ", "*", "{", "}", '"', '""', ",", "\n"),
+            *(" or more", " or less"),
+        ]
     ),
     min_size=1,
     max_size=6,
@@ -39,11 +44,16 @@ def cases(draw: st.DrawFn) -> tuple[Released, Kind, frozenset[str] | None]:
     kind = draw(st.sampled_from(list(Kind)))
     several = st.lists(texts, max_size=4).map(tuple)
     ranges = st.builds(Range, texts, texts).filter(lambda value: value.low != value.high)
+    ranges = ranges | st.builds(AtLeast, texts) | st.builds(AtMost, texts)
     options = [st.builds(Exact, texts), st.builds(OneOf, several), st.builds(Anything)]
     value = draw(st.one_of(*options, st.builds(Missing), *([ranges] * (kind != CATEGORICAL))))
     used = [value.label] if isinstance(value, Exact) else []
     if isinstance(value, Range):
         used = [value.low, value.high, f"{value.low}-{value.high}"]
+    if isinstance(value, AtLeast):
+        used = [value.low, f"{value.low} or more", f'"{value.low}" or more']
+    if isinstance(value, AtMost):
+        used = [value.high, f"{value.high} or less", f'"{value.high}" or less']
     near = st.sampled_from([*used, *(end for text in used for end in text.split("-"))] or ["a"])
     labels = draw(st.none() | st.frozensets(st.one_of(near, texts), max_size=5))
     return value, kind, labels
@@ -53,6 +63,11 @@ def cases(draw: st.DrawFn) -> tuple[Released, Kind, frozenset[str] | None]:
 @example((Range("5", "7"), ORDERED, frozenset({"5-7"})))
 @example((Exact("5-7"), ORDERED, frozenset({"5-7", "5", "7"})))
 @example((Range("x to", "y"), ORDERED, None))
+@example((Exact("5 or more"), ORDERED, None))
+@example((Exact("5 or more"), ORDERED, frozenset({"5 or more"})))
+@example((AtLeast("5"), ORDERED, frozenset({"5 or more", '"5" or more'})))
+@example((AtMost('a" to "b'), ORDERED, None))
+@example((Range("a", "b or more"), ORDERED, frozenset({"a to b or more"})))
 @example((Range("x", "to y"), NUMERIC, None))
 @example((Range('a" to "b', "c"), ORDERED, None))
 @example(
@@ -178,6 +193,27 @@ def test_ordered_labels_are_contained_by_place() -> None:
     assert not contains(Range("low", "high"), "elsewhere", ORDERED, order=order)
     with pytest.raises(InputError, match="order"):
         contains(Range("low", "canary"), "low", ORDERED, order=order)
+    assert contains(AtLeast("middle"), "high", ORDERED, order=order)
+    assert not contains(AtLeast("middle"), "low", ORDERED, order=order)
+    assert contains(AtMost("middle"), "low", ORDERED, order=order)
+    assert not contains(AtMost("middle"), "elsewhere", ORDERED, order=order)
+    with pytest.raises(InputError, match="order"):
+        contains(AtLeast("canary"), "low", ORDERED, order=order)
+
+
+def test_open_ranges_of_numbers_and_dates() -> None:
+    assert contains(AtLeast("90"), "90.0", NUMERIC)
+    assert contains(AtLeast("90"), "1000", NUMERIC)
+    assert not contains(AtLeast("90"), "89.9", NUMERIC)
+    assert not contains(AtLeast("90"), "word", NUMERIC)
+    assert not contains(AtLeast("90"), None, NUMERIC)
+    assert contains(AtMost("-1"), "-3", NUMERIC)
+    assert not contains(AtMost("-1"), "0", NUMERIC)
+    assert contains(AtLeast("1990-01-01"), "2005-03-31", NUMERIC)
+    assert not contains(AtMost("1990-01-01"), "2005-03-31", NUMERIC)
+    for wrong in (AtLeast("a"), AtMost("a")):
+        with pytest.raises(InputError, match="numeric and ordered"):
+            format_released(wrong, CATEGORICAL)
 
 
 def test_labels_of_a_hierarchy_contain_what_is_below() -> None:

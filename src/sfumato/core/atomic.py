@@ -11,6 +11,30 @@ from pathlib import Path
 from sfumato.core.errors import InputError
 
 
+def check_target(target: str | os.PathLike[str]) -> None:
+    """Refuse a path that no file can be written to, before any work starts.
+
+    Raises
+    ------
+    InputError
+        If it is a folder, or its folder does not exist or cannot be written.
+    """
+    path = Path(target)
+    subject = f"output {path.name or path}"
+    try:
+        folder, place = path.is_dir(), path.parent.is_dir()
+    except OSError as error:
+        raise InputError(
+            subject,
+            "must be a path that can be written",
+            found=(error.strerror or "another").lower(),
+        ) from None
+    if folder:
+        raise InputError(subject, "must be a file", found="a folder of that name")
+    if not place or not os.access(path.parent, os.W_OK | os.X_OK):
+        raise _no_folder(path)
+
+
 @contextmanager
 def atomic_path(target: str | os.PathLike[str]) -> Iterator[Path]:
     """Give a temporary path beside ``target`` that takes its place when the block succeeds.
@@ -31,26 +55,38 @@ def atomic_path(target: str | os.PathLike[str]) -> Iterator[Path]:
     Raises
     ------
     InputError
-        If the folder of ``target`` does not exist or cannot be written.
+        If ``target`` is a folder, or its folder does not exist, cannot be written or is full.
     """
     path = Path(target)
+    check_target(path)
     try:
         handle, name = tempfile.mkstemp(
             prefix=f".{path.name}.", suffix=f".part{path.suffix}", dir=path.parent
         )
     except OSError:
-        raise InputError(
-            f"output {path.name}",
-            "must be in a folder that exists and can be written",
-            advice="create the folder, or choose another one",
-        ) from None
+        raise _no_folder(path) from None
     os.close(handle)
     temporary = Path(name)
     try:
         yield temporary
         os.replace(temporary, path)
+    except OSError as error:
+        raise InputError(
+            f"output {path.name}",
+            "must be written whole",
+            found=os.strerror(error.errno).lower() if error.errno else "an error of the system",
+            advice="nothing was written; make room, or choose another folder",
+        ) from None
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _no_folder(path: Path) -> InputError:
+    return InputError(
+        f"output {path.name}",
+        "must be in a folder that exists and can be written",
+        advice="create the folder, or choose another one",
+    )
 
 
 def write_text(target: str | os.PathLike[str], text: str) -> None:

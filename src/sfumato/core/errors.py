@@ -43,7 +43,8 @@ class InputError(SfumatoError):
             parts.append(f"accepted: {accepted}")
         if advice:
             parts.append(advice)
-        super().__init__("; ".join(parts) + ".")
+        text = "; ".join(parts)
+        super().__init__(text if text.endswith("?") else f"{text}.")
 
 
 class ConstraintsNotMetError(SfumatoError):

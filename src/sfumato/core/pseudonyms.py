@@ -35,7 +35,7 @@ def random_pseudonyms(count: int, rng: np.random.Generator) -> list[str]:
     return list(drawn)
 
 
-def keyed_pseudonyms(identifiers: Iterable[str], key: bytes) -> list[str]:
+def keyed_pseudonyms(identifiers: Iterable[str | bytes], key: bytes) -> list[str]:
     """HMAC-SHA-256 of each identifier under ``key``, cut to 120 bits, as 24 characters.
 
     The same identifier and key give the same pseudonym in every release; without the key a
@@ -46,6 +46,29 @@ def keyed_pseudonyms(identifiers: Iterable[str], key: bytes) -> list[str]:
     InputError
         If the key is shorter than 16 bytes.
     """
+    check_key(key)
+    return [
+        base64.b32encode(hmac.digest(key, _raw(identifier), hashlib.sha256)[:KEYED_BYTES])
+        .decode("ascii")
+        .lower()
+        for identifier in identifiers
+    ]
+
+
+def _raw(identifier: str | bytes) -> bytes:
+    return identifier if isinstance(identifier, bytes) else identifier.encode("utf-8")
+
+
+def check_key(key: object) -> None:
+    """Refuse a key that can be guessed.
+
+    Raises
+    ------
+    InputError
+        If the key is not bytes, or shorter than 16 bytes.
+    """
+    if not isinstance(key, bytes):
+        raise InputError("parameter pseudonym_key", "must be bytes", found=type(key).__name__)
     if len(key) < SHORTEST_KEY:
         raise InputError(
             "parameter pseudonym_key",
@@ -53,9 +76,3 @@ def keyed_pseudonyms(identifiers: Iterable[str], key: bytes) -> list[str]:
             found=f"{len(key)} bytes",
             advice="write 32 random bytes to a file and keep it apart from the data",
         )
-    return [
-        base64.b32encode(hmac.digest(key, identifier.encode("utf-8"), hashlib.sha256)[:KEYED_BYTES])
-        .decode("ascii")
-        .lower()
-        for identifier in identifiers
-    ]

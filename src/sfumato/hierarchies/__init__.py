@@ -1,18 +1,20 @@
 """Hierarchies of a column's values, and the released values that they give."""
 
 from sfumato.hierarchies.build import build_hierarchy, leaf_order
+from sfumato.hierarchies.contains import contains
 from sfumato.hierarchies.hierarchy import ROOT, Hierarchy
 from sfumato.hierarchies.intervals import interval_hierarchy
 from sfumato.hierarchies.leaves_csv import read_leaves_csv
 from sfumato.hierarchies.prefixes import prefix_hierarchy
 from sfumato.hierarchies.values import (
     Anything,
+    AtLeast,
+    AtMost,
     Exact,
     Missing,
     OneOf,
     Range,
     Released,
-    contains,
     format_released,
     parse_released,
 )
@@ -20,6 +22,8 @@ from sfumato.hierarchies.values import (
 __all__ = [
     "ROOT",
     "Anything",
+    "AtLeast",
+    "AtMost",
     "Exact",
     "Hierarchy",
     "Missing",

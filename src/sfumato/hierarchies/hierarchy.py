@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -31,11 +31,14 @@ class Hierarchy:
     ancestors
         Index into ``labels[level]`` of each leaf's ancestor, shape (levels, leaves). Leaves
         that share an ancestor share all ancestors above it.
+    floor
+        The lowest level that a class is shown at.
     """
 
-    leaves: tuple[str, ...]
-    labels: tuple[tuple[str, ...], ...]
+    leaves: tuple[str, ...] = field(repr=False)
+    labels: tuple[tuple[str, ...], ...] = field(repr=False)
     ancestors: Ints
+    floor: int = 0
 
     @classmethod
     def from_columns(
@@ -105,6 +108,8 @@ class Hierarchy:
     ) -> tuple[Ints, Ints]:
         """The lowest ancestor that all values of a class share, for every class.
 
+        None lies below the ``floor``.
+
         Every cell is compared, level by level, with one cell of its class; by nesting, the
         cells that still differ at a level are among those that differed below it.
 
@@ -136,6 +141,7 @@ class Hierarchy:
             apart = np.zeros(classes, dtype=np.bool_)
             apart[groups] = True
             levels += apart
+        np.maximum(levels, np.where(one >= 0, self.floor, 0), out=levels, casting="unsafe")
         index = np.where(one >= 0, self.ancestors[levels, one], -1) if self.leaves else one
         return levels, index.astype(np.int32, copy=False)
 

@@ -63,7 +63,8 @@ def _read_text(path: Path, subject: str) -> str:
     try:
         raw = path.read_bytes()
     except OSError as error:
-        kind = (error.strerror or type(error).__name__).lower()
+        folder = isinstance(error, IsADirectoryError)
+        kind = "a folder" if folder else (error.strerror or type(error).__name__).lower()
         raise InputError(subject, "must be a file that can be read", found=kind) from None
     except ValueError:
         raise InputError(

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
 
 from sfumato.core.errors import InputError
-from sfumato.hierarchies.hierarchy import Hierarchy
 from sfumato.schema import Kind
 
 ANYTHING = "*"
 _TO = " to "
+_OR_MORE, _OR_LESS = " or more", " or less"
 _PLAIN = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 _QUOTED = re.compile(r'"((?:[^"]|"")*)"')
 _MEMBER = re.compile(r'"(?:[^"]|"")*"|[^",{}]+')
@@ -35,6 +34,20 @@ class Range:
 
 
 @dataclass(frozen=True, slots=True)
+class AtLeast:
+    """Everything from ``low`` on: a top-coded value, or a range up to one."""
+
+    low: str
+
+
+@dataclass(frozen=True, slots=True)
+class AtMost:
+    """Everything up to ``high``: a bottom-coded value, or a range from one on."""
+
+    high: str
+
+
+@dataclass(frozen=True, slots=True)
 class OneOf:
     """One of some labels."""
 
@@ -51,7 +64,7 @@ class Missing:
     """No value; an empty cell."""
 
 
-Released = Exact | Range | OneOf | Anything | Missing
+Released = Exact | Range | AtLeast | AtMost | OneOf | Anything | Missing
 
 
 def format_released(
@@ -60,9 +73,10 @@ def format_released(
     """Print a released value so that `parse_released` gives it back.
 
     A range of two plain numbers (digits with an optional decimal part) prints as ``84-86``,
-    any other as ``a to b``, and a range whose ends are equal as the one value (and reads back
-    as that one). Sets print as ``{a, b}`` with members quoted as in CSV where they need it.
-    Labels that would be read as something else are put in double quotes.
+    any other as ``a to b``, open ones as ``90 or more`` and ``17 or less``, and a range whose
+    ends are equal as the one value (and reads back as that one). Sets print as ``{a, b}`` with
+    members quoted as in CSV where they need it. Labels that would be read as something else
+    are put in double quotes.
 
     Parameters
     ----------
@@ -93,6 +107,8 @@ def format_released(
             return "{" + ", ".join(map(_member, members)) + "}"
         case Exact(label):
             return _exact(label, kind, labels)
+        case AtLeast() | AtMost():
+            return _open(value, kind, labels)
         case Range(low, high):
             if kind is Kind.CATEGORICAL:
                 raise InputError("a range", "is for numeric and ordered quasi-identifiers only")
@@ -132,53 +148,7 @@ def parse_released(text: str | None, kind: Kind, labels: Collection[str] | None 
     ends = _plain_ends(text)
     if ends is not None:
         return Exact(text) if _is_label(text, labels) else Range(*ends)
-    return _one_or_range(text)
-
-
-def contains(
-    value: Released,
-    label: str | None,
-    kind: Kind,
-    *,
-    order: Sequence[str] = (),
-    hierarchy: Hierarchy | None = None,
-) -> bool:
-    """Whether an original value lies in a released one.
-
-    Numbers compare by value and dates as ISO text; ordered labels by their place in ``order``;
-    single labels by equality or, with a hierarchy, by lying below the released label.
-
-    Parameters
-    ----------
-    value
-        What was released.
-    label
-        The original value; ``None`` when missing.
-    kind
-        The kind of the quasi-identifier.
-    order
-        The categories from lowest to highest, for ranges of ordered quasi-identifiers.
-    hierarchy
-        The hierarchy of the quasi-identifier, where it has one.
-
-    Raises
-    ------
-    InputError
-        If an end of an ordered range is not in ``order``, or a range is categorical.
-    """
-    match value:
-        case Anything():
-            return True
-        case Missing():
-            return label is None
-        case Exact(released):
-            return label is not None and _is_or_is_below(label, released, kind, hierarchy)
-        case OneOf(members):
-            return label is not None and any(
-                _is_or_is_below(label, member, kind, hierarchy) for member in members
-            )
-        case Range(low, high):
-            return label is not None and _is_between(label, low, high, kind, order)
+    return _one_open(text, labels) or _one_or_range(text)
 
 
 def _exact(label: str, kind: Kind, labels: Collection[str] | None) -> str:
@@ -188,13 +158,28 @@ def _exact(label: str, kind: Kind, labels: Collection[str] | None) -> str:
         return label
     if _plain_ends(label) is not None:
         return label if _is_label(label, labels) else _quoted(label)
+    if _is_open(label) and labels is not None and label in labels:
+        return label
     return _end(label)
+
+
+def _open(value: AtLeast | AtMost, kind: Kind, labels: Collection[str] | None) -> str:
+    """``90 or more``; the number in quotes where that is itself a label."""
+    if kind is Kind.CATEGORICAL:
+        raise InputError("a range", "is for numeric and ordered quasi-identifiers only")
+    end, words = (value.low, _OR_MORE) if isinstance(value, AtLeast) else (value.high, _OR_LESS)
+    text = f"{_end(end)}{words}"
+    return f"{_quoted(end)}{words}" if labels is not None and text in labels else text
+
+
+def _is_open(text: str) -> bool:
+    return text.endswith((_OR_MORE, _OR_LESS))
 
 
 def _end(label: str) -> str:
     """One label beside ``to``, quoted where the cell could be read in another way."""
     bare = label and label != ANYTHING and label[0] not in '{"' and _TO not in f" {label} "
-    return label if bare else _quoted(label)
+    return label if bare and not _is_open(label) else _quoted(label)
 
 
 def _member(label: str) -> str:
@@ -224,6 +209,21 @@ def _is_label(text: str, labels: Collection[str] | None) -> bool:
         return False
     low, _, high = text.partition("-")
     return low not in labels or high not in labels
+
+
+def _one_open(text: str, labels: Collection[str] | None) -> Released | None:
+    """An open range, or the label that is written like one; ``None`` for anything else."""
+    if not _is_open(text):
+        return None
+    end, words = text[: -len(_OR_MORE)], text[-len(_OR_MORE) :]
+    if text.startswith('"'):
+        if _QUOTED.fullmatch(end) is None:
+            return None
+    elif labels is not None and text in labels:
+        return Exact(text)
+    elif not end:
+        return None
+    return AtLeast(_unquoted(end)) if words == _OR_MORE else AtMost(_unquoted(end))
 
 
 def _one_or_range(text: str) -> Released:
@@ -270,47 +270,6 @@ def _malformed(found: str) -> InputError:
         "a released value",
         "must be written as a release writes it",
         found=found,
-        accepted='a label, "a label", 84-86, a to b, {a, b}, * or an empty cell',
+        accepted='a label, "a label", 84-86, a to b, 84 or more, 86 or less, {a, b}, * '
+        "or an empty cell",
     )
-
-
-def _is_or_is_below(label: str, released: str, kind: Kind, hierarchy: Hierarchy | None) -> bool:
-    if label == released or (hierarchy is not None and hierarchy.is_below(label, released)):
-        return True
-    if kind is not Kind.NUMERIC:
-        return False
-    one, other = _number(label), _number(released)
-    return one is not None and one == other
-
-
-def _is_between(label: str, low: str, high: str, kind: Kind, order: Sequence[str]) -> bool:
-    if kind is Kind.NUMERIC:
-        return _is_between_numbers(label, low, high)
-    if kind is Kind.CATEGORICAL:
-        raise InputError("a range", "is for numeric and ordered quasi-identifiers only")
-    if low not in order or high not in order:
-        raise InputError(
-            "an ordered range",
-            "must have ends that are in the order",
-            found="an end that is not",
-            advice="pass the order of the categories",
-        )
-    return label in order and order.index(low) <= order.index(label) <= order.index(high)
-
-
-def _is_between_numbers(label: str, low: str, high: str) -> bool:
-    """Compare numbers by value, and dates as ISO text."""
-    number, lowest, highest = _number(label), _number(low), _number(high)
-    if number is None and lowest is None and highest is None:
-        return low <= label <= high
-    if number is None or lowest is None or highest is None:
-        return False
-    return lowest <= number <= highest
-
-
-def _number(text: str) -> Decimal | None:
-    try:
-        number = Decimal(text)
-    except InvalidOperation:
-        return None
-    return number if number.is_finite() else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import date
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,7 +12,12 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    Discriminator,
     Field,
+    StrictFloat,
+    StrictInt,
+    StrictStr,
+    Tag,
     ValidationError,
     model_validator,
 )
@@ -68,7 +74,36 @@ class IntervalHierarchy(_Frozen):
     start: float = 0.0
 
 
-HierarchySpec = Path | PrefixHierarchy | IntervalHierarchy
+def _form_of_hierarchy(value: object) -> str | None:
+    if isinstance(value, (str, Path)):
+        return "file"
+    fields = value if isinstance(value, Mapping) else ()
+    if isinstance(value, PrefixHierarchy) or "lengths" in fields:
+        return "prefixes"
+    return "intervals" if isinstance(value, IntervalHierarchy) or "widths" in fields else None
+
+
+HierarchySpec = Annotated[
+    Annotated[Path, Tag("file")]
+    | Annotated[PrefixHierarchy, Tag("prefixes")]
+    | Annotated[IntervalHierarchy, Tag("intervals")],
+    Discriminator(
+        _form_of_hierarchy,
+        custom_error_type="form_of_hierarchy",
+        custom_error_message="must be a file's path, a table with 'lengths' or one with 'widths'",
+    ),
+]
+
+
+def _as_text(value: object) -> object:
+    return value.isoformat() if isinstance(value, date) else value
+
+
+CodedFrom = Annotated[
+    StrictInt | Annotated[StrictFloat, Field(allow_inf_nan=False)] | StrictStr,
+    BeforeValidator(_as_text),
+]
+"""Where top or bottom coding begins: a number, a date in ISO form, or a category."""
 
 
 class QuasiIdentifier(_Frozen):
@@ -86,12 +121,17 @@ class QuasiIdentifier(_Frozen):
         Path of a one-row-per-leaf CSV, or prefixes, or intervals.
     weight
         Its share in information loss, relative to the others.
+    bottom, top
+        Values at or beyond these are released as one category, ``17 or less`` and ``90 or
+        more``: numbers, dates in ISO form, or categories of an ordered one.
     """
 
     kind: Kind | None = None
     order: tuple[str, ...] | None = None
     hierarchy: HierarchySpec | None = None
     weight: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
+    bottom: CodedFrom | None = None
+    top: CodedFrom | None = None
 
     @model_validator(mode="after")
     def _order_fits_kind(self) -> QuasiIdentifier:
@@ -99,6 +139,16 @@ class QuasiIdentifier(_Frozen):
             raise ValueError("'order' is for kind = \"ordered\" only")
         if self.order is not None and len(set(self.order)) != len(self.order):
             raise ValueError("'order' must name each category once")
+        return self
+
+    @model_validator(mode="after")
+    def _ends_fit_kind(self) -> QuasiIdentifier:
+        bottom, top = self.bottom, self.top
+        if self.kind is Kind.CATEGORICAL and not (bottom is None and top is None):
+            raise ValueError("'bottom' and 'top' are for numeric and ordered ones only")
+        numbers = isinstance(bottom, (int, float)) and isinstance(top, (int, float))
+        if numbers and bottom >= top:  # type: ignore[operator]
+            raise ValueError("'bottom' must be less than 'top'")
         return self
 
 
@@ -110,6 +160,10 @@ def _named(value: Any) -> Any:
     """Take names alone, or names with the kind as a word, as quasi-identifiers."""
     value = _several(value)
     if isinstance(value, (list, tuple)):
+        if not all(isinstance(name, str) for name in value):
+            raise ValueError("a list must hold names of columns; fields go into a table by name")
+        if len(set(value)) < len(value):
+            raise ValueError("each column must be named once")
         return {name: QuasiIdentifier() for name in value}
     if isinstance(value, Mapping):
         return {
@@ -132,6 +186,9 @@ class Schema(_Frozen):
     person
         The column that says which person a record belongs to. Without it every record is a
         person of its own.
+    household
+        The column that says which household a person belongs to, for household risk. It is
+        never released: it says who lives together.
     quasi_identifiers
         Columns that an intruder may know: a mapping from the name to a `QuasiIdentifier`, to
         its fields, or to its kind as a word; or a list of names.
@@ -159,13 +216,14 @@ class Schema(_Frozen):
     """
 
     person: str | None = None
+    household: str | None = None
     quasi_identifiers: Annotated[dict[str, QuasiIdentifier], BeforeValidator(_named)]
     sensitive: Names = ()
     direct_identifiers: Names = ()
     insensitive: Names = ()
     missing: Names = ()
 
-    def __init__(self, **fields: Any) -> None:
+    def __init__(self, /, **fields: Any) -> None:
         try:
             super().__init__(**fields)
         except ValidationError as error:
@@ -190,6 +248,7 @@ class Schema(_Frozen):
         """The named columns of each role."""
         return {
             "person": () if self.person is None else (self.person,),
+            "household": () if self.household is None else (self.household,),
             "quasi-identifier": tuple(self.quasi_identifiers),
             "sensitive": self.sensitive,
             "direct identifier": self.direct_identifiers,
@@ -201,11 +260,22 @@ class Schema(_Frozen):
         return tuple(name for names in self.roles().values() for name in names)
 
 
+_SAID = {
+    "dict_type": "must be a table",
+    "extra_forbidden": "is no known field",
+    "missing": "is missing",
+    "model_type": "must be a table",
+    "string_type": "must be text",
+    "tuple_type": "must be a list",
+}
+"""What is said instead of pydantic's words, by the type of its error."""
+
+
 def schema_error(error: ValidationError) -> InputError:
     """Say what pydantic found, without the value that it was given."""
     problems = []
     for item in error.errors(include_input=False, include_url=False):
         place = ".".join(str(part) for part in item["loc"])
-        said = item["msg"].removeprefix("Value error, ")
+        said = _SAID.get(item["type"], item["msg"].removeprefix("Value error, "))
         problems.append(f"{place}: {said}" if place else said)
     return InputError("schema", "breaks a rule", found="; ".join(problems))

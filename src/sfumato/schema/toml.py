@@ -24,7 +24,7 @@ def load_schema(path: str | os.PathLike[str]) -> Schema:
     file = Path(path)
     subject = f"schema file {file.name}"
     try:
-        text = file.read_text(encoding="utf-8")
+        text = file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise InputError(subject, "must be text in UTF-8") from None
     except OSError as error:
@@ -34,12 +34,18 @@ def load_schema(path: str | os.PathLike[str]) -> Schema:
     try:
         fields = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        place = str(error).partition("(")[2].rstrip(")") or "an unknown place"
+        place = str(error).rpartition("(")[2].rstrip(")") or "an unknown place"
         raise InputError(subject, "must be TOML", found=f"an error {place}") from None
+    except (ValueError, RecursionError):
+        raise InputError(
+            subject, "must be TOML", found="a number too long or brackets too deep"
+        ) from None
     return _located(Schema(**fields), file.parent)
 
 
 def _os_kind(error: OSError) -> str:
+    if isinstance(error, IsADirectoryError):
+        return "a folder"
     return (error.strerror or type(error).__name__).lower()
 
 

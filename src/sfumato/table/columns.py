@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from typing import Literal
 
@@ -39,7 +39,7 @@ class NumberDomain:
         Digits to pad with zeros on the left (codes such as ZIPs), 0 for none.
     """
 
-    points: npt.NDArray[np.int64]
+    points: npt.NDArray[np.int64] = field(repr=False)
     decimals: int = 0
     unit: Unit = "number"
     width: int = 0
@@ -81,7 +81,7 @@ class LabelDomain:
         Categories that occur, lowest first when ordered.
     """
 
-    labels: tuple[str, ...]
+    labels: tuple[str, ...] = field(repr=False)
 
     @property
     def size(self) -> int:
@@ -99,6 +99,26 @@ class LabelDomain:
 
 
 Domain = NumberDomain | LabelDomain
+
+
+@dataclass(frozen=True)
+class CodedEnds:
+    """Where top and bottom coding begin.
+
+    Attributes
+    ----------
+    bottom
+        The last code that is bottom-coded; -1 for none.
+    top
+        The first code that is top-coded; the domain's size for none.
+    bottom_label, top_label
+        The bounds as they are released.
+    """
+
+    bottom: int
+    top: int
+    bottom_label: str = ""
+    top_label: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,6 +139,8 @@ class CodedColumn:
         The hierarchy over the domain's labels, where the schema names one.
     weight
         Share in information loss, relative to the others.
+    ends
+        Where its values are top- or bottom-coded, where the schema says so.
     """
 
     name: str
@@ -127,6 +149,7 @@ class CodedColumn:
     kind: Kind = Kind.CATEGORICAL
     hierarchy: Hierarchy | None = None
     weight: float = 1.0
+    ends: CodedEnds | None = None
 
     @property
     def has_missing(self) -> bool:

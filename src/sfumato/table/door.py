@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -10,9 +11,12 @@ import pyarrow as pa
 
 from sfumato.core.errors import InputError
 from sfumato.core.progress import Progress, silent
+from sfumato.kernels.choose import worth_compiling
+from sfumato.kernels.threads import in_threads
 from sfumato.schema import Kind, Schema
 from sfumato.table.columns import MISSING, CodedColumn
 from sfumato.table.encoding.accumulate import Accumulator, RawColumn, at_rows
+from sfumato.table.encoding.arrow_types import check_utf8
 from sfumato.table.encoding.checks import (
     check_columns,
     check_type,
@@ -70,6 +74,7 @@ def open_table(
     warnings = check_columns(source.subject, source.names, schema)
     raws, kept = _read(source, schema, keep_source, progress)
     person, spaces = _persons(raws, schema, source.subject)
+    household = _households(raws, schema)
     quasi_identifiers = []
     for name, quasi in schema.quasi_identifiers.items():
         raw = raws.pop(name)
@@ -94,6 +99,7 @@ def open_table(
             *_warnings(quasi_identifiers, sensitive),
             *person_warnings(person, named=schema.person is not None),
         ),
+        household=household,
     )
 
 
@@ -121,7 +127,7 @@ def _opened_before(table: Table, schema: Schema, keep_source: bool) -> Table:
 
 def _handed_on(names: Sequence[str], schema: Schema) -> list[str]:
     """The columns that a release renames or leaves unchanged, in the file's order."""
-    left_out = {*schema.direct_identifiers, *schema.quasi_identifiers}
+    left_out = {*schema.direct_identifiers, *schema.quasi_identifiers, schema.household}
     return [name for name in names if name not in left_out]
 
 
@@ -129,7 +135,7 @@ def _read(
     source: Source, schema: Schema, keep_source: bool, progress: Progress
 ) -> tuple[dict[str, RawColumn], pa.Table]:
     """The columns to encode as codes, and the columns to hand on as they came."""
-    people = () if schema.person is None else (schema.person,)
+    people = {schema.person, schema.household} - {None}
     encoded = {*people, *schema.quasi_identifiers, *schema.sensitive}
     handed_on = _handed_on(source.names, schema) if keep_source else []
     wanted = [name for name in source.names if name in encoded or name in set(handed_on)]
@@ -140,9 +146,16 @@ def _read(
         if batch.schema != checked:
             checked = batch.schema
             for name in accumulators:
-                check_type(name, checked.field(name).type, person=name == schema.person)
-        for name, accumulator in accumulators.items():
-            accumulator.add(batch.column(name))
+                check_type(name, checked.field(name).type, person=name in people)
+        adding = [partial(each.add, batch.column(name)) for name, each in accumulators.items()]
+        if worth_compiling(batch.num_rows):
+            in_threads(adding)
+        else:
+            for add in adding:
+                add()
+        if not source.text:
+            for name in handed_on:
+                check_utf8(batch.column(name), name)
         if handed_on:
             kept.append(batch.select(handed_on).replace_schema_metadata(None))
         rows += batch.num_rows
@@ -184,6 +197,14 @@ def _persons(
             advice="give these records an id, or remove them before sfumato reads the file",
         )
     return raw.codes, spaces_warning(raw)
+
+
+def _households(raws: dict[str, RawColumn], schema: Schema) -> npt.NDArray[np.int32] | None:
+    """The household of each record, -1 for none; ``None`` without such a column."""
+    if schema.household is None:
+        return None
+    raw = raws.pop(schema.household)
+    return raw.without(mean_missing(raw.values, schema.missing)).codes
 
 
 def _warnings(

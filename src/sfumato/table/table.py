@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from sfumato.schema import Schema
 from sfumato.table.columns import CodedColumn
+from sfumato.table.encoding.arrow_types import from_numpy
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,15 +36,18 @@ class Table:
         Names of all columns of the file, in its order.
     warnings
         What the reader should know; publishable.
+    household
+        Index of the household of each record, -1 for missing; ``None`` without such a column.
     """
 
     schema: Schema
     person: npt.NDArray[np.int32]
     quasi_identifiers: tuple[CodedColumn, ...]
     sensitive: tuple[CodedColumn, ...]
-    source: pa.Table
+    source: pa.Table = field(repr=False)
     columns: tuple[str, ...]
     warnings: tuple[str, ...] = ()
+    household: npt.NDArray[np.int32] | None = None
 
     @property
     def records(self) -> int:
@@ -70,7 +74,8 @@ class Table:
             person=number[person],
             quasi_identifiers=_rows(self.quasi_identifiers, rows),
             sensitive=_rows(self.sensitive, rows),
-            source=self.source.take(pa.array(rows)),
+            source=self.source.take(from_numpy(rows)),
+            household=None if self.household is None else self.household[rows],
         )
 
 

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from sfumato.core.atomic import atomic_path
+from sfumato.core.atomic import atomic_path, check_target
 from sfumato.core.errors import InputError
-from sfumato.table.encoding.arrow_types import is_bytes
+from sfumato.table.encoding.arrow_types import from_texts, is_bytes
 from sfumato.table.sources.batches import check_names
 from sfumato.table.sources.csv_delimiter import check_delimiter
 
@@ -32,20 +32,13 @@ def check_output_path(path: str | os.PathLike[str]) -> None:
     """
     target = Path(path)
     subject = f"output {target.name}"
-    if target.is_dir():
-        raise InputError(subject, "must be a file", found="a folder of that name")
+    check_target(target)
     if target.suffix.lower() not in OUTPUT_SUFFIXES:
         raise InputError(
             subject,
             "must have a suffix that says its format",
             found=f"the suffix {target.suffix}" if target.suffix else "no suffix",
             accepted=", ".join(OUTPUT_SUFFIXES),
-        )
-    if not target.parent.is_dir() or not os.access(target.parent, os.W_OK | os.X_OK):
-        raise InputError(
-            subject,
-            "must be in a folder that exists and can be written",
-            advice="create the folder, or choose another one",
         )
 
 
@@ -104,7 +97,7 @@ def _plain(table: pa.Table) -> pa.Table:
 
 
 def _write_csv(table: pa.Table, file: IO[bytes], delimiter: str) -> None:
-    names = _cells(pa.array(table.column_names, pa.large_string()), delimiter).to_pylist()
+    names = _cells(from_texts(table.column_names), delimiter).to_pylist()
     if names[0].startswith("\ufeff"):
         names[0] = f'"{names[0]}"'
     file.write((delimiter.join(names) + "\n").encode("utf-8"))
@@ -129,7 +122,7 @@ def _csv_lines(table: pa.Table, delimiter: str) -> Iterator[memoryview]:
 
 
 def _text(text: str) -> pa.LargeStringScalar:
-    return pa.scalar(text, pa.large_string())
+    return from_texts([text])[0]
 
 
 def _bytes_of(lines: pa.LargeStringArray) -> memoryview:

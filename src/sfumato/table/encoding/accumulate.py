@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -10,7 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.core.errors import InputError
+from sfumato.kernels.choose import worth_compiling
 from sfumato.table.columns import MISSING, Codes
+from sfumato.table.encoding.arrow_types import as_numpy, check_utf8, flags, from_numpy, is_text
+from sfumato.table.encoding.many_texts import ManyTexts
 
 MERGE_AT = 1 << 20
 """Distinct values of single batches that may wait before they are merged."""
@@ -32,7 +35,7 @@ class RawColumn:
 
     name: str
     codes: Codes
-    values: pa.Array
+    values: pa.Array = field(repr=False)
 
     @property
     def missing(self) -> int:
@@ -48,7 +51,7 @@ class RawColumn:
         if not dropped.any():
             return self
         lookup = np.where(dropped, MISSING, np.cumsum(~dropped) - 1)
-        return RawColumn(self.name, self.recoded(lookup), self.values.filter(pa.array(~dropped)))
+        return RawColumn(self.name, self.recoded(lookup), self.values.filter(from_numpy(~dropped)))
 
     def occurrences(self, values: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
         """Which records hold one of the marked values."""
@@ -84,6 +87,8 @@ class Accumulator:
         self._pending: list[tuple[list[int], pa.Array]] = []
         self._waiting = 0
         self._shared: tuple[pa.Array, Codes, pa.Array] | None = None
+        self._many: ManyTexts | None = None
+        self._kind: pa.DataType | None = None
 
     def add(self, array: pa.Array) -> None:
         """Take the next batch of the column.
@@ -91,26 +96,48 @@ class Accumulator:
         Raises
         ------
         InputError
-            If the batch has another type than those before it.
+            If the batch has another type than those before it, or its texts are not UTF-8.
         """
+        if self._many is not None and is_text(array.type):
+            check_utf8(array, self.name)
+            self._codes.append(self._many.number(_widened(array)))
+            return
         codes, values = self._encoded(array)
         self._codes.append(codes)
         if not len(values):
             return
+        self._check_type(values.type)
+        if self._many is not None:
+            self._codes[-1] = np.append(self._many.number(values), np.int32(MISSING))[codes]
+            return
         if self._pending and self._pending[-1][1] is values:
             self._pending[-1][0].append(len(self._codes) - 1)
             return
-        earlier = self._pending[-1][1] if self._pending else self._known
-        if earlier is not None and earlier.type != values.type:
-            raise InputError(
-                f"column '{self.name}'",
-                "must have one type throughout",
-                found=f"{earlier.type} and {values.type}",
-            )
         if self._waiting >= max(MERGE_AT, 0 if self._known is None else len(self._known)):
             self._merge()
         self._pending.append(([len(self._codes) - 1], values))
         self._waiting += len(values)
+        if worth_compiling(len(values)) and is_text(values.type):
+            self._merge()
+            self._many = ManyTexts()
+            self._many.number(self._known)
+
+    def _check_type(self, kind: pa.DataType) -> None:
+        """Refuse values of another type than those before them.
+
+        Raises
+        ------
+        InputError
+            If they are.
+        """
+        if self._kind is None:
+            self._kind = kind
+        if self._kind != kind:
+            raise InputError(
+                f"column '{self.name}'",
+                "must have one type throughout",
+                found=f"{self._kind} and {kind}",
+            )
 
     def finish(self) -> RawColumn:
         """The whole column, without values that no record holds; empties the accumulator."""
@@ -118,8 +145,12 @@ class Accumulator:
         codes = np.concatenate(self._codes) if self._codes else np.zeros(0, dtype=np.int32)
         self._codes.clear()
         values = pa.nulls(0) if self._known is None else self._known
-        self._known = self._shared = None
-        return _by_first_appearance(RawColumn(self.name, codes, values))
+        if self._many is not None:
+            values = self._many.texts()
+        raw = RawColumn(self.name, codes, values)
+        in_order = self._shared is None
+        self._known = self._shared = self._many = None
+        return raw if in_order else _by_first_appearance(raw)
 
     def _encoded(self, array: pa.Array) -> tuple[Codes, pa.Array]:
         """The codes of a batch and its distinct values, wide enough to be merged."""
@@ -134,6 +165,7 @@ class Accumulator:
         if pa.types.is_decimal(array.type) and array.type.bit_width < 128:
             array = array.cast(pa.decimal128(array.type.precision, array.type.scale))
         encoded = array.dictionary_encode()
+        check_utf8(encoded.dictionary, self.name)
         return _numpy_codes(encoded.indices), _widened(encoded.dictionary)
 
     def _encoded_dictionary(self, array: pa.Array) -> tuple[Codes, pa.Array]:
@@ -176,13 +208,13 @@ def _by_first_appearance(raw: RawColumn) -> RawColumn:
     order = np.argsort(first, kind="stable")[: int(np.count_nonzero(first < records))]
     lookup = np.full(size, MISSING, dtype=np.int32)
     lookup[order] = np.arange(len(order), dtype=np.int32)
-    return RawColumn(raw.name, raw.recoded(lookup), raw.values.take(pa.array(order)))
+    return RawColumn(raw.name, raw.recoded(lookup), raw.values.take(from_numpy(order)))
 
 
 def _numpy_codes(indices: pa.Array) -> Codes:
+    codes: Codes = as_numpy(indices).astype(np.int32, copy=False)
     if indices.null_count:
-        indices = pc.fill_null(indices.cast(pa.int32()), MISSING)
-    codes: Codes = indices.to_numpy(zero_copy_only=False).astype(np.int32, copy=False)
+        codes = np.where(flags(indices.is_null()), np.int32(MISSING), codes)
     return codes
 
 

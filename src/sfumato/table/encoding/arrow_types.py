@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from sfumato.core.errors import InputError
 
 Flags = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
@@ -43,10 +46,46 @@ def is_number(kind: pa.DataType) -> bool:
     )
 
 
+# Arrow imports pandas, where it is installed, at its first conversion from or to Python's or
+# NumPy's values. The functions that follow read and make its buffers, which saves that time.
+
+
 def as_numpy(values: pa.Array) -> npt.NDArray[Any]:
-    """An array without nulls as NumPy, without copying where that is possible."""
+    """An array without nulls as NumPy; numbers are not copied."""
+    kind = values.type
+    if pa.types.is_boolean(kind):
+        bits = np.frombuffer(values.buffers()[1], dtype=np.uint8)
+        end = values.offset + len(values)
+        return np.unpackbits(bits, count=end, bitorder="little")[values.offset :].view(np.bool_)
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        numbers = np.frombuffer(values.buffers()[1], dtype=kind.to_pandas_dtype())
+        return numbers[values.offset : values.offset + len(values)]
     array: npt.NDArray[Any] = values.to_numpy(zero_copy_only=False)
     return array
+
+
+def from_numpy(values: npt.NDArray[Any], missing: Flags | None = None) -> pa.Array:
+    """Booleans, integers or floats as an array, null where missing; numbers are not copied."""
+    if values.dtype == np.bool_:
+        kind, data = pa.bool_(), np.packbits(values, bitorder="little")
+    else:
+        kind, data = pa.from_numpy_dtype(values.dtype), np.ascontiguousarray(values)
+    known = None if missing is None else pa.py_buffer(np.packbits(~missing, bitorder="little"))
+    return pa.Array.from_buffers(kind, len(values), [known, pa.py_buffer(data)])
+
+
+def from_texts(texts: Iterable[str]) -> pa.Array:
+    """Texts as an array of large strings."""
+    encoded = [text.encode() for text in texts]
+    offsets = np.zeros(len(encoded) + 1, dtype=np.int64)
+    np.cumsum([len(text) for text in encoded], out=offsets[1:])
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(encoded))]
+    return pa.Array.from_buffers(pa.large_string(), len(encoded), buffers)
+
+
+def are_equal(texts: pa.Array, text: str) -> pa.Array:
+    """Which texts are that one."""
+    return pc.equal(texts, from_texts([text])[0])
 
 
 def as_integers(values: pa.Array) -> Ints:
@@ -57,6 +96,33 @@ def as_integers(values: pa.Array) -> Ints:
 def flags(mask: pa.Array) -> Flags:
     """A boolean array without nulls as NumPy."""
     return as_numpy(mask).astype(np.bool_, copy=False)
+
+
+def check_utf8(values: pa.Array, name: str) -> None:
+    """Refuse texts whose bytes are not UTF-8; Parquet and Arrow may hold such.
+
+    Parameters
+    ----------
+    values
+        Values of any type.
+    name
+        The column's name.
+
+    Raises
+    ------
+    InputError
+        If they are texts and not UTF-8.
+    """
+    if pa.types.is_dictionary(values.type):
+        values = values.dictionary
+    if not is_text(values.type):
+        return
+    try:
+        values.validate(full=True)
+    except pa.ArrowInvalid:
+        raise InputError(
+            f"column '{name}'", "must hold text in UTF-8", found="other bytes in its texts"
+        ) from None
 
 
 def trimmed(texts: pa.Array) -> pa.Array:

@@ -14,7 +14,7 @@ from sfumato.core.errors import InputError
 from sfumato.schema import Kind, Schema
 from sfumato.table.columns import MISSING, CodedColumn
 from sfumato.table.encoding.accumulate import RawColumn
-from sfumato.table.encoding.arrow_types import flags, is_bytes, is_text, trimmed
+from sfumato.table.encoding.arrow_types import are_equal, flags, is_bytes, is_text, trimmed
 
 
 def check_columns(subject: str, names: Sequence[str], schema: Schema) -> list[str]:
@@ -33,8 +33,10 @@ def check_columns(subject: str, names: Sequence[str], schema: Schema) -> list[st
                 raise InputError(
                     subject,
                     f"must have the column '{name}', which the schema names as {role}",
-                    found=f"{len(names)} columns, none of this name",
-                    advice=_suggestion(name, unnamed),
+                    found="one column, of another name"
+                    if len(names) == 1
+                    else f"{len(names)} columns, none of this name",
+                    advice=_suggestion(name, unnamed, alone=len(names) == 1),
                 )
     if not unnamed:
         return []
@@ -47,11 +49,16 @@ def check_columns(subject: str, names: Sequence[str], schema: Schema) -> list[st
     return [text]
 
 
-def _suggestion(name: str, unnamed: Sequence[str]) -> str:
+def _suggestion(name: str, unnamed: Sequence[str], *, alone: bool) -> str:
     folded = {column.casefold().strip(): column for column in unnamed}
     close = difflib.get_close_matches(name.casefold().strip(), folded, n=1, cutoff=0.7)
     if close:
         return f"did you mean '{folded[close[0]]}'?"
+    if alone:
+        return (
+            "name the file's delimiter (--delimiter), correct the name in the schema, or check "
+            "that the file's first line is its header"
+        )
     return "correct the name in the schema, or check that the file's first line is its header"
 
 
@@ -111,7 +118,7 @@ def spaces_warning(raw: RawColumn) -> list[str]:
     if not is_text(raw.values.type):
         return []
     inner = trimmed(raw.values)
-    spaced = flags(pc.and_(pc.not_equal(inner, raw.values), pc.not_equal(inner, "")))
+    spaced = flags(pc.and_(pc.not_equal(inner, raw.values), pc.invert(are_equal(inner, ""))))
     if not spaced.any():
         return []
     count = int(np.count_nonzero(raw.occurrences(spaced)))

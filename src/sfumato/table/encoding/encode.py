@@ -14,8 +14,17 @@ from sfumato.hierarchies.build import build_hierarchy, leaf_order
 from sfumato.schema import Kind, QuasiIdentifier
 from sfumato.table.columns import CodedColumn, Domain, LabelDomain, NumberDomain
 from sfumato.table.encoding.accumulate import RawColumn
-from sfumato.table.encoding.arrow_types import Flags, Ints, is_moment, is_number, is_text, matching
+from sfumato.table.encoding.arrow_types import (
+    Flags,
+    Ints,
+    from_numpy,
+    is_moment,
+    is_number,
+    is_text,
+    matching,
+)
 from sfumato.table.encoding.dates import are_dates, are_outside, date_points
+from sfumato.table.encoding.ends import coded_ends
 from sfumato.table.encoding.labels import (
     mean_missing,
     mean_missing_by_number,
@@ -76,7 +85,8 @@ def encode_quasi_identifier(
     ------
     InputError
         If no record has a value, a numeric column holds anything but numbers or but dates, the
-        order misses a category, or the hierarchy misses a leaf.
+        order misses a category, the hierarchy misses a leaf, or a bound of top or bottom coding
+        does not fit the column.
     """
     raw = raw.without(mean_missing(raw.values, missing))
     _check_some(raw, "quasi-identifier")
@@ -93,7 +103,9 @@ def encode_quasi_identifier(
     if quasi.hierarchy is not None:
         names = [domain.label(code) for code in range(domain.size)]
         hierarchy = build_hierarchy(quasi.hierarchy, names, raw.name)
-    return CodedColumn(raw.name, raw.recoded(lookup), domain, kind, hierarchy, quasi.weight)
+    ends = coded_ends(quasi, kind, domain, raw.name)
+    codes = raw.recoded(lookup)
+    return CodedColumn(raw.name, codes, domain, kind, hierarchy, quasi.weight, ends)
 
 
 def encode_sensitive(raw: RawColumn, missing: Sequence[str]) -> CodedColumn:
@@ -226,13 +238,13 @@ def _check_numeric(raw: RawColumn, contents: _Contents) -> None:
 
 def _nature(values: pa.Array, marked: Flags) -> str:
     """What kind of text the marked values are, where they are all of one kind."""
-    texts = values.filter(pa.array(marked))
+    texts = values.filter(from_numpy(marked))
     for nature, pattern in (
+        ("dates in another form", r"^\s*(\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{4}-\d{2})([ T].*)?$"),
         (
             "numbers with a decimal comma or separators of thousands",
             r"^\s*[+-]?\d+([ ,.']\d+)+\s*$",
         ),
-        ("dates in another form", r"^\s*(\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{4}-\d{2})([ T].*)?$"),
         (
             "numbers with a unit or sign",
             r"^\s*(\p{Sc}\s*[+-]?[\d.,]+|[<>~=]+\s*[\d.,]+|[\d.,]+\s*\D+)$",

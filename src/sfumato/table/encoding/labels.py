@@ -12,8 +12,11 @@ import pyarrow.compute as pc
 from sfumato.table.columns import NumberDomain
 from sfumato.table.encoding.arrow_types import (
     Flags,
+    are_equal,
     as_numpy,
     flags,
+    from_numpy,
+    from_texts,
     is_bytes,
     is_moment,
     is_number,
@@ -69,7 +72,7 @@ def mean_missing(values: pa.Array, texts: Sequence[str]) -> Flags:
     """
     kind = values.type
     if is_text(kind):
-        return flags(pc.equal(trimmed(values), "")) | _among(values, texts)
+        return flags(are_equal(trimmed(values), "")) | _among(values, texts)
     if is_number(kind):
         floats = as_floats(values)
         return np.isnan(floats) | np.isin(floats, _numbers_among(texts))
@@ -78,7 +81,7 @@ def mean_missing(values: pa.Array, texts: Sequence[str]) -> Flags:
     if is_moment(kind):
         days = pc.replace_substring_regex(values.cast(pa.large_string()), _MIDNIGHT, "")
         return _among(days, [re.sub(_MIDNIGHT, "", text).replace("T", " ") for text in texts])
-    return _among(pa.array(printed(values), pa.large_string()), texts)
+    return _among(from_texts(printed(values)), texts)
 
 
 def mean_missing_by_number(values: pa.Array, texts: Sequence[str]) -> Flags:
@@ -90,7 +93,7 @@ def mean_missing_by_number(values: pa.Array, texts: Sequence[str]) -> Flags:
 def natural_order(labels: Iterable[str]) -> list[str]:
     """Sort texts: all numbers by value, else alphabetically with embedded numbers by value."""
     labels = list(labels)
-    texts = pa.array(labels, pa.large_string())
+    texts = from_texts(labels)
     if labels and are_numbers(texts).all():
         values = as_floats(texts).tolist()
         return [label for _, label in sorted(zip(values, labels, strict=True))]
@@ -114,10 +117,10 @@ def _without_zeros(number: str) -> str:
 def _among(values: pa.Array, texts: Sequence[str]) -> Flags:
     if not texts:
         return np.zeros(len(values), dtype=np.bool_)
-    return flags(pc.is_in(values, value_set=pa.array(list(texts), values.type)))
+    return flags(pc.is_in(values, value_set=from_texts(texts).cast(values.type)))
 
 
 def _numbers_among(texts: Sequence[str]) -> list[float]:
-    array = pa.array(list(texts), pa.large_string())
-    numbers: list[float] = as_floats(array.filter(pa.array(are_numbers(array)))).tolist()
+    array = from_texts(texts)
+    numbers: list[float] = as_floats(array.filter(from_numpy(are_numbers(array)))).tolist()
     return numbers

@@ -14,9 +14,12 @@ from sfumato.table.encoding.arrow_types import (
     Flags,
     Floats,
     Ints,
+    are_equal,
     as_integers,
     as_numpy,
     flags,
+    from_numpy,
+    from_texts,
     is_text,
     matching,
     trimmed,
@@ -149,9 +152,9 @@ def _plain(texts: pa.Array) -> pa.Array:
     beyond = "9" * 400
     plain = [
         np.format_float_positional(number, trim="-") if np.isfinite(number) else beyond
-        for number in (float(text) for text in texts.filter(pa.array(scientific)).to_pylist())
+        for number in (float(text) for text in texts.filter(from_numpy(scientific)).to_pylist())
     ]
-    return pc.replace_with_mask(texts, pa.array(scientific), pa.array(plain, pa.large_string()))
+    return pc.replace_with_mask(texts, from_numpy(scientific), from_texts(plain))
 
 
 def _float_of_text(plain: pa.Array) -> pa.Array:
@@ -168,11 +171,10 @@ def _points_of_texts(texts: pa.Array) -> Points:
     longest = (pc.max(pc.utf8_length(whole)).as_py() or 0) + decimals
     if decimals <= MOST_DECIMALS and longest <= 18:
         padded = pc.utf8_rpad(fraction, decimals, "0") if decimals else fraction
-        empty = pa.scalar("", pa.large_string())
-        zero = pa.scalar("0", pa.large_string())
+        zero, empty = from_texts(["0", ""])
         joined = pc.binary_join_element_wise(zero, whole, padded, empty)
         digits = as_integers(joined.cast(pa.int64()))
-        negative = flags(pc.equal(pc.struct_field(parts, "sign"), "-"))
+        negative = flags(are_equal(pc.struct_field(parts, "sign"), "-"))
         points = np.where(negative, -digits, digits)
         if (np.abs(points) < LIMIT).all():
             return Points(points, decimals)

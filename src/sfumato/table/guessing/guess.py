@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from sfumato.schema import Kind, QuasiIdentifier, Schema
+from sfumato.table.encoding.arrow_types import check_utf8
 from sfumato.table.guessing.profile import Profile, profile_column
 from sfumato.table.guessing.words import CATEGORY_WORDS, WORDS, identifies, named, words_of
 from sfumato.table.sources.batches import Source
@@ -100,6 +101,8 @@ def _profiles(source: Source) -> dict[str, Profile]:
     stream = source.batches(source.names)
     for batch in stream:
         batches.append(batch.slice(0, ROWS - rows))
+        for name in source.names:
+            check_utf8(batches[-1].column(name), name)
         rows += batches[-1].num_rows
         if rows >= ROWS:
             break

@@ -47,6 +47,7 @@ def _rows(openpyxl: Any, path: Path, subject: str) -> Iterator[Iterator[tuple[An
         IndexError,
         EOFError,
         OSError,
+        RuntimeError,
     ):
         raise InputError(
             subject,

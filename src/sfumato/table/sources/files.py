@@ -9,7 +9,7 @@ from sfumato.core.errors import InputError
 
 def subject_of(path: Path) -> str:
     """How errors call a file: by its name, without its folder."""
-    return f"file {path.name}"
+    return f"file {path.name or path}"
 
 
 def check_file(path: Path) -> None:
@@ -18,12 +18,14 @@ def check_file(path: Path) -> None:
     Raises
     ------
     InputError
-        If the file is missing, is a folder, cannot be read, or is empty.
+        If the file is missing, is a folder, a pipe or a device, cannot be read, or is empty.
     """
     subject = subject_of(path)
     try:
         if path.is_dir():
             raise InputError(subject, "must be one file", found="a folder")
+        if path.exists() and not path.is_file():
+            raise InputError(subject, "must be one file", found="a pipe or a device")
         with path.open("rb") as file:
             if not file.read(1):
                 raise InputError(subject, "must have content", found="an empty file (0 bytes)")

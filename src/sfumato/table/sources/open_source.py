@@ -51,6 +51,10 @@ def open_source(data: object, *, delimiter: str | None = None) -> Source:
             )
         return open_frame(data)
     path = Path(os.fsdecode(data))
+    if "\n" in path.name:
+        raise InputError(
+            "data", "must be the path of a file, or a dataframe", found="text of several lines"
+        )
     suffix = _suffix(path)
     if delimiter is not None and suffix not in CSV_SUFFIXES:
         found = f"a file {suffix}" if suffix else "a file without suffix"

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sfumato.core.errors import InputError
+from sfumato.kernels.threads import read_ahead
 from sfumato.table.sources.batches import (
     ACCEPTED,
     BATCH_ROWS,
@@ -67,7 +68,8 @@ def open_parquet_file(path: Path) -> Source:
 def _batches(path: Path, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
     try:
         with pq.ParquetFile(path) as file:
-            for batch in file.iter_batches(batch_size=BATCH_ROWS, columns=list(columns)):
+            batches = file.iter_batches(batch_size=BATCH_ROWS, columns=list(columns))
+            for batch in read_ahead(batches):
                 if batch.num_rows:
                     yield plain_batch(batch, columns)
     except (pa.ArrowException, OSError):
