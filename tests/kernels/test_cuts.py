@@ -5,28 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from oracles.levels import compressed, levels
 
 from sfumato.kernels import cuts_loops, cuts_twin
 
 KERNELS = [cuts_loops, cuts_twin]
-
-
-@st.composite
-def levels(draw):
-    """Persons with records and positions, and some nodes of a level."""
-    persons = draw(st.integers(1, 24))
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    records = rng.integers(1, 6, persons)
-    position = rng.integers(0, draw(st.integers(1, 6)), persons).astype(np.int32)
-    missing = int(position.max()) + draw(st.integers(0, 1))
-    edges = np.sort(rng.choice(np.arange(persons + 1), min(persons + 1, 4), replace=False))
-    low, high = edges[:-1:2], edges[1::2]
-    low, high = low[: len(high)].astype(np.int64), high.astype(np.int64)
-    order = rng.permutation(persons).astype(np.int32)
-    for start, stop in zip(low, high, strict=True):
-        part = order[start:stop]
-        order[start:stop] = part[np.lexsort((records[part], position[part]))]
-    return rng, records, position, missing, order, low, high
 
 
 def node_records(records, order, low, high):
@@ -85,14 +68,6 @@ def test_spreads(level):
         for node, (start, stop) in enumerate(zip(low, high, strict=True)):
             assert least[node] == min(lowest[order[start:stop]])
             assert most[node] == max(highest[order[start:stop]])
-
-
-def compressed(rng, persons, size, records=None):
-    """For each person some distinct values, with counts."""
-    rows = [np.sort(rng.permutation(size)[: rng.integers(0, size + 1)]) for _ in range(persons)]
-    offsets = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
-    values = np.concatenate([*rows, []]).astype(np.int32)
-    return rows, offsets, values, rng.integers(1, 4, len(values))
 
 
 @given(levels(), st.integers(1, 5))

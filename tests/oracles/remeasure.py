@@ -30,6 +30,10 @@ class Remeasured:
     avg_gsar: dict[str, Fraction]
     l: dict[str, int]
     split_persons: int
+    count_k: int
+    exposed_persons: Fraction
+    max_count_risk: Fraction
+    avg_count_risk: Fraction
 
 
 def read_rows(path: Path) -> list[dict[str, str]]:
@@ -76,7 +80,40 @@ def remeasure(
             for name in sensitive
         },
         split_persons=sum(number > 1 for number in homes.values()),
+        **_counted([[(owner, owner) for owner, _ in members] for members in classes.values()]),
     )
+
+
+def recount(
+    rows: list[dict[str, str]], quasi_identifiers: list[str], pseudonym: str, owners: list[str]
+) -> dict[str, int | Fraction]:
+    """What pseudonyms give away to somebody who counts, by the persons who own the rows."""
+    classes = defaultdict(list)
+    for row, owner in zip(rows, owners, strict=True):
+        classes[tuple(row[name] for name in quasi_identifiers)].append((owner, row[pseudonym]))
+    return _counted(list(classes.values()))
+
+
+def _counted(classes: list[list[tuple[str, str]]]) -> dict[str, int | Fraction]:
+    """Of each class the owner and the pseudonym of every record."""
+    sharing, risks, exposed = [], [], 0
+    for members in classes:
+        sizes = Counter(members)
+        persons = {owner for owner, _ in sizes}
+        by_size = defaultdict(list)
+        for (owner, _), size in sizes.items():
+            by_size[size].append(owner)
+        sharing += [len(set(owners)) for owners in by_size.values()]
+        for person in persons:
+            mine = [owners for owners in by_size.values() if person in owners]
+            risks.append(max(Fraction(owners.count(person), len(owners)) for owners in mine))
+            exposed += any(set(owners) == {person} for owners in mine)
+    return {
+        "count_k": min(sharing),
+        "exposed_persons": Fraction(exposed, len(risks)),
+        "max_count_risk": max(risks),
+        "avg_count_risk": sum(risks, Fraction()) / len(risks),
+    }
 
 
 def _share(members: list[tuple[str, dict[str, str]]], column: str) -> Fraction:

@@ -7,6 +7,8 @@ Small inputs run the NumPy twin, so that a small file never waits for a compiler
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from functools import partial
 from types import ModuleType
 
 import numpy as np
@@ -15,8 +17,13 @@ import numpy.typing as npt
 from sfumato.kernels import cuts_twin
 from sfumato.kernels.choose import worth_compiling
 from sfumato.kernels.cuts_twin import Codes, Floats, Ints
+from sfumato.kernels.threads import in_threads, parts
 
 Sides = npt.NDArray[np.int8]
+WORTH_A_THREAD = 20_000
+"""Persons in the nodes of a call from which it is divided among the processors."""
+
+_Arrays = tuple[npt.NDArray[np.generic], ...]
 
 
 def _loops(persons: int) -> ModuleType:
@@ -25,6 +32,39 @@ def _loops(persons: int) -> ModuleType:
     from sfumato.kernels import cuts_loops
 
     return cuts_loops
+
+
+def _runs(order: Codes, low: Ints, high: Ints) -> list[slice]:
+    """Runs of nodes, one for each thread's turn; the NumPy twin takes all in one."""
+    if not worth_compiling(len(order)):
+        return [slice(0, len(low))]
+    return parts(np.cumsum(high - low), WORTH_A_THREAD)
+
+
+def _of_nodes(
+    loop: Callable[..., _Arrays | None],
+    order: Codes,
+    nodes: Sequence[npt.NDArray[np.generic]],
+    *others: object,
+) -> _Arrays:
+    """The arrays that a loop gives for all nodes.
+
+    Parameters
+    ----------
+    loop
+        A loop whose parameters are the order, arrays with an entry per node, and the rest.
+    order, nodes, others
+        Its arguments; ``nodes`` are low, high and perhaps more.
+    """
+    found = in_threads(
+        [
+            partial(loop, order, *[each[run] for each in nodes], *others)
+            for run in _runs(order, nodes[0], nodes[1])
+        ]
+    )
+    if len(found) == 1 or found[0] is None:
+        return found[0] or ()
+    return tuple(map(np.concatenate, zip(*found, strict=True)))
 
 
 def ordered_cuts(
@@ -68,11 +108,10 @@ def ordered_cuts(
         Per node: persons, records and squared record counts on the left (zero persons: no
         cut), and the population variance of the values over records.
     """
-    result: tuple[Ints, Ints, Ints, Floats] = _loops(len(order)).ordered_cuts(
+    left, left_records, left_squares, variance = _of_nodes(
+        _loops(len(order)).ordered_cuts,
         order,
-        low,
-        high,
-        node_records,
+        (low, high, node_records),
         records,
         position,
         missing_position,
@@ -81,17 +120,15 @@ def ordered_cuts(
         square,
         present,
     )
-    return result
+    return left, left_records, left_squares, variance
 
 
 def ordered_spreads(
     order: Codes, low: Ints, high: Ints, lowest: Codes, highest: Codes
 ) -> tuple[Codes, Codes]:
     """Lowest and highest code that occurs in each node, from each person's own."""
-    result: tuple[Codes, Codes] = _loops(len(order)).ordered_spreads(
-        order, low, high, lowest, highest
-    )
-    return result
+    least, most = _of_nodes(_loops(len(order)).ordered_spreads, order, (low, high), lowest, highest)
+    return least, most
 
 
 def indicator_cuts(
@@ -124,27 +161,37 @@ def indicator_cuts(
         Per found (node, column): node, column, persons, records and squared record counts on
         the right (members), and the number of records for which the column holds.
     """
-    result: tuple[Ints, Codes, Ints, Ints, Ints, Ints] = _loops(len(order)).indicator_cuts(
-        order, low, high, records, member, offsets, values, counts, columns
+    loop, runs = _loops(len(order)).indicator_cuts, _runs(order, low, high)
+    found = in_threads(
+        [
+            partial(
+                loop, order, low[run], high[run], records, member, offsets, values, counts, columns
+            )
+            for run in runs
+        ]
     )
-    return result
+    nodes = [part[0] + run.start for part, run in zip(found, runs, strict=True)]
+    node, column, right, right_records, right_squares, inside = map(
+        np.concatenate, (nodes, *zip(*[part[1:] for part in found], strict=True))
+    )
+    return node, column, right, right_records, right_squares, inside
 
 
 def mark_cut(order: Codes, low: Ints, high: Ints, end: Ints, side: Sides) -> None:
     """Set ``side`` of the persons at and behind place ``end`` of each node to 1, else 0."""
-    _loops(len(order)).mark_cut(order, low, high, end, side)
+    _of_nodes(_loops(len(order)).mark_cut, order, (low, high, end), side)
 
 
 def mark_members(
     order: Codes, low: Ints, high: Ints, column: Codes, member: Codes, side: Sides
 ) -> None:
     """Set ``side`` of the members of each node's ``column`` to 1, of the others to 0."""
-    _loops(len(order)).mark_members(order, low, high, column, member, side)
+    _of_nodes(_loops(len(order)).mark_members, order, (low, high, column), member, side)
 
 
 def partition(order: Codes, low: Ints, high: Ints, side: Sides) -> None:
     """Move the persons of side 0 before those of side 1 in each node, in place, stably."""
-    _loops(len(order)).partition(order, low, high, side)
+    _of_nodes(_loops(len(order)).partition, order, (low, high), side)
 
 
 def side_affiliations(
@@ -174,7 +221,7 @@ def side_affiliations(
     tuple
         Persons of the most shared value, and number of distinct values; shape (nodes, 2).
     """
-    result: tuple[Ints, Ints] = _loops(len(order)).side_affiliations(
-        order, low, high, side, offsets, values, size
+    affiliation, distinct = _of_nodes(
+        _loops(len(order)).side_affiliations, order, (low, high), side, offsets, values, size
     )
-    return result
+    return affiliation, distinct

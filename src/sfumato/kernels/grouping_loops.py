@@ -9,6 +9,8 @@ from sfumato.kernels.choose import compiled
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 """2**64 divided by the golden ratio: multiplying by it spreads keys (Knuth, TAOCP 3, 6.4)."""
+AHEAD = 64
+"""Keys that are looked up side by side."""
 
 
 @compiled
@@ -38,6 +40,15 @@ def _slot(key: int, slots: npt.NDArray[np.int64], bits: int) -> int:
 
 
 @compiled
+def _look_ahead(keys: npt.NDArray[np.int64], slots: npt.NDArray[np.int64], bits: int) -> np.int64:
+    """Touch the slots of the next keys: the processor fetches them side by side."""
+    touched = np.int64(0)
+    for i in range(len(keys)):
+        touched += slots[np.int64((np.uint64(keys[i]) * GOLDEN) >> np.uint64(64 - bits)), 0]
+    return touched
+
+
+@compiled
 def _doubled(slots: npt.NDArray[np.int64], bits: int) -> npt.NDArray[np.int64]:
     """The same keys in a table of ``2**bits`` slots."""
     larger = np.zeros((1 << bits, 2), dtype=np.int64)
@@ -59,6 +70,8 @@ def number_with_hash(keys: npt.NDArray[np.int64], bits: int, numbers: npt.NDArra
     slots = np.zeros((1 << bits, 2), dtype=np.int64)
     distinct = 0
     for i in range(len(keys)):
+        if i % AHEAD == 0:
+            _look_ahead(keys[i : i + AHEAD], slots, bits)
         key = keys[i]
         slot = _slot(key, slots, bits)
         if slots[slot, 0] == 0:

@@ -6,13 +6,16 @@ a person by row. It is made once and read by every sensitive attribute.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.kernels import summaries_twin
-from sfumato.kernels.choose import worth_compiling
+from sfumato.kernels.choose import COMPILED_ABOVE, worth_compiling
+from sfumato.kernels.threads import in_threads, parts
 
 Codes = npt.NDArray[np.int32]
 Counts = npt.NDArray[np.int64]
@@ -120,7 +123,11 @@ def count_persons(rows: Codes, starts: Counts, person: Codes) -> PersonCounts:
     from sfumato.kernels import summaries_loops
 
     counts = np.empty((5, len(starts) - 1), dtype=np.int64)
-    summaries_loops.count_persons(rows, starts, person, counts)
+
+    def count(begin: int, end: int) -> None:
+        summaries_loops.count_persons(rows, starts, person, begin, end, counts)
+
+    _of_classes(starts, count)
     return PersonCounts(*counts)
 
 
@@ -145,11 +152,21 @@ def count_values(
     from sfumato.kernels import summaries_loops
 
     classes = len(starts) - 1
-    counts = np.empty((6, classes), dtype=np.int64)
-    entropy = np.empty(classes)
-    scratch = np.full((5, values), -1, dtype=np.int64)
-    summaries_loops.count_values(rows, starts, person, codes, scratch, counts, entropy)
-    affiliation, affiliation_row, distinct, valued = counts[:4]
-    return ValueCounts(
-        affiliation, affiliation_row, distinct, entropy, valued, np.ascontiguousarray(counts[4:].T)
-    )
+    counts = np.empty((4, classes), dtype=np.int64)
+    commonest, entropy = np.empty((classes, 2), dtype=np.int64), np.empty(classes)
+
+    def count(begin: int, end: int) -> None:
+        scratch = np.full((5, values), -1, dtype=np.int64)
+        summaries_loops.count_values(
+            rows, starts, person, codes, begin, end, scratch, counts, commonest, entropy
+        )
+
+    _of_classes(starts, count)
+    affiliation, affiliation_row, distinct, valued = counts
+    return ValueCounts(affiliation, affiliation_row, distinct, entropy, valued, commonest)
+
+
+def _of_classes(starts: Counts, count: Callable[[int, int], None]) -> None:
+    """Count some runs of classes, on all processors."""
+    runs = parts(starts[1:], COMPILED_ABOVE)
+    in_threads([partial(count, run.start, run.stop) for run in runs])

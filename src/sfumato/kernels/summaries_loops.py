@@ -57,9 +57,11 @@ def class_order(class_of: Codes, person: Codes, persons: int, rows: Codes, start
 
 
 @compiled
-def count_persons(rows: Codes, starts: Counts, person: Codes, out: Counts) -> None:
-    """Fill ``out``, shape (5, classes), with the fields of `PersonCounts`."""
-    for t in range(len(starts) - 1):
+def count_persons(
+    rows: Codes, starts: Counts, person: Codes, begin: int, end: int, out: Counts
+) -> None:
+    """Fill ``out``, shape (5, classes), for some classes with the fields of `PersonCounts`."""
+    for t in range(begin, end):
         persons = 0
         squares = 0
         largest = 0
@@ -113,19 +115,22 @@ def count_values(
     starts: Counts,
     person: Codes,
     codes: Codes,
+    begin: int,
+    end: int,
     scratch: Counts,
     out: Counts,
+    commonest: Counts,
     entropy: Floats,
 ) -> None:
-    """Fill ``out``, shape (6, classes), and ``entropy`` with the fields of `ValueCounts`.
+    """Fill the fields of `ValueCounts` for the classes from ``begin`` to ``end``.
 
-    ``out`` holds affiliation, affiliation_row, distinct, valued and the two columns of
-    commonest. ``scratch``, shape (5, values), holds per value its records (-1 while the class
-    has none), persons, last person and first row; its last row lists the class's values.
+    ``out``, shape (4, classes), holds affiliation, affiliation_row, distinct and valued.
+    ``scratch``, shape (5, values), holds per value its records (-1 while the class has none),
+    persons, last person and first row; its last row lists the class's values.
     """
     records, persons, last, first = scratch[0], scratch[1], scratch[2], scratch[3]
     met = scratch[4]
-    for t in range(len(starts) - 1):
+    for t in range(begin, end):
         distinct = 0
         valued = 0
         for at in range(starts[t], starts[t + 1]):
@@ -147,7 +152,7 @@ def count_values(
                 if last[value] != person[row]:
                     persons[value] += 1
                     last[value] = person[row]
-        out[0, t], out[1, t], out[4, t], out[5, t], entropy[t] = _read_class(
+        out[0, t], out[1, t], commonest[t, 0], commonest[t, 1], entropy[t] = _read_class(
             scratch, distinct, valued
         )
         out[2, t] = distinct

@@ -16,13 +16,17 @@ def _unknown() -> Counts:
     return np.empty(0, dtype=np.int64)
 
 
+def _no_numbers() -> Floats:
+    return np.empty(0)
+
+
 @dataclass(frozen=True, eq=False)
 class ClassSummary:
     """Numbers of each equivalence class; every array has shape (classes,) unless stated.
 
-    Constraints need the counts up to ``distinct``; what follows them says more for the measures
-    of a whole file, and may be left out. A missing sensitive value is no value: it adds to the
-    records and persons of its class only.
+    Constraints need the counts up to ``fewest_sharing``; what follows them says more for the
+    measures of a whole file, and may be left out. A missing sensitive value is no value: it
+    adds to the records and persons of its class only.
 
     Attributes
     ----------
@@ -39,6 +43,15 @@ class ClassSummary:
         (max n_j of paper 003, Definition 3).
     distinct
         Per sensitive attribute, its number of distinct values in the class.
+    distance
+        Per sensitive attribute, the distance of its values over records from those of the whole
+        file: half the sum of the differences of shares; 0 in a class without a value.
+    ordered_distance
+        The earth mover's distance on ranks instead, for attributes whose values are numbers and
+        for which it was asked.
+    fewest_sharing
+        Over the numbers of records that occur, the fewest persons who share one; where persons
+        have several ids, the fewest who have an id with one number of records.
     first_row
         0-based row of the class's first record.
     largest_row
@@ -53,6 +66,17 @@ class ClassSummary:
     commonest
         Per sensitive attribute, the number of records with its commonest and with its second
         commonest value, shape (classes, 2).
+    fewest_sharing_row
+        0-based first row of a person with the rarest number of records.
+    alone
+        Number of persons whose number of records nobody else of the class shares.
+    count_risk
+        Largest share of the ids with one number of records that are one person's: with one id
+        per person 1 / ``fewest_sharing``.
+    count_risk_row
+        0-based first row of an id with that share.
+    count_risk_total
+        Sum over persons of the largest such share of each.
     """
 
     records: Counts
@@ -61,12 +85,20 @@ class ClassSummary:
     largest: Counts
     affiliation: Mapping[str, Counts] = field(default_factory=dict)
     distinct: Mapping[str, Counts] = field(default_factory=dict)
+    distance: Mapping[str, Floats] = field(default_factory=dict)
+    ordered_distance: Mapping[str, Floats] = field(default_factory=dict)
+    fewest_sharing: Counts = field(default_factory=_unknown)
     first_row: Counts = field(default_factory=_unknown)
     largest_row: Counts = field(default_factory=_unknown)
     affiliation_row: Mapping[str, Counts] = field(default_factory=dict)
     entropy: Mapping[str, Floats] = field(default_factory=dict)
     valued: Mapping[str, Counts] = field(default_factory=dict)
     commonest: Mapping[str, Counts] = field(default_factory=dict)
+    fewest_sharing_row: Counts = field(default_factory=_unknown)
+    alone: Counts = field(default_factory=_unknown)
+    count_risk: Floats = field(default_factory=_no_numbers)
+    count_risk_row: Counts = field(default_factory=_unknown)
+    count_risk_total: Floats = field(default_factory=_no_numbers)
 
     @property
     def classes(self) -> int:

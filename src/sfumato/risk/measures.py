@@ -12,9 +12,11 @@ from sfumato.core.measure import Measure
 from sfumato.risk.classes import ClassSummary
 from sfumato.risk.diversity import entropy_l, recursive_c
 from sfumato.risk.extremes import highest, lowest, smallest_count
+from sfumato.risk.known_counts import known_counts
 from sfumato.risk.multi_record import g_balance, gidr, gsar
 from sfumato.risk.reidentification import by_persons, by_records, check_threshold
-from sfumato.risk.result import Risk, SensitiveRisk
+from sfumato.risk.result import Risk
+from sfumato.risk.sensitive import SensitiveRisk
 from sfumato.risk.summary import summarize
 
 Codes = npt.NDArray[np.int32]
@@ -27,6 +29,8 @@ def measure_classes(
     sensitive: Mapping[str, Codes],
     *,
     threshold: float,
+    shown: Codes | None = None,
+    ranks: Mapping[str, Codes] | None = None,
     warnings: tuple[str, ...] = (),
 ) -> Risk:
     """Measure a file, or a release, whose equivalence classes are known.
@@ -44,6 +48,13 @@ def measure_classes(
         Codes of each sensitive attribute, from 0, -1 for missing; shape (records,) each.
     threshold
         Risk above which a record counts as at risk, in (0, 1].
+    shown
+        Index of the id that each record shows where a person may have several, numbered person
+        by person; shape (records,). What an intruder who counts can learn depends on it, all
+        other measures on ``person`` alone.
+    ranks
+        For sensitive attributes whose values are numbers and whose t-closeness is also to be
+        measured by ordered distance, the rank of each value, from 0 without a gap.
     warnings
         What the reader should know beside what is found here.
 
@@ -54,12 +65,12 @@ def measure_classes(
         a class is empty or out of range.
     """
     check_threshold(threshold)
-    summary = summarize(class_of, classes, person, sensitive)
+    summary = summarize(class_of, classes, person, sensitive, shown, ranks)
     persons = int(np.count_nonzero(np.bincount(person)))
     balance, record_risk = g_balance(summary), gidr(summary)
     k, k_where = smallest_count(summary.records, summary.first_row)
     pid_k, pid_k_where = smallest_count(summary.persons, summary.first_row)
-    risks = by_persons(summary, threshold)
+    risks, counting = by_persons(summary, threshold), known_counts(summary, threshold)
     return Risk(
         records=len(class_of),
         persons=persons,
@@ -71,7 +82,11 @@ def measure_classes(
         g_balance=lowest("g_balance", balance, summary.largest_row),
         max_gidr=highest("max_gidr", record_risk, summary.largest_row),
         avg_gidr=Measure("avg_gidr", float(record_risk.mean())),
-        **{field.name: getattr(risks, field.name) for field in fields(risks)},
+        **{
+            field.name: getattr(group, field.name)
+            for group in (risks, counting)
+            for field in fields(group)
+        },
         by_records=by_records(summary, threshold),
         sample_uniques=int((summary.persons == 1).sum()),
         sample_unique_records=int((summary.records == 1).sum()),
@@ -98,6 +113,12 @@ def _sensitive_risk(summary: ClassSummary, name: str) -> SensitiveRisk:
             l: highest(f"recursive_{l}", recursive_c(summary, name, l), summary.first_row)
             for l in (2, 3)  # noqa: E741
         },
+        t_closeness=highest("t_closeness", summary.distance[name], summary.first_row),
+        t_closeness_ordered=highest(
+            "t_closeness_ordered", summary.ordered_distance[name], summary.first_row
+        )
+        if name in summary.ordered_distance
+        else None,
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from html import escape
 
 from sfumato.core.measure import Measure, Position
+from sfumato.risk.words import MEANINGS
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +18,11 @@ class Row:
     value: str
     meaning: str
     where: Position | None = None
+
+
+def row(name: str, value: str, where: Position | None = None, column: str = "") -> Row:
+    """A line about a measure, or about a measure of one column, with what it means."""
+    return Row(f"{name} [{column}]" if column else name, value, MEANINGS[name], where)
 
 
 def share(measure: Measure) -> str:

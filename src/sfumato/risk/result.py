@@ -10,38 +10,13 @@ from typing import Any
 from sfumato.core.measure import Measure, Position
 from sfumato.risk import render
 from sfumato.risk.classes import ClassSummary
+from sfumato.risk.household import HouseholdRisk
+from sfumato.risk.presence import Presence
 from sfumato.risk.reidentification import Reidentification
+from sfumato.risk.render import row
+from sfumato.risk.sensitive import SensitiveRisk
+from sfumato.risk.special_uniques import SpecialUniques
 from sfumato.risk.words import MEANINGS
-
-
-@dataclass(frozen=True, slots=True)
-class SensitiveRisk:
-    """Measures of one sensitive attribute, each at its worst class unless it is an average.
-
-    Attributes
-    ----------
-    h_affiliation
-        Largest share of a class's persons who have the same value (paper 003, Definition 3).
-    max_gsar, avg_gsar
-        The same share, its largest and its mean over classes (paper 003, Section 8).
-    l_distinct
-        Fewest distinct values in a class.
-    l_distinct_where
-        Where that is.
-    l_entropy
-        exp of the smallest entropy of a class's values over records.
-    recursive
-        For l = 2 and 3, the number above which every c gives recursive (c, l)-diversity;
-        infinite where a class has fewer than l values.
-    """
-
-    h_affiliation: Measure
-    max_gsar: Measure
-    avg_gsar: Measure
-    l_distinct: int
-    l_distinct_where: Position
-    l_entropy: Measure
-    recursive: Mapping[int, Measure]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -66,6 +41,15 @@ class Risk:
         Mean over records of 1 / persons of the record's class.
     records_at_risk
         Share of records whose class has 1 / persons above ``threshold``.
+    count_k
+        Fewest persons who share class and number of records, for an intruder who knows the
+        number too (paper 000).
+    count_k_where
+        Where that is.
+    exposed_persons
+        Share of persons who are alone with their number of records in their class.
+    max_count_risk, avg_count_risk
+        Largest chance that such an intruder finds a person, and its mean over persons.
     by_records
         The same risks with classes counted in records, as tools do that know no persons.
     sample_uniques, sample_unique_records
@@ -78,6 +62,12 @@ class Risk:
         Risk above which a record counts as at risk.
     warnings
         What the reader should know; publishable.
+    household
+        Risks of households, where the schema names them.
+    special_uniques
+        Persons who stand out by few quasi-identifiers, where they were looked for.
+    presence
+        How surely somebody of a population is in the file, where a register was given.
     """
 
     records: int
@@ -95,6 +85,11 @@ class Risk:
     marketer: Measure
     average_risk: Measure
     records_at_risk: Measure
+    count_k: int
+    count_k_where: Position
+    exposed_persons: Measure
+    max_count_risk: Measure
+    avg_count_risk: Measure
     by_records: Reidentification
     sample_uniques: int
     sample_unique_records: int
@@ -102,6 +97,9 @@ class Risk:
     summary: ClassSummary
     threshold: float
     warnings: tuple[str, ...] = field(default=())
+    household: HouseholdRisk | None = None
+    special_uniques: SpecialUniques | None = None
+    presence: Presence | None = None
 
     @property
     def g_balance_counts(self) -> tuple[int, int]:
@@ -116,15 +114,25 @@ class Risk:
     @property
     def positions(self) -> dict[str, Any]:
         """Where each extreme lies, by the names of `to_json`."""
-        measures = (self.g_balance, self.max_gidr, self.prosecutor, self.journalist)
+        measures = (
+            self.g_balance,
+            self.max_gidr,
+            self.prosecutor,
+            self.journalist,
+            self.max_count_risk,
+        )
         places: dict[str, Any] = {"k": _place(self.k_where), "pid_k": _place(self.pid_k_where)}
+        places["count_k"] = _place(self.count_k_where)
         places |= {measure.name: _place(measure.where) for measure in measures}
+        if self.household is not None:
+            places["max_household_risk"] = _place(self.household.max_household_risk.where)
         if self.sensitive:
             places |= {
                 "h_affiliation": self._each(lambda risk: _place(risk.h_affiliation.where)),
                 "max_gsar": self._each(lambda risk: _place(risk.max_gsar.where)),
                 "l_distinct": self._each(lambda risk: _place(risk.l_distinct_where)),
                 "l_entropy": self._each(lambda risk: _place(risk.l_entropy.where)),
+                "t_closeness": self._each(lambda risk: _place(risk.t_closeness.where)),
             }
         return places
 
@@ -152,9 +160,22 @@ class Risk:
                 "l_entropy": self._each(lambda risk: risk.l_entropy.to_json()),
                 "recursive_2": self._each(lambda risk: _finite(risk.recursive[2])),
                 "recursive_3": self._each(lambda risk: _finite(risk.recursive[3])),
+                "t_closeness": self._each(lambda risk: risk.t_closeness.to_json()),
             }
+        if any(risk.t_closeness_ordered for risk in self.sensitive.values()):
+            out["t_closeness_ordered"] = self._each(
+                lambda risk: risk.t_closeness_ordered and risk.t_closeness_ordered.to_json()
+            )
         out |= _plain(self.prosecutor, self.journalist, self.marketer)
         out |= _plain(self.average_risk, self.records_at_risk)
+        out["count_k"] = self.count_k
+        out |= _plain(self.exposed_persons, self.max_count_risk, self.avg_count_risk)
+        if self.household is not None:
+            out |= _fields(self.household)
+        if self.special_uniques is not None:
+            out["special_uniques"] = self.special_uniques.to_json()
+        if self.presence is not None:
+            out |= _fields(self.presence)
         records = self.by_records
         return out | {
             "threshold": self.threshold,
@@ -174,7 +195,14 @@ class Risk:
 
     def rows(self) -> list[render.Row]:
         """The lines of a table: name, printed value, meaning, place."""
-        return [*_whole_rows(self), *_sensitive_rows(self)]
+        lines = _whole_rows(self)
+        if self.household is not None:
+            lines += self.household.rows()
+        if self.special_uniques is not None:
+            lines += self.special_uniques.rows()
+        if self.presence is not None:
+            lines += self.presence.rows()
+        return lines + [line for name, own in self.sensitive.items() for line in own.rows(name)]
 
     def __repr__(self) -> str:
         head = ("records", "persons", "classes", "k", "pid_k")
@@ -206,13 +234,17 @@ def _plain(*measures: Measure) -> dict[str, Any]:
     return {measure.name: measure.to_json() for measure in measures}
 
 
+def _fields(group: Any) -> dict[str, Any]:
+    """The plain values of a group of counts and measures."""
+    values = {name: getattr(group, name) for name in group.__dataclass_fields__}
+    return {
+        name: value.to_json() if isinstance(value, Measure) else value
+        for name, value in values.items()
+    }
+
+
 def _finite(measure: Measure) -> Any:
     return measure.to_json() if isfinite(measure.value) else None
-
-
-def _row(name: str, value: str, where: Position | None = None, column: str = "") -> render.Row:
-    shown = f"{name} [{column}]" if column else name
-    return render.Row(shown, value, MEANINGS[name], where)
 
 
 def _whole_rows(risk: Risk) -> list[render.Row]:
@@ -224,28 +256,20 @@ def _whole_rows(risk: Risk) -> list[render.Row]:
         f"{MEANINGS['records_at_risk']} of {risk.threshold:g}",
     )
     return [
-        *(_row(name, render.count(getattr(risk, name))) for name in counts),
-        _row("k", render.count(risk.k), risk.k_where),
-        _row("pid_k", render.count(risk.pid_k), risk.pid_k_where),
-        _row("g_balance", render.number(risk.g_balance), risk.g_balance.where),
+        *(row(name, render.count(getattr(risk, name))) for name in counts),
+        row("k", render.count(risk.k), risk.k_where),
+        row("pid_k", render.count(risk.pid_k), risk.pid_k_where),
+        row("g_balance", render.number(risk.g_balance), risk.g_balance.where),
         *(
-            _row(name, render.share(getattr(risk, name)), getattr(risk, name).where)
+            row(name, render.share(getattr(risk, name)), getattr(risk, name).where)
             for name in shares
         ),
         at_risk,
-        _row("sample_uniques", render.count(risk.sample_uniques)),
-        _row("sample_unique_records", render.count(risk.sample_unique_records)),
+        row("sample_uniques", render.count(risk.sample_uniques)),
+        row("sample_unique_records", render.count(risk.sample_unique_records)),
+        row("count_k", render.count(risk.count_k), risk.count_k_where),
+        *(
+            row(name, render.share(getattr(risk, name)), getattr(risk, name).where)
+            for name in ("exposed_persons", "max_count_risk", "avg_count_risk")
+        ),
     ]
-
-
-def _sensitive_rows(risk: Risk) -> list[render.Row]:
-    lines: list[render.Row] = []
-    for column, own in risk.sensitive.items():
-        spread = (own.l_entropy, *own.recursive.values())
-        lines += [
-            _row("h_affiliation", render.share(own.h_affiliation), own.h_affiliation.where, column),
-            _row("avg_gsar", render.share(own.avg_gsar), None, column),
-            _row("l_distinct", render.count(own.l_distinct), own.l_distinct_where, column),
-            *(_row(one.name, render.number(one), one.where, column) for one in spread),
-        ]
-    return lines

@@ -18,6 +18,20 @@ MEANINGS = {
     "records_at_risk": "share of records in classes whose risk is above the threshold",
     "sample_uniques": "classes with one person",
     "sample_unique_records": "classes with one record",
+    "count_k": "people who share class and number of records, where fewest do",
+    "exposed_persons": "share of people alone in their class with their number of records",
+    "max_count_risk": "highest chance to find a person whose number of records is known too",
+    "avg_count_risk": "that chance, averaged over people; marketer is it without the number",
+    "households": "distinct households; a person without one is a household alone",
+    "max_household_risk": "highest chance to find at least one person of a household",
+    "avg_household_risk": "that chance, averaged over households",
+    "households_at_risk": "share of households whose chance is above the threshold",
+    "special_uniques": "persons who stand out by fewer than all quasi-identifiers",
+    "highest_suda_score": "largest score of a person; higher for more and shorter combinations",
+    "population": "people of the register",
+    "presence_low": "share of people of the register who are in the file, where fewest are",
+    "presence_high": "the same, where most are; 100 % says that somebody is in the file",
+    "strangers": "people of the file without a counterpart of their own in the register",
     "h_affiliation": "largest share of one class's people with the same sensitive value (MaxGSAR)",
     "max_gsar": "the same number as h_affiliation",
     "avg_gsar": "share of a class's people with its most shared value, averaged over classes",
@@ -25,5 +39,14 @@ MEANINGS = {
     "l_entropy": "fewest equally common values that would be as mixed (entropy l-diversity)",
     "recursive_2": "recursive (c, 2)-diversity holds for every c above this",
     "recursive_3": "recursive (c, 3)-diversity holds for every c above this",
+    "t_closeness": "distance of one class's sensitive values from the whole file's, where largest",
+    "t_closeness_ordered": "the same distance by ranks (earth mover's)",
 }
 """One sentence per measure, by the name that the code, the docs and the reports use."""
+
+
+def minimal_words(size: int) -> str:
+    """What a minimal unique on so many quasi-identifiers is."""
+    if size == 1:
+        return "values that only one person has"
+    return f"combinations of {size} values that only one person has, and no part of them"

@@ -1,0 +1,164 @@
+"""Persons who share a number of records: compiled loops."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.kernels.choose import compiled
+
+Codes = npt.NDArray[np.int32]
+Counts = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+@compiled
+def count_sharing(
+    rows: Codes,
+    starts: Counts,
+    person: Codes,
+    shown: Codes,
+    scratch: Counts,
+    runs: Codes,
+    counts: Counts,
+    risks: Floats,
+) -> None:
+    """Fill ``counts``, shape (4, classes), and ``risks``, shape (2, classes).
+
+    ``scratch``, shape (6, sizes), comes filled with zeros; it holds per size the ids, the
+    persons, the last person, the first row and the ids of one person; its last row lists the
+    sizes of the class. ``runs``, shape (3, ids), holds size, person and first row of its ids.
+    """
+    ids, persons, last, first, own, met = scratch
+    sizes, owners, first_rows = runs
+    for t in range(len(starts) - 1):
+        found, different = 0, 0
+        at = starts[t]
+        while at < starts[t + 1]:
+            row = rows[at]
+            owner, one = person[row], shown[row]
+            size = 0
+            while at < starts[t + 1] and shown[rows[at]] == one:
+                size += 1
+                at += 1
+            sizes[found], owners[found], first_rows[found] = size, owner, row
+            found += 1
+            if ids[size] == 0:
+                met[different] = size
+                different += 1
+                persons[size] = 1
+                first[size] = row
+            else:
+                persons[size] += last[size] != owner
+                first[size] = min(first[size], row)
+            last[size] = owner
+            ids[size] += 1
+        fewest, fewest_row = persons[met[0]], first[met[0]]
+        for i in range(1, different):
+            size = met[i]
+            if persons[size] < fewest or (persons[size] == fewest and first[size] < fewest_row):
+                fewest, fewest_row = persons[size], first[size]
+        alone, risk, risk_row, total = 0, 0.0, -1, 0.0
+        begin = 0
+        while begin < found:
+            end = begin
+            while end < found and owners[end] == owners[begin]:
+                own[sizes[end]] += 1
+                end += 1
+            worst, worst_row, is_alone = 0.0, -1, False
+            for i in range(begin, end):
+                size = sizes[i]
+                share = own[size] / ids[size]
+                if share > worst or (share == worst and first_rows[i] < worst_row):
+                    worst, worst_row = share, first_rows[i]
+                is_alone = is_alone or persons[size] == 1
+            for i in range(begin, end):
+                own[sizes[i]] = 0
+            alone += is_alone
+            total += worst
+            if worst > risk or (worst == risk and worst_row < risk_row):
+                risk, risk_row = worst, worst_row
+            begin = end
+        for i in range(different):
+            ids[met[i]] = 0
+        counts[0, t], counts[1, t], counts[2, t], counts[3, t] = fewest, fewest_row, alone, risk_row
+        risks[0, t], risks[1, t] = risk, total
+
+
+@compiled
+def side_sharing(
+    order: Codes,
+    low: Counts,
+    high: Counts,
+    side: npt.NDArray[np.int8],
+    records: npt.NDArray[np.integer],
+    seen: Counts,
+    fewest: Counts,
+) -> None:
+    """Fill ``fewest``, shape (nodes, 2); it and ``seen``, shape (2, numbers), come as zeros."""
+    for node in range(len(low)):
+        for place in range(low[node], high[node]):
+            one = order[place]
+            seen[side[one], records[one]] += 1
+        for place in range(low[node], high[node]):
+            one = order[place]
+            half = side[one]
+            sharing = seen[half, records[one]]
+            if sharing > 0:
+                seen[half, records[one]] = 0
+                if fewest[node, half] == 0 or sharing < fewest[node, half]:
+                    fewest[node, half] = sharing
+
+
+@compiled
+def _scan_one_way(
+    places: range,
+    order: Codes,
+    records: npt.NDArray[np.integer],
+    seen: Counts,
+    numbers: Counts,
+    fewest: Counts,
+    include: bool,
+) -> None:
+    """The fewest persons who share a number among those met so far, at every place."""
+    least = 0
+    for place in places:
+        if not include:
+            fewest[place] = least
+        number = records[order[place]]
+        sharing = seen[number]
+        seen[number] += 1
+        numbers[sharing] -= sharing > 0
+        numbers[sharing + 1] += 1
+        if sharing == 0:
+            least = 1
+        elif sharing == least and numbers[sharing] == 0:
+            least += 1
+        if include:
+            fewest[place] = least
+    for place in places:
+        number = records[order[place]]
+        numbers[seen[number]] = 0
+        seen[number] = 0
+
+
+@compiled
+def scan_sharing(
+    order: Codes,
+    low: Counts,
+    high: Counts,
+    records: npt.NDArray[np.integer],
+    seen: Counts,
+    numbers: Counts,
+    fewest: Counts,
+) -> None:
+    """Fill ``fewest``, shape (2, persons).
+
+    ``seen`` (persons per number of records) and ``numbers`` (numbers that so many persons share)
+    come as zeros.
+    """
+    for node in range(len(low)):
+        up = range(low[node], high[node])
+        down = range(high[node] - 1, low[node] - 1, -1)
+        _scan_one_way(up, order, records, seen, numbers, fewest[0], True)
+        _scan_one_way(down, order, records, seen, numbers, fewest[1], False)

@@ -1,0 +1,90 @@
+"""Run the parts of a large input on all processors; the parts never depend on their number."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from itertools import pairwise
+from threading import current_thread
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+_Result = TypeVar("_Result")
+_NAME = "sfumato-loop"
+PARTS = 8
+"""Parts of a large input: more than most processors, so that the slower ones wait little."""
+
+
+def processors() -> int:
+    """Number of processors that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(processors(), _NAME)
+
+
+if hasattr(os, "register_at_fork"):  # a forked process has none of its parent's threads
+    os.register_at_fork(after_in_child=_pool.cache_clear)
+
+
+def _alone() -> bool:
+    """Whether no other thread is to be asked: there is none, or this is one of them."""
+    return processors() < 2 or current_thread().name.startswith(_NAME)
+
+
+def in_threads(tasks: Sequence[Callable[[], _Result]]) -> list[_Result]:
+    """The results of all tasks, in their order; tasks of a task run in its own thread.
+
+    Parameters
+    ----------
+    tasks
+        Work that leaves the interpreter's lock alone for most of its time.
+    """
+    if len(tasks) < 2 or _alone():
+        return [task() for task in tasks]
+    return [future.result() for future in [_pool().submit(task) for task in tasks]]
+
+
+def in_background(task: Callable[[], _Result]) -> Callable[[], _Result]:
+    """Start a task; what is given back waits for its result."""
+    return task if _alone() else _pool().submit(task).result
+
+
+def read_ahead(items: Iterator[_Result]) -> Iterator[_Result]:
+    """The same items, each made in another thread while the one before it is worked on."""
+    if processors() < 2:
+        yield from items
+        return
+    reader = ThreadPoolExecutor(1)
+    try:
+        coming = reader.submit(next, items, None)
+        while (item := coming.result()) is not None:
+            coming = reader.submit(next, items, None)
+            yield item
+    finally:
+        reader.shutdown()
+
+
+def parts(ends: npt.NDArray[np.int64], least: int) -> list[slice]:
+    """Divide segments into runs of about equal length, `PARTS` of them at most.
+
+    Parameters
+    ----------
+    ends
+        Length of all segments up to each one, its own included.
+    least
+        Length that is not worth dividing.
+    """
+    if len(ends) < 2 or ends[-1] <= least:
+        return [slice(0, len(ends))]
+    wanted = ends[-1] * np.arange(1, PARTS) // PARTS
+    edges = np.unique(np.concatenate([[0], np.searchsorted(ends, wanted), [len(ends)]]))
+    return [slice(start, stop) for start, stop in pairwise(edges.tolist())]

@@ -1,0 +1,155 @@
+"""δ-presence: how surely somebody of a population is in the file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.core.measure import Measure, Position
+from sfumato.engines.embedded.counts import group
+from sfumato.risk import render
+from sfumato.risk.render import row
+from sfumato.schema import Schema
+from sfumato.table.columns import CodedColumn, Domain, NumberDomain
+from sfumato.table.door import open_table
+from sfumato.table.sources.open_source import open_source
+from sfumato.table.table import Table
+
+Codes = npt.NDArray[np.int32]
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Presence:
+    """Shares of the persons of a population who are in the file, among those who look the same.
+
+    Nergiz, Atzori & Clifton 2007: a file is (low, high)-present when each share lies between.
+
+    Attributes
+    ----------
+    population
+        Number of persons of the population.
+    presence_low, presence_high
+        Smallest and largest share; 0 is the smallest where nobody of the file looks like
+        somebody of the population.
+    strangers
+        Number of persons of the file for whom the population has too few who look the same: it
+        cannot be the population that the file comes from.
+    """
+
+    population: int
+    presence_low: Measure
+    presence_high: Measure
+    strangers: int
+
+    def rows(self) -> list[render.Row]:
+        """The lines of a table."""
+        low, high = self.presence_low, self.presence_high
+        return [
+            row("population", render.count(self.population)),
+            row("presence_low", render.share(low), low.where),
+            row("presence_high", render.share(high), high.where),
+            row("strangers", render.count(self.strangers)),
+        ]
+
+
+def open_register(data: object, schema: Schema, delimiter: str | None = None) -> Table:
+    """Open the persons of a population: the same quasi-identifiers, with or without person ids.
+
+    Parameters
+    ----------
+    data
+        A dataframe or the path of a file.
+    schema
+        The schema of the file, with the kind of every quasi-identifier settled. Where the
+        register has no column of that name for persons, each of its records is one.
+    delimiter
+        The separator of a CSV file.
+
+    Raises
+    ------
+    InputError
+        If it lacks a quasi-identifier, or one does not hold what its kind needs.
+    """
+    source = open_source(data, delimiter=delimiter)
+    quasi = {
+        name: each.model_copy(update={"hierarchy": None, "order": None})
+        for name, each in schema.quasi_identifiers.items()
+    }
+    own = schema.model_copy(
+        update={
+            "person": schema.person if schema.person in source.names else None,
+            "household": None,
+            "quasi_identifiers": quasi,
+            "sensitive": (),
+            "direct_identifiers": (),
+            "insensitive": (),
+        }
+    )
+    return open_table(source, own, keep_source=False)
+
+
+def presence(table: Table, register: Table) -> Presence:
+    """The share of a population's persons who are in the file, where least and most.
+
+    Persons look the same when they agree on all quasi-identifiers, as exactly as the two files
+    have them; a missing value is a value of its own. A person with records that differ looks
+    like each of them. O((records + register) log).
+
+    Parameters
+    ----------
+    table
+        The encoded records.
+    register
+        What `open_register` gave.
+    """
+    columns, sizes = [], []
+    for own, other in zip(table.quasi_identifiers, register.quasi_identifiers, strict=True):
+        columns.append(np.concatenate([own.codes, _matched(own, other)]))
+        sizes.append(own.domain.size + 1)
+    class_of, classes = group(columns, sizes)
+    here, there = class_of[: table.records], class_of[table.records :]
+    inside = _persons(here, table.person, classes)
+    outside = _persons(there, register.person, classes)
+    known = np.flatnonzero(outside)
+    share = np.minimum(inside[known] / outside[known], 1.0)
+    low, high = known[np.argmin(share)], known[np.argmax(share)]
+    foreign = np.maximum(inside - outside, 0)
+    return Presence(
+        population=register.persons,
+        presence_low=Measure("presence_low", float(share.min()), where=_place(low, here)),
+        presence_high=Measure("presence_high", float(share.max()), where=_place(high, here)),
+        strangers=int(foreign.sum()),
+    )
+
+
+def _matched(own: CodedColumn, other: CodedColumn) -> Codes:
+    """The codes of another file's column by the values of ours; one more code for all others."""
+    codes = {value: code for code, value in enumerate(_values(own.domain))}
+    matching = [codes.get(value, own.domain.size) for value in _values(other.domain)]
+    return np.array([*matching, -1], dtype=np.int32)[other.codes]
+
+
+def _values(domain: Domain) -> list[object]:
+    if isinstance(domain, NumberDomain):
+        if domain.unit != "number":
+            return [(domain.unit, point) for point in domain.points.tolist()]
+        scale = 10**domain.decimals
+        return [Fraction(point, scale) for point in domain.points.tolist()]
+    return list(domain.labels)
+
+
+def _persons(class_of: Codes, person: Codes, classes: int) -> Ints:
+    """Number of distinct persons of each class."""
+    pair = np.unique(class_of.astype(np.int64) * (int(person.max()) + 1) + person)
+    return np.bincount(pair // (int(person.max()) + 1), minlength=classes)
+
+
+def _place(at: np.int64, class_of: Codes) -> Position | None:
+    """The first record of the file in a class; ``None`` where it has none there."""
+    if not (class_of == at).any():
+        return None
+    return Position(int(np.argmax(class_of == at)) + 1, int(at) + 1)
