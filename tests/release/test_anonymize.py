@@ -70,6 +70,7 @@ PROMISES = st.lists(
             sf.PidKAnonymity(2),
             sf.LDiversity(2),
             sf.LDiversity(3, attribute="illness"),
+            sf.SharedCounts(2),
             sf.MarketerRisk(0.3),
         ]
     ),
@@ -117,6 +118,8 @@ def test_release_keeps_every_promise(table, promises, split, values, seed):
                 assert found.pid_k >= stated["k"]
             case "l":
                 assert min(found.l[name] for name in columns) >= stated["l"]
+            case "shared_counts":
+                assert found.count_k >= stated["m"]
             case "marketer":
                 assert found.marketer <= Fraction(stated["tau"]) + TOLERANCE
     risk = release.risk
@@ -125,6 +128,9 @@ def test_release_keeps_every_promise(table, promises, split, values, seed):
     )  # fmt: skip
     assert (risk.k, risk.pid_k) == (found.k, found.pid_k)
     assert risk.sample_uniques == found.sample_uniques
+    assert risk.count_k == found.count_k
+    for name in ("exposed_persons", "max_count_risk", "avg_count_risk"):
+        assert float(getattr(risk, name)) == pytest.approx(float(getattr(found, name)))
     assert float(risk.g_balance) == pytest.approx(float(found.g))
     assert float(risk.max_gidr) == pytest.approx(float(found.max_gidr))
     assert float(risk.avg_gidr) == pytest.approx(float(found.avg_gidr))
@@ -277,6 +283,8 @@ def test_suppression_within_its_limit():
         lambda: sf.PidKAnonymity("2"),
         lambda: sf.LDiversity(-1),
         lambda: sf.MarketerRisk(0),
+        lambda: sf.SharedCounts(0),
+        lambda: sf.SharedCounts(1.5),
     ],
 )
 def test_parameters_out_of_range(make):

@@ -1,5 +1,6 @@
 """One contract for every constraint and budget."""
 
+from collections import Counter
 from fractions import Fraction
 
 import numpy as np
@@ -23,7 +24,14 @@ CONSTRAINTS = [
     sf.PidKAnonymity(3),
     sf.LDiversity(2),
     sf.LDiversity(3, attribute="a"),
+    sf.SharedCounts(2),
+    sf.SharedCounts(3),
+    sf.TCloseness(0.3),
+    sf.TCloseness(0.5, attribute="b"),
+    sf.TCloseness(0.25, distance="ordered"),
 ]
+FILE = np.array([4, 1, 3, 0, 2])
+"""Records of the whole file with each value: for t-closeness the groups are part of it."""
 by_name = pytest.mark.parametrize("constraint", CONSTRAINTS, ids=repr)
 
 
@@ -44,7 +52,8 @@ def person_table(group):
         rows = [sorted(person[place]) for person in group]
         offsets = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
         values = np.concatenate([*rows, []]).astype(np.int32)
-        sensitive[name] = Values(offsets, values, np.ones(len(values), dtype=np.int64), 5)
+        counts = np.ones(len(values), dtype=np.int64)
+        sensitive[name] = Values(offsets, values, counts, 5, FILE, np.arange(5, dtype=np.int32))
     records = np.array([person[0] for person in group], dtype=np.int64)
     return PersonTable(records, (), (), sensitive)
 
@@ -73,7 +82,25 @@ def keeps(constraint, group):
             return len(group) >= stated["k"]
         case "l":
             return min(sum(count > 0 for count in each) for each in having) >= stated["l"]
+        case "shared_counts":
+            return min(Counter(person[0] for person in group).values()) >= stated["m"]
+        case "t_closeness":
+            far = [distance(each, stated.get("distance") == "ordered") for each in having]
+            return max(far) <= Fraction(stated["t"]) + Fraction(1, 10**9)
     raise AssertionError(constraint.name)
+
+
+def distance(counts, ordered):
+    """Li et al. 2007, Section 4, of the file's shares; every value is of one record here."""
+    if not sum(counts):
+        return 0
+    apart = [
+        Fraction(own, sum(counts)) - Fraction(file, sum(FILE.tolist()))
+        for own, file in zip(counts, FILE.tolist(), strict=True)
+    ]
+    if ordered:
+        return sum(abs(sum(apart[: place + 1])) for place in range(5)) / 4
+    return sum(map(abs, apart)) / 2
 
 
 @by_name
@@ -100,8 +127,12 @@ def test_offenders_go_until_the_promise_holds_or_nobody_can_help(constraint, gro
         if not offenders:
             break
         left = [person for place, person in enumerate(left) if place not in offenders]
-    if constraint.name in {"k", "pid_k", "l"}:
+    if constraint.name in {"k", "pid_k", "l", "t_closeness"}:
         assert left == group
+    if constraint.name == "shared_counts":
+        gone = len(group) - len(left)
+        numbers = Counter(person[0] for person in group)
+        assert gone == sum(sharing for sharing in numbers.values() if sharing < constraint.m)
     if constraint.name == "g_balance" and not keeps(constraint, left):
         heaviest_first = sorted(group, key=lambda person: -person[0])
         parts = (heaviest_first[start:] for start in range(len(group)))
@@ -114,7 +145,7 @@ def test_shortfall_names_the_number_asked_and_the_number_found(constraint):
     text = constraint.shortfall(alone.whole())
     assert text.startswith(constraint.name)
     assert text.endswith(".")
-    if constraint.uses_sensitive:
+    if constraint.needs - {"fewest_sharing"}:
         assert "column '" in text
 
 

@@ -22,6 +22,8 @@ from sfumato.release.constraints import (
     KAnonymity,
     LDiversity,
     PidKAnonymity,
+    SharedCounts,
+    TCloseness,
 )
 from sfumato.release.persons import person_table
 from sfumato.release.splits import Split
@@ -210,6 +212,20 @@ def g_balance(counts: list[int]) -> Fraction:
     return 1 - sum((Fraction(c, sum(counts)) ** 2 for c in counts), Fraction(0))
 
 
+def apart(data: Data, persons: Persons, attribute: int) -> Fraction:
+    """Half the sum of the differences of shares of records, persons beside everybody."""
+
+    def shares(chosen: Iterable[int]) -> dict[int, Fraction]:
+        held = [row[attribute] for p in chosen for row in data.diseases[p]]
+        counts = Counter(value for value in held if value is not None)
+        return {value: Fraction(n, counts.total()) for value, n in counts.items()}
+
+    own, file = shares(persons), shares(range(len(data.diseases)))
+    if not own:
+        return Fraction(0)
+    return sum((abs(own.get(v, Fraction(0)) - share) for v, share in file.items()), Fraction(0)) / 2
+
+
 def promise(data: Data, wanted: dict[str, Fraction | int]) -> Callable[[Persons], bool]:
     """Whether a set of persons keeps every promise."""
 
@@ -217,12 +233,14 @@ def promise(data: Data, wanted: dict[str, Fraction | int]) -> Callable[[Persons]
         counts = [len(data.values[person]) for person in persons]
         fine = g_balance(counts) >= wanted.get("g", 0)
         fine &= sum(counts) >= wanted.get("k", 0) and len(persons) >= wanted.get("pid_k", 0)
+        fine &= min(Counter(counts).values()) >= wanted.get("shared", 0)
         for attribute in range(len(data.diseases[0][0])):
             held = [{row[attribute] for row in data.diseases[p]} - {None} for p in persons]
             shared = Counter(value for values in held for value in values)
             most = max(shared.values(), default=0)
             fine &= most <= wanted.get("h", 1) * len(persons)
             fine &= len(shared) >= wanted.get("l", 0)
+            fine &= apart(data, persons, attribute) <= wanted.get("t", 1) + Fraction(1, 10**9)
         return bool(fine)
 
     return keeps
@@ -275,6 +293,8 @@ def grown(data: Data, wanted: dict[str, Fraction | int], split: str) -> Partitio
         "k": KAnonymity,
         "pid_k": PidKAnonymity,
         "l": LDiversity,
+        "shared": SharedCounts,
+        "t": lambda v: TCloseness(float(v)),
     }
     constraints = [made[name](value) for name, value in wanted.items()]
     partition = grow(person_table(encoded(data)), constraints, split=Split(split))
@@ -331,6 +351,8 @@ promises = st.fixed_dictionaries(
         "k": one_of(1, 2, 3, 5),
         "pid_k": one_of(1, 2, 3),
         "l": one_of(1, 2, 3),
+        "shared": one_of(1, 2, 2),
+        "t": one_of(Fraction(1, 4), Fraction(1, 2), Fraction(2, 3)),
     },
 )
 splits = st.sampled_from(["balance", "variance", "range"])

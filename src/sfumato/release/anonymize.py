@@ -10,12 +10,17 @@ from typing import Any
 
 from sfumato.core.errors import InputError
 from sfumato.core.progress import Progress, silent
-from sfumato.release.constraints import Budget, Constraint, HAffiliation, LDiversity
+from sfumato.core.pseudonyms import check_key
+from sfumato.release.coarsen_counts import Coarsening, promised
+from sfumato.release.coded_ends import check_ends
+from sfumato.release.constraints import Budget, Constraint, HAffiliation, LDiversity, TCloseness
+from sfumato.release.constraints.ordered import ordered_attributes
 from sfumato.release.make import make_release
 from sfumato.release.manifest import Manifest, file_sha256, schema_sha256, versions
 from sfumato.release.options import Options
 from sfumato.release.released import Form
 from sfumato.release.result import Release
+from sfumato.risk.ranks import ranks_of
 from sfumato.schema import Schema
 from sfumato.table.door import open_table
 from sfumato.table.table import Table
@@ -23,15 +28,17 @@ from sfumato.table.table import Table
 SEED_BITS = 63
 
 
-def anonymize(
+def anonymize(  # noqa: PLR0913
     data: Any,
     schema: Schema,
     *constraints: Constraint | Budget,
     cut: str = "median",
     split: str = "balance",
+    recoding: str = "local",
     values: str = "range",
     keep_order: bool = False,
     cap_records: int | None = None,
+    coarsen_counts: str | None = None,
     suppress: float = 0.0,
     threshold: float = 0.2,
     seed: int | None = None,
@@ -58,6 +65,9 @@ def anonymize(
     split
         Which cut is tried first: ``"balance"`` (the paper's ratio), ``"variance"`` (kd-tree)
         or ``"range"`` (Mondrian).
+    recoding
+        ``"local"``: class by class, by the tree; ``"full-domain"``: one level of each
+        hierarchy for all records, the one of least loss. See ``docs/recoding.md``.
     values
         The form of released quasi-identifiers: ``"range"``, ``"bounds"``, ``"mean"``,
         ``"set"`` or ``"hierarchy"``.
@@ -65,9 +75,13 @@ def anonymize(
         Keep the order of the records instead of shuffling them. Order may give persons away.
     cap_records
         The most records that each person keeps, drawn at random.
+    coarsen_counts
+        How the numbers of records come to keep ``SharedCounts(m)``: ``"drop"`` leaves records
+        out, ``"split"`` gives persons several pseudonyms, class by class and at a stated loss;
+        without it the tree cuts only where the numbers keep it as they are.
     suppress
-        The largest share of persons that may be suppressed where the file cannot meet the
-        constraints otherwise.
+        The largest share of persons that may be suppressed: where the file cannot meet the
+        constraints otherwise, and then those whose suppression gains most for the others.
     threshold
         Risk above which a record counts as at risk, in (0, 1].
     seed
@@ -90,13 +104,17 @@ def anonymize(
     options = Options(
         cut=cut,  # type: ignore[arg-type]
         split=split,  # type: ignore[arg-type]
+        recoding=recoding,  # type: ignore[arg-type]
         values=values,  # type: ignore[arg-type]
         keep_order=keep_order,
         cap_records=cap_records,
+        coarsen_counts=coarsen_counts,  # type: ignore[arg-type]
         suppress=suppress,
         threshold=threshold,
     )
     _check_constraints(schema, constraints)
+    _check_coarsening(options, constraints, pseudonym_key)
+    _check_key(schema, pseudonym_key)
     manifest = Manifest(
         options=options,
         constraints=constraints,
@@ -107,6 +125,8 @@ def anonymize(
     )
     table = open_table(data, schema, delimiter=delimiter, progress=progress)
     _check_names(table, options)
+    check_ends(table, options)
+    ranks_of(table, ordered_attributes(constraints, schema.sensitive))
     if isinstance(data, (str, os.PathLike)):
         manifest = replace(manifest, input_sha256=file_sha256(data))
     release = make_release(table, manifest, pseudonym_key, progress)
@@ -119,6 +139,40 @@ def _checked_seed(seed: object) -> int:
             "parameter seed", "must be a whole number", accepted=f"0 to 2**{SEED_BITS} - 1"
         )
     return seed
+
+
+def _check_key(schema: Schema, key: bytes | None) -> None:
+    if key is None:
+        return
+    check_key(key)
+    if schema.person is None:
+        raise InputError(
+            "parameter pseudonym_key",
+            "is for a file with a person column",
+            found="none in the schema",
+            advice="name it under 'person', or leave the key out",
+        )
+
+
+def _check_coarsening(
+    options: Options, constraints: Sequence[Constraint | Budget], key: bytes | None
+) -> None:
+    if options.coarsen_counts is None:
+        return
+    if not promised(constraints):
+        raise InputError(
+            "parameter coarsen_counts",
+            "makes numbers of records coarser for SharedCounts",
+            found="no such constraint",
+            advice="give one, for example SharedCounts(3) or --shared-counts 3",
+        )
+    if options.coarsen_counts is Coarsening.SPLIT and key is not None:
+        raise InputError(
+            "parameter pseudonym_key",
+            "makes one pseudonym per person, the same in every release",
+            found="coarsen_counts='split', which gives persons several",
+            advice="leave the key out, or drop records instead (coarsen_counts='drop')",
+        )
 
 
 def _check_names(table: Table, options: Options) -> None:
@@ -151,11 +205,11 @@ def _check_constraints(schema: Schema, constraints: Sequence[Constraint | Budget
                 found=type(each).__name__,
                 accepted="GBalance, HAffiliation, KAnonymity, PidKAnonymity, LDiversity, ...",
             )
-        if isinstance(each, (HAffiliation, LDiversity)):
+        if isinstance(each, (HAffiliation, LDiversity, TCloseness)):
             _check_attribute(schema, each)
 
 
-def _check_attribute(schema: Schema, constraint: HAffiliation | LDiversity) -> None:
+def _check_attribute(schema: Schema, constraint: HAffiliation | LDiversity | TCloseness) -> None:
     if not schema.sensitive:
         raise InputError(
             f"constraint {constraint.name}",

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from sfumato.core.pseudonyms import keyed_pseudonyms, random_pseudonyms
 from sfumato.release.released import ReleasedColumn
+from sfumato.table.encoding.arrow_types import from_numpy, from_texts, is_bytes
 from sfumato.table.table import Table
 
 Codes = npt.NDArray[np.int32]
@@ -23,7 +24,7 @@ def assemble(
     pseudonyms: pa.Array | None,
     order: npt.NDArray[np.int64],
 ) -> pa.Table:
-    """The released file: direct identifiers gone, the others in the file's order of columns.
+    """The released file, without direct identifiers and households, in the file's column order.
 
     Parameters
     ----------
@@ -40,17 +41,17 @@ def assemble(
     """
     columns: dict[str, pa.Array | pa.ChunkedArray] = {}
     for name in table.columns:
-        if name in table.schema.direct_identifiers:
+        if name in (*table.schema.direct_identifiers, table.schema.household):
             continue
         if name in released:
             for column in released[name]:
                 columns[column.name] = _cells(column, class_of[order])
         elif name == table.schema.person and pseudonyms is not None:
             columns[name] = pa.DictionaryArray.from_arrays(
-                pa.array(table.person[order]), pseudonyms
+                from_numpy(table.person[order]), pseudonyms
             )
         else:
-            columns[name] = table.source.column(name).take(pa.array(order))
+            columns[name] = table.source.column(name).take(from_numpy(order))
     return pa.table(columns)
 
 
@@ -65,19 +66,21 @@ def person_pseudonyms(table: Table, key: bytes | None, rng: np.random.Generator)
     if table.schema.person is None:
         return None
     if key is None:
-        return pa.array(random_pseudonyms(table.persons, rng))
+        return from_texts(random_pseudonyms(table.persons, rng)).cast(pa.string())
     _, first = np.unique(table.person, return_index=True)
-    ids = table.source.column(table.schema.person).take(pa.array(first))
-    return pa.array(keyed_pseudonyms(pc.cast(ids, pa.string()).to_pylist(), key))
+    ids = table.source.column(table.schema.person).take(from_numpy(first))
+    if not is_bytes(ids.type):
+        ids = pc.cast(ids, pa.string())
+    return from_texts(keyed_pseudonyms(ids.to_pylist(), key)).cast(pa.string())
 
 
 def _cells(column: ReleasedColumn, class_of: Codes) -> pa.Array:
     """The cells of the records; an empty cell is null, and in no dictionary."""
-    texts = pa.array([text for text in column.texts if text is not None], type=pa.string())
+    texts = from_texts(text for text in column.texts if text is not None).cast(pa.string())
     place = np.cumsum([text is not None for text in column.texts], dtype=np.int32) - 1
     empty = np.array([text is None for text in column.texts])
     of_record = column.text_of_class[class_of]
-    indices = pa.array(place[of_record], mask=empty[of_record])
+    indices = from_numpy(place[of_record], empty[of_record])
     if not column.is_number:
         return pa.DictionaryArray.from_arrays(indices, texts)
     whole = pc.all(pc.match_substring_regex(texts, r"^-?\d+$")).as_py()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -27,18 +28,36 @@ class Nodes:
         Segment of each node.
     records, squares
         Number of records, and sum of squared record counts.
+    divisible
+        Which axes may have a cut, shape (nodes, axes); ``None`` where all may. An axis that has
+        no cut in a node has none in any part of it.
+    most_shared
+        Per sensitive attribute, at most so many persons share a value.
     """
 
     low: Ints
     high: Ints
     records: Ints
     squares: Ints
+    divisible: npt.NDArray[np.bool_] | None = None
+    most_shared: Mapping[str, Ints] = field(default_factory=dict)
 
     def take(self, chosen: npt.NDArray[np.integer] | npt.NDArray[np.bool_]) -> Nodes:
         """Some of the nodes."""
         return Nodes(
-            self.low[chosen], self.high[chosen], self.records[chosen], self.squares[chosen]
+            self.low[chosen],
+            self.high[chosen],
+            self.records[chosen],
+            self.squares[chosen],
+            None if self.divisible is None else self.divisible[chosen],
+            {name: bounds[chosen] for name, bounds in self.most_shared.items()},
         )
+
+    def divisible_by(self, axis: int) -> Ints:
+        """Indices of the nodes that may have a cut along an axis."""
+        if self.divisible is None:
+            return np.arange(len(self))
+        return np.flatnonzero(self.divisible[:, axis])
 
     def __len__(self) -> int:
         return len(self.low)
@@ -97,14 +116,15 @@ def find_candidates(
     split
         The criterion; normalised ranges are counted only where it asks for them.
     """
-    found = [
-        _along(axis, index, persons, orders[index], nodes, split)
-        for index, axis in enumerate(persons.ordered)
-    ]
-    found += [
-        _among(axis, len(persons.ordered) + index, persons, orders[0], nodes)
-        for index, axis in enumerate(persons.indicators)
-    ]
+    found = []
+    for index, axis in enumerate((*persons.ordered, *persons.indicators)):
+        some = nodes.divisible_by(index)
+        part = nodes.take(some)
+        if isinstance(axis, OrderedAxis):
+            cuts_found = _along(axis, index, persons, orders[index], part, split)
+        else:
+            cuts_found = _among(axis, index, persons, orders[0], part)
+        found.append(replace(cuts_found, node=some[cuts_found.node]))
     return Candidates(
         *(
             np.concatenate([getattr(part, name) for part in found])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -11,21 +10,31 @@ import numpy.typing as npt
 from sfumato.core.progress import Progress, silent
 from sfumato.engines.embedded.counts import group
 from sfumato.release.assemble import assemble, person_pseudonyms
+from sfumato.release.coarsen_counts import (
+    Coarsening,
+    count_loss,
+    drop_records,
+    promised,
+    split_ids,
+    while_cutting,
+)
+from sfumato.release.coded_ends import with_coded_ends
 from sfumato.release.constraints import Budget, Constraint
+from sfumato.release.constraints.ordered import ordered_attributes
+from sfumato.release.divide import divide
+from sfumato.release.full_domain import shown_at, with_hierarchies
+from sfumato.release.generalise import generalised
 from sfumato.release.manifest import Manifest
-from sfumato.release.options import Options
+from sfumato.release.options import Options, Recoding
 from sfumato.release.persons import PersonTable, person_table
-from sfumato.release.released import ReleasedColumn, release_column
 from sfumato.release.remedies import capped_rows, not_met, overspent, suppressed_rows, unmet
-from sfumato.release.result import Release, TreeClasses
-from sfumato.release.tree import grow
+from sfumato.release.result import Release
 from sfumato.release.utility import measure_utility
 from sfumato.risk.assess import assess
+from sfumato.risk.household import household_risk
 from sfumato.risk.measures import measure_classes
+from sfumato.risk.ranks import ranks_of
 from sfumato.table.table import Table
-
-Codes = npt.NDArray[np.int32]
-Released = dict[str, tuple[ReleasedColumn, ...]]
 
 
 def make_release(
@@ -52,41 +61,67 @@ def make_release(
         If the key is too short.
     """
     options = manifest.options
+    ordered = ordered_attributes(manifest.constraints, table.schema.sensitive)
     rng = np.random.default_rng(manifest.seed)
     budgets = [each for each in manifest.constraints if isinstance(each, Budget)]
     constraints = [each for each in manifest.constraints if not isinstance(each, Budget)]
-    rows, part, persons = _remaining(table, constraints, budgets, options, rng)
-    partition = grow(persons, constraints, budgets, split=options.split, progress=progress)
-    released, class_of, classes = generalised(
-        part, partition.class_of_person[part.person], partition.classes, manifest
-    )
-    gidr = partition.gidr(persons.records)
+    way, m = options.coarsen_counts, promised(constraints)
+    while_tree = while_cutting(constraints, way)
+    if options.recoding is Recoding.FULL_DOMAIN:
+        table = with_hierarchies(table)
+    coded = with_coded_ends(table)
+    rows, part, persons = _remaining(coded, while_tree, budgets, options, rng)
+    divided = divide(part, persons, while_tree, budgets, manifest, table.persons, progress)
+    if divided.levels is not None:
+        table = shown_at(table, divided.levels)
+    rows, part, class_of = rows[divided.rows], divided.table, divided.class_of
+    persons, shown = divided.persons, part.person
+    if way is Coarsening.DROP:
+        left = drop_records(part, class_of, divided.classes, m, constraints, rng)
+        shown = part.person[left]
+        lost = count_loss(way, m, persons.records, shown, shown)
+        rows, part, class_of = rows[left], part.take(left), class_of[left]
+        shown = part.person
+    released, class_of, classes = generalised(part, class_of, divided.classes, manifest)
+    if way is Coarsening.SPLIT:
+        shown = split_ids(part.person, class_of, classes, m)
+        lost = count_loss(way, m, persons.records, part.person, shown)
     order = np.arange(part.records) if options.keep_order else rng.permutation(part.records)
-    pseudonyms = person_pseudonyms(part, key, rng)
+    named = replace(part, person=shown)
+    pseudonyms = person_pseudonyms(named, key, rng)
     progress("measure", 0.0)
+    seen, count = group([class_of[order]], [classes])
     risk = measure_classes(
-        *group([class_of[order]], [classes]),
+        seen,
+        count,
         part.person[order],
         {column.name: column.codes[order] for column in part.sensitive},
         threshold=options.threshold,
+        shown=None if way is None else shown[order],
+        ranks=ranks_of(table, ordered),
         warnings=part.warnings,
     )
+    if part.household is not None:
+        homes = part.household[order]
+        found = household_risk(seen, part.person[order], homes, risk.summary, options.threshold)
+        risk = replace(risk, household=found)
     kept = np.zeros(table.records, dtype=bool)
     kept[rows] = True
-    utility = measure_utility(
-        table, kept, class_of, classes, released, form=options.values, rng=rng
-    )
+    utility = measure_utility(table, kept, class_of, classes, released, form=options.form, rng=rng)
     progress("measure", 1.0)
     return Release(
-        table=assemble(part, released, class_of, pseudonyms, order),
+        table=assemble(named, released, class_of, pseudonyms, order),
         schema=table.schema,
         constraints=manifest.constraints,
-        risk_before=assess(table, table.schema, threshold=options.threshold),
+        risk_before=assess(
+            table, table.schema, threshold=options.threshold, ordered_distance=ordered
+        ),
         risk=risk,
-        utility=utility,
-        tree=TreeClasses(partition.classes, float(gidr.max()), float(gidr.mean())),
+        utility=utility if way is None else replace(utility, counts=lost),
+        tree=divided.tree,
         manifest=manifest,
-        warnings=table.warnings,
+        levels=divided.levels,
+        warnings=(*table.warnings, *(divided.levels.notes() if divided.levels else ())),
     )
 
 
@@ -119,56 +154,3 @@ def _remaining(
         raise not_met(part, persons, constraints, budgets)
     part = part.take(remaining)
     return rows[remaining], part, person_table(part)
-
-
-def generalised(
-    table: Table, class_of: Codes, classes: int, manifest: Manifest
-) -> tuple[Released, Codes, int]:
-    """Release every quasi-identifier; classes that look the same become one.
-
-    Two classes of the tree may be given the same cells; a reader of the release sees one
-    equivalence class. Its g, h, k and l are no worse than the worse of the two.
-
-    Parameters
-    ----------
-    table
-        The encoded records that are released.
-    class_of
-        Class of each record.
-    classes
-        Number of classes.
-    manifest
-        What to do.
-
-    Returns
-    -------
-    tuple
-        The released columns by quasi-identifier, and the class of each record and the number
-        of classes after merging.
-    """
-    released = {
-        column.name: release_column(column, class_of, classes, manifest.options.values)
-        for column in table.quasi_identifiers
-    }
-    cells = [column for columns in released.values() for column in columns]
-    merged, count = group(
-        [column.text_of_class for column in cells], [len(column.texts) for column in cells]
-    )
-    _, first = np.unique(merged, return_index=True)
-    return _of_classes(released, first), merged[class_of], count
-
-
-def _of_classes(
-    released: Mapping[str, tuple[ReleasedColumn, ...]], classes: npt.NDArray[np.intp]
-) -> Released:
-    return {
-        name: tuple(
-            replace(
-                column,
-                text_of_class=column.text_of_class[classes],
-                leaves=column.leaves[classes],
-            )
-            for column in columns
-        )
-        for name, columns in released.items()
-    }

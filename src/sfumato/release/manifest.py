@@ -110,7 +110,7 @@ def load_manifest(path: str | os.PathLike[str]) -> Manifest:
             output_sha256=release["output_sha256"],
             versions=fields["versions"],
         )
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise InputError(f"manifest {name}", "must be a release.toml that sfumato wrote") from None
 
 
@@ -121,8 +121,15 @@ def _constraint(fields: Mapping[str, Any]) -> Constraint | Budget:
 
 
 def schema_sha256(schema: Schema) -> str:
-    """Hash of the schema's canonical TOML text."""
-    return hashlib.sha256(dump_schema(schema).encode("utf-8")).hexdigest()
+    """Hash of the schema's canonical TOML text, files of hierarchies without their folder."""
+    named = {
+        name: quasi.model_copy(update={"hierarchy": Path(quasi.hierarchy.name)})
+        if isinstance(quasi.hierarchy, Path)
+        else quasi
+        for name, quasi in schema.quasi_identifiers.items()
+    }
+    text = dump_schema(schema.model_copy(update={"quasi_identifiers": named}))
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
 def file_sha256(path: str | os.PathLike[str]) -> str:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.kernels import people
+from sfumato.kernels.distances import side_distances, side_ordered_distances
+from sfumato.kernels.threads import in_threads
 from sfumato.risk.classes import ClassSummary
 from sfumato.schema import Kind
-from sfumato.table.columns import MISSING, CodedColumn, Codes, NumberDomain
+from sfumato.table.columns import MISSING, CodedColumn, Codes, LabelDomain, NumberDomain
+from sfumato.table.encoding.ranks import number_ranks
 from sfumato.table.table import Table
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
-LIMB = 26
-"""Bits of a limb: points have at most 53 bits and are summed in two limbs."""
+Sides = npt.NDArray[np.int8]
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,12 +36,34 @@ class Values:
         Number of the person's records with that value.
     size
         Number of different values.
+    file
+        Number of records of the whole file with each value, whichever persons these are.
+    rank
+        Rank of each value as a number, from 0 without a gap; ``None`` where not all are numbers.
     """
 
     offsets: Ints
     values: Codes
     counts: Ints
     size: int
+    file: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    rank: Codes | None = None
+
+    def take(self, persons: Codes) -> Values:
+        """The values of these persons, in this order."""
+        taken = people.take_rows(self.offsets, self.values, self.counts, persons)
+        return Values(*taken, self.size, self.file, self.rank)
+
+    def distances(self, order: Codes, low: Ints, high: Ints, side: Sides) -> Floats:
+        """Equal distance from the file on both sides of each node; see `kernels.distances`."""
+        own = self.offsets, self.values, self.counts, self.file
+        return side_distances(order, low, high, side, *own)
+
+    def ordered_distances(self, order: Codes, low: Ints, high: Ints, side: Sides) -> Floats:
+        """The same by ranks, of values that are all numbers."""
+        own = self.offsets, self.values, self.counts, self.file
+        rank = np.zeros(self.size, dtype=np.int32) if self.rank is None else self.rank
+        return side_ordered_distances(order, low, high, side, *own, rank)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +102,16 @@ class OrderedAxis:
 
     def order(self, records: Ints) -> Codes:
         """Persons by (position, number of records), ties in input order."""
-        return np.lexsort((records, self.position)).astype(np.int32)
+        return ascending(self.position, records)
+
+    def take(self, persons: Codes) -> OrderedAxis:
+        """The axis of these persons, in this order; arrays that were one stay one."""
+        names = ("position", "total", "square", "present", "lowest", "highest")
+        arrays = {name: getattr(self, name) for name in names}
+        different = {id(array): array for array in arrays.values()}
+        taken = in_threads([partial(array.take, persons) for array in different.values()])
+        new = dict(zip(different, taken, strict=True))
+        return replace(self, **{name: new[id(array)] for name, array in arrays.items()})
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +132,10 @@ class IndicatorAxis:
     column: int
     member: Codes
     held: Values
+
+    def take(self, persons: Codes) -> IndicatorAxis:
+        """The axis of these persons, in this order."""
+        return IndicatorAxis(self.column, self.member[persons], self.held.take(persons))
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,6 +168,9 @@ class PersonTable:
             name: np.bincount(values.values, minlength=max(values.size, 1))
             for name, values in self.sensitive.items()
         }
+        order = np.arange(self.persons, dtype=np.int32)
+        low, high = np.zeros(1, dtype=np.int64), np.full(1, self.persons)
+        everybody = order, low, high, np.zeros(self.persons, dtype=np.int8)
         return ClassSummary(
             records=self.records.sum(keepdims=True),
             persons=np.array([self.persons]),
@@ -136,62 +178,131 @@ class PersonTable:
             largest=self.records.max(keepdims=True),
             affiliation={name: counts.max(keepdims=True) for name, counts in shared.items()},
             distinct={name: (counts > 0).sum(keepdims=True) for name, counts in shared.items()},
+            distance={
+                name: values.distances(*everybody)[:, 0] for name, values in self.sensitive.items()
+            },
+            ordered_distance={
+                name: values.ordered_distances(*everybody)[:, 0]
+                for name, values in self.sensitive.items()
+                if values.rank is not None
+            },
+            fewest_sharing=fewest_sharing(self.records),
         )
+
+
+def fewest_sharing(records: Ints) -> Ints:
+    """The fewest persons who share a number of records, all persons as one class; shape (1,)."""
+    return np.unique(records, return_counts=True)[1].min(keepdims=True)
+
+
+def ascending(position: Codes, records: Ints) -> Codes:
+    """Persons by (position, number of records), ties in input order.
+
+    One sort of integers that hold all three, where 63 bits are enough.
+    """
+    widths = [int(position.max()).bit_length(), int(records.max()).bit_length()]
+    place = len(position).bit_length()
+    if sum(widths) + place > 63:
+        return np.lexsort((records, position)).astype(np.int32)
+    keys = (position.astype(np.int64) << (widths[1] + place)) | (records << place)
+    keys |= np.arange(len(position))
+    keys.sort()
+    keys &= (1 << place) - 1
+    return keys.astype(np.int32)
+
+
+def take_persons(owned: list[PersonTable], persons: Codes) -> PersonTable:
+    """These persons, in this order; what is left behind is freed piece by piece.
+
+    Parameters
+    ----------
+    owned
+        The table alone; the list is emptied, so that nobody need hold the table.
+    persons
+        Indices of the persons.
+    """
+    table = owned.pop()
+    records, sensitive = table.records, table.sensitive
+    axes: list[OrderedAxis | IndicatorAxis] = [*table.ordered, *table.indicators]
+    ordered, names, values = len(table.ordered), list(sensitive), list(sensitive.values())
+    del table, sensitive
+    records = records[persons]
+    for index, axis in enumerate(axes):
+        axes[index] = axis.take(persons)
+        del axis
+    for index, held in enumerate(values):
+        values[index] = held.take(persons)
+        del held
+    return PersonTable(
+        records,
+        tuple(axes[:ordered]),
+        tuple(axes[ordered:]),
+        dict(zip(names, values, strict=True)),
+    )
 
 
 def person_table(table: Table) -> PersonTable:
     """Gather each person's records.
 
-    Costs one sort of the records per column that is not constant within persons.
+    Costs a pass over the records per column, and a sort of the persons per numeric column that
+    is not constant within persons.
 
     Parameters
     ----------
     table
         The encoded records.
     """
-    records = np.bincount(table.person, minlength=table.persons).astype(np.int64)
-    by_person = np.argsort(table.person, kind="stable")
-    starts = np.cumsum(records) - records
-    ordered, indicators = [], []
-    for index, column in enumerate(table.quasi_identifiers):
-        codes = column.codes[by_person]
-        if column.kind is Kind.CATEGORICAL:
-            indicators.append(_category_axis(index, column, codes, records))
-            continue
-        axis = _ordered_axis(index, column, codes, records, starts)
-        ordered.append(axis)
-        missing = axis.present < records
-        if missing.any():
-            indicators.append(_missing_axis(index, missing, records))
+    rows, starts = people.group_rows(table.person, table.persons)
+    records = np.diff(starts)
     sensitive = {
-        column.name: distinct_values(
-            table.person[by_person], column.codes[by_person], column.domain.size, table.persons
-        )
-        for column in table.sensitive
+        column.name: partial(_sensitive_values, rows, starts, column) for column in table.sensitive
     }
-    return PersonTable(records, tuple(ordered), tuple(indicators), sensitive)
+    tasks = [
+        partial(_axes, index, column, rows, starts, records)
+        for index, column in enumerate(table.quasi_identifiers)
+    ]
+    axes, values = in_threads(tasks), in_threads(list(sensitive.values()))
+    return PersonTable(
+        records,
+        tuple(axis for found in axes for axis in found if isinstance(axis, OrderedAxis)),
+        tuple(axis for found in axes for axis in found if isinstance(axis, IndicatorAxis)),
+        dict(zip(sensitive, values, strict=True)),
+    )
 
 
-def distinct_values(person: Codes, codes: Codes, size: int, persons: int) -> Values:
-    """The distinct codes of each person and how often they occur; missing codes are left out."""
-    known = codes != MISSING
-    key = person[known].astype(np.int64) * size + codes[known]
-    pairs, counts = np.unique(key, return_counts=True)
-    owner = pairs // max(size, 1)
-    offsets = np.zeros(persons + 1, dtype=np.int64)
-    np.cumsum(np.bincount(owner, minlength=persons), out=offsets[1:])
-    return Values(offsets, (pairs % max(size, 1)).astype(np.int32), counts.astype(np.int64), size)
+def _axes(
+    index: int, column: CodedColumn, rows: Codes, starts: Ints, records: Ints
+) -> tuple[OrderedAxis | IndicatorAxis, ...]:
+    """The axes of a quasi-identifier."""
+    if column.kind is Kind.CATEGORICAL:
+        return (_category_axis(index, column, rows, starts),)
+    axis = _ordered_axis(index, column, rows, starts, records)
+    missing = axis.present < records
+    return (axis, _missing_axis(index, missing, records)) if missing.any() else (axis,)
 
 
-def _category_axis(index: int, column: CodedColumn, codes: Codes, records: Ints) -> IndicatorAxis:
+def _held(rows: Codes, starts: Ints, codes: Codes, size: int) -> Values:
+    return Values(*people.distinct(rows, starts, codes), size)
+
+
+def _sensitive_values(rows: Codes, starts: Ints, column: CodedColumn) -> Values:
+    held = _held(rows, starts, column.codes, column.domain.size)
+    file = np.bincount(column.codes + 1, minlength=column.domain.size + 1)[1:]
+    domain = column.domain
+    rank = number_ranks(domain.labels) if isinstance(domain, LabelDomain) else None
+    return replace(held, file=file, rank=rank)
+
+
+def _category_axis(index: int, column: CodedColumn, rows: Codes, starts: Ints) -> IndicatorAxis:
     """One 0/1 column per category and one for missing; two categories need one column."""
-    size = column.domain.size
-    owner = np.repeat(np.arange(len(records), dtype=np.int32), records)
+    codes, size, records = column.codes, column.domain.size, np.diff(starts)
     missing = np.zeros(len(records), dtype=bool)
-    missing[owner[codes == MISSING]] = True
-    if size == 2 and not missing.any():
-        codes, size = np.where(codes == 1, 0, MISSING).astype(np.int32), 1
-    held = _with_missing(distinct_values(owner, codes, size, len(records)), missing, records)
+    if column.has_missing:
+        owner = np.repeat(np.arange(len(records), dtype=np.int32), records)
+        missing[owner[codes[rows] == MISSING]] = True
+    elif size == 2:
+        codes, size = codes - 1, 1
+    held = _with_missing(_held(rows, starts, codes, size), missing, records)
     return IndicatorAxis(index, _majority(held, missing, records), held)
 
 
@@ -226,64 +337,29 @@ def _majority(held: Values, missing: npt.NDArray[np.bool_], records: Ints) -> Co
 
 
 def _ordered_axis(
-    index: int, column: CodedColumn, codes: Codes, records: Ints, starts: Ints
+    index: int, column: CodedColumn, rows: Codes, starts: Ints, records: Ints
 ) -> OrderedAxis:
-    known = codes != MISSING
-    normalized = column.domain.normalized
-    unit = np.where(known, normalized[codes], 0.0)
-    present = np.add.reduceat(known.astype(np.int64), starts)
-    if isinstance(column.domain, NumberDomain):
-        position, count = _mean_positions(column.domain, codes, known, present, starts)
+    codes, domain = column.codes, column.domain
+    sums = people.sums(rows, starts, codes, domain.normalized)
+    position, count = sums.highest, domain.size
+    if np.array_equal(sums.lowest, sums.highest):
+        sums = sums._replace(lowest=sums.highest)
+    elif (sums.lowest < sums.highest).any():
+        if isinstance(domain, NumberDomain):
+            ranks, count = people.mean_ranks(rows, starts, codes, domain.points)
+            position = ranks.astype(np.int32)
+        else:
+            position = people.modes(rows, starts, codes, domain.size)
+    missing = sums.present < records
+    if missing.any():
+        position = np.where(missing, np.int32(count), position)
     else:
-        position, count = _frequent_positions(codes, column.domain.size, records)
-    top = np.iinfo(np.int32).max
+        sums = sums._replace(present=records)
     return OrderedAxis(
         column=index,
         strict=column.kind is Kind.ORDERED,
-        position=np.where(present < records, count, position).astype(np.int32),
+        position=position,
         missing_position=count,
-        total=np.add.reduceat(unit, starts),
-        square=np.add.reduceat(unit * unit, starts),
-        present=present,
-        lowest=np.minimum.reduceat(np.where(known, codes, top), starts).astype(np.int32),
-        highest=np.maximum.reduceat(codes, starts),
-        normalized=normalized,
+        normalized=domain.normalized,
+        **sums._asdict(),
     )
-
-
-def _mean_positions(
-    domain: NumberDomain, codes: Codes, known: npt.NDArray[np.bool_], present: Ints, starts: Ints
-) -> tuple[Ints, int]:
-    """Rank of each person's mean, compared exactly.
-
-    The mean of integers is floor + remainder/count. The floor is an integer; two different
-    remainders over counts below 2**26 differ by more than the spacing of doubles in [0, 1),
-    and equal ones divide to the same double, so the pair orders exactly.
-    """
-    points = np.where(known, domain.points[codes] - domain.points[0], 0)
-    high = np.add.reduceat(points >> LIMB, starts)
-    low = np.add.reduceat(points & ((1 << LIMB) - 1), starts)
-    count = np.maximum(present, 1)
-    high_floor, high_rest = np.divmod(high + (low >> LIMB), count)
-    low_floor, rest = np.divmod((high_rest << LIMB) + (low & ((1 << LIMB) - 1)), count)
-    floor, fraction = (high_floor << LIMB) + low_floor, rest / count
-    by_mean = np.lexsort((fraction, floor))
-    changes = np.ones(len(floor), dtype=np.int64)
-    changes[:1] = 0
-    changes[1:] = (np.diff(floor[by_mean]) != 0) | (np.diff(fraction[by_mean]) != 0)
-    rank = np.empty(len(floor), dtype=np.int64)
-    rank[by_mean] = np.cumsum(changes)
-    return rank, int(changes.sum()) + 1
-
-
-def _frequent_positions(codes: Codes, size: int, records: Ints) -> tuple[Ints, int]:
-    """Each person's most frequent category, the lowest of ties."""
-    person = np.repeat(np.arange(len(records), dtype=np.int32), records)
-    held = distinct_values(person, codes, size, len(records))
-    owner = np.repeat(np.arange(len(records)), np.diff(held.offsets))
-    ranked = np.lexsort((held.values, -held.counts, owner))
-    first = np.ones(len(ranked), dtype=bool)
-    first[1:] = owner[ranked][1:] != owner[ranked][:-1]
-    position = np.full(len(records), size, dtype=np.int64)
-    position[owner[ranked[first]]] = held.values[ranked[first]]
-    return position, size

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.hierarchies import Anything, Exact, Missing, OneOf, Range, Released, format_released
+from sfumato.hierarchies import (
+    Anything,
+    AtLeast,
+    AtMost,
+    Exact,
+    Missing,
+    OneOf,
+    Range,
+    Released,
+    format_released,
+)
 from sfumato.schema import Kind
-from sfumato.table.columns import MISSING, CodedColumn, Codes, NumberDomain
+from sfumato.table.columns import MISSING, CodedColumn, CodedEnds, Codes, NumberDomain
 
 Ints = npt.NDArray[np.int64]
 MEAN_DECIMALS = 2
@@ -79,7 +89,7 @@ class ReleasedColumn:
 
     source: str
     name: str
-    texts: tuple[str | None, ...]
+    texts: tuple[str | None, ...] = field(repr=False)
     text_of_class: Codes
     leaves: Ints
     is_number: bool = False
@@ -96,6 +106,35 @@ def spread(codes: Codes, class_of: Codes, classes: int) -> Spread:
     records = np.bincount(class_of, minlength=classes)
     present = np.bincount(class_of[known], minlength=classes)
     return Spread(np.minimum(lowest, highest), highest, present, records - present)
+
+
+def held_of(column: CodedColumn, class_of: Codes, classes: int) -> Spread:
+    """What each class is shown to hold of a quasi-identifier.
+
+    Its spread. A class that reaches a coded end holds all values beyond it; where all records
+    show the root of the hierarchy, a missing value is one of the values that it stands for.
+    """
+    held = spread(column.codes, class_of, classes)
+    if column.ends is not None:
+        return _to_the_ends(held, column.ends, column.domain.size)
+    hierarchy = column.hierarchy
+    if hierarchy is None or not hierarchy.floor or hierarchy.floor < hierarchy.height:
+        return held
+    if not held.missing.any():
+        return held
+    return replace(held, present=np.maximum(held.present, 1), missing=np.maximum(held.missing, 1))
+
+
+def _to_the_ends(held: Spread, ends: CodedEnds, size: int) -> Spread:
+    low = (held.present > 0) & (held.lowest <= ends.bottom)
+    high = (held.present > 0) & (held.highest >= ends.top)
+    lowest = np.where(high, np.minimum(held.lowest, ends.top), held.lowest)
+    highest = np.where(low, np.maximum(held.highest, ends.bottom), held.highest)
+    return replace(
+        held,
+        lowest=np.where(low, 0, lowest).astype(np.int32),
+        highest=np.where(high, size - 1, highest).astype(np.int32),
+    )
 
 
 def release_column(
@@ -119,7 +158,9 @@ def release_column(
     tuple of ReleasedColumn
         One column, or the two bounds.
     """
-    held = spread(column.codes, class_of, classes)
+    held = held_of(column, class_of, classes)
+    if column.ends is not None and form is not Form.BOUNDS:
+        return (_ranges(column, held),)
     categorical = column.kind is Kind.CATEGORICAL
     if form is Form.SET:
         return (_sets(column, class_of, held),)
@@ -166,22 +207,38 @@ def _printed(
 
 
 def _ranges(column: CodedColumn, held: Spread) -> ReleasedColumn:
-    size, label = column.domain.size, column.domain.label
+    size = column.domain.size
 
     def value(key: int) -> Released:
         low, high = divmod(key, size)
-        return Range(label(low), label(high))
+        return _between(column, low, high)
 
     key = held.lowest.astype(np.int64) * size + held.highest
     return _printed(column, held, key, value, held.highest - held.lowest + 1)
 
 
+def _between(column: CodedColumn, low: int, high: int) -> Released:
+    """A range of codes; open where it reaches a coded end."""
+    label, ends = column.domain.label, column.ends
+    below = ends is not None and low <= ends.bottom
+    above = ends is not None and high >= ends.top
+    if ends is None or not (below or above):
+        return Range(label(low), label(high))
+    if below and above:
+        return Anything()
+    if above:
+        return AtLeast(ends.top_label if low >= ends.top else label(low))
+    return AtMost(ends.bottom_label if high <= ends.bottom else label(high))
+
+
 def _bounds(column: CodedColumn, held: Spread) -> tuple[ReleasedColumn, ...]:
     def value(key: int) -> Released:
-        return Exact(column.domain.label(key))
+        one = _between(column, key, key)
+        return Exact(one.low) if isinstance(one, Range) else one
 
     leaves = held.highest - held.lowest + 1
     plain = isinstance(column.domain, NumberDomain) and column.domain.width == 0
+    plain = plain and column.ends is None
     return tuple(
         ReleasedColumn(
             column.name,

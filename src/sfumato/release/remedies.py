@@ -8,8 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.core.errors import ConstraintsNotMetError
+from sfumato.release.coarsen_counts import Coarsening, promised, while_cutting
 from sfumato.release.constraints import Budget, Constraint
-from sfumato.release.persons import PersonTable, person_table
+from sfumato.release.persons import PersonTable, fewest_sharing, person_table
 from sfumato.risk.classes import ClassSummary
 from sfumato.table.table import Table
 
@@ -95,13 +96,25 @@ def not_met(
         f"and a single class spends {float(each.spent(whole)[0]):.4g}."
         for each in overspent(whole, budgets)
     ]
-    options = [_cap_option(persons, constraints), _suppress_option(table, constraints, budgets)]
+    options = [_coarsen_option(whole, constraints), _suppress_option(table, constraints, budgets)]
+    if not overspent(whole, budgets):
+        options.insert(0, _cap_option(persons, constraints))
     return ConstraintsNotMetError(tuple(failures), tuple(filter(None, options)))
+
+
+def _coarsen_option(whole: ClassSummary, constraints: Sequence[Constraint]) -> str:
+    if not promised(constraints) or unmet(whole, while_cutting(constraints, Coarsening.SPLIT)):
+        return ""
+    return (
+        "make the numbers of records coarser within classes: coarsen_counts='drop' leaves "
+        "records out, coarsen_counts='split' gives persons several pseudonyms"
+    )
 
 
 def _cap_option(persons: PersonTable, constraints: Sequence[Constraint]) -> str:
     whole = persons.whole()
-    if any(each.uses_sensitive for each in unmet(whole, constraints)):
+    broken = unmet(whole, constraints)
+    if not broken or any(each.needs & {"affiliation", "distinct"} for each in broken):
         return ""
     low, high = 0, int(whole.largest[0])
     while low < high - 1:
@@ -128,6 +141,9 @@ def _capped(persons: PersonTable, whole: ClassSummary, limit: int) -> ClassSumma
         largest=records.max(keepdims=True),
         affiliation=whole.affiliation,
         distinct=whole.distinct,
+        distance=whole.distance,
+        ordered_distance=whole.ordered_distance,
+        fewest_sharing=fewest_sharing(records),
     )
 
 

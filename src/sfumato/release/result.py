@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from sfumato.release.constraints import Budget, Constraint
+from sfumato.release.full_domain import Levels
 from sfumato.release.manifest import Manifest, file_sha256
 from sfumato.release.utility import Utility
 from sfumato.risk.result import Risk
@@ -57,6 +58,8 @@ class Release:
         The tree's own classes, before those with the same released cells became one.
     manifest
         What repeats the release.
+    levels
+        The level of each quasi-identifier after full-domain recoding, else ``None``.
     warnings
         What the reader should know; publishable.
     original
@@ -72,6 +75,7 @@ class Release:
     tree: TreeClasses
     manifest: Manifest
     warnings: tuple[str, ...]
+    levels: Levels | None = None
     original: Any = None
 
     @property
@@ -111,6 +115,7 @@ class Release:
         return {
             **self.risk.to_json(),
             "tree": asdict(self.tree),
+            **({} if self.levels is None else {"levels": self.levels.to_json()}),
             "before": self.risk_before.to_json(),
             "utility": self.utility.to_json(),
             "constraints": [{"name": each.name, **each.parameters()} for each in self.constraints],

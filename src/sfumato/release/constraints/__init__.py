@@ -4,8 +4,16 @@ from sfumato.release.constraints.g_balance import GBalance
 from sfumato.release.constraints.h_affiliation import HAffiliation
 from sfumato.release.constraints.l_diversity import LDiversity
 from sfumato.release.constraints.marketer_risk import MarketerRisk
-from sfumato.release.constraints.protocol import TOLERANCE, Budget, Constraint, Verdicts
+from sfumato.release.constraints.protocol import (
+    TOLERANCE,
+    Bounded,
+    Budget,
+    Constraint,
+    Verdicts,
+)
+from sfumato.release.constraints.shared_counts import SharedCounts
 from sfumato.release.constraints.sizes import KAnonymity, PidKAnonymity
+from sfumato.release.constraints.t_closeness import TCloseness
 
 BY_NAME = {
     "g_balance": GBalance,
@@ -13,6 +21,8 @@ BY_NAME = {
     "k": KAnonymity,
     "pid_k": PidKAnonymity,
     "l": LDiversity,
+    "shared_counts": SharedCounts,
+    "t_closeness": TCloseness,
     "marketer": MarketerRisk,
 }
 """The constraint and budget classes by their names in a manifest."""
@@ -20,6 +30,7 @@ BY_NAME = {
 __all__ = [
     "BY_NAME",
     "TOLERANCE",
+    "Bounded",
     "Budget",
     "Constraint",
     "GBalance",
@@ -28,5 +39,7 @@ __all__ = [
     "LDiversity",
     "MarketerRisk",
     "PidKAnonymity",
+    "SharedCounts",
+    "TCloseness",
     "Verdicts",
 ]

@@ -51,9 +51,9 @@ class GBalance:
         return "g_balance"
 
     @property
-    def uses_sensitive(self) -> bool:
-        """No."""
-        return False
+    def needs(self) -> frozenset[str]:
+        """Sizes and squares only."""
+        return frozenset()
 
     def met(self, classes: ClassSummary) -> Verdicts:
         """Σc² ≤ (1 - g*)·N², as integers with a tolerance."""

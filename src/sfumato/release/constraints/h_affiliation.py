@@ -60,9 +60,9 @@ class HAffiliation:
         return "h_affiliation"
 
     @property
-    def uses_sensitive(self) -> bool:
-        """Yes."""
-        return True
+    def needs(self) -> frozenset[str]:
+        """``affiliation``."""
+        return frozenset({"affiliation"})
 
     def met(self, classes: ClassSummary) -> Verdicts:
         """n_j ≤ h*·n in every class for the most shared value, with a tolerance."""
@@ -71,6 +71,10 @@ class HAffiliation:
             if self.attribute in (None, attribute):
                 verdicts &= affiliation <= (self.h + TOLERANCE) * classes.persons
         return verdicts
+
+    def surely_met(self, classes: ClassSummary) -> Verdicts:
+        """The same of upper bounds: fewer who share a value break nothing."""
+        return self.met(classes)
 
     def shortfall(self, whole: ClassSummary) -> str:
         """The h-affiliation of the class beside h*, per sensitive attribute that breaks it."""

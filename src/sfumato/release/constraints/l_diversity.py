@@ -47,9 +47,9 @@ class LDiversity:
         return "l"
 
     @property
-    def uses_sensitive(self) -> bool:
-        """Yes."""
-        return True
+    def needs(self) -> frozenset[str]:
+        """``distinct``."""
+        return frozenset({"distinct"})
 
     def met(self, classes: ClassSummary) -> Verdicts:
         """Number of distinct values ≥ l."""

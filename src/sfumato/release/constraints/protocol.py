@@ -24,8 +24,13 @@ class Constraint(Protocol):
         """Its name on the command line, in the manifest and in the report."""
 
     @property
-    def uses_sensitive(self) -> bool:
-        """Whether `met` reads the sensitive attributes' numbers, which cost more to count."""
+    def needs(self) -> frozenset[str]:
+        """The fields of `ClassSummary` that `met` reads and that cost more to count.
+
+        ``affiliation``, ``distinct``, ``distance`` and ``ordered_distance`` of the sensitive
+        attributes, ``fewest_sharing`` of the numbers of records; sizes and squares are always
+        there.
+        """
 
     def met(self, classes: ClassSummary) -> Verdicts:
         """Whether each class keeps the promise; shape (classes,)."""
@@ -41,6 +46,14 @@ class Constraint(Protocol):
 
     def parameters(self) -> Mapping[str, Any]:
         """What repeats the constraint, as plain values."""
+
+
+@runtime_checkable
+class Bounded(Protocol):
+    """A constraint that an upper bound of the affiliation can settle, before it is counted."""
+
+    def surely_met(self, classes: ClassSummary) -> Verdicts:
+        """Classes that keep the promise if at most ``affiliation`` persons share a value."""
 
 
 @runtime_checkable

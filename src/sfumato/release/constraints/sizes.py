@@ -41,9 +41,9 @@ class KAnonymity:
         return "k"
 
     @property
-    def uses_sensitive(self) -> bool:
-        """No."""
-        return False
+    def needs(self) -> frozenset[str]:
+        """Sizes only."""
+        return frozenset()
 
     def met(self, classes: ClassSummary) -> Verdicts:
         """N_t ≥ k."""
@@ -89,9 +89,9 @@ class PidKAnonymity:
         return "pid_k"
 
     @property
-    def uses_sensitive(self) -> bool:
-        """No."""
-        return False
+    def needs(self) -> frozenset[str]:
+        """Sizes only."""
+        return frozenset()
 
     def met(self, classes: ClassSummary) -> Verdicts:
         """n_t ≥ K."""

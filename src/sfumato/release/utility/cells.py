@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from sfumato.release.released import Form, ReleasedColumn, Spread, spread
+from sfumato.release.released import Form, ReleasedColumn, Spread, held_of
 from sfumato.schema import Kind
 from sfumato.table.columns import MISSING, CodedColumn, Codes
 
@@ -121,10 +121,10 @@ def released_cells(
     printed
         The released column, which says for sets which classes have the same one.
     """
-    held = spread(column.codes, class_of, classes)
+    held = held_of(column, class_of, classes)
     size = column.domain.size
     categorical = column.kind is Kind.CATEGORICAL
-    if form is Form.SET:
+    if form is Form.SET and column.ends is None:
         return _sets(column, class_of, held, printed.text_of_class)
     if column.hierarchy is not None and (categorical or form is Form.HIERARCHY):
         return _under_ancestors(column, class_of, held)

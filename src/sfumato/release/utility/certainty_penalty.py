@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.release.released import Form, spread
+from sfumato.release.released import Form, held_of
 from sfumato.release.utility.class_means import full_range, steps
 from sfumato.schema import Kind
 from sfumato.table.columns import CodedColumn, Codes
@@ -49,7 +49,7 @@ def certainty_penalty(
     labelled = form is Form.HIERARCHY and column.hierarchy is not None
     if column.kind is not Kind.NUMERIC or form is Form.SET or labelled:
         return np.maximum(leaves - 1, 0) / (size - 1)
-    held = spread(column.codes, class_of, classes)
+    held = held_of(column, class_of, classes)
     values = steps(column)
     width = (values[held.highest] - values[held.lowest]) / full_range(values)
     return np.where(held.mixed, 1.0, np.where(held.present == 0, 0.0, width))

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from sfumato.core.errors import InputError
 from sfumato.core.progress import Progress, silent
+from sfumato.kernels.grouping import number_by_first_appearance
 from sfumato.release.released import Form, ReleasedColumn
 from sfumato.release.utility.cells import released_cells
 from sfumato.release.utility.certainty_penalty import certainty_penalty
@@ -46,7 +47,8 @@ def measure_utility(
     kept
         Which of its records are released; shape (records,).
     class_of
-        Class of each kept record; shape (kept records,). No person is in two classes.
+        Class of each kept record; shape (kept records,). A person in several classes counts
+        in each of them.
     classes
         Number of classes, none of them empty.
     released
@@ -68,6 +70,10 @@ def measure_utility(
     sizes = np.bincount(class_of, minlength=classes).astype(np.int64)
     suppressed = table.records - len(person)
     kept_persons = len(np.flatnonzero(np.bincount(person)))
+    pair, pairs = number_by_first_appearance(
+        person.astype(np.int64) * classes + class_of, table.persons * classes
+    )
+    unit = person if pairs == kept_persons else pair
     losses, distributions, attributes, columns = [], [], [], []
     for done, original in enumerate(table.quasi_identifiers):
         progress(STAGE, done / (len(table.quasi_identifiers) + 2))
@@ -77,7 +83,7 @@ def measure_utility(
         shown = distribution(original, table.person, cells, sizes)
         penalty = certainty_penalty(column, class_of, classes, printed.leaves, form)
         ncp = (float(penalty @ sizes) + suppressed) / table.records
-        losses.append(_loss(column, class_of, classes, person, ncp, shown))
+        losses.append(_loss(column, class_of, classes, unit, ncp, shown))
         distributions.append(shown)
         attributes.append(Attribute(original, cells))
         columns.append(column)
@@ -96,7 +102,7 @@ def measure_utility(
         sse_sst=sse / sst if sst > 0 else 0.0,
         discernibility=discernibility(sizes, suppressed),
         average_class_records=len(person) / classes,
-        average_class_persons=kept_persons / classes,
+        average_class_persons=pairs / classes,
         records=table.records,
         persons=table.persons,
         suppressed_records=suppressed,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from sfumato.release.coarsen_counts import CountLoss
 from sfumato.release.utility.correlations import CorrelationChange
 from sfumato.release.utility.distributions import Distribution
 from sfumato.release.utility.range_queries import QueryError
@@ -98,6 +99,8 @@ class Utility:
         How well counts can be estimated.
     distributions
         Each quasi-identifier before and after.
+    counts
+        What coarser numbers of records cost, where they were asked for.
     """
 
     ane: float
@@ -115,6 +118,7 @@ class Utility:
     correlations: CorrelationChange
     queries: QueryError
     distributions: tuple[Distribution, ...]
+    counts: CountLoss | None = None
 
     @property
     def suppressed_records_share(self) -> float:
@@ -140,6 +144,7 @@ class Utility:
             "suppressed_records_share": self.suppressed_records_share,
             "suppressed_persons": self.suppressed_persons,
             "suppressed_persons_share": self.suppressed_persons_share,
+            **({} if self.counts is None else {"counts": self.counts.to_json()}),
             "columns": [each.to_json() for each in self.columns],
             "correlations": self.correlations.to_json(),
             "queries": self.queries.to_json(),
@@ -162,6 +167,7 @@ class Utility:
             _row("average_class_persons", self.average_class_persons, "persons of a class"),
             _suppressed("suppressed_records", self.suppressed_records, self.records),
             _suppressed("suppressed_persons", self.suppressed_persons, self.persons),
+            *([] if self.counts is None else _of_counts(self.counts, self.persons)),
             _row(
                 "correlation_change",
                 self.correlations.max_change,
@@ -180,6 +186,27 @@ class Utility:
 
 def _row(name: str, value: float, meaning: str) -> render.Row:
     return render.Row(name, f"{value:.4g}", meaning)
+
+
+def _of_counts(lost: CountLoss, persons: int) -> list[render.Row]:
+    return [
+        render.Row(
+            "records_dropped",
+            render.count(lost.records_dropped),
+            "of these records, left out so that numbers of records are shared",
+        ),
+        render.Row(
+            "ids_added",
+            render.count(lost.ids_added),
+            "pseudonyms beyond one per person, for the same reason",
+        ),
+        render.Row(
+            "persons_affected",
+            render.count(lost.persons_affected),
+            f"persons with fewer records or several pseudonyms, of {render.count(persons)}",
+        ),
+        _row("links_lost", lost.links_lost, "share of pairs of a person's records unlinked"),
+    ]
 
 
 def _suppressed(name: str, count: int, of: int) -> render.Row:

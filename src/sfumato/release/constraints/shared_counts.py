@@ -1,0 +1,75 @@
+"""Nobody stands out in a class by the number of records."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.release.constraints.checks import count
+from sfumato.release.constraints.protocol import Verdicts
+from sfumato.release.persons import PersonTable
+from sfumato.risk.classes import ClassSummary
+
+
+@dataclass(frozen=True)
+class SharedCounts:
+    """Every number of records that occurs in a class is that of at least m of its persons.
+
+    The intruder of paper 000 knows the quasi-identifiers of a target and how many records the
+    target has; a release with pseudonyms shows the numbers. Whoever shares a class and a number
+    with m - 1 others is found with a chance of at most 1/m: k-anonymity over persons with the
+    number of records as one more quasi-identifier.
+
+    Parameters
+    ----------
+    m
+        Least number of persons, 1 or more.
+
+    Raises
+    ------
+    InputError
+        If ``m`` is not a whole number of at least 1.
+    """
+
+    m: int
+
+    def __post_init__(self) -> None:
+        count("m", self.m, 1)
+
+    @property
+    def name(self) -> str:
+        """``shared_counts``."""
+        return "shared_counts"
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """``fewest_sharing``."""
+        return frozenset({"fewest_sharing"})
+
+    def met(self, classes: ClassSummary) -> Verdicts:
+        """Persons of the rarest number ≥ m."""
+        verdicts: Verdicts = classes.fewest_sharing >= self.m
+        return verdicts
+
+    def shortfall(self, whole: ClassSummary) -> str:
+        """The number of persons who share the rarest number, beside m."""
+        fewest = int(whole.fewest_sharing[0])
+        has = "1 person has" if fewest == 1 else f"{fewest} persons have"
+        return (
+            f"shared_counts asks that at least {self.m} persons of a class share each number of "
+            f"records; of all in one class, only {has} the rarest number."
+        )
+
+    def offenders(self, persons: PersonTable) -> npt.NDArray[np.int64]:
+        """Everybody with a number of records that fewer than m persons have."""
+        _, number, sharing = np.unique(persons.records, return_inverse=True, return_counts=True)
+        rare: npt.NDArray[np.int64] = np.flatnonzero(sharing[number] < self.m)
+        return rare
+
+    def parameters(self) -> Mapping[str, Any]:
+        """The threshold."""
+        return {"m": self.m}
