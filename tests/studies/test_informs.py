@@ -10,25 +10,36 @@ import pyarrow.parquet as pq
 import pytest
 
 from sfumato.core.errors import InputError
-from sfumato.studies import Study, kartal_li_2020
-from sfumato.studies.kartal_li.informs import patient_records
-from sfumato.studies.kartal_li.table_7 import table_7_rows
+from sfumato.studies.kartal_li.data.informs import PATIENT_DATA, patient_records
+from sfumato.studies.kartal_li.encoded import encode
+from sfumato.studies.kartal_li.plots.record_risks import record_risk_plot
+from sfumato.studies.kartal_li.tables.record_risks import (
+    Row,
+    record_risk_rows,
+    record_risk_section,
+)
 
 CHOSEN = {"pid_k": (2, 5), "g_balance": (0.50, 0.80, 0.95)}
-
-
-@pytest.fixture(scope="module")
-def study(shared_data: Path) -> Study:
-    return kartal_li_2020(shared_data)
+Table = dict[str, dict[float, dict]]
 
 
 @pytest.fixture(scope="module")
 def patients(shared_data: Path) -> pa.Table:
-    return patient_records(shared_data)
+    return patient_records(shared_data / "informs")
 
 
-def rows(study: Study, part: str) -> dict[float, dict]:
-    return {each["threshold"]: each for each in study.grid(f"table_7_{part}").records()}
+@pytest.fixture(scope="module")
+def computed(patients: pa.Table) -> tuple[Row, ...]:
+    return record_risk_rows(encode(patients, PATIENT_DATA))
+
+
+@pytest.fixture(scope="module")
+def table(patients: pa.Table, computed: tuple[Row, ...]) -> Table:
+    grids = record_risk_section(encode(patients, PATIENT_DATA), computed).grids
+    return {
+        grid.name.removeprefix("table_7_"): {each["threshold"]: each for each in grid.records()}
+        for grid in grids
+    }
 
 
 def test_the_selection(patients: pa.Table) -> None:
@@ -39,38 +50,38 @@ def test_the_selection(patients: pa.Table) -> None:
 @pytest.mark.parametrize(
     ("g", "max_gidr", "avg_gidr"), [(0.50, 70.0, 41.3), (0.80, 41.9, 21.1), (0.95, 18.1, 7.7)]
 )
-def test_g_balance(study: Study, g: float, max_gidr: float, avg_gidr: float) -> None:
-    row = rows(study, "g_balance")[g]
+def test_g_balance(table: Table, g: float, max_gidr: float, avg_gidr: float) -> None:
+    row = table["g_balance"][g]
     assert 100 * row["max_gidr"] == pytest.approx(max_gidr, abs=2)
     assert 100 * row["avg_gidr"] == pytest.approx(avg_gidr, abs=0.5)
 
 
 @pytest.mark.parametrize(("k", "max_gidr", "avg_gidr"), [(2, 96.7, 53.5), (5, 83.3, 28.4)])
-def test_pid_based_k_anonymity(study: Study, k: int, max_gidr: float, avg_gidr: float) -> None:
-    row = rows(study, "pid_k")[k]
+def test_pid_based_k_anonymity(table: Table, k: int, max_gidr: float, avg_gidr: float) -> None:
+    row = table["pid_k"][k]
     assert 100 * row["max_gidr"] == pytest.approx(max_gidr, abs=4)
     assert 100 * row["avg_gidr"] == pytest.approx(avg_gidr, abs=0.5)
 
 
-def test_the_whole_table_is_near_the_papers(study: Study) -> None:
+def test_the_whole_table_is_near_the_papers(table: Table) -> None:
     """Table 7: another selection of patients, so near: 7 points on average risks."""
     for part in ("k", "pid_k", "g_balance"):
-        table = rows(study, part)
-        assert len(table) == 7
-        for row in table.values():
+        rows = table[part].values()
+        assert len(rows) == 7
+        for row in rows:
             assert row["avg_gidr"] == pytest.approx(row["avg_gidr_published"], abs=0.07)
             assert row["classes_released"] <= row["classes"]
             assert 0 < row["ane"] < 0.05
-        averages = [row["avg_gidr"] for row in table.values()]
+        averages = [row["avg_gidr"] for row in rows]
         assert averages == sorted(averages, reverse=True)
-    assert [row["max_gidr"] for row in rows(study, "k").values()][:6] == [1.0] * 6
-    for row in rows(study, "g_balance").values():
+    assert [row["max_gidr"] for row in table["k"].values()][:6] == [1.0] * 6
+    for row in table["g_balance"].values():
         assert row["max_gidr"] == pytest.approx(row["max_gidr_published"], abs=0.025)
 
 
-def test_g_balance_beats_both_at_equal_numbers_of_persons(study: Study) -> None:
+def test_g_balance_beats_both_at_equal_numbers_of_persons(table: Table) -> None:
     """Section 7: the risks with g-balance are lower in every comparison."""
-    tables = zip(*(rows(study, part).values() for part in ("k", "pid_k", "g_balance")), strict=True)
+    tables = zip(*(table[part].values() for part in ("k", "pid_k", "g_balance")), strict=True)
     for k, pid_k, g in tables:
         for measure in ("max_gidr", "avg_gidr"):
             assert g[measure] < pid_k[measure] < k[measure]
@@ -78,8 +89,9 @@ def test_g_balance_beats_both_at_equal_numbers_of_persons(study: Study) -> None:
 
 def test_shuffled_rows_change_ties_only(patients: pa.Table) -> None:
     order = np.random.default_rng(4).permutation(patients.num_rows)
-    first = table_7_rows(patients, CHOSEN)
-    second = table_7_rows(patients.take(pa.array(order)), CHOSEN)
+    first = record_risk_rows(encode(patients, PATIENT_DATA), CHOSEN)
+    shuffled = encode(patients.take(pa.array(order)), PATIENT_DATA)
+    second = record_risk_rows(shuffled, CHOSEN)
     assert len(first) == len(second) == 5
     for one, other in zip(first, second, strict=True):
         within = 0.04 if one.part == "pid_k" else 0.02
@@ -89,13 +101,14 @@ def test_shuffled_rows_change_ties_only(patients: pa.Table) -> None:
 
 def test_the_classes_keep_what_was_asked(patients: pa.Table) -> None:
     """The threshold bounds the risk: Σ(c/N)² ≤ 1 - g* gives max c/N ≤ sqrt(1 - g*)."""
-    for row in table_7_rows(patients, {"g_balance": (0.5, 0.95)}):
+    chosen = {"g_balance": (0.5, 0.95)}
+    for row in record_risk_rows(encode(patients, PATIENT_DATA), chosen):
         assert row.tree.max_gidr <= (1 - row.threshold) ** 0.5
         assert row.release.max_gidr <= row.tree.max_gidr
 
 
-def test_the_plot_of_table_7(study: Study) -> None:
-    drawn = study.plots["table_7"]
+def test_the_plot_of_table_7(computed: tuple[Row, ...]) -> None:
+    drawn = record_risk_plot(computed)
     for said in ("MaxGIDR", "AvgGIDR", "g-balance", "printed in the paper"):
         assert said in drawn
 
@@ -117,14 +130,13 @@ DEMOGRAPHICS = {
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    (tmp_path / "informs").mkdir()
     write(tmp_path, conditions=CONDITIONS, demographics=DEMOGRAPHICS)
     return tmp_path
 
 
 def write(folder: Path, **tables: dict[str, list]) -> None:
     for name, columns in tables.items():
-        pq.write_table(pa.table(columns), folder / "informs" / f"{name}_2005.parquet")
+        pq.write_table(pa.table(columns), folder / f"{name}_2005.parquet")
 
 
 def test_negative_codes_and_unknown_patients_are_dropped(folder: Path) -> None:
@@ -136,13 +148,13 @@ def test_negative_codes_and_unknown_patients_are_dropped(folder: Path) -> None:
 
 @pytest.mark.parametrize("name", ["conditions", "demographics"])
 def test_a_missing_file_is_named(folder: Path, name: str) -> None:
-    (folder / "informs" / f"{name}_2005.parquet").unlink()
-    with pytest.raises(InputError, match=rf"informs/{name}_2005\.parquet"):
+    (folder / f"{name}_2005.parquet").unlink()
+    with pytest.raises(InputError, match=rf"{name}_2005\.parquet"):
         patient_records(folder)
 
 
 def test_a_damaged_file_is_refused(folder: Path) -> None:
-    (folder / "informs" / "conditions_2005.parquet").write_bytes(b"PAR1 no more")
+    (folder / "conditions_2005.parquet").write_bytes(b"PAR1 no more")
     with pytest.raises(InputError, match=r"conditions_2005\.parquet"):
         patient_records(folder)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
-from sfumato.core.measure import Position
+from sfumato.core.measure import Measure, Position
 from sfumato.release.constraints import BY_NAME, TOLERANCE, Budget, Constraint
 from sfumato.release.result import Release
 from sfumato.reports.numbers import beside, count, number, percent
@@ -96,6 +96,10 @@ def _affiliation_words(h: float, attribute: str) -> str:
     )
 
 
+def _distance(measure: Measure | None) -> tuple[float, Position | None]:
+    return (0.0, None) if measure is None else (measure.value, measure.where)
+
+
 _KINDS = {
     "g_balance": _Kind(
         "g",
@@ -140,6 +144,37 @@ _KINDS = {
             risk.sensitive[name].l_distinct_where,
         ),
     ),
+    "t_closeness": _Kind(
+        "t",
+        AT_MOST,
+        False,
+        lambda t, name: (
+            f"The values of “{name}” in a class, over records, are nearly those of the whole "
+            f"file: {AT_MOST} a distance of {number(t)} away."
+        ),
+        lambda risk, name: _distance(risk.sensitive[name].t_closeness),
+    ),
+    "t_closeness_ordered": _Kind(
+        "t",
+        AT_MOST,
+        False,
+        lambda t, name: (
+            f"The values of “{name}” in a class, over records, are nearly those of the whole "
+            f"file: {AT_MOST} a distance of {number(t)} away, counting how many ranks apart "
+            "values are."
+        ),
+        lambda risk, name: _distance(risk.sensitive[name].t_closeness_ordered),
+    ),
+    "shared_counts": _Kind(
+        "m",
+        AT_LEAST,
+        False,
+        lambda m, _: (
+            f"Nobody stands out by the number of records: {AT_LEAST} {count(m)} persons of a "
+            "class share each number of records that a pseudonym shows."
+        ),
+        lambda risk, _: (risk.count_k, risk.count_k_where),
+    ),
     "marketer": _Kind(
         "tau",
         AT_MOST,
@@ -160,7 +195,10 @@ def asked_of(release: Release) -> list[Asked]:
 
 def thresholds(release: Release) -> dict[tuple[str, str], Asked]:
     """The lines of `asked_of` by name and attribute."""
-    return {(each.name, each.attribute): each for each in asked_of(release)}
+    return {
+        (_reads(constraint), asked.attribute): asked
+        for constraint, asked in zip(_one_by_one(release), asked_of(release), strict=True)
+    }
 
 
 def _one_by_one(release: Release) -> Iterable[Constraint | Budget]:
@@ -178,7 +216,7 @@ def _one_by_one(release: Release) -> Iterable[Constraint | Budget]:
 def _line(release: Release, constraint: Constraint | Budget) -> Asked:
     attribute = str(constraint.parameters().get("attribute", ""))
     met, classes_met, classes_met_before = _verdict(release, constraint)
-    kind = _KINDS.get(constraint.name)
+    kind = _KINDS.get(_reads(constraint))
     if kind is None:
         parameters = ", ".join(
             f"{name} = {value}" for name, value in constraint.parameters().items()
@@ -214,6 +252,12 @@ def _line(release: Release, constraint: Constraint | Budget) -> Asked:
         classes_met,
         classes_met_before,
     )
+
+
+def _reads(constraint: Constraint | Budget) -> str:
+    """The name of what a constraint is read and printed by."""
+    ordered = constraint.parameters().get("distance") == "ordered"
+    return f"{constraint.name}_ordered" if ordered else constraint.name
 
 
 def _verdict(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sfumato.release.coarsen_counts import Coarsening
 from sfumato.release.result import Release
 from sfumato.reports.numbers import count, listed, percent
 from sfumato.risk.result import Risk
@@ -38,10 +39,12 @@ def adversary(release: Release | None) -> list[Point]:
         ),
         Point(
             "Does not know",
-            "how many records the target has, nor any sensitive or insensitive value of the "
-            "target (Kartal & Li 2020). Kartal & Li 2016 consider an intruder who does know the "
-            "number of records: somebody who alone in a class has that number is exposed to "
-            "such an intruder, and no number of this report limits that.",
+            "any sensitive or insensitive value of the target, nor how many records the target "
+            "has (Kartal & Li 2020). Kartal & Li 2016 consider an intruder who does know the "
+            "number of records: count_k, exposed_persons, max_count_risk and avg_count_risk say "
+            "what such an intruder finds, and shared_counts limits it. Whoever knows the number "
+            "can also tell which sensitive values the persons with that number have; that is "
+            "not measured.",
         ),
         Point(
             "Wants",
@@ -94,6 +97,17 @@ def _of_release(release: Release) -> list[Point]:
                 "the risks are higher than reported.",
             )
         )
+    elif manifest.options.coarsen_counts is Coarsening.SPLIT:
+        points.append(
+            Point(
+                "Pseudonyms",
+                "are random and new: they say nothing about the person and link to no other "
+                "release. A person may have several, so that no number of records stands out. "
+                "Measures of this report count persons, not pseudonyms; who counts the "
+                "pseudonyms of the release finds other numbers. Values that are constant within "
+                "persons in unchanged columns can link the pseudonyms of a person again.",
+            )
+        )
     elif manifest.keyed:
         points.append(
             Point(
@@ -117,7 +131,31 @@ def _of_release(release: Release) -> list[Point]:
         if manifest.options.keep_order
         else "The records are shuffled, so that their order says nothing."
     )
-    return [*points, Point("Order", order)]
+    return [*points, Point("Order", order), *_recoding(release)]
+
+
+def _recoding(release: Release) -> list[Point]:
+    if release.levels is None:
+        return []
+    shown = "; ".join(
+        f"“{each.name}” level {each.level} of {each.height} ({count(each.labels)} labels)"
+        for each in release.levels.columns
+    )
+    best = (
+        "No other choice of levels loses less"
+        if release.levels.exact
+        else f"No other choice of levels loses less than {percent(release.levels.bound)}"
+    )
+    return [
+        Point(
+            "Recoding",
+            f"Full-domain: all records show the same level of each hierarchy, 0 being the values "
+            f"themselves: {shown}. {best}, measured by ncp; these lose "
+            f"{percent(release.levels.loss)}. A person whose values differ from record to "
+            "record may be in several classes, and is counted in each of them "
+            f"({count(release.levels.split_persons)} of {count(release.risk.persons)} persons).",
+        )
+    ]
 
 
 def limits(release: Release | None) -> list[Point]:
@@ -125,8 +163,8 @@ def limits(release: Release | None) -> list[Point]:
     points = [
         Point(
             "Other knowledge",
-            "Whoever knows more than the quasi-identifiers (a diagnosis, a date, the number of "
-            "visits) can do more than these numbers say.",
+            "Whoever knows more than the quasi-identifiers (a diagnosis, a date) can do more "
+            "than these numbers say. The number of records alone is considered (count_k).",
         ),
         Point(
             "Other files",
@@ -134,8 +172,8 @@ def limits(release: Release | None) -> list[Point]:
         ),
         Point(
             "Membership",
-            "Whether somebody can learn that a person is in the file at all is not measured: the "
-            "adversary is taken to know it.",
+            "The adversary is taken to know that a person is in the file. How surely that can be "
+            "learned is measured against a register of the population only (presence_high).",
         ),
     ]
     if release is None:

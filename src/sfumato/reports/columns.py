@@ -52,7 +52,7 @@ def columns_of(release: Release) -> list[Column]:
         Column(
             name,
             "quasi-identifier",
-            f"{each.kind.value if each.kind else ''}{_weight(each)}",
+            f"{each.kind.value if each.kind else ''}{_weight(each)}{_ends(each)}",
             _generalised(release, name, each),
         )
         for name, each in schema.quasi_identifiers.items()
@@ -71,6 +71,11 @@ def _weight(quasi: QuasiIdentifier) -> str:
     return "" if quasi.weight == 1 else f", weight {quasi.weight:g}"
 
 
+def _ends(quasi: QuasiIdentifier) -> str:
+    bottom = "" if quasi.bottom is None else f", bottom-coded at {quasi.bottom}"
+    return bottom if quasi.top is None else f"{bottom}, top-coded at {quasi.top}"
+
+
 def _done(release: Release, role: str) -> str:
     if role == "person":
         how = "keyed" if release.manifest.keyed else "fresh random"
@@ -79,6 +84,10 @@ def _done(release: Release, role: str) -> str:
 
 
 def _generalised(release: Release, name: str, quasi: QuasiIdentifier) -> str:
+    chosen = {} if release.levels is None else {each.name: each for each in release.levels.columns}
+    if name in chosen:
+        level = chosen[name]
+        return f"recoded: all records show level {level.level} of {level.height} of its hierarchy"
     form = release.manifest.options.values
     kind = quasi.kind or Kind.CATEGORICAL
     categorical = kind is Kind.CATEGORICAL

@@ -78,4 +78,34 @@ def loss_lines(utility: Utility) -> list[Loss]:
             f"Persons left out with all their records, of {count(utility.persons)}",
             f"{count(utility.suppressed_persons)} ({percent(utility.suppressed_persons_share)})",
         ),
+        *_count_lines(utility),
+    ]
+
+
+def _count_lines(utility: Utility) -> list[Loss]:
+    lost = utility.counts
+    if lost is None:
+        return []
+    return [
+        Loss(
+            "counts.records_dropped",
+            "Of these records, those left out so that numbers of records are shared",
+            f"{count(lost.records_dropped)} ({percent(lost.records_dropped / utility.records)})",
+        ),
+        Loss(
+            "counts.ids_added",
+            "Pseudonyms beyond one per person, so that numbers of records are shared",
+            count(lost.ids_added),
+        ),
+        Loss(
+            "counts.persons_affected",
+            f"Persons with fewer records or several pseudonyms for that, of "
+            f"{count(utility.persons)}",
+            f"{count(lost.persons_affected)} ({percent(lost.persons_affected / utility.persons)})",
+        ),
+        Loss(
+            "counts.links_lost",
+            "Share of the pairs of records of one person that can no longer be seen to be that",
+            percent(lost.links_lost),
+        ),
     ]

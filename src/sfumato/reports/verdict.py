@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sfumato.release.result import Release
+from sfumato.release.utility import Utility
 from sfumato.reports.asked import Asked, asked_of
 from sfumato.reports.numbers import count, percent
 from sfumato.risk.result import Risk
@@ -61,12 +62,22 @@ def release_verdict(release: Release) -> Verdict:
             f"{percent(after.prosecutor.value)}; in the original "
             f"{percent(before.prosecutor.value)}."
         ),
-        (
-            f"The price: a released cell may stand for {percent(utility.ncp)} of its column’s "
-            f"values on average, and {count(utility.suppressed_records)} records are left out."
-        ),
+        _price(utility),
     ]
     return Verdict(met, headline, tuple(sentences), _figures(before, after))
+
+
+def _price(utility: Utility) -> str:
+    added = ""
+    if utility.counts is not None and utility.counts.ids_added:
+        added = (
+            f"; {count(utility.counts.persons_affected)} persons have several pseudonyms, so that "
+            "their number of records does not stand out"
+        )
+    return (
+        f"The price: a released cell may stand for {percent(utility.ncp)} of its column’s values "
+        f"on average, and {count(utility.suppressed_records)} records are left out{added}."
+    )
 
 
 def assessment_verdict(risk: Risk) -> Verdict:

@@ -11,7 +11,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from sfumato.core.atomic import write_text
+from sfumato.core.atomic import check_target, write_text
 from sfumato.core.errors import InputError
 from sfumato.release.result import Release
 from sfumato.reports.asked import asked_of
@@ -143,6 +143,8 @@ def check_report_path(path: str | os.PathLike[str]) -> None:
             "must be in a folder that exists",
             advice="create the folder, or choose another one",
         )
+    check_target(target)
+    check_target(target.with_suffix(".json"))
     if suffix == ".html" and any(find_spec(name) is None for name in NEEDED):
         raise InputError(
             "a report as a page",

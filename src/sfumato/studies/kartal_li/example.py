@@ -11,8 +11,8 @@ from sfumato.release.constraints import GBalance, HAffiliation
 from sfumato.release.released import Form, release_column
 from sfumato.risk.multi_record import g_balance, gidr, gsar
 from sfumato.schema import Schema
-from sfumato.studies.kartal_li import published
 from sfumato.studies.kartal_li.cuts import Node, Rows, summary_of, walk
+from sfumato.studies.kartal_li.published import worked_example as published
 from sfumato.studies.study import Cell, Column, Grid, Section
 from sfumato.table.door import open_table
 from sfumato.table.table import Table
