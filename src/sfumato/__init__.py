@@ -19,6 +19,8 @@ if TYPE_CHECKING:
         LDiversity,
         MarketerRisk,
         PidKAnonymity,
+        SharedCounts,
+        TCloseness,
     )
     from sfumato.release.result import Release
     from sfumato.reports import report
@@ -52,6 +54,8 @@ _HOMES = {
     "Risk": "risk.result",
     "Schema": "schema",
     "SfumatoError": "core.errors",
+    "SharedCounts": "release.constraints",
+    "TCloseness": "release.constraints",
     "anonymize": "release.anonymize",
     "assess": "risk.assess",
     "dump_schema": "schema",
@@ -77,6 +81,8 @@ __all__ = [
     "Risk",
     "Schema",
     "SfumatoError",
+    "SharedCounts",
+    "TCloseness",
     "anonymize",
     "assess",
     "dump_schema",

@@ -8,18 +8,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sfumato.cli.output import print_json, progress_bar, say, warn
+from sfumato.cli.output import check_apart, print_json, progress_bar, say, warn
 from sfumato.cli.parameters import Data, Delimiter, Json, Report, SchemaFile, Seed, Threshold
+from sfumato.core.errors import InputError
 
 if TYPE_CHECKING:
     from sfumato.release.constraints import Budget, Constraint
+    from sfumato.release.manifest import Manifest
     from sfumato.release.result import Release
+    from sfumato.schema import Schema
 
 
 class CutWord(StrEnum):
     """Words of ``--cut``; see `sfumato.release.options.Cut`."""
 
     median = "median"
+    search = "search"
 
 
 class SplitWord(StrEnum):
@@ -28,6 +32,27 @@ class SplitWord(StrEnum):
     balance = "balance"
     variance = "variance"
     range = "range"
+
+
+class DistanceWord(StrEnum):
+    """Words of ``--distance``; see `sfumato.release.constraints.TCloseness`."""
+
+    EQUAL = "equal"
+    ORDERED = "ordered"
+
+
+class RecodingWord(StrEnum):
+    """Words of ``--recoding``; see `sfumato.release.options.Recoding`."""
+
+    LOCAL = "local"
+    FULL_DOMAIN = "full-domain"
+
+
+class CoarsenWord(StrEnum):
+    """Words of ``--coarsen-counts``; see `sfumato.release.coarsen_counts.Coarsening`."""
+
+    DROP = "drop"
+    SPLIT = "split"
 
 
 class ValuesWord(StrEnum):
@@ -40,7 +65,11 @@ class ValuesWord(StrEnum):
     hierarchy = "hierarchy"
 
 
-PROMISES, MAKING, WRITING = "Promises", "Making", "Writing"
+PROMISES, MAKING = "Promises", "Making"
+BESIDE_MANIFEST = frozenset(
+    {"data", "schema", "output", "repeat", "pseudonym_key", "report", "delimiter", "json"}
+)
+"""Parameters that may stand beside ``--repeat``; all others are in the manifest."""
 
 
 def _promise(kind: str, text: str) -> Any:
@@ -48,6 +77,7 @@ def _promise(kind: str, text: str) -> Any:
 
 
 def anonymize(
+    context: typer.Context,
     data: Data,
     schema: SchemaFile,
     output: Annotated[
@@ -82,6 +112,21 @@ def anonymize(
         float | None,
         _promise("T", "Marketer risk of the release at most T, the file being its population."),
     ] = None,
+    shared_counts: Annotated[
+        int | None,
+        _promise("M", "At least M persons share each number of records that a class has."),
+    ] = None,
+    t_closeness: Annotated[
+        float | None,
+        _promise("T", "Sensitive values of every class within a distance T of the whole file's."),
+    ] = None,
+    distance: Annotated[
+        DistanceWord,
+        typer.Option(
+            help="Distance of --t-closeness; ordered by rank, for sensitive numbers.",
+            rich_help_panel=PROMISES,
+        ),
+    ] = DistanceWord.EQUAL,
     repeat: Annotated[
         Path | None,
         typer.Option(
@@ -102,6 +147,13 @@ def anonymize(
             rich_help_panel=MAKING,
         ),
     ] = SplitWord.balance,
+    recoding: Annotated[
+        RecodingWord,
+        typer.Option(
+            help="Class by class, or one level of each hierarchy for all records.",
+            rich_help_panel=MAKING,
+        ),
+    ] = RecodingWord.LOCAL,
     values: Annotated[
         ValuesWord,
         typer.Option(help="Form of released quasi-identifiers.", rich_help_panel=MAKING),
@@ -114,11 +166,20 @@ def anonymize(
             rich_help_panel=MAKING,
         ),
     ] = None,
+    coarsen_counts: Annotated[
+        CoarsenWord | None,
+        typer.Option(
+            help="How numbers of records come to keep --shared-counts: drop records, or split "
+            "pseudonyms; without it, by larger classes.",
+            rich_help_panel=MAKING,
+        ),
+    ] = None,
     suppress: Annotated[
         float,
         typer.Option(
             metavar="SHARE",
-            help="Largest share of persons to suppress if nothing else meets the promises.",
+            help="Largest share of persons to suppress: where nothing else meets the promises, and "
+            "then those whose suppression gains most for the others.",
             rich_help_panel=MAKING,
         ),
     ] = 0.0,
@@ -150,29 +211,44 @@ def anonymize(
     """
     from sfumato.release.anonymize import anonymize as release_file
     from sfumato.schema import load_schema
-    from sfumato.table.write import check_output_path
 
     declared = load_schema(schema)
-    check_output_path(output)
+    _check_output(output, declared, (data, schema, pseudonym_key))
     if report is not None:
         from sfumato.reports import check_report_path
         from sfumato.reports import report as write_report
 
         check_report_path(report)
-    promises, arguments = _asked(
-        _constraints(g_balance, h_affiliation, k, pid_k, l, marketer),
-        {
+    earlier = None if repeat is None else _earlier(context, repeat, pseudonym_key)
+    if earlier is not None:
+        promises = earlier.constraints
+        arguments = earlier.options.to_dict() | {"seed": earlier.seed}
+    else:
+        promises = _constraints(
+            {
+                "g_balance": g_balance,
+                "h_affiliation": h_affiliation,
+                "k": k,
+                "pid_k": pid_k,
+                "l": l,
+                "marketer": marketer,
+                "shared_counts": shared_counts,
+                "t_closeness": t_closeness,
+            },
+            distance,
+        )
+        arguments = {
             "cut": cut.value,
             "split": split.value,
+            "recoding": recoding.value,
             "values": values.value,
             "keep_order": keep_order,
             "cap_records": cap_records,
+            "coarsen_counts": None if coarsen_counts is None else coarsen_counts.value,
             "suppress": suppress,
             "threshold": threshold,
             "seed": seed,
-        },
-        repeat,
-    )
+        }
     with progress_bar() as progress:
         release = release_file(
             data,
@@ -182,9 +258,12 @@ def anonymize(
             pseudonym_key=_key(pseudonym_key),
             delimiter=delimiter,
             progress=progress,
-        ).write(output)
+        )
+    release = release.write(output)
     if report is not None:
         write_report(release, report)
+    if earlier is not None:
+        warn(_differences(earlier, release.manifest))
     if json:
         warn(release.warnings)
         print_json(release.to_json())
@@ -196,49 +275,78 @@ def anonymize(
 
 
 def _constraints(
-    g_balance: float | None,
-    h_affiliation: float | None,
-    k: int | None,
-    pid_k: int | None,
-    l: int | None,  # noqa: E741
-    marketer: float | None,
+    given: dict[str, float | int | None], distance: DistanceWord
 ) -> tuple[Constraint | Budget, ...]:
     from sfumato.release.constraints import BY_NAME
 
-    given = {
-        "g_balance": g_balance,
-        "h_affiliation": h_affiliation,
-        "k": k,
-        "pid_k": pid_k,
-        "l": l,
-        "marketer": marketer,
-    }
-    return tuple(BY_NAME[name](value) for name, value in given.items() if value is not None)
+    if distance is DistanceWord.ORDERED and given["t_closeness"] is None:
+        raise InputError("option --distance", "is for --t-closeness", advice="give both")
+    beside = {"t_closeness": {"distance": distance.value}}
+    promises = []
+    for name, value in given.items():
+        if value is None:
+            continue
+        try:
+            promises.append(BY_NAME[name](value, **beside.get(name, {})))
+        except InputError as error:
+            subject = _option(name)
+            raise InputError(subject, error.rule, accepted=error.accepted) from None
+    return tuple(promises)
 
 
-def _asked(
-    promises: tuple[Constraint | Budget, ...], arguments: dict[str, Any], repeat: Path | None
-) -> tuple[tuple[Constraint | Budget, ...], dict[str, Any]]:
-    """What to do: as given, or as the manifest of an earlier release says."""
-    if repeat is None:
-        return promises, arguments
-    from sfumato.core.errors import InputError
+def _option(name: str) -> str:
+    return f"option --{name.replace('_', '-')}"
+
+
+def _check_output(output: Path, declared: Schema, inputs: tuple[Path | None, ...]) -> None:
+    """Refuse places for the release and its manifest that cannot or must not be written."""
+    from sfumato.core.atomic import check_target
+    from sfumato.table.write import check_output_path
+
+    check_output_path(output)
+    manifest = output.with_name("release.toml")
+    check_target(manifest)
+    hierarchies = (quasi.hierarchy for quasi in declared.quasi_identifiers.values())
+    check_apart((output, manifest), (*inputs, *(h for h in hierarchies if isinstance(h, Path))))
+
+
+def _earlier(context: typer.Context, repeat: Path, key: Path | None) -> Manifest:
+    """The manifest to repeat, when nothing on the command line contradicts it."""
     from sfumato.release.manifest import load_manifest
 
-    if promises:
+    for name in context.params:
+        source = context.get_parameter_source(name)
+        if name not in BESIDE_MANIFEST and source is not None and source.name == "COMMANDLINE":
+            raise InputError(
+                "option --repeat",
+                "takes promises, options and seed from the manifest",
+                found=f"{_option(name)} beside it",
+                advice="leave it out",
+            )
+    manifest = load_manifest(repeat)
+    if manifest.keyed != (key is not None):
         raise InputError(
             "option --repeat",
-            "takes the promises from the manifest",
-            found="promises beside it",
-            advice="leave them out",
+            "must make the same kind of pseudonyms",
+            found=f"a manifest {'with' if manifest.keyed else 'without'} keyed pseudonyms",
+            advice=f"{'give' if manifest.keyed else 'leave out'} --pseudonym-key",
         )
-    manifest = load_manifest(repeat)
-    return manifest.constraints, manifest.options.to_dict() | {"seed": manifest.seed}
+    return manifest
+
+
+def _differences(earlier: Manifest, made: Manifest) -> tuple[str, ...]:
+    """What keeps a release from being the repetition that was asked for."""
+    return tuple(
+        f"the {what} is not the one of the manifest: this is another release with the same seed."
+        for what, before, now in (
+            ("file", earlier.input_sha256, made.input_sha256),
+            ("schema", earlier.schema_sha256, made.schema_sha256),
+        )
+        if before != now
+    )
 
 
 def _key(path: Path | None) -> bytes | None:
-    from sfumato.core.errors import InputError
-
     if path is None:
         return None
     try:
@@ -251,5 +359,5 @@ def _summary(release: Release) -> str:
     lines = [str(release.risk), "", str(release.utility), "", "Promises"]
     for constraint in release.constraints:
         stated = ", ".join(f"{name} = {value}" for name, value in constraint.parameters().items())
-        lines.append(f"  {constraint.name} ({stated}): met by every class of the release")
+        lines.append(f"  {constraint.name} ({stated}): met")
     return "\n".join(lines)

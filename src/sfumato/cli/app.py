@@ -6,9 +6,19 @@ import sys
 from typing import Annotated
 
 import typer
+from typer.main import get_command
 
 from sfumato.cli import anonymize, assess, demo, schema, study
-from sfumato.cli.output import BAD_INPUT, INTERRUPTED, NOT_MET, publishable_hook, say
+from sfumato.cli.interrupt import interrupted, remember_interrupts
+from sfumato.cli.output import (
+    BAD_INPUT,
+    INTERRUPTED,
+    MET,
+    NOT_MET,
+    print_anything,
+    publishable_hook,
+    say,
+)
 from sfumato.core.errors import ConstraintsNotMetError, SfumatoError
 
 app = typer.Typer(
@@ -49,18 +59,40 @@ def sfumato(
 def main() -> None:
     """Run the program and leave with its exit code."""
     sys.excepthook = publishable_hook
+    print_anything()
+    with remember_interrupts():
+        code, said = _run()
+        if interrupted():
+            code, said = INTERRUPTED, "Interrupted; nothing was left half written."
+    if said:
+        say(said)
+    sys.exit(code)
+
+
+def _run() -> tuple[int, str]:
+    """The exit code of the command line, and what is said in the end.
+
+    The command is called itself: calling the app would put typer's hook, which prints messages
+    of errors, in the place of `publishable_hook`.
+    """
     try:
-        code = app(standalone_mode=False)
+        code = get_command(app)(prog_name="sfumato", standalone_mode=False)
     except ConstraintsNotMetError as error:
-        say(str(error))
-        sys.exit(NOT_MET)
+        return NOT_MET, str(error)
     except SfumatoError as error:
-        say(f"Error: {error}")
-        sys.exit(BAD_INPUT)
+        return BAD_INPUT, f"Error: {error}"
     except typer.TyperException as error:
-        say(f"Error: {error.format_message()}")
-        sys.exit(BAD_INPUT)
+        return BAD_INPUT, _usage(error)
     except (typer.Abort, KeyboardInterrupt):
-        say("Interrupted; nothing was left half written.")
-        sys.exit(INTERRUPTED)
-    sys.exit(code if isinstance(code, int) else 0)
+        return INTERRUPTED, ""
+    return (code if isinstance(code, int) else MET), ""
+
+
+def _usage(error: typer.TyperException) -> str:
+    """What is wrong with a command line; nothing where the help was printed."""
+    message = error.format_message().replace("Value error, ", "")
+    if not message:
+        return ""
+    context = getattr(error, "ctx", None)
+    where = "" if context is None else f"\nSee: {context.command_path} --help"
+    return f"Error: {message}{where}"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Annotated
+
 import typer
 
 from sfumato.cli.output import print_json, progress_bar, say, warn
@@ -12,6 +15,31 @@ def assess(
     data: Data,
     schema: SchemaFile,
     threshold: Threshold = 0.2,
+    ordered_distance: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Sensitive numbers whose t-closeness is measured by ordered distance too.",
+            show_default=False,
+        ),
+    ] = None,
+    special_uniques: Annotated[
+        bool,
+        typer.Option(
+            "--special-uniques", help="Look for persons who stand out by few columns; costs time."
+        ),
+    ] = False,
+    msu_size: Annotated[
+        int, typer.Option(metavar="N", help="Most columns of such a combination.")
+    ] = 3,
+    register: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="The population with the same columns: how surely somebody is in the file.",
+            show_default=False,
+        ),
+    ] = None,
     report: Report = None,
     delimiter: Delimiter = None,
     json: Json = False,
@@ -27,7 +55,17 @@ def assess(
 
         check_report_path(report)
     with progress_bar() as progress:
-        risk = measure(data, declared, threshold=threshold, delimiter=delimiter, progress=progress)
+        risk = measure(
+            data,
+            declared,
+            threshold=threshold,
+            ordered_distance=ordered_distance or (),
+            special_uniques=special_uniques,
+            msu_size=msu_size,
+            register=register,
+            delimiter=delimiter,
+            progress=progress,
+        )
     if report is not None:
         write_report(risk, report)
     if json:

@@ -6,12 +6,17 @@ import json
 import sys
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from io import TextIOWrapper
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import typer
+
+from sfumato.cli.interrupt import check_interrupt, interrupted
+from sfumato.core.errors import InputError
 
 if TYPE_CHECKING:
     from sfumato.core.progress import Progress
@@ -22,9 +27,17 @@ SHOW_AFTER = 1.0
 """Seconds after which work shows its progress."""
 
 
+def print_anything() -> None:
+    """Let a terminal that lacks a character show its number instead of failing."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
 def print_json(value: Any) -> None:
     """Print plain values as JSON to standard output."""
-    typer.echo(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
+    unicode = (getattr(sys.stdout, "encoding", None) or "utf-8").lower().startswith("utf")
+    typer.echo(json.dumps(value, indent=2, ensure_ascii=not unicode, allow_nan=False))
 
 
 def say(text: str) -> None:
@@ -38,11 +51,43 @@ def warn(warnings: tuple[str, ...]) -> None:
         say(f"Warning: {warning}")
 
 
+def check_apart(outputs: Iterable[Path], inputs: Iterable[Path | None]) -> None:
+    """Refuse to write over a file that is read.
+
+    Raises
+    ------
+    InputError
+        If one of the outputs is one of the inputs.
+    """
+    sources = [path for path in inputs if path is not None]
+    for target in outputs:
+        if any(_same(target, source) for source in sources):
+            raise InputError(
+                f"output {target.name}",
+                "must not replace a file that this command reads",
+                advice="choose another folder or name",
+            )
+
+
+def _same(one: Path, other: Path) -> bool:
+    try:
+        return one.samefile(other)
+    except OSError:
+        return False
+
+
 @contextmanager
 def progress_bar() -> Iterator[Progress]:
-    """A bar on standard error, shown on a terminal when the work takes over a second."""
+    """A bar on standard error, shown on a terminal when the work takes over a second.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If Ctrl-C was pressed and a library swallowed it.
+    """
     if not sys.stderr.isatty():
-        yield lambda _stage, _share: None
+        yield lambda _stage, _share: check_interrupt()
+        check_interrupt()
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
@@ -53,12 +98,14 @@ def progress_bar() -> Iterator[Progress]:
     started = time.monotonic()
 
     def tell(stage: str, share: float) -> None:
+        check_interrupt()
         bar.update(task, description=stage, completed=share)
         if time.monotonic() - started > SHOW_AFTER and not bar.live.is_started:
             bar.start()
 
     try:
         yield tell
+        check_interrupt()
     finally:
         bar.stop()
 
@@ -66,8 +113,18 @@ def progress_bar() -> Iterator[Progress]:
 def publishable_hook(
     kind: type[BaseException], _error: BaseException, trace: TracebackType | None
 ) -> None:
-    """Print a traceback without the error's message or source lines, which may hold values."""
+    """Print a traceback without the error's message or source lines, which may hold values.
+
+    Raises
+    ------
+    SystemExit
+        Always, with the exit code of a bug, or of Ctrl-C where that was the cause.
+    """
+    if interrupted():
+        say("Interrupted; nothing was left half written.")
+        raise SystemExit(INTERRUPTED)
     say("sfumato met an error that it does not know. This is a bug of sfumato; please report:")
     for frame in traceback.extract_tb(trace):
         say(f"  {frame.filename.rpartition('/')[2]}:{frame.lineno} in {frame.name}")
     say(f"  {kind.__module__}.{kind.__qualname__} (its message is withheld: it may hold data)")
+    raise SystemExit(INTERNAL)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli.output import say
+from sfumato.cli.output import check_apart, say
 from sfumato.cli.parameters import Data, Delimiter
 
 app = typer.Typer(no_args_is_help=True, help="What each column of a file is.")
@@ -28,11 +28,14 @@ def guess(
     delimiter: Delimiter = None,
 ) -> None:
     """Propose a schema for a file: kinds, likely roles and why. Read and edit it."""
-    from sfumato.core.atomic import write_text
+    from sfumato.core.atomic import check_target, write_text
     from sfumato.schema import dump_schema
     from sfumato.table.guessing.guess import guess_schema
     from sfumato.table.sources.open_source import open_source
 
+    if output is not None:
+        check_target(output)
+        check_apart((output,), (data,))
     proposed = guess_schema(open_source(data, delimiter=delimiter))
     text = dump_schema(proposed.schema, proposed.notes)
     if output is None:

@@ -17,7 +17,14 @@ def study(
     ],
     data: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="Where the paper's data is.", show_default=False),
+        typer.Option(
+            metavar="FOLDER",
+            help="Where the paper's data is, as published: INFORMS 2008 (conditions_2005.parquet, "
+            "demographics_2005.parquet), MovieLens 100K (u.data, u.user), PKDD'99 bank "
+            "(client.asc, account.asc, disp.asc, trans.asc, district.asc). Tables of data that is "
+            "absent are left out. Without it: the worked example only.",
+            show_default=False,
+        ),
     ] = None,
     output: Annotated[
         Path | None,

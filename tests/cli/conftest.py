@@ -1,0 +1,83 @@
+"""The command line, run in this process or as one of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from sfumato.cli.app import main
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a command left behind."""
+
+    code: int
+    out: str
+    err: str
+
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
+    """Run a command line in this process, in ``tmp_path``; an error that is no exit fails."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "excepthook", sys.excepthook)
+
+    def call(*words: str | Path) -> Result:
+        monkeypatch.setattr(sys, "argv", ["sfumato", *map(str, words)])
+        capfd.readouterr()
+        with pytest.raises(SystemExit) as end:
+            main()
+        out, err = capfd.readouterr()
+        code = end.value.code
+        assert code is None or isinstance(code, int)
+        return Result(code or 0, out, err)
+
+    return call
+
+
+PROGRAM = "import sys; from sfumato.cli.app import main; sys.argv[0] = 'sfumato'; main()"
+
+
+def command(*words: str | Path) -> list[str]:
+    """The command line of a process of its own."""
+    return [sys.executable, "-c", PROGRAM, *map(str, words)]
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Callable[..., subprocess.Popen[str]]:
+    """Start a command line as a process of its own, in ``tmp_path``."""
+
+    def call(*words: str | Path, **environment: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            command(*words),
+            cwd=tmp_path,
+            env={**os.environ, **environment},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    return call
+
+
+@pytest.fixture
+def run_process(start: Callable[..., subprocess.Popen[str]]) -> Run:
+    """Run a command line as a process of its own, in ``tmp_path``."""
+
+    def call(*words: str | Path, **environment: str) -> Result:
+        process = start(*words, **environment)
+        out, err = process.communicate(timeout=60)
+        return Result(process.returncode, out, err)
+
+    return call

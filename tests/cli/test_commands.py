@@ -1,0 +1,362 @@
+"""The contract that others script against: options, JSON, exit codes, files."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from cli.conftest import Run
+from cli.malformed.case import GOOD, PERSONS, RECORDS, make_folder, schema, to_csv
+from cli.malformed.files import PARQUET
+
+import sfumato as sf
+
+OPTIONS = {
+    "assess": "--schema --json --report --threshold --delimiter",
+    "anonymize": "--schema --g-balance --h-affiliation --k --pid-k --l --cut --split --values "
+    "--keep-order --seed --output --report --json --repeat --suppress --cap-records "
+    "--pseudonym-key --marketer",
+    "study": "--data --json --output",
+    "demo": "--output --persons --seed",
+    "schema guess": "--output --delimiter",
+}
+COUNTS = ("records", "persons", "classes", "k", "pid_k", "sample_uniques")
+SHARES = ("g_balance", "max_gidr", "avg_gidr", "prosecutor", "journalist", "marketer")
+ATTRIBUTE_SHARES = ("h_affiliation", "max_gsar", "avg_gsar")
+ASSESS = ("assess", "visits.csv", "--schema", "schema.toml")
+ANONYMIZE = ("anonymize", "visits.csv", "--schema", "schema.toml")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The good folder."""
+    make_folder(tmp_path, {})
+    return tmp_path
+
+
+def write_schema(folder: Path, **roles: str | None) -> None:
+    (folder / "schema.toml").write_text(schema(roles=roles), encoding="utf-8")
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize("command", OPTIONS)
+def test_help_names_the_options(command: str, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    result = run(*command.split(), "--help")
+    assert result.code == 0
+    for option in OPTIONS[command].split():
+        assert f"{option} " in result.out
+
+
+def test_version(run: Run) -> None:
+    result = run("--version")
+    assert (result.code, result.out.split()) == (0, ["sfumato", version("sfumato")])
+
+
+def test_no_argument_shows_the_help(run: Run) -> None:
+    for words in ((), ("schema",)):
+        result = run(*words)
+        assert result.code == 1
+        assert "Usage: sfumato" in result.out
+        assert result.err.strip() == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("asses",), "No such command 'asses'"),
+        (("--verbose",), "No such option: --verbose"),
+        (("assess",), "Missing argument 'DATA'"),
+        (("assess", "visits.csv"), "Missing option '--schema'"),
+        (("anonymize", "visits.csv", "--schema", "schema.toml"), "Missing option '--output'"),
+        (("schema", "guess"), "Missing argument 'DATA'"),
+        (("study",), "Missing argument 'NAME'"),
+    ],
+)
+def test_a_wrong_command_line(words: tuple[str, ...], said: str, run: Run) -> None:
+    result = run(*words)
+    assert (result.code, result.out) == (1, "")
+    assert said in result.err
+    assert "--help" in result.err
+
+
+def measures(run: Run, *words: str) -> dict[str, Any]:
+    result = run(*(words or (*ASSESS, "--json")))
+    assert result.code == 0
+    values: dict[str, Any] = json.loads(result.out)
+    for name in COUNTS:
+        assert isinstance(values[name], int)
+    for name in SHARES:
+        assert 0 <= values[name] <= 1
+    return values
+
+
+def test_json_of_one_sensitive_attribute(folder: Path, run: Run) -> None:
+    values = measures(run)
+    assert (values["records"], values["persons"]) == (RECORDS, len(set(PERSONS)))
+    for name in ATTRIBUTE_SHARES:
+        assert 0 <= values[name] <= 1
+
+
+def test_json_of_several_sensitive_attributes(folder: Path, run: Run) -> None:
+    write_schema(folder, sensitive='["icd9", "note"]', insensitive=None)
+    values = measures(run)
+    for name in ATTRIBUTE_SHARES:
+        assert set(values[name]) == {"icd9", "note"}
+        assert all(0 <= share <= 1 for share in values[name].values())
+
+
+def test_json_without_sensitive_attribute(folder: Path, run: Run) -> None:
+    write_schema(folder, sensitive=None, insensitive='["note", "icd9"]')
+    assert set(ATTRIBUTE_SHARES).isdisjoint(measures(run))
+
+
+def test_json_without_person(folder: Path, run: Run) -> None:
+    write_schema(folder, person=None, insensitive='["note", "patient"]')
+    values = measures(run)
+    assert values["persons"] == values["records"] == RECORDS
+    assert values["pid_k"] == values["k"]
+
+
+def test_json_of_a_release(folder: Path, run: Run) -> None:
+    words = (*ANONYMIZE, "--pid-k", "2", "--h-affiliation", "0.9", "--seed", "3")
+    values = measures(run, *words, "--output", "release.csv", "--json")
+    assert values["pid_k"] >= 2
+    assert values["h_affiliation"] <= 0.9
+    assert values["before"]["persons"] == values["persons"]
+    for name in ("ane", "ncp"):
+        assert isinstance(values["utility"][name], float)
+    assert values["manifest"]["release"]["seed"] == 3
+
+
+def test_json_is_alone_on_standard_output(folder: Path, run: Run) -> None:
+    constant = {**GOOD, "sex": ["x"] * RECORDS, "unnamed": GOOD["note"]}
+    (folder / "visits.csv").write_text(to_csv(constant), encoding="utf-8")
+    for words in (ASSESS, (*ANONYMIZE, "--k", "2", "--output", "release.csv")):
+        result = run(*words, "--json")
+        assert isinstance(json.loads(result.out), dict)
+        assert "Warning: quasi-identifier 'sex' is constant" in result.err
+        assert "Warning: column 'unnamed'" in result.err
+        assert "Warning" in run(*words).out
+
+
+def test_text_names_the_measures(folder: Path, run: Run) -> None:
+    out = run(*ASSESS).out
+    for name in (*COUNTS, *SHARES, "h_affiliation"):
+        assert name in out
+
+
+def test_a_proposed_schema_can_be_used(folder: Path, run: Run) -> None:
+    printed = run("schema", "guess", "visits.csv")
+    written = run("schema", "guess", "visits.csv", "--output", "proposed.toml")
+    assert (printed.code, written.code, written.out) == (0, 0, "")
+    assert (folder / "proposed.toml").read_text(encoding="utf-8") == printed.out
+    assert sf.load_schema(folder / "proposed.toml").person == "patient"
+    assert run("assess", "visits.csv", "--schema", "proposed.toml").code == 0
+
+
+@pytest.mark.parametrize(
+    ("output", "said"),
+    [
+        ("visits.csv", "must not replace a file that this command reads"),
+        (".", "must be a file; found a folder"),
+        ("none/s.toml", "must be in a folder that exists"),
+    ],
+)
+def test_a_schema_is_not_written_over(output: str, said: str, folder: Path, run: Run) -> None:
+    before = (folder / "visits.csv").read_bytes()
+    result = run("schema", "guess", "visits.csv", "--output", output)
+    assert result.code == 1
+    assert said in result.err
+    assert (folder / "visits.csv").read_bytes() == before
+
+
+def test_exit_codes(folder: Path, run: Run) -> None:
+    words = (*ANONYMIZE, "--output", "release.csv")
+    assert run(*words, "--k", "12").code == 0
+    assert run(*words, "--k", "0").code == 1
+    assert run(*words, "--k", "13").code == 2
+
+
+def test_what_cannot_be_met_is_explained(folder: Path, run: Run) -> None:
+    words = (*ANONYMIZE, "--output", "release.csv", "--g-balance", "0.83")
+    result = run(*words)
+    assert result.code == 2
+    assert "reach 0.8194" in result.err
+    assert "cap_records=1" in result.err
+    assert run(*words, "--cap-records", "1").code == 0
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet"])
+@pytest.mark.parametrize("options", [(), ("--pseudonym-key", "key")], ids=["random", "keyed"])
+def test_a_release_can_be_repeated(
+    suffix: str, options: tuple[str, ...], folder: Path, run: Run
+) -> None:
+    (folder / "key").write_bytes(b"a secret of more than sixteen bytes")
+    (folder / "again").mkdir()
+    made = ("--pid-k", "2", "--values", "set", "--split", "range", "--cap-records", "2")
+    first = run(*ANONYMIZE, *made, *options, "--output", f"release.{suffix}")
+    again = ("--repeat", "release.toml", *options, "--output", f"again/release.{suffix}")
+    second = run("anonymize", folder / "visits.csv", "--schema", folder / "schema.toml", *again)
+    assert (first.code, second.code) == (0, 0)
+    assert "Warning" not in second.err
+    for name in (f"release.{suffix}", "release.toml"):
+        assert (folder / name).read_bytes() == (folder / "again" / name).read_bytes()
+
+
+def test_a_repetition_of_another_file_is_said(folder: Path, run: Run) -> None:
+    run(*ANONYMIZE, "--k", "2", "--output", "release.csv")
+    with (folder / "visits.csv").open("a", encoding="utf-8") as file:
+        file.write(",".join(column[0] for column in GOOD.values()) + "\n")
+    result = run(*ANONYMIZE, "--repeat", "release.toml", "--output", "again.csv")
+    assert result.code == 0
+    assert "Warning: the file is not the one of the manifest" in result.err
+
+
+def test_the_seed_decides(folder: Path, run: Run) -> None:
+    made = []
+    for seed in ("1", "1", "2"):
+        run(*ANONYMIZE, "--k", "3", "--seed", seed, "--output", "release.csv")
+        made.append((folder / "release.csv").read_bytes())
+    assert made[0] == made[1] != made[2]
+
+
+def test_order(folder: Path, run: Run) -> None:
+    notes = {}
+    for options in (("--keep-order",), ()):
+        run(*ANONYMIZE, "--k", "3", "--seed", "1", *options, "--output", "release.csv")
+        notes[options] = [row["note"] for row in rows(folder / "release.csv")]
+    assert notes["--keep-order",] == GOOD["note"] != notes[()]
+    assert sorted(notes[()]) == sorted(GOOD["note"])
+
+
+FORMS: dict[str, Callable[[str], bool]] = {
+    "range": lambda cell: "-" in cell or cell.isdigit(),
+    "mean": lambda cell: cell.replace(".", "", 1).isdigit(),
+    "set": lambda cell: cell.startswith("{") or cell.isdigit(),
+    "hierarchy": lambda cell: "-" in cell or cell.isdigit(),
+}
+
+
+@pytest.mark.parametrize("values", FORMS)
+def test_forms_of_released_values(values: str, folder: Path, run: Run) -> None:
+    run(*ANONYMIZE, "--k", "4", "--values", values, "--output", "release.csv")
+    released = rows(folder / "release.csv")
+    assert list(released[0]) == [name for name in GOOD if name != "name"]
+    assert all(FORMS[values](row["age"]) for row in released)
+    assert {row["patient"] for row in released}.isdisjoint(GOOD["patient"])
+    assert sorted(row["icd9"] for row in released) == sorted(GOOD["icd9"])
+
+
+def test_bounds_are_two_columns(folder: Path, run: Run) -> None:
+    run(*ANONYMIZE, "--k", "4", "--values", "bounds", "--output", "release.csv")
+    released = rows(folder / "release.csv")
+    assert {"age_low", "age_high", "edu_low", "edu_high", "sex", "zip"} < set(released[0])
+    assert all(int(row["age_low"]) <= int(row["age_high"]) for row in released)
+
+
+@pytest.mark.parametrize("values", ["range", "bounds", "mean", "set"])
+def test_parquet_equals_csv(values: str, folder: Path, run: Run) -> None:
+    made = ("--k", "4", "--seed", "5", "--values", values)
+    run(*ANONYMIZE, *made, "--output", "release.csv")
+    run(*ANONYMIZE, *made, "--output", "release.parquet")
+    columns = pq.read_table(folder / "release.parquet").to_pydict()
+    released = rows(folder / "release.csv")
+    assert list(released[0]) == list(columns)
+    for name, cells in columns.items():
+        if all(isinstance(cell, (int, float)) for cell in cells):
+            assert [float(row[name]) for row in released] == [float(cell) for cell in cells]
+        else:
+            assert [row[name] for row in released] == [cell or "" for cell in cells]
+
+
+@pytest.mark.parametrize("name", ["semicolons.csv", "tabs.tsv", "packed.csv.gz", "file.parquet"])
+def test_kinds_of_files(name: str, folder: Path, run: Run) -> None:
+    expected = measures(run)
+    contents = {
+        "semicolons.csv": to_csv(GOOD, ";").encode(),
+        "tabs.tsv": to_csv(GOOD, "\t").encode(),
+        "packed.csv.gz": gzip.compress(to_csv(GOOD).encode()),
+        "file.parquet": PARQUET,
+    }
+    (folder / name).write_bytes(contents[name])
+    words = ("assess", name, "--schema", "schema.toml", "--json")
+    assert measures(run, *words) == expected
+    if name == "semicolons.csv":
+        assert measures(run, *words, "--delimiter", ";") == expected
+
+
+def test_reports(folder: Path, run: Run) -> None:
+    result = run(*ASSESS, "--report", "risk.json")
+    assert (result.code, (folder / "risk.json").is_file()) == (0, True)
+    words = ("--k", "2", "--output", "release.csv", "--report", "report.html")
+    result = run(*ANONYMIZE, *words)
+    assert result.code == 0
+    assert "Report:   report.html" in result.err
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert page.lower().startswith("<!doctype html>")
+    assert json.loads((folder / "report.json").read_text(encoding="utf-8"))
+
+
+def test_demo_twice(tmp_path: Path, run: Run) -> None:
+    written = []
+    for _ in range(2):
+        result = run("demo", "--output", "clinics", "--persons", "200")
+        assert result.code == 0
+        names = ("visits.csv", "schema.toml", "release.csv", "release.toml", "report.html")
+        for name in names:
+            assert (tmp_path / "clinics" / name).is_file()
+            assert name in result.out
+        written.append((tmp_path / "clinics" / "release.csv").read_bytes())
+    assert written[0] == written[1]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--persons", "0"), "persons"),
+        (("--persons", "-5"), "persons"),
+        (("--seed", "-1"), "seed"),
+        (("--output", "visits.csv"), "must be a folder that exists or can be made"),
+        (("--output", "visits.csv/demo"), "must be a folder that exists or can be made"),
+    ],
+)
+def test_a_wrong_demo(words: tuple[str, ...], said: str, folder: Path, run: Run) -> None:
+    result = run("demo", *words)
+    assert (result.code, result.out) == (1, "")
+    assert said in result.err
+
+
+def test_the_study_of_kartal_and_li(tmp_path: Path, run: Run) -> None:
+    result = run("study", "kartal-li-2020", "--json")
+    assert result.code == 0
+    assert "0.1252" in json.dumps(json.loads(result.out)) or "0.125" in result.out
+    text = run("study", "kartal-li-2020", "--output", "kartal")
+    assert text.code == 0
+    assert "Table 1" in text.out
+    assert {path.suffix for path in (tmp_path / "kartal").iterdir()} >= {".md", ".json"}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("kartal",), "must be one that is known; accepted: kartal-li-2020"),
+        (("kartal-li-2020", "--data", "none"), "the data folder must"),
+        (("kartal-li-2020", "--data", "visits.csv"), "the data folder must"),
+    ],
+)
+def test_a_wrong_study(words: tuple[str, ...], said: str, folder: Path, run: Run) -> None:
+    result = run("study", *words)
+    assert (result.code, result.out) == (1, "")
+    assert said in result.err

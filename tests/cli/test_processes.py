@@ -1,0 +1,180 @@
+"""What only a process of its own shows: signals, pipes, full disks, bugs, the script."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from cli.conftest import PROGRAM, Run, command
+from cli.malformed.case import CANARY, NUMBER, data, make_folder, schema
+from pyarrow import csv
+
+Start = Callable[..., "subprocess.Popen[str]"]
+ANONYMIZE = ("anonymize", "visits.csv", "--schema", "schema.toml")
+INTERRUPTED = "Interrupted; nothing was left half written.\n"
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file of 300,000 records and its schema."""
+    folder = tmp_path_factory.mktemp("large")
+    rng, records = np.random.default_rng(1), 300_000
+    limits = {"patient": 100_000, "age": 100, "income": 10**6, "zip": 10**5, "icd9": 900}
+    table = pa.table({name: rng.integers(0, top, records) for name, top in limits.items()})
+    csv.write_csv(table, folder / "visits.csv")
+    quasi = 'age = "numeric"\nincome = "numeric"\nzip = "numeric"\n'
+    text = f'person = "patient"\nsensitive = ["icd9"]\n[quasi_identifiers]\n{quasi}'
+    (folder / "schema.toml").write_text(text, encoding="utf-8")
+    return folder
+
+
+def interrupted(large: Path, output: Path, ready: Callable[[float], bool]) -> int:
+    """Start an anonymization, press Ctrl-C when it is time, and check what is left."""
+    words = ("anonymize", large / "visits.csv", "--schema", large / "schema.toml")
+    line = command(*words, "--pid-k", "20000", "--output", output / "release.csv")
+    process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    started = time.monotonic()
+    while process.poll() is None and not ready(time.monotonic() - started):
+        time.sleep(0.001)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    if process.returncode == 130:
+        assert (out, err) == ("", INTERRUPTED)
+    return process.returncode
+
+
+@pytest.mark.parametrize("seconds", [0.3, 0.6, 0.9])
+def test_ctrl_c_in_the_middle(seconds: float, large: Path, tmp_path: Path) -> None:
+    code = interrupted(large, tmp_path, lambda passed: passed > seconds)
+    assert code in (130, -signal.SIGINT)  # by the signal itself while Python starts
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_ctrl_c_while_writing(large: Path, tmp_path: Path) -> None:
+    for _ in range(3):
+        code = interrupted(large, tmp_path, lambda _: any(tmp_path.iterdir()))
+        left = sorted(path.name for path in tmp_path.iterdir())
+        assert left in ([], ["release.csv"], ["release.csv", "release.toml"])
+        if code == 130 and not left:
+            return
+        for name in left:
+            (tmp_path / name).unlink()
+    pytest.fail("the release was written before Ctrl-C was noticed, three times")
+
+
+BUG = """
+import sys
+import sfumato.schema
+def load_schema(path):
+    raise RuntimeError("{canary} in a message")
+sfumato.schema.load_schema = load_schema
+{program}
+"""
+
+
+def test_a_bug_prints_no_message(tmp_path: Path) -> None:
+    code = BUG.format(canary=CANARY, program=PROGRAM)
+    line = [sys.executable, "-c", code, "assess", "x.csv", "--schema", "x.toml"]
+    run = subprocess.run(line, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert (run.returncode, run.stdout) == (70, "")
+    assert "This is a bug of sfumato" in run.stderr
+    assert "builtins.RuntimeError" in run.stderr
+    assert "load_schema" in run.stderr
+    assert CANARY not in run.stderr
+
+
+def small_disk() -> None:
+    """Let the process write no file of more than some bytes."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (200, 200))
+
+
+@pytest.mark.parametrize("name", ["release.csv", "release.parquet"])
+def test_a_full_disk(name: str, tmp_path: Path) -> None:
+    make_folder(tmp_path, {})
+    before = sorted(tmp_path.iterdir())
+    run = subprocess.run(
+        command(*ANONYMIZE, "--k", "2", "--output", name),
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+        env={**os.environ, "NUMBA_DISABLE_JIT": "0", "PYTHONDONTWRITEBYTECODE": "1"},
+        preexec_fn=small_disk,
+    )
+    assert (run.returncode, run.stdout) == (1, "")
+    assert f"output {name} must be written whole; found file too large" in run.stderr
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_pipe_that_closes(start: Start, tmp_path: Path) -> None:
+    make_folder(tmp_path, {})
+    process = start("assess", "visits.csv", "--schema", "schema.toml", "--json")
+    assert process.stdout is not None
+    process.stdout.close()
+    assert process.stderr is not None
+    said = process.stderr.read()
+    process.wait(timeout=60)
+    process.stderr.close()
+    assert "Traceback" not in said
+    assert "bug of sfumato" not in said
+
+
+@pytest.mark.parametrize("encoding", ["cp437", "ascii"])
+def test_a_terminal_that_lacks_characters(encoding: str, run_process: Run, tmp_path: Path) -> None:
+    visits = data(icd9=None, болезнь=[str(row % 3) for row in range(12)])
+    declared = schema(roles={"sensitive": '["болезнь", "note"]', "insensitive": None})
+    make_folder(tmp_path, {"visits.csv": visits, "schema.toml": declared})
+    words = ("assess", "visits.csv", "--schema", "schema.toml")
+    shown = run_process(*words, PYTHONIOENCODING=encoding)
+    assert shown.code == 0
+    assert "h_affiliation [" in shown.out
+    printed = json.loads(run_process(*words, "--json", PYTHONIOENCODING=encoding).out)
+    assert set(printed["h_affiliation"]) == {"болезнь", "note"}
+
+
+PROCESSES = {
+    "no file": (("assess", "none.csv", "--schema", "schema.toml"), 1),
+    "no schema": (("assess", "visits.csv", "--schema", "none.toml"), 1),
+    "no TOML": (("assess", "visits.csv", "--schema", "visits.csv"), 1),
+    "no CSV": (("assess", "schema.toml", "--schema", "schema.toml"), 1),
+    "text as number": (("assess", "text.csv", "--schema", "schema.toml"), 1),
+    "a ragged row": (("assess", "ragged.csv", "--schema", "schema.toml"), 1),
+    "binary": ((*ANONYMIZE, "--k", "2", "--pseudonym-key", "none", "--output", "r.csv"), 1),
+    "no promise": ((*ANONYMIZE, "--output", "r.csv"), 1),
+    "a wrong promise": ((*ANONYMIZE, "--g-balance", "2", "--output", "r.csv"), 1),
+    "no folder": ((*ANONYMIZE, "--k", "2", "--output", "none/r.csv"), 1),
+    "over the data": ((*ANONYMIZE, "--k", "2", "--output", "visits.csv"), 1),
+    "not met": ((*ANONYMIZE, "--k", "99", "--output", "r.csv"), 2),
+    "no study": (("study", CANARY[::-1]), 1),
+    "no command": (("asses",), 1),
+}
+
+
+@pytest.mark.parametrize("what", PROCESSES)
+def test_malformed_in_a_process(what: str, run_process: Run, tmp_path: Path) -> None:
+    make_folder(tmp_path, {"text.csv": data(age=[CANARY] * 12), "ragged.csv": data() + CANARY})
+    before = sorted(tmp_path.iterdir())
+    words, code = PROCESSES[what]
+    result = run_process(*words)
+    assert (result.code, result.out) == (code, "")
+    assert len(result.err) > 20
+    for text in ("Traceback", "bug of sfumato", CANARY, str(NUMBER)):
+        assert text not in result.err
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_the_script_is_installed() -> None:
+    script = Path(sys.executable).with_name("sfumato")
+    run = subprocess.run([script, "--version"], capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stdout[:8]) == (0, "sfumato ")

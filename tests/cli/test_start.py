@@ -1,0 +1,50 @@
+"""What a command imports: Arrow's own import of pandas costs more than a small file."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
+
+from sfumato.examples import generate_clinics
+from sfumato.schema import dump_schema
+
+HEAVY = ("pandas", "numba", "scipy", "altair", "duckdb", "polars")
+PROGRAM = """
+import sys
+from sfumato.cli.app import main
+try:
+    main()
+except SystemExit as end:
+    assert not end.code
+print(*sys.modules, file=sys.stderr)
+"""
+
+
+def imported(*arguments: str | Path) -> set[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return {name for name in done.stderr.split() if name in HEAVY or name == "numpy"}
+
+
+def test_help_imports_no_library_of_arrays() -> None:
+    assert imported("--help") == set()
+
+
+def test_small_files_need_neither_pandas_nor_a_compiler(tmp_path: Path) -> None:
+    clinics = generate_clinics(300, rng=1)
+    schema = tmp_path / "schema.toml"
+    schema.write_text(dump_schema(clinics.schema), encoding="utf-8")
+    pa_csv.write_csv(clinics.visits, tmp_path / "v.csv")
+    pq.write_table(clinics.visits, tmp_path / "v.parquet")
+    for name in ("v.csv", "v.parquet"):
+        assert imported("assess", tmp_path / name, "--schema", schema) <= {"numpy"}
+    made = ("anonymize", tmp_path / "v.csv", "--schema", schema, "--g-balance", "0.8")
+    assert imported(*made, "--output", tmp_path / "out.csv") <= {"numpy", "scipy"}
