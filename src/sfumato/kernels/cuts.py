@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +24,7 @@ Sides = npt.NDArray[np.int8]
 WORTH_A_THREAD = 20_000
 """Persons in the nodes of a call from which it is divided among the processors."""
 
-_Arrays = tuple[npt.NDArray[np.generic], ...]
+_Arrays = tuple[npt.NDArray[Any], ...]
 
 
 def _loops(persons: int) -> ModuleType:
@@ -44,7 +45,7 @@ def _runs(order: Codes, low: Ints, high: Ints) -> list[slice]:
 def _of_nodes(
     loop: Callable[..., _Arrays | None],
     order: Codes,
-    nodes: Sequence[npt.NDArray[np.generic]],
+    nodes: Sequence[npt.NDArray[Any]],
     *others: object,
 ) -> _Arrays:
     """The arrays that a loop gives for all nodes.
@@ -139,7 +140,7 @@ def indicator_cuts(
     member: Codes,
     offsets: Ints,
     values: Codes,
-    counts: Ints,
+    counts: Codes,
     columns: int,
 ) -> tuple[Ints, Codes, Ints, Ints, Ints, Ints]:
     """Count both sides of every 0/1 column that occurs in each node.

@@ -50,7 +50,7 @@ def side_distances(
     side: npt.NDArray[np.int8],
     offsets: Counts,
     values: Codes,
-    counts: Counts,
+    counts: Codes,
     file: Counts,
 ) -> Floats:
     """The equal distance on both sides of each node: O(values in the nodes).
@@ -84,7 +84,7 @@ def side_ordered_distances(
     side: npt.NDArray[np.int8],
     offsets: Counts,
     values: Codes,
-    counts: Counts,
+    counts: Codes,
     file: Counts,
     rank: Codes,
 ) -> Floats:

@@ -42,7 +42,7 @@ def side_distances(
     side: npt.NDArray[np.int8],
     offsets: Counts,
     values: Codes,
-    counts: Counts,
+    counts: Codes,
     share: Floats,
 ) -> Floats:
     """Equal distance on both sides; shape (nodes, 2)."""
@@ -77,7 +77,7 @@ def side_ordered_distances(
     side: npt.NDArray[np.int8],
     offsets: Counts,
     values: Codes,
-    counts: Counts,
+    counts: Codes,
     rank: Codes,
     below: Floats,
     sums: Floats,

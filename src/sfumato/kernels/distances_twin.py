@@ -88,12 +88,12 @@ def side_distances(
     side: npt.NDArray[np.int8],
     offsets: Counts,
     values: Codes,
-    counts: Counts,
+    counts: Codes,
     share: Floats,
 ) -> Floats:
     """Equal distance on both sides; see ``distances``."""
     entry, half = _of_sides(order, low, high, side, offsets)
-    found = _equal(half, values[entry], counts[entry], 2 * len(low), share)
+    found = _equal(half, values[entry], counts[entry].astype(np.int64), 2 * len(low), share)
     return found.reshape(-1, 2)
 
 
@@ -104,14 +104,16 @@ def side_ordered_distances(
     side: npt.NDArray[np.int8],
     offsets: Counts,
     values: Codes,
-    counts: Counts,
+    counts: Codes,
     rank: Codes,
     below: Floats,
     sums: Floats,
 ) -> Floats:
     """Ordered distance on both sides; see ``distances``."""
     entry, half = _of_sides(order, low, high, side, offsets)
-    found = _ordered(half, rank[values[entry]], counts[entry], 2 * len(low), below, sums)
+    found = _ordered(
+        half, rank[values[entry]], counts[entry].astype(np.int64), 2 * len(low), below, sums
+    )
     return found.reshape(-1, 2)
 
 

@@ -7,16 +7,14 @@ import numpy.typing as npt
 
 from sfumato.kernels.choose import compiled
 
+Keys = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.int32]
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 """2**64 divided by the golden ratio: multiplying by it spreads keys (Knuth, TAOCP 3, 6.4)."""
-AHEAD = 64
-"""Keys that are looked up side by side."""
 
 
 @compiled
-def number_with_table(
-    keys: npt.NDArray[np.int64], table: npt.NDArray[np.int32], numbers: npt.NDArray[np.int32]
-) -> int:
+def number_with_table(keys: Keys, table: Codes, numbers: Codes) -> int:
     """Look every key up in ``table``, shape (space,), which comes filled with -1."""
     distinct = 0
     for i in range(len(keys)):
@@ -30,58 +28,58 @@ def number_with_table(
 
 
 @compiled
-def _slot(key: int, slots: npt.NDArray[np.int64], bits: int) -> int:
-    """The slot that holds ``key``, or the empty slot where it belongs."""
-    mask = (1 << bits) - 1
-    slot = np.int64((np.uint64(key) * GOLDEN) >> np.uint64(64 - bits))
-    while slots[slot, 0] != 0 and slots[slot, 0] != key + 1:
-        slot = (slot + 1) & mask
-    return slot  # type: ignore[return-value]
+def _spread(key: int, bits: int) -> int:
+    """The highest bits of a key's hash."""
+    return np.int64((np.uint64(key) * GOLDEN) >> np.uint64(64 - bits))  # type: ignore[return-value]
 
 
 @compiled
-def _look_ahead(keys: npt.NDArray[np.int64], slots: npt.NDArray[np.int64], bits: int) -> np.int64:
-    """Touch the slots of the next keys: the processor fetches them side by side."""
-    touched = np.int64(0)
-    for i in range(len(keys)):
-        touched += slots[np.int64((np.uint64(keys[i]) * GOLDEN) >> np.uint64(64 - bits)), 0]
-    return touched
+def count_parts(keys: Keys, begin: int, end: int, bits: int, counts: Keys) -> None:
+    """Add the number of keys of each of ``2**bits`` parts to ``counts``."""
+    for i in range(begin, end):
+        counts[_spread(keys[i], bits)] += 1
 
 
 @compiled
-def _doubled(slots: npt.NDArray[np.int64], bits: int) -> npt.NDArray[np.int64]:
-    """The same keys in a table of ``2**bits`` slots."""
-    larger = np.zeros((1 << bits, 2), dtype=np.int64)
-    for old in range(len(slots)):
-        if slots[old, 0] != 0:
-            new = _slot(slots[old, 0] - 1, larger, bits)
-            larger[new, 0] = slots[old, 0]
-            larger[new, 1] = slots[old, 1]
-    return larger
+def scatter(
+    keys: Keys, begin: int, end: int, bits: int, place: Keys, part_keys: Keys, part_rows: Codes
+) -> None:
+    """Move the keys to their parts, the next of each part to ``place``."""
+    for i in range(begin, end):
+        part = _spread(keys[i], bits)
+        part_keys[place[part]] = keys[i]
+        part_rows[place[part]] = i
+        place[part] += 1
 
 
 @compiled
-def number_with_hash(keys: npt.NDArray[np.int64], bits: int, numbers: npt.NDArray[np.int32]) -> int:
-    """Look every key up in an open-addressing table of ``2**bits`` slots, bits >= 1.
+def first_rows(part_keys: Keys, part_rows: Codes, bits: int, first: Codes) -> None:
+    """Give each row of one part the first row that has its key.
 
-    A slot holds a key plus one (0: empty) and its number, side by side. The table doubles when
-    it is half full.
+    The table has ``2**bits`` slots, at least one more than there are keys; a slot holds a key
+    and its first row plus one (0: empty).
     """
     slots = np.zeros((1 << bits, 2), dtype=np.int64)
+    mask = len(slots) - 1
+    for i in range(len(part_keys)):
+        key = part_keys[i]
+        slot = ((np.uint64(key) * GOLDEN) >> np.uint64(16)) & np.uint64(mask)
+        while slots[slot, 1] != 0 and slots[slot, 0] != key:
+            slot = (slot + np.uint64(1)) & np.uint64(mask)
+        if slots[slot, 1] == 0:
+            slots[slot, 0] = key
+            slots[slot, 1] = part_rows[i] + 1
+        first[part_rows[i]] = slots[slot, 1] - 1
+
+
+@compiled
+def number_first_rows(first: Codes, numbers: Codes) -> int:
+    """Number the rows that are the first of their key, in their order; the others copy theirs."""
     distinct = 0
-    for i in range(len(keys)):
-        if i % AHEAD == 0:
-            _look_ahead(keys[i : i + AHEAD], slots, bits)
-        key = keys[i]
-        slot = _slot(key, slots, bits)
-        if slots[slot, 0] == 0:
-            slots[slot, 0] = key + 1
-            slots[slot, 1] = distinct
+    for i in range(len(first)):
+        if first[i] == i:
             numbers[i] = distinct
             distinct += 1
-            if 2 * distinct > (1 << bits):
-                bits += 1
-                slots = _doubled(slots, bits)
         else:
-            numbers[i] = slots[slot, 1]
+            numbers[i] = numbers[first[i]]
     return distinct

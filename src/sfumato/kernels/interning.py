@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -64,7 +66,7 @@ class Interner:
         return offsets, self._data[: offsets[-1]].copy()
 
 
-def _with_room(values: npt.NDArray[np.generic], wanted: int) -> npt.NDArray[np.generic]:
+def _with_room(values: npt.NDArray[Any], wanted: int) -> npt.NDArray[Any]:
     if wanted <= len(values):
         return values
     larger = np.zeros(max(2 * len(values), wanted), dtype=values.dtype)

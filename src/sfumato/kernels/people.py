@@ -111,7 +111,7 @@ def distinct(rows: Codes, starts: Ints, codes: Codes) -> tuple[Ints, Codes, Code
 
 
 def take_rows(
-    offsets: Ints, values: Codes, counts: Ints, chosen: Codes
+    offsets: Ints, values: Codes, counts: Codes, chosen: Codes
 ) -> tuple[Ints, Codes, Codes]:
     """Some of the compressed rows, in another order."""
     taken: tuple[Ints, Codes, Codes] = _loops(len(values)).take_rows(

@@ -151,7 +151,7 @@ def distinct(rows: Codes, starts: Ints, codes: Codes) -> tuple[Ints, Codes, Code
 
 @compiled
 def take_rows(
-    offsets: Ints, values: Codes, counts: Ints, chosen: Codes
+    offsets: Ints, values: Codes, counts: Codes, chosen: Codes
 ) -> tuple[Ints, Codes, Codes]:
     """Some compressed rows, one after the other."""
     taken = np.zeros(len(chosen) + 1, np.int64)

@@ -32,8 +32,8 @@ def sums(
     unit = np.where(known, values[own], 0.0)
     lowest = np.where(known, own, np.iinfo(np.int32).max).astype(np.int32)
     return (
-        np.bincount(owner, unit, persons),
-        np.bincount(owner, unit * unit, persons),
+        np.bincount(owner, unit, persons).astype(np.float64),
+        np.bincount(owner, unit * unit, persons).astype(np.float64),
         np.bincount(owner[known], minlength=persons).astype(np.int64),
         np.minimum.reduceat(lowest, starts[:-1]),
         np.maximum.reduceat(own, starts[:-1]),
@@ -89,7 +89,7 @@ def distinct(rows: Codes, starts: Ints, codes: Codes) -> tuple[Ints, Codes, Code
 
 
 def take_rows(
-    offsets: Ints, values: Codes, counts: Ints, chosen: Codes
+    offsets: Ints, values: Codes, counts: Codes, chosen: Codes
 ) -> tuple[Ints, Codes, Codes]:
     """Some compressed rows; see ``people.take_rows``."""
     lengths = np.diff(offsets)[chosen]

@@ -116,7 +116,7 @@ def scan_losses(
     presents: Ints,
     offsets: Ints,
     values: Codes,
-    counts: Ints,
+    counts: Codes,
     weights: Floats,
 ) -> tuple[Floats, Floats]:
     """Sum the squared distances from the means, of nodes and of their sides at each place.
@@ -179,7 +179,7 @@ def member_losses(
     presents: Ints,
     offsets: Ints,
     values: Codes,
-    counts: Ints,
+    counts: Codes,
     weights: Floats,
 ) -> tuple[Ints, Codes, Ints, Ints, Ints, Floats]:
     """Cut the members of every 0/1 column of one axis off each node that has any.
@@ -239,7 +239,7 @@ def leaf_losses(
     attribute_weights: Floats,
     offsets: Ints,
     values: Codes,
-    counts: Ints,
+    counts: Codes,
     axis_of: Codes,
     error_weights: Floats,
     width_weights: Floats,

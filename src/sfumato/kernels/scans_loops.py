@@ -104,7 +104,7 @@ def _gather(
     presents: Ints,
     offsets: Ints,
     values: Codes,
-    counts: Ints,
+    counts: Codes,
     weights: Floats,
     total: Floats,
     present: Ints,
@@ -144,7 +144,7 @@ def scan_losses(
     presents: Ints,
     offsets: Ints,
     values: Codes,
-    counts: Ints,
+    counts: Codes,
     weights: Floats,
 ) -> tuple[Floats, Floats]:
     """Loss of each node whole, and of its two sides when it is cut behind each place."""
@@ -203,7 +203,7 @@ def _shift_pairs(
     last: int,
     offsets: Ints,
     values: Codes,
-    counts: Ints,
+    counts: Codes,
     weights: Floats,
     held: Ints,
     own_held: Ints,
@@ -235,7 +235,7 @@ def member_losses(
     presents: Ints,
     offsets: Ints,
     values: Codes,
-    counts: Ints,
+    counts: Codes,
     weights: Floats,
 ) -> tuple[Ints, Codes, Ints, Ints, Ints, Floats]:
     """Persons, records and loss when the members of each 0/1 column are cut off each node."""
@@ -331,7 +331,7 @@ def _category_error(
     number: int,
     offsets: Ints,
     values: Codes,
-    counts: Ints,
+    counts: Codes,
     axis_of: Codes,
     error_weights: Floats,
     held: Ints,
@@ -373,7 +373,7 @@ def leaf_losses(
     attribute_weights: Floats,
     offsets: Ints,
     values: Codes,
-    counts: Ints,
+    counts: Codes,
     axis_of: Codes,
     error_weights: Floats,
     width_weights: Floats,

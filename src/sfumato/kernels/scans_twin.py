@@ -168,7 +168,7 @@ def scan_losses(
     presents: Ints,
     offsets: Ints,
     values: Codes,
-    counts: Ints,
+    counts: Codes,
     weights: Floats,
 ) -> tuple[Floats, Floats]:
     """Loss of each node and of the two sides of each place; see ``scans.scan_losses``."""
@@ -226,13 +226,13 @@ def _pair_gains(pairs: Ints, number: Ints, own: Ints, cross: Ints, part: Ints) -
 
 
 def _place_pairs(
-    runs: _Runs, counts: Ints, weights: Floats, nodes: int, places: int
+    runs: _Runs, counts: Codes, weights: Floats, nodes: int, places: int
 ) -> tuple[Ints, Ints, Ints, Ints]:
     """Counts and squared counts of nodes; what places add to squared counts and cross terms.
 
     All are summed over the columns of each distinct weight.
     """
-    count = counts[runs.entry]
+    count = counts[runs.entry].astype(np.int64)
     held = np.add.reduceat(count, runs.starts)
     before = _running(count, runs.starts) - count
     distinct, kind_of = np.unique(weights, return_inverse=True)
@@ -258,7 +258,7 @@ def member_losses(
     presents: Ints,
     offsets: Ints,
     values: Codes,
-    counts: Ints,
+    counts: Codes,
     weights: Floats,
 ) -> tuple[Ints, Codes, Ints, Ints, Ints, Floats]:
     """Every 0/1 column that has members in each node; see ``scans.member_losses``."""
@@ -298,13 +298,13 @@ def member_losses(
 
 
 def _part_pairs(
-    runs: _Runs, counts: Ints, weights: Floats, of_part: Ints, nodes: int
+    runs: _Runs, counts: Codes, weights: Floats, of_part: Ints, nodes: int
 ) -> tuple[Ints, Ints, Ints, Ints]:
     """Counts and squared counts of nodes; squared counts and cross terms of their parts.
 
     All are summed over the columns of each distinct weight.
     """
-    own = np.add.reduceat(counts[runs.entry], runs.starts)
+    own = np.add.reduceat(counts[runs.entry].astype(np.int64), runs.starts)
     node, parts = of_part[runs.group], len(of_part)
     starts, run = _runs(runs.value, node)
     held = np.add.reduceat(own, starts)[run]
@@ -330,7 +330,7 @@ def leaf_losses(
     attribute_weights: Floats,
     offsets: Ints,
     values: Codes,
-    counts: Ints,
+    counts: Codes,
     axis_of: Codes,
     error_weights: Floats,
     width_weights: Floats,
@@ -349,7 +349,7 @@ def leaf_losses(
     width = np.where(present >= number[:, None], most - least, attribute_weights)
     ordered = np.where(present > 0, error + width * number[:, None], 0.0) @ attribute_weights
     runs = _runs_of(person, node, offsets, values, len(axis_of))
-    held = np.add.reduceat(counts[runs.entry], runs.starts)
+    held = np.add.reduceat(counts[runs.entry].astype(np.int64), runs.starts)
     axis, axes = axis_of[runs.value], len(error_weights)
     rest = 1 - np.minimum(held / number[runs.group], 1.0)
     errors = _sums(runs.group, error_weights[axis] * held * rest, len(low))

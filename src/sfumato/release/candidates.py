@@ -117,7 +117,8 @@ def find_candidates(
         The criterion; normalised ranges are counted only where it asks for them.
     """
     found = []
-    for index, axis in enumerate((*persons.ordered, *persons.indicators)):
+    axes: tuple[OrderedAxis | IndicatorAxis, ...] = (*persons.ordered, *persons.indicators)
+    for index, axis in enumerate(axes):
         some = nodes.divisible_by(index)
         part = nodes.take(some)
         if isinstance(axis, OrderedAxis):

@@ -56,7 +56,7 @@ class LossSpace:
     attribute_weights: Floats
     offsets: Ints
     values: Codes
-    counts: Ints
+    counts: Codes
     weights: Floats
     axis_of: Codes
     error_weights: Floats
@@ -68,7 +68,6 @@ class LossSpace:
         rows = ("totals", "presents", "lowest", "highest", "squares")
         offsets, values, counts = people.take_rows(self.offsets, self.values, self.counts, persons)
         taken = {name: getattr(self, name)[persons] for name in rows}
-        counts = counts.astype(np.int64)
         return replace(self, **taken, offsets=offsets, values=values, counts=counts)
 
     def of_classes(self, order: Codes, low: Ints, high: Ints, records: Ints) -> Floats:
@@ -140,7 +139,7 @@ def loss_space(
         attribute_weights=roots,
         offsets=offsets,
         values=np.concatenate([np.empty(0), *values])[by_owner].astype(np.int32),
-        counts=np.concatenate([np.empty(0), *counts])[by_owner].astype(np.int64),
+        counts=np.concatenate([np.empty(0), *counts])[by_owner].astype(np.int32),
         weights=np.repeat([each.square_weight for each in columns], sizes).astype(np.float64),
         axis_of=np.repeat(np.arange(len(columns)), sizes).astype(np.int32),
         error_weights=np.array([each.error_weight for each in columns], dtype=np.float64),

@@ -44,7 +44,7 @@ class Values:
 
     offsets: Ints
     values: Codes
-    counts: Ints
+    counts: Codes
     size: int
     file: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     rank: Codes | None = None
@@ -192,7 +192,8 @@ class PersonTable:
 
 def fewest_sharing(records: Ints) -> Ints:
     """The fewest persons who share a number of records, all persons as one class; shape (1,)."""
-    return np.unique(records, return_counts=True)[1].min(keepdims=True)
+    sharing: Ints = np.unique(records, return_counts=True)[1].min(keepdims=True)
+    return sharing
 
 
 def ascending(position: Codes, records: Ints) -> Codes:
@@ -223,20 +224,23 @@ def take_persons(owned: list[PersonTable], persons: Codes) -> PersonTable:
     """
     table = owned.pop()
     records, sensitive = table.records, table.sensitive
-    axes: list[OrderedAxis | IndicatorAxis] = [*table.ordered, *table.indicators]
-    ordered, names, values = len(table.ordered), list(sensitive), list(sensitive.values())
+    ordered, indicators = list(table.ordered), list(table.indicators)
+    names, values = list(sensitive), list(sensitive.values())
     del table, sensitive
     records = records[persons]
-    for index, axis in enumerate(axes):
-        axes[index] = axis.take(persons)
-        del axis
+    for index, along in enumerate(ordered):
+        ordered[index] = along.take(persons)
+        del along
+    for index, among in enumerate(indicators):
+        indicators[index] = among.take(persons)
+        del among
     for index, held in enumerate(values):
         values[index] = held.take(persons)
         del held
     return PersonTable(
         records,
-        tuple(axes[:ordered]),
-        tuple(axes[ordered:]),
+        tuple(ordered),
+        tuple(indicators),
         dict(zip(names, values, strict=True)),
     )
 
@@ -307,8 +311,8 @@ def _category_axis(index: int, column: CodedColumn, rows: Codes, starts: Ints) -
 
 
 def _missing_axis(index: int, missing: npt.NDArray[np.bool_], records: Ints) -> IndicatorAxis:
-    nothing = np.empty(0, dtype=np.int64)
-    none = Values(np.zeros(len(records) + 1, dtype=np.int64), nothing.astype(np.int32), nothing, 0)
+    nothing = np.empty(0, dtype=np.int32)
+    none = Values(np.zeros(len(records) + 1, dtype=np.int64), nothing, nothing, 0)
     held = _with_missing(none, missing, records)
     return IndicatorAxis(index, _majority(held, missing, records), held)
 
@@ -321,7 +325,7 @@ def _with_missing(held: Values, missing: npt.NDArray[np.bool_], records: Ints) -
     owner = np.concatenate([np.repeat(np.arange(len(records)), np.diff(held.offsets)), people])
     by_owner = np.argsort(owner, kind="stable")
     values = np.concatenate([held.values, np.full(len(people), held.size, dtype=np.int32)])
-    counts = np.concatenate([held.counts, records[people]])
+    counts = np.concatenate([held.counts, records[people].astype(np.int32)])
     offsets = np.zeros(len(records) + 1, dtype=np.int64)
     np.cumsum(np.bincount(owner, minlength=len(records)), out=offsets[1:])
     return Values(offsets, values[by_owner], counts[by_owner], held.size + 1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 
 import numpy as np
@@ -10,10 +10,16 @@ import numpy.typing as npt
 
 from sfumato.core.errors import InputError
 from sfumato.kernels.distances import class_distances, class_ordered_distances
-from sfumato.kernels.sharing import count_sharing
-from sfumato.kernels.summaries import ValueCounts, class_order, count_persons, count_values
+from sfumato.kernels.sharing import SharingCounts, count_sharing
+from sfumato.kernels.summaries import (
+    PersonCounts,
+    ValueCounts,
+    class_order,
+    count_persons,
+    count_values,
+)
 from sfumato.kernels.threads import in_background
-from sfumato.risk.classes import ClassSummary
+from sfumato.risk.classes import ClassSummary, Counts
 
 Codes = npt.NDArray[np.int32]
 
@@ -60,10 +66,15 @@ def summarize(
     records = np.diff(starts)
     if records.min() == 0:
         raise InputError("parameter class_of", "must give every class a record")
-    by_id = (rows, starts) if shown is None else class_order(class_of, classes, shown)
-    sharing_of = partial(count_sharing, *by_id, person, person if shown is None else shown)
-    coming = in_background(sharing_of)
-    counts = count_persons(rows, starts, person)
+    if shown is None and np.array_equal(person, np.arange(len(person))):
+        first = rows[starts[:-1]].astype(np.int64)
+        counts = PersonCounts(records, records, np.ones_like(records), first, first)
+        coming: Callable[[], SharingCounts] = partial(_alone_or_equal, records, first)
+    else:
+        by_id = (rows, starts) if shown is None else class_order(class_of, classes, shown)
+        own = person if shown is None else shown
+        coming = in_background(partial(count_sharing, *by_id, person, own))
+        counts = count_persons(rows, starts, person)
     values: dict[str, ValueCounts] = {
         name: count_values(rows, starts, person, codes, int(codes.max()) + 1)
         for name, codes in sensitive.items()
@@ -102,6 +113,12 @@ def summarize(
         count_risk_row=sharing.risk_row,
         count_risk_total=sharing.risk_total,
     )
+
+
+def _alone_or_equal(records: Counts, first: Counts) -> SharingCounts:
+    """Where every record is a person of its own: all of a class have the same number, 1."""
+    alone = (records == 1).astype(np.int64)
+    return SharingCounts(records, first, alone, 1 / records, first, np.ones(len(records)))
 
 
 def _check(

@@ -164,7 +164,8 @@ def _read(
         del batch
     if rows == 0:
         raise InputError(source.subject, "must have records", found="none")
-    raws = {name: accumulator.finish() for name, accumulator in accumulators.items()}
+    finished = in_threads([each.finish for each in accumulators.values()])
+    raws = dict(zip(accumulators, finished, strict=True))
     return raws, _joined(kept, source.subject)
 
 

@@ -58,7 +58,7 @@ def test_errors_agree_with_naive_ones(data, seed, chunk, cases) -> None:
 
     def remembered(attribute, count, rng):
         values = draw(attribute, count, rng)
-        drawn.append((attribute.column.name, values))
+        drawn.append((attribute.column.name, values.selected))
         return values
 
     with pytest.MonkeyPatch.context() as patch:
@@ -97,7 +97,7 @@ def test_predicates_cover_about_a_third(column) -> None:
     letters = column("y", Kind.CATEGORICAL, [f"v{value % 50}" for value in values.tolist()])
     for each in (numbers, letters):
         attribute = in_classes(each, np.arange(3000))
-        selected = range_queries._predicates(attribute, 200, rng)
+        selected = range_queries._predicates(attribute, 200, rng).selected
         covered = attribute.records @ selected / 3000
         assert covered == pytest.approx(0.3, abs=0.02)
         assert len(np.unique(selected, axis=1).T) > 100
@@ -112,8 +112,20 @@ def test_every_predicate_selects_a_value(column) -> None:
         values = [1, 1, 1, None] if kind is Kind.NUMERIC else ["a", "a", "b", None]
         each = column("x", kind, values)
         attribute = in_classes(each, np.arange(4))
-        selected = range_queries._predicates(attribute, 50, rng)
+        selected = range_queries._predicates(attribute, 50, rng).selected
         assert (attribute.records @ selected > 0).all()
+
+
+def test_intervals_need_no_list_of_their_values(column) -> None:
+    rng = np.random.default_rng(2)
+    values = rng.integers(0, 60, 200).tolist()
+    numbers = column("x", Kind.NUMERIC, [None if value == 59 else value for value in values])
+    cells = in_classes(numbers, rng.permutation(np.arange(200) % 40)).cells
+    low, high = np.sort(rng.integers(0, numbers.domain.size, (2, 30)), axis=0)
+    codes = np.arange(numbers.domain.size)[:, None]
+    selected = ((codes >= low) & (codes <= high)).astype(float)
+    assert cells.are_ranges
+    assert (cells.overlaps(low, high) == cells.shares(selected)).all()
 
 
 def test_the_seed_decides_and_suppressed_records_are_errors(case, column) -> None:

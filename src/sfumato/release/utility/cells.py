@@ -69,6 +69,24 @@ class Cells:
             inside = one @ inside
         return inside / np.maximum(self.leaves, 1)[:, None]
 
+    @property
+    def are_ranges(self) -> bool:
+        """Whether each cell is one run of codes in their own order."""
+        one_each = len(self.first_run) == len(self.start)
+        return one_each and np.array_equal(self.order, np.arange(len(self.order)))
+
+    def overlaps(self, low: Ints, high: Ints) -> Floats:
+        """As `shares`, of sets that are all codes from ``low`` to ``high``, where `are_ranges`.
+
+        Parameters
+        ----------
+        low, high
+            Ends of each set; shape (sets,).
+        """
+        inside = np.minimum(self.stop[:, None], high + 1) - np.maximum(self.start[:, None], low)
+        shares: Floats = np.maximum(inside, 0) / np.maximum(self.leaves, 1)[:, None]
+        return shares
+
     def spread_evenly(self, mass: Ints) -> tuple[Floats, float]:
         """Spread what each class weighs evenly over the values of its cell.
 

@@ -154,8 +154,10 @@ def _relative_errors(
     for start in range(0, queries, step):
         count = min(step, queries - start)
         predicates = [_predicates(each, count, rng) for each in group]
-        exact = _counts(true, predicates)
-        shares = [each.cells.shares(values) for each, values in zip(group, predicates, strict=True)]
+        exact = _counts(true, [each.selected for each in predicates])
+        shares = [
+            predicate.shares(each.cells) for each, predicate in zip(group, predicates, strict=True)
+        ]
         estimate = _counts(released, shares)
         yield np.abs(estimate - exact) / np.maximum(exact, FLOOR * records)
 
@@ -188,10 +190,31 @@ def _counts(contingency: sparse.csr_array, shares: Sequence[Floats]) -> Floats:
     return counts
 
 
-def _predicates(attribute: Attribute, count: int, rng: np.random.Generator) -> Floats:
-    """1 where a value is selected, else 0; shape (domain size, count)."""
+@dataclass(frozen=True, eq=False)
+class _Predicates:
+    """What some queries ask of one column.
+
+    Attributes
+    ----------
+    selected
+        1 where a value is selected, else 0; shape (domain size, queries).
+    ends
+        The lowest and the highest code that is selected, where all between them are.
+    """
+
+    selected: Floats
+    ends: tuple[Ints, Ints] | None = None
+
+    def shares(self, cells: Cells) -> Floats:
+        """Share of each cell's values that is selected; shape (cells, queries)."""
+        if self.ends is None or not cells.are_ranges:
+            return cells.shares(self.selected)
+        return cells.overlaps(*self.ends)
+
+
+def _predicates(attribute: Attribute, count: int, rng: np.random.Generator) -> _Predicates:
     if attribute.column.kind is Kind.CATEGORICAL:
-        return _sets(attribute.records, count, rng)
+        return _Predicates(_sets(attribute.records, count, rng))
     size = attribute.column.domain.size
     before = np.append(0, np.cumsum(attribute.records))
     start = rng.uniform(0, (1 - COVERED) * before[-1], size=count)
@@ -199,7 +222,7 @@ def _predicates(attribute: Attribute, count: int, rng: np.random.Generator) -> F
     high = np.searchsorted(before, start + COVERED * before[-1], side="left") - 1
     codes = np.arange(size)[:, None]
     selected: Floats = ((codes >= low) & (codes <= high)).astype(np.float64)
-    return selected
+    return _Predicates(selected, (low, high))
 
 
 def _sets(records: Ints, count: int, rng: np.random.Generator) -> Floats:
