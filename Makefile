@@ -7,6 +7,8 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check -qq
 INSTALL = $(PIP) install --prefer-binary --constraint constraints.txt
 STAMP  := $(VENV)/.stamp
+# Other tools that benchmarks run; they pin older versions of what sfumato uses.
+PEERS  := .venv-peers
 
 # Workers of the tests: as many as there are processors, at most four.
 PYTEST_ARGS ?= --numprocesses auto --maxprocesses 4
@@ -39,7 +41,8 @@ format: $(STAMP)-check ## format the code and mend what ruff can mend
 	@$(BIN)/ruff check --quiet --fix-only .
 	@$(BIN)/ruff format .
 
-bench: $(STAMP)-bench ## times of the tree as ratios to a sort, on this machine
+bench: $(STAMP)-bench ## times as ratios to a sort, to DuckDB and to other tools, on this machine
+	@$(MAKE) --no-print-directory $(PEERS)/.stamp || echo "the other tools cannot be installed here: left out"
 	@$(BIN)/python benchmarks/run.py
 
 docs: $(STAMP)-check ## build the documentation in build/docs
@@ -51,7 +54,7 @@ study: $(STAMP)-demo ## the tables of Kartal and Li 2020 again (DATA=folder)
 	@$(BIN)/sfumato study kartal-li-2020 $(if $(DATA),--data "$(DATA)")
 
 clean: ## remove what these targets have made, .venv included
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(PEERS) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(STAMP)-venv:
@@ -69,9 +72,16 @@ $(STAMP)-%: $(STAMP)-venv pyproject.toml constraints.txt
 	@$(INSTALL) --build-constraint constraints.txt $(WANTS_$*)
 	@touch $@
 
+$(PEERS)/.stamp: benchmarks/peers.txt
+	@echo "creating $(PEERS)"
+	@$(PYTHON) -m venv --clear $(PEERS)
+	@$(PEERS)/bin/python -m pip --disable-pip-version-check -qq install --prefer-binary \
+	  --requirement benchmarks/peers.txt
+	@touch $@
+
 WANTS_demo  := --editable '.[report]'
 WANTS_test  := --editable '.[all]' --group test
 WANTS_check := --editable '.[all]' --group check
-WANTS_bench := --editable . --group bench
+WANTS_bench := --editable '.[report]' --group bench
 
 .PRECIOUS: $(STAMP)-%
