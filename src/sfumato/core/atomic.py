@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import tempfile
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -59,15 +59,9 @@ def atomic_path(target: str | os.PathLike[str]) -> Iterator[Path]:
     """
     path = Path(target)
     check_target(path)
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part{path.suffix}")
     try:
-        handle, name = tempfile.mkstemp(
-            prefix=f".{path.name}.", suffix=f".part{path.suffix}", dir=path.parent
-        )
-    except OSError:
-        raise _no_folder(path) from None
-    os.close(handle)
-    temporary = Path(name)
-    try:
+        _create(temporary, path)
         yield temporary
         os.replace(temporary, path)
     except OSError as error:
@@ -79,6 +73,14 @@ def atomic_path(target: str | os.PathLike[str]) -> Iterator[Path]:
         ) from None
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _create(temporary: Path, path: Path) -> None:
+    """An empty file that only its owner may read; its name is known before it exists."""
+    try:
+        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    except OSError:
+        raise _no_folder(path) from None
 
 
 def _no_folder(path: Path) -> InputError:
