@@ -12,7 +12,7 @@ PEERS  := .venv-peers
 
 # Workers of the tests: as many as there are processors, at most four.
 PYTEST_ARGS ?= --numprocesses auto --maxprocesses 4
-# Where the study finds the INFORMS data.
+# Where the study finds the papers' data sets.
 DATA ?= $(wildcard ../shared/data)
 
 .DEFAULT_GOAL := help
