@@ -215,13 +215,19 @@ def test_a_release_can_be_repeated(
         assert (folder / name).read_bytes() == (folder / "again" / name).read_bytes()
 
 
-def test_a_repetition_of_another_file_is_said(folder: Path, run: Run) -> None:
+@pytest.mark.parametrize("changed", ["visits.csv", "schema.toml"])
+def test_another_file_or_schema_is_not_repeated(changed: str, folder: Path, run: Run) -> None:
     run(*ANONYMIZE, "--k", "2", "--output", "release.csv")
-    with (folder / "visits.csv").open("a", encoding="utf-8") as file:
-        file.write(",".join(column[0] for column in GOOD.values()) + "\n")
+    line = {
+        "visits.csv": ",".join(column[0] for column in GOOD.values()) + "\n",
+        "schema.toml": "weight = 2.0\n",
+    }
+    with (folder / changed).open("a", encoding="utf-8") as file:
+        file.write(line[changed])
     result = run(*ANONYMIZE, "--repeat", "release.toml", "--output", "again.csv")
-    assert result.code == 0
-    assert "Warning: the file is not the one of the manifest" in result.err
+    assert result.code == 1
+    assert "must be what the manifest of --repeat was made from" in result.err
+    assert not (folder / "again.csv").exists()
 
 
 def test_the_seed_decides(folder: Path, run: Run) -> None:

@@ -221,6 +221,7 @@ def anonymize(
         check_report_path(report)
     earlier = None if repeat is None else _earlier(context, repeat, pseudonym_key)
     if earlier is not None:
+        _check_same(earlier, data, declared)
         promises = earlier.constraints
         arguments = earlier.options.to_dict() | {"seed": earlier.seed}
     else:
@@ -262,8 +263,6 @@ def anonymize(
     release = release.write(output)
     if report is not None:
         write_report(release, report)
-    if earlier is not None:
-        warn(_differences(earlier, release.manifest))
     if json:
         warn(release.warnings)
         print_json(release.to_json())
@@ -334,16 +333,22 @@ def _earlier(context: typer.Context, repeat: Path, key: Path | None) -> Manifest
     return manifest
 
 
-def _differences(earlier: Manifest, made: Manifest) -> tuple[str, ...]:
-    """What keeps a release from being the repetition that was asked for."""
-    return tuple(
-        f"the {what} is not the one of the manifest: this is another release with the same seed."
-        for what, before, now in (
-            ("file", earlier.input_sha256, made.input_sha256),
-            ("schema", earlier.schema_sha256, made.schema_sha256),
-        )
-        if before != now
-    )
+def _check_same(manifest: Manifest, data: Path, declared: Schema) -> None:
+    """Refuse another file or schema: the seed would give its persons the same pseudonyms."""
+    from sfumato.release.manifest import file_sha256, schema_sha256
+
+    file = file_sha256(data) if data.is_file() else ""
+    for what, before, now in (
+        ("DATA", manifest.input_sha256, file),
+        ("option --schema", manifest.schema_sha256, schema_sha256(declared)),
+    ):
+        if before not in ("", now):
+            raise InputError(
+                what,
+                "must be what the manifest of --repeat was made from",
+                found="another content",
+                advice="release it anew: the same seed would link the persons of two files",
+            )
 
 
 def _key(path: Path | None) -> bytes | None:

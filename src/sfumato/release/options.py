@@ -91,8 +91,23 @@ class Options:
             count("cap_records", self.cap_records, 1)
         share("suppress", self.suppress, zero=True, one=False)
         share("threshold", self.threshold, zero=False, one=True)
+        if self.cut is Cut.SEARCH:
+            self._check_search()
         if self.recoding is Recoding.FULL_DOMAIN:
             self._check_full_domain()
+
+    def _check_search(self) -> None:
+        for name, value, accepted in (
+            ("split", self.split, Split.BALANCE),
+            ("recoding", self.recoding, Recoding.LOCAL),
+        ):
+            if value is not accepted:
+                raise InputError(
+                    f"parameter {name}",
+                    "must be left out where the search chooses the cuts",
+                    found=f'{value.value} with cut = "search"',
+                    accepted=accepted.value,
+                )
 
     def _check_full_domain(self) -> None:
         if self.values not in (Form.RANGE, Form.HIERARCHY):
