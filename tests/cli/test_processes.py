@@ -72,6 +72,32 @@ def test_ctrl_c_while_writing(large: Path, tmp_path: Path) -> None:
     pytest.fail("the release was written before Ctrl-C was noticed, three times")
 
 
+UNRAISABLE = """
+import signal, sys
+from sfumato.cli.interrupt import interrupted, remember_interrupts
+
+class Pressed:
+    def __del__(self):
+        signal.raise_signal(signal.SIGINT)
+
+class Broken:
+    def __del__(self):
+        raise ValueError("{canary}")
+
+with remember_interrupts():
+    del [Pressed()][0]
+    assert interrupted()
+    del [Broken()][0]
+"""
+
+
+def test_what_a_callback_cannot_raise_prints_no_message() -> None:
+    line = [sys.executable, "-c", UNRAISABLE.format(canary=CANARY)]
+    run = subprocess.run(line, capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stdout) == (0, "")
+    assert run.stderr == "Ignored builtins.ValueError (message withheld)\n"
+
+
 BUG = """
 import sys
 import sfumato.schema

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,17 +14,29 @@ _pressed = threading.Event()
 
 @contextmanager
 def remember_interrupts() -> Iterator[None]:
-    """Remember Ctrl-C while the block runs, beside raising KeyboardInterrupt as usual."""
+    """Remember Ctrl-C while the block runs, beside raising KeyboardInterrupt as usual.
+
+    What Python cannot raise, in a callback of a library, is not printed: it may hold data.
+    """
     _pressed.clear()
     usual = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if not usual or threading.current_thread() is not threading.main_thread():
         yield
         return
     signal.signal(signal.SIGINT, _remember)
+    hook, sys.unraisablehook = sys.unraisablehook, _publishable
     try:
         yield
     finally:
+        sys.unraisablehook = hook
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _publishable(unraisable: sys.UnraisableHookArgs) -> None:
+    """Say the kind of an error that Python could not raise; a Ctrl-C is remembered anyway."""
+    if not issubclass(unraisable.exc_type, KeyboardInterrupt):
+        kind = unraisable.exc_type
+        sys.stderr.write(f"Ignored {kind.__module__}.{kind.__qualname__} (message withheld)\n")
 
 
 def _remember(_number: int, _frame: FrameType | None) -> None:
