@@ -25,11 +25,11 @@ PANELS: dict[str, Callable[[sf.Risk], Any]] = {
 
 
 def panel(title: str, risks: tuple[sf.Risk, sf.Risk]) -> Any:
-    """Share of the classes by their risk, before and after."""
+    """Share of the classes by their risk, before and after; a bar holds its upper end."""
     edges = np.linspace(0, 1, 21)
     rows = []
     for name, risk in zip(NAMES, risks, strict=True):
-        counts, _ = np.histogram(PANELS[title](risk), edges)
+        counts = np.histogram(-PANELS[title](risk), -edges[::-1])[0][::-1]
         rows += [
             {"file": name, "from": low, "to": high, "share": float(count / counts.sum())}
             for low, high, count in zip(edges[:-1], edges[1:], counts, strict=True)

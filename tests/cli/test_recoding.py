@@ -43,6 +43,34 @@ def test_full_domain_and_again(run, folder):
     assert (folder / "out.csv").read_bytes() == (folder / "first.csv").read_bytes()
 
 
+@pytest.mark.parametrize(
+    ("asked", "cut"),
+    [
+        ((), "search"),
+        (("--cut", "median"), "median"),
+        (("--split", "variance"), "median"),
+        (("--recoding", "full-domain"), None),
+    ],
+    ids=["usual", "median", "split", "full-domain"],
+)
+def test_the_manifest_names_the_cut_and_repeats_it(run, folder, asked, cut):
+    result = run("anonymize", *WORDS, "--pid-k", "2", *asked, "--output", "out.csv", "--json")
+    assert result.code == 0, result.err
+    assert json.loads(result.out)["manifest"]["options"].get("cut") == cut
+    first = [(folder / name).read_bytes() for name in ("out.csv", "release.toml")]
+    words = (*WORDS[:3], "--repeat", "release.toml", "--output", "out.csv")
+    again = run("anonymize", *words)
+    assert again.code == 0, again.err
+    assert [(folder / name).read_bytes() for name in ("out.csv", "release.toml")] == first
+
+
+def test_a_search_has_no_split(run, folder):
+    asked = ("--k", "2", "--cut", "search", "--split", "variance", "--output", "out.csv")
+    result = run("anonymize", *WORDS, *asked)
+    assert result.code == 1
+    assert "parameter split" in result.err
+
+
 def test_suppression_and_again(run, folder):
     asked = ("--pid-k", "2", "--suppress", "0.25", "--output", "out.csv", "--json")
     result = run("anonymize", *WORDS, *asked)

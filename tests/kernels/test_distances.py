@@ -13,11 +13,11 @@ from scipy.stats import wasserstein_distance
 
 from sfumato.kernels import choose
 from sfumato.kernels.distances import (
-    class_distances,
     class_ordered_distances,
     side_distances,
     side_ordered_distances,
 )
+from sfumato.kernels.summaries import ClassOrder, count_values
 
 both_ways = pytest.mark.parametrize("compiled", [False, True])
 VALUES = 6
@@ -105,7 +105,8 @@ def test_classes_are_the_naive_distances(compiled, case):
     rows = np.arange(len(codes), dtype=np.int32)
     ranks = np.array(rank, dtype=np.int32)
     with compiling(compiled):
-        equal = class_distances(rows, starts, codes, np.array(file))
+        order = ClassOrder(rows, starts, rows)
+        equal = count_values(order, codes, np.array(file)).distance
         ordered = class_ordered_distances(rows, starts, codes, np.array(file), ranks)
     for number, node in enumerate(classes):
         own = [v for t, v in records if t == node and v >= 0]

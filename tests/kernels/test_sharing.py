@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from sfumato.kernels import choose
 from sfumato.kernels.sharing import count_sharing, scan_sharing, side_sharing
-from sfumato.kernels.summaries import class_order
+from sfumato.kernels.summaries import class_order, count_records, in_order
 
 both_ways = pytest.mark.parametrize("compiled", [False, True])
 
@@ -74,9 +74,10 @@ def naive(rows, person, shown):
 def test_count_sharing_is_the_naive_count(compiled, case):
     class_of, person, shown = (np.array(column, dtype=np.int32) for column in case)
     with compiling(compiled):
-        rows, starts = class_order(class_of, int(class_of.max()) + 1, shown)
-        found = count_sharing(rows, starts, person, shown)._asdict()
-    for t in range(len(starts) - 1):
+        records, _ = count_records(class_of, int(class_of.max()) + 1)
+        order = class_order(class_of, records, shown)
+        found = count_sharing(order, in_order(order, person))._asdict()
+    for t in range(len(records)):
         own = [row for row, number in enumerate(case[0]) if number == t]
         for name, expected in naive(own, case[1], case[2]).items():
             assert found[name][t] == pytest.approx(expected), name

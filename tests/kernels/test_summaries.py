@@ -11,8 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.kernels import choose
-from sfumato.kernels.summaries import class_order, count_persons, count_values
+from sfumato.kernels import choose, summaries
+from sfumato.kernels.summaries import (
+    class_order,
+    count_persons,
+    count_records,
+    count_values,
+    in_order,
+)
 
 VALUES = 5
 
@@ -29,31 +35,40 @@ def cases(draw):
     return classes, [row[1] for row in rows], [row[2] for row in rows]
 
 
-def counted(case, compiled):
+def counted(case, compiled, many=summaries.MANY):
     class_of, person, codes = (np.array(column, dtype=np.int32) for column in case)
-    with patch.object(choose, "COMPILED_ABOVE", 0 if compiled else 10**9):
-        rows, starts = class_order(class_of, int(class_of.max()) + 1, person)
-        return (
-            rows,
-            starts,
-            count_persons(rows, starts, person),
-            count_values(rows, starts, person, codes, VALUES),
-        )
+    with (
+        patch.object(choose, "COMPILED_ABOVE", 0 if compiled else 10**9),
+        patch.object(summaries, "MANY", many),
+    ):
+        records, first = count_records(class_of, int(class_of.max()) + 1)
+        order = class_order(class_of, records, person)
+        file = np.bincount(codes + 1, minlength=VALUES + 1)[1:]
+        values = count_values(order, in_order(order, codes), file)
+        return (records, first), order, count_persons(order), values
 
 
 @settings(deadline=None, max_examples=200)
-@given(cases())
-def test_loops_agree_with_twins(case):
-    rows, starts, persons, values = counted(case, compiled=True)
-    twin_rows, twin_starts, twin_persons, twin_values = counted(case, compiled=False)
-    np.testing.assert_array_equal(rows, twin_rows)
-    np.testing.assert_array_equal(starts, twin_starts)
-    for name in persons._fields:
-        np.testing.assert_array_equal(getattr(persons, name), getattr(twin_persons, name), name)
-    for name in values._fields:
-        np.testing.assert_allclose(
-            getattr(values, name), getattr(twin_values, name), atol=1e-12, err_msg=name
-        )
+@given(cases(), st.sampled_from([0, summaries.MANY]))
+def test_loops_agree_with_twins(case, many):
+    records, order, *found = counted(case, compiled=True, many=many)
+    twin_records, twin_order, *twin_found = counted(case, compiled=False)
+    np.testing.assert_array_equal(records, twin_records)
+    for one, other in zip(order, twin_order, strict=True):
+        np.testing.assert_array_equal(one, other)
+    for counts, twin_counts in zip(found, twin_found, strict=True):
+        for name in counts._fields:
+            np.testing.assert_allclose(
+                getattr(counts, name), getattr(twin_counts, name), atol=1e-12, err_msg=name
+            )
+
+
+@pytest.mark.parametrize("many", [0, 10**9])
+def test_large_classes_are_sorted_by_person_and_row(many):
+    class_of, person = np.random.default_rng(3).integers(0, (3, 40), (5000, 2)).T.astype(np.int32)
+    found = counted((class_of, person, person), compiled=True, many=many)[1]
+    np.testing.assert_array_equal(found.rows, np.lexsort((person, class_of)))
+    np.testing.assert_array_equal(found.owners, person[found.rows])
 
 
 def naive_class(rows, person, codes):
@@ -89,10 +104,10 @@ def naive_class(rows, person, codes):
 @given(case=cases())
 def test_counts_agree_with_a_naive_count(compiled, case):
     class_of, person, codes = case
-    _, starts, persons, values = counted(case, compiled)
+    (records, first), _, persons, values = counted(case, compiled)
     for t in range(max(class_of) + 1):
         rows = [row for row, number in enumerate(class_of) if number == t]
-        assert starts[t + 1] - starts[t] == len(rows)
+        assert (records[t], first[t]) == (len(rows), rows[0])
         found = persons._asdict() | values._asdict()
         for name, expected in naive_class(rows, person, codes).items():
             assert found[name][t] == pytest.approx(expected, abs=1e-12), name

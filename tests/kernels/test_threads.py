@@ -25,6 +25,11 @@ def test_results_keep_the_order_of_the_tasks():
         [n, -n] for n in range(5)
     ]
     assert threads.in_background(lambda: 7)() == 7
+    for alone in (True, False):
+        coming = threads.one_by_one([lambda: 1, lambda: 1 // 0, lambda: 3], alone=alone)
+        assert next(coming) == 1
+        with pytest.raises(ZeroDivisionError):
+            next(coming)
 
 
 @pytest.mark.usefixtures("processors")

@@ -11,8 +11,10 @@ from oracles.remeasure import remeasure
 
 import sfumato as sf
 from sfumato.core.errors import ConstraintsNotMetError, InputError
-from sfumato.examples import worked_example
+from sfumato.examples import generate_clinics, worked_example
 from sfumato.hierarchies import contains, parse_released
+from sfumato.release.manifest import load_manifest
+from sfumato.release.options import Options
 from sfumato.schema import Kind
 
 TOLERANCE = Fraction(1, 10**6)
@@ -92,13 +94,13 @@ def cells(table):
 @given(
     files(),
     PROMISES,
-    st.sampled_from(["balance", "variance", "range"]),
+    st.sampled_from([{}, {"cut": "median"}, {"split": "variance"}, {"split": "range"}]),
     st.sampled_from(["range", "set", "hierarchy"]),
     st.integers(0, 2**32),
 )
-def test_release_keeps_every_promise(table, promises, split, values, seed):
+def test_release_keeps_every_promise(table, promises, cuts, values, seed):
     try:
-        release = sf.anonymize(table, SCHEMA, *promises, split=split, values=values, seed=seed)
+        release = sf.anonymize(table, SCHEMA, *promises, **cuts, values=values, seed=seed)
     except ConstraintsNotMetError:
         return
     found = remeasure(cells(release.data), QUASI, "who", ("illness", "drug"))
@@ -191,7 +193,9 @@ def test_row_order_and_names_of_persons_change_nothing_without_ties(cut, seed):
 def test_worked_example_is_table_6b():
     """Paper 003, Table 6b (page 12): the released groups, cell by cell."""
     table, schema = worked_example()
-    release = sf.anonymize(table, schema, sf.GBalance(0.5), sf.HAffiliation(0.5), seed=1)
+    release = sf.anonymize(
+        table, schema, sf.GBalance(0.5), sf.HAffiliation(0.5), cut="median", seed=1
+    )
     groups = {}
     for row in release.data.to_pylist():
         key = (row["age"], row["gender"], row["zip"])
@@ -213,16 +217,65 @@ def test_worked_example_is_table_6b():
 def test_values_bounds_means_and_sets():
     table, schema = worked_example()
     promises = (sf.GBalance(0.5), sf.HAffiliation(0.5))
-    bounds = sf.anonymize(table, schema, *promises, values="bounds").data
+    bounds = sf.anonymize(table, schema, *promises, cut="median", values="bounds").data
     assert set(zip(bounds["age_low"].to_pylist(), bounds["age_high"].to_pylist(), strict=True)) == {
         (84, 86), (78, 85), (69, 76),
     }  # fmt: skip
-    means = sf.anonymize(table, schema, *promises, values="mean").data
+    means = sf.anonymize(table, schema, *promises, cut="median", values="mean").data
     assert set(means["age"].to_pylist()) == {85.0, 81.8, 72.7}
-    sets = sf.anonymize(table, schema, *promises, values="set").data
+    sets = sf.anonymize(table, schema, *promises, cut="median", values="set").data
     assert set(sets["zip"].to_pylist()) == {
         "{20090, 20375}", "{20090, 20375, 20400, 20420}", "{20048, 20400}",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("asked", "cut"),
+    [
+        ({}, "search"),
+        ({"split": "balance"}, "search"),
+        ({"cut": "search"}, "search"),
+        ({"cut": "median"}, "median"),
+        ({"split": "variance"}, "median"),
+        ({"split": "range"}, "median"),
+        ({"recoding": "full-domain"}, None),
+        ({"recoding": "full-domain", "split": "range"}, None),
+        ({"recoding": "full-domain", "cut": "median"}, "median"),
+    ],
+)
+def test_the_cut_when_nobody_says_it(asked, cut, tmp_path):
+    options = Options(**asked)
+    assert options.cut == cut
+    assert options.to_dict().get("cut") == cut
+    assert Options(**options.to_dict()) == options
+    table, schema = worked_example()
+    release = sf.anonymize(table, schema, sf.KAnonymity(3), **asked, seed=1)
+    release.manifest.write(tmp_path / "release.toml")
+    assert load_manifest(tmp_path / "release.toml").options == options
+
+
+def test_the_search_is_the_default_and_a_split_is_the_papers_tree():
+    clinics = generate_clinics(1000, rng=1)
+
+    def release(**cuts):
+        return sf.anonymize(clinics.visits, clinics.schema, sf.GBalance(0.8), **cuts, seed=1)
+
+    usual, search, median = release(), release(cut="search"), release(cut="median")
+    assert usual.data.equals(search.data)
+    assert usual.utility.ane < median.utility.ane
+    split, both = release(split="variance"), release(split="variance", cut="median")
+    assert split.data.equals(both.data)
+    assert not split.data.equals(usual.data)
+
+
+def test_full_domain_recoding_cuts_nothing():
+    table, schema = worked_example()
+    made = {"recoding": "full-domain", "seed": 1}
+    plain, with_cut = (
+        sf.anonymize(table, schema, sf.KAnonymity(3), **made, **cut)
+        for cut in ({}, {"cut": "median"})
+    )
+    assert plain.data.equals(with_cut.data)
 
 
 def test_seed_repeats_the_release_and_order_is_shuffled():

@@ -12,6 +12,7 @@ import sfumato as sf
 from sfumato.core.errors import InputError
 from sfumato.release.constraints import BY_NAME, Budget
 from sfumato.release.persons import PersonTable, Values
+from sfumato.release.register.members import Members
 from sfumato.risk.classes import ClassSummary
 
 CONSTRAINTS = [
@@ -29,6 +30,8 @@ CONSTRAINTS = [
     sf.TCloseness(0.3),
     sf.TCloseness(0.5, attribute="b"),
     sf.TCloseness(0.25, distance="ordered"),
+    sf.DeltaPresence(0.0, 0.4),
+    sf.DeltaPresence(0.3, 0.6),
 ]
 FILE = np.array([4, 1, 3, 0, 2])
 """Records of the whole file with each value: for t-closeness the groups are part of it."""
@@ -37,11 +40,12 @@ by_name = pytest.mark.parametrize("constraint", CONSTRAINTS, ids=repr)
 
 @st.composite
 def groups(draw):
-    """Persons of one class: number of records and the values of two attributes."""
+    """Persons of one class: records, values of two attributes, persons of a register alike."""
     person = st.tuples(
         st.integers(1, 6),
         st.frozensets(st.integers(0, 4), max_size=3),
         st.frozensets(st.integers(0, 4), min_size=1, max_size=3),
+        st.integers(1, 4),
     )
     return draw(st.lists(person, min_size=1, max_size=12))
 
@@ -55,7 +59,14 @@ def person_table(group):
         counts = np.ones(len(values), dtype=np.int64)
         sensitive[name] = Values(offsets, values, counts, 5, FILE, np.arange(5, dtype=np.int32))
     records = np.array([person[0] for person in group], dtype=np.int64)
-    return PersonTable(records, (), (), sensitive)
+    return PersonTable(records, (), (), sensitive, register(group))
+
+
+def register(group):
+    """Everybody of the group with the others of the register who look the same."""
+    everybody = sum(person[3] for person in group)
+    same = np.zeros(everybody, dtype=np.int32)
+    return Members(everybody, same, same, np.zeros((1, 0), dtype=bool), (), ())
 
 
 def keeps(constraint, group):
@@ -87,6 +98,13 @@ def keeps(constraint, group):
         case "t_closeness":
             far = [distance(each, stated.get("distance") == "ordered") for each in having]
             return max(far) <= Fraction(stated["t"]) + Fraction(1, 10**9)
+        case "presence":
+            share = Fraction(len(group), sum(person[3] for person in group))
+            return (
+                Fraction(stated["low"]) - Fraction(1, 10**8)
+                <= share
+                <= Fraction(stated["high"]) + Fraction(1, 10**8)
+            )
     raise AssertionError(constraint.name)
 
 
@@ -129,6 +147,8 @@ def test_offenders_go_until_the_promise_holds_or_nobody_can_help(constraint, gro
         left = [person for place, person in enumerate(left) if place not in offenders]
     if constraint.name in {"k", "pid_k", "l", "t_closeness"}:
         assert left == group
+    if constraint.name == "presence":  # whoever goes was in the register
+        assert len(left) == len(group) or not keeps(constraint, group)
     if constraint.name == "shared_counts":
         gone = len(group) - len(left)
         numbers = Counter(person[0] for person in group)
@@ -141,11 +161,11 @@ def test_offenders_go_until_the_promise_holds_or_nobody_can_help(constraint, gro
 
 @by_name
 def test_shortfall_names_the_number_asked_and_the_number_found(constraint):
-    alone = person_table([(5, frozenset({1}), frozenset({1}))])
+    alone = person_table([(5, frozenset({1}), frozenset({1}), 1)])
     text = constraint.shortfall(alone.whole())
     assert text.startswith(constraint.name)
     assert text.endswith(".")
-    if constraint.needs - {"fewest_sharing"}:
+    if constraint.needs - {"fewest_sharing", "population"}:
         assert "column '" in text
 
 
@@ -158,7 +178,7 @@ def test_thresholds_as_familiar_numbers():
     """Paper 003, Equations 3 and 6."""
     assert sf.GBalance(k=5).g == pytest.approx(0.8)
     assert sf.HAffiliation(l=3).h == pytest.approx(1 / 3)
-    five_equal = person_table([(2, frozenset(), frozenset({1}))] * 5)
+    five_equal = person_table([(2, frozenset(), frozenset({1}), 1)] * 5)
     assert sf.GBalance(0.8).met(five_equal.whole())[0]
 
 
@@ -171,3 +191,28 @@ def test_marketer_risk_is_additive_over_classes():
     assert budget.spent(ClassSummary(sizes, sizes, sizes, sizes)).tolist() == [1, 1]
     with pytest.raises(InputError):
         sf.MarketerRisk(1.5)
+
+
+def test_marketer_risk_against_a_population():
+    """Paper 004, Theorem 1: f/F per class, and for f = 1 Argus's p ln(1/p) / (1 - p), times 1.2."""
+    sizes = np.array([1, 4])
+    classes = ClassSummary(sizes, sizes, sizes, sizes, population=np.array([5, 2]))
+    counted = sf.MarketerRisk(0.25).against(None)
+    assert counted.spent(classes).tolist() == [1 / 5, 1]
+    assert counted.limit(records=100, persons=40) == 10
+    with pytest.raises(LookupError):
+        counted.spent(ClassSummary(sizes, sizes, sizes, sizes))
+    estimated = sf.MarketerRisk(0.25).against(0.1).spent(classes)
+    assert estimated[0] == pytest.approx(1.2 * 0.1 * np.log(10) / 0.9)
+    assert 0.1 < estimated[1] < estimated[0]
+    assert counted.parameters() == {"tau": 0.25}
+
+
+def test_delta_presence_refuses_what_it_cannot_mean():
+    with pytest.raises(InputError):
+        sf.DeltaPresence(0.6, 0.5)
+    with pytest.raises(InputError):
+        sf.DeltaPresence(0, 0)
+    sizes = np.array([1])
+    with pytest.raises(LookupError):
+        sf.DeltaPresence(0, 0.5).met(ClassSummary(sizes, sizes, sizes, sizes))

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from sfumato.core.errors import InputError
 from sfumato.table.sources.open_source import open_source
 
 Refused = Callable[..., str]
@@ -49,6 +50,28 @@ def test_only_columns_asked_for_in_that_order(tmp_path: Path) -> None:
     source = open_source(written(tmp_path, table, "t.pq"))
     (batch,) = source.batches(["z", "b.c"])
     assert batch.to_pydict() == {"z": [3], "b.c": [2]}
+
+
+@pytest.mark.parametrize("dictionaries", [True, False])
+def test_a_column_by_itself_has_the_same_values(tmp_path: Path, dictionaries: bool) -> None:
+    table = pa.table(
+        {
+            "s": [{"t": n} for n in range(1000)],
+            "t": [None if n % 7 == 0 else f"é{n % 3}" for n in range(1000)],
+            "n": range(1000),
+        }
+    )
+    path = tmp_path / "t.parquet"
+    pq.write_table(table, path, row_group_size=300, use_dictionary=dictionaries)
+    column = open_source(path).column
+    assert column is not None
+    texts, numbers = pa.chunked_array(column("t")), pa.chunked_array(column("n"))
+    assert pa.types.is_dictionary(texts.type) == dictionaries
+    assert texts.to_pylist() == table["t"].to_pylist()
+    assert numbers.equals(table["n"])
+    for name in ("s", "nowhere"):
+        with pytest.raises(InputError):
+            column(name)
 
 
 def test_streams_row_groups_again_and_again(tmp_path: Path) -> None:

@@ -109,38 +109,21 @@ def side_ordered_distances(
     return _in_runs(loop, order, low, high, side, offsets, values, counts, rank, below, sums)
 
 
-def class_distances(rows: Codes, starts: Counts, codes: Codes, file: Counts) -> Floats:
-    """The equal distance of each class: O(records).
-
-    Parameters
-    ----------
-    rows, starts
-        What `summaries.class_order` gave.
-    codes
-        Value of each record, -1 for missing, shape (records,).
-    file
-        Number of records of the file with each value.
-
-    Returns
-    -------
-    array
-        Shape (classes,).
-    """
-    if not file.any():
-        return np.zeros(len(starts) - 1)
-    loop = _loops(len(rows)).class_distances
-    return _in_runs(loop, rows, starts[:-1], starts[1:], codes, file / file.sum())
-
-
 def class_ordered_distances(
     rows: Codes, starts: Counts, codes: Codes, file: Counts, rank: Codes
 ) -> Floats:
     """The ordered distance of each class: O(v log r) for the v values of the classes.
 
+    The equal one is counted with the values, by `summaries.count_values`.
+
     Parameters
     ----------
-    rows, starts, codes, file
-        As in `class_distances`.
+    rows, starts
+        As `summaries.class_order` gave them.
+    codes
+        Value of each record, -1 for missing, shape (records,).
+    file
+        Number of records of the file with each value.
     rank
         Rank of each value, from 0 without a gap.
 

@@ -109,29 +109,6 @@ def side_ordered_distances(
 
 
 @compiled
-def class_distances(rows: Codes, low: Counts, high: Counts, codes: Codes, share: Floats) -> Floats:
-    """Equal distance of each class; shape (classes,)."""
-    distance = np.zeros(len(low))
-    seen = np.zeros(len(share), np.int64)
-    met = np.zeros(len(share), np.int64)
-    for t in range(len(low)):
-        found, total = 0, 0
-        for place in range(low[t], high[t]):
-            value = codes[rows[place]]
-            if value >= 0:
-                if seen[value] == 0:
-                    met[found] = value
-                    found += 1
-                seen[value] += 1
-                total += 1
-        for i in range(found):
-            value = met[i]
-            distance[t] += max(seen[value] / total - share[value], 0.0)
-            seen[value] = 0
-    return distance
-
-
-@compiled
 def class_ordered_distances(
     rows: Codes,
     low: Counts,

@@ -124,12 +124,6 @@ def _of_classes(rows: Codes, low: Counts, high: Counts, codes: Codes) -> tuple[C
     return group[value >= 0], value[value >= 0]
 
 
-def class_distances(rows: Codes, low: Counts, high: Counts, codes: Codes, share: Floats) -> Floats:
-    """Equal distance of each class; see ``distances``."""
-    group, value = _of_classes(rows, low, high, codes)
-    return _equal(group, value, np.ones(len(value), dtype=np.int64), len(low), share)
-
-
 def class_ordered_distances(
     rows: Codes,
     low: Counts,

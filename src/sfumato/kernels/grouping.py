@@ -45,11 +45,11 @@ def number_by_first_appearance(keys: Keys, space: int) -> tuple[npt.NDArray[np.i
         return grouping_twin.number_by_first_appearance(keys)
     from sfumato.kernels import grouping_loops
 
-    numbers = np.empty(len(keys), dtype=np.int32)
     if space <= max(2 * len(keys), DIRECT_SPACE):
-        table = np.full(space, -1, dtype=np.int32)
+        numbers, table = np.empty(len(keys), dtype=np.int32), np.full(space, -1, dtype=np.int32)
         return numbers, int(grouping_loops.number_with_table(keys, table, numbers))
-    return numbers, int(grouping_loops.number_first_rows(_first_rows(keys), numbers))
+    numbers = _first_rows(keys)
+    return numbers, int(grouping_loops.number_first_rows(numbers))
 
 
 def _first_rows(keys: Keys) -> npt.NDArray[np.int32]:

@@ -73,13 +73,16 @@ def first_rows(part_keys: Keys, part_rows: Codes, bits: int, first: Codes) -> No
 
 
 @compiled
-def number_first_rows(first: Codes, numbers: Codes) -> int:
-    """Number the rows that are the first of their key, in their order; the others copy theirs."""
+def number_first_rows(first: Codes) -> int:
+    """Number the rows that are the first of their key, in their order; the others copy theirs.
+
+    ``first`` is turned from first rows into numbers; those of earlier rows are read there.
+    """
     distinct = 0
     for i in range(len(first)):
         if first[i] == i:
-            numbers[i] = distinct
+            first[i] = distinct
             distinct += 1
         else:
-            numbers[i] = numbers[first[i]]
+            first[i] = first[first[i]]
     return distinct

@@ -19,12 +19,14 @@ class Interner:
     """
 
     def __init__(self) -> None:
-        self._slots = np.zeros((1 << 16, 2), dtype=np.int64)
+        self._slots = np.zeros((1 << 16, 3), dtype=np.int64)
         self._offsets = np.zeros(1 << 15, dtype=np.int64)
         self._data = np.zeros(1 << 18, dtype=np.uint8)
         self._known = 0
 
-    def number(self, offsets: Ints, data: Bytes, missing: npt.NDArray[np.bool_]) -> Codes:
+    def number(
+        self, offsets: npt.NDArray[np.integer], data: Bytes, missing: npt.NDArray[np.bool_]
+    ) -> Codes:
         """The number of each string; -1 where it is missing.
 
         Parameters
@@ -54,7 +56,7 @@ class Interner:
             )
             if done == len(codes):
                 return codes
-            if 2 * self._known >= len(self._slots):
+            if 4 * self._known >= 3 * len(self._slots):
                 self._slots = interning_loops.doubled(self._slots)
             longest = int(offsets[done + 1] - offsets[done])
             self._offsets = _with_room(self._offsets, self._known + 2)

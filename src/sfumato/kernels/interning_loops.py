@@ -14,44 +14,37 @@ PRIME = np.uint64(0x100000001B3)
 BASIS = np.uint64(0xCBF29CE484222325)
 """The numbers of the hash FNV-1a."""
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+SHORT = 15
+"""Bytes of the longest string that fits into two integers, with its length."""
+LONG = -1
+"""The second integer of longer strings, whose first one is a hash."""
 AHEAD = 64
 """Strings that are looked up side by side."""
 
 
 @compiled
-def _hash(data: Bytes, start: int, stop: int) -> int:
-    """FNV-1a of some bytes, spread once more over all bits, as a positive integer."""
+def _key(data: Bytes, start: int, stop: int) -> tuple[int, int]:
+    """Two integers that say which string it is; of a long one, only which it may be."""
+    length = stop - start
+    if length <= SHORT:
+        low, high = np.uint64(0), np.uint64(length) << np.uint64(56)
+        for i in range(min(length, 8)):
+            low |= np.uint64(data[start + i]) << np.uint64(8 * i)
+        for i in range(8, length):
+            high |= np.uint64(data[start + i]) << np.uint64(8 * (i - 8))
+        return np.int64(low), np.int64(high)  # type: ignore[return-value]
     value = BASIS
     for place in range(start, stop):
         value = (value ^ np.uint64(data[place])) * PRIME
-    value = (value ^ (value >> np.uint64(32))) * GOLDEN
-    return np.int64(value >> np.uint64(1))  # type: ignore[return-value]
+    return np.int64(value), LONG  # type: ignore[return-value]
 
 
 @compiled
-def _look_ahead(
-    offsets: Ints,
-    data: Bytes,
-    begin: int,
-    slots: Ints,
-    known_offsets: Ints,
-    known_data: Bytes,
-    hashes: Ints,
-) -> int:
-    """Hash the next strings, and touch the memory that they will be looked up in.
-
-    The processor fetches what it need not wait for side by side; one after the other, as each
-    string is compared, it would wait for each of them.
-    """
-    rows = min(len(hashes), len(offsets) - 1 - begin)
-    touched = 0
-    for row in range(rows):
-        hashes[row] = _hash(data, offsets[begin + row], offsets[begin + row + 1])
-        touched += slots[hashes[row] & (len(slots) - 1), 1]
-    for row in range(rows):
-        found = max(slots[hashes[row] & (len(slots) - 1), 1] - 1, 0)
-        touched += known_data[min(known_offsets[found], len(known_data) - 1)]
-    return touched
+def _slot(low: int, high: int, mask: int) -> int:
+    """Where a key is looked up first: its bits, spread over all others (as MurmurHash ends)."""
+    value = (np.uint64(low) ^ (np.uint64(high) * PRIME)) * GOLDEN
+    value = (value ^ (value >> np.uint64(32))) * GOLDEN
+    return np.int64(value >> np.uint64(20)) & mask  # type: ignore[return-value]
 
 
 @compiled
@@ -66,7 +59,7 @@ def _same(one: Bytes, start: int, stop: int, other: Bytes, first: int, last: int
 
 @compiled
 def number(
-    offsets: Ints,
+    offsets: npt.NDArray[np.integer],
     data: Bytes,
     missing: npt.NDArray[np.bool_],
     begin: int,
@@ -78,50 +71,59 @@ def number(
 ) -> tuple[int, int]:
     """Fill ``codes`` from row ``begin`` on, until the end or until there is no room.
 
-    ``slots``, shape (2**bits, 2), hold a hash and a number plus one (0: empty); known strings
+    ``slots``, shape (2**bits, 3), hold a key and a number plus one (0: empty); known strings
     are ``known_data[known_offsets[i]:known_offsets[i + 1]]``. Gives the first row that is not
     done, and how many strings are known then.
+
+    Some strings at a time find their slots, and touch them, before one is looked up: so the
+    processor fetches what it needs of the memory side by side.
     """
     mask = len(slots) - 1
-    hashes = np.empty(AHEAD, np.int64)
+    keys = np.empty((AHEAD, 4), np.int64)
     for row in range(begin, len(codes)):
-        if (row - begin) % AHEAD == 0:
-            _look_ahead(offsets, data, row, slots, known_offsets, known_data, hashes)
+        ahead = (row - begin) % AHEAD
+        if ahead == 0:
+            rows = min(AHEAD, len(codes) - row)
+            for i in range(rows):
+                low, high = _key(data, offsets[row + i], offsets[row + i + 1])
+                keys[i, 0], keys[i, 1], keys[i, 2] = low, high, _slot(low, high, mask)
+            for i in range(rows):
+                keys[i, 3] = slots[keys[i, 2], 2]
         if missing[row]:
             codes[row] = -1
             continue
         start, stop = offsets[row], offsets[row + 1]
-        hashed = hashes[(row - begin) % AHEAD]
-        slot = hashed & mask
-        while slots[slot, 1] != 0:
-            found = slots[slot, 1] - 1
-            if slots[slot, 0] == hashed and _same(
-                data, start, stop, known_data, known_offsets[found], known_offsets[found + 1]
-            ):
-                break
+        low, high, slot = keys[ahead, 0], keys[ahead, 1], keys[ahead, 2]
+        while slots[slot, 2] != 0:
+            if slots[slot, 0] == low and slots[slot, 1] == high:
+                found = slots[slot, 2] - 1
+                first, last = known_offsets[found], known_offsets[found + 1]
+                if high != LONG or _same(data, start, stop, known_data, first, last):
+                    break
             slot = (slot + 1) & mask
-        if slots[slot, 1] == 0:
+        if slots[slot, 2] == 0:
             end = known_offsets[known] + stop - start
-            if 2 * known >= len(slots) or known + 2 > len(known_offsets) or end > len(known_data):
+            if 3 * len(slots) <= 4 * known or known + 2 > len(known_offsets):
+                return row, known
+            if end > len(known_data):
                 return row, known
             known_data[known_offsets[known] : end] = data[start:stop]
             known += 1
             known_offsets[known] = end
-            slots[slot, 0] = hashed
-            slots[slot, 1] = known
-        codes[row] = slots[slot, 1] - 1
+            slots[slot, 0], slots[slot, 1], slots[slot, 2] = low, high, known
+        codes[row] = slots[slot, 2] - 1
     return len(codes), known
 
 
 @compiled
 def doubled(slots: Ints) -> Ints:
     """The same entries in twice as many slots."""
-    larger = np.zeros((2 * len(slots), 2), np.int64)
+    larger = np.zeros((2 * len(slots), 3), np.int64)
     mask = len(larger) - 1
     for old in range(len(slots)):
-        if slots[old, 1] != 0:
-            new = slots[old, 0] & mask
-            while larger[new, 1] != 0:
+        if slots[old, 2] != 0:
+            new = _slot(slots[old, 0], slots[old, 1], mask)
+            while larger[new, 2] != 0:
                 new = (new + 1) & mask
             larger[new] = slots[old]
     return larger

@@ -10,11 +10,16 @@ from sfumato.kernels.choose import compiled
 Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float64]
+CLEARED_AT_ONCE = 16
+"""Counters per person that are set to 0 faster than those of the person's values are found."""
 
 
 @compiled
-def _forget(order: Codes, start: int, stop: int, offsets: Ints, values: Codes, held: Ints) -> None:
-    """Set ``held`` of all values of these persons to 0."""
+def forget(order: Codes, start: int, stop: int, offsets: Ints, values: Codes, held: Ints) -> None:
+    """Set ``held``, which counts nobody else's values, to 0."""
+    if len(held) <= CLEARED_AT_ONCE * (stop - start):
+        held[:] = 0
+        return
     for place in range(start, stop):
         person = order[place]
         for entry in range(offsets[person], offsets[person + 1]):
@@ -59,11 +64,11 @@ def scan_affiliations(
     for node in range(len(low)):
         start, stop = low[node], high[node]
         _count_shared(order, start, stop, 1, 0, offsets, values, shared, left, left_distinct)
-        _forget(order, start, stop, offsets, values, shared)
+        forget(order, start, stop, offsets, values, shared)
         _count_shared(
             order, stop - 1, start, -1, -1, offsets, values, shared, right, right_distinct
         )
-        _forget(order, start, stop, offsets, values, shared)
+        forget(order, start, stop, offsets, values, shared)
     return left, right, left_distinct, right_distinct
 
 
@@ -78,7 +83,7 @@ def _moment(total: Floats, present: Ints) -> float:
 
 
 @compiled
-def _gain(total: Floats, present: Ints, own_total: Floats, own_present: Ints) -> float:
+def gain_of(total: Floats, present: Ints, own_total: Floats, own_present: Ints) -> float:
     """What the squared distance loses when a node's own part is cut off, over attributes.
 
     Own part and rest, of m and n - m values, gain m (n - m) / n times the squared distance of
@@ -94,7 +99,7 @@ def _gain(total: Floats, present: Ints, own_total: Floats, own_present: Ints) ->
 
 
 @compiled
-def _gather(
+def gather(
     order: Codes,
     start: int,
     stop: int,
@@ -155,7 +160,7 @@ def scan_losses(
     right_held, left_held = np.zeros(len(weights), np.int64), np.zeros(len(weights), np.int64)
     for node in range(len(low)):
         start, stop = low[node], high[node]
-        number, whole[node], pairs = _gather(
+        number, whole[node], pairs = gather(
             order, start, stop, records, totals, squares, presents, offsets, values, counts,
             weights, total, present, right_held,
         )  # fmt: skip
@@ -176,14 +181,14 @@ def scan_losses(
                 left_held[value] += count
             if place + 1 < stop:
                 gain = left_pairs / left_number + right_pairs / (number - left_number)
-                gain += _gain(total, present, left_total, left_present) - pairs / number
+                gain += gain_of(total, present, left_total, left_present) - pairs / number
                 after[place] = max(whole[node] - gain, 0.0)
-        _forget(order, start, stop, offsets, values, left_held)
+        forget(order, start, stop, offsets, values, left_held)
     return whole, after
 
 
 @compiled
-def _group(order: Codes, start: int, stop: int, member: Codes, ends: Ints, grouped: Codes) -> None:
+def group(order: Codes, start: int, stop: int, member: Codes, ends: Ints, grouped: Codes) -> None:
     """Put a node's persons by column, and where those of column c end into ``ends[c + 1]``."""
     ends[:] = 0
     for place in range(start, stop):
@@ -197,7 +202,7 @@ def _group(order: Codes, start: int, stop: int, member: Codes, ends: Ints, group
 
 
 @compiled
-def _shift_pairs(
+def shift_pairs(
     grouped: Codes,
     first: int,
     last: int,
@@ -218,7 +223,7 @@ def _shift_pairs(
             lost += weights[value] * count * (2 * rest - count)
             own_pairs += weights[value] * count * (2 * own_held[value] + count)
             own_held[value] += count
-    _forget(grouped, first, last, offsets, values, own_held)
+    forget(grouped, first, last, offsets, values, own_held)
     return own_pairs, lost
 
 
@@ -252,11 +257,11 @@ def member_losses(
     ends, grouped = np.zeros(columns + 2, np.int64), np.empty(longest, np.int32)
     found = 0
     for node in range(len(low)):
-        number, whole, pairs = _gather(
+        number, whole, pairs = gather(
             order, low[node], high[node], records, totals, squares, presents, offsets, values,
             counts, weights, total, present, held,
         )  # fmt: skip
-        _group(order, low[node], high[node], member, ends, grouped)
+        group(order, low[node], high[node], member, ends, grouped)
         for column in range(columns):
             first, last = ends[column], ends[column + 1]
             if first == last:
@@ -272,16 +277,16 @@ def member_losses(
                     own_present[attribute] += presents[person, attribute]
             after[found] = whole
             if right_records[found] < number:
-                own_pairs, lost = _shift_pairs(
+                own_pairs, lost = shift_pairs(
                     grouped, first, last, offsets, values, counts, weights, held, own_held
                 )
                 gain = (pairs - lost) / (number - right_records[found]) - pairs / number
                 gain += own_pairs / right_records[found]
-                gain += _gain(total, present, own_total, own_present)
+                gain += gain_of(total, present, own_total, own_present)
                 after[found] = max(whole - gain, 0.0)
             found_node[found], found_column[found], right[found] = node, column, last - first
             found += 1
-        _forget(order, low[node], high[node], offsets, values, held)
+        forget(order, low[node], high[node], offsets, values, held)
     return (
         found_node[:found],
         found_column[:found],
@@ -361,6 +366,49 @@ def _category_error(
 
 
 @compiled
+def leaf_loss(
+    order: Codes,
+    start: int,
+    stop: int,
+    records: Ints,
+    totals: Floats,
+    presents: Ints,
+    lowest: Floats,
+    highest: Floats,
+    attribute_weights: Floats,
+    offsets: Ints,
+    values: Codes,
+    counts: Codes,
+    axis_of: Codes,
+    error_weights: Floats,
+    width_weights: Floats,
+    width_scales: Floats,
+    held: Ints,
+    distinct: Ints,
+    covered: Ints,
+) -> float:
+    """Absolute error and width of the released values of one node; ``held`` comes as zeros."""
+    loss, number = 0.0, 0
+    for place in range(start, stop):
+        number += records[order[place]]
+    for attribute in range(totals.shape[1]):
+        loss += _ordered_loss(
+            order, start, stop, number, attribute, totals, presents, lowest, highest,
+            attribute_weights[attribute],
+        )  # fmt: skip
+    loss += _category_error(
+        order, start, stop, number, offsets, values, counts, axis_of, error_weights, held,
+        distinct, covered,
+    )  # fmt: skip
+    for axis in range(len(distinct)):
+        others = distinct[axis] - 1 + (covered[axis] < number)
+        if others > 0:
+            width = min(others * width_scales[axis], 1.0)
+            loss += width_weights[axis] * width * number
+    return loss
+
+
+@compiled
 def leaf_losses(
     order: Codes,
     low: Ints,
@@ -385,21 +433,9 @@ def leaf_losses(
     distinct = np.zeros(len(error_weights), np.int64)
     covered = np.zeros(len(error_weights), np.int64)
     for node in range(len(low)):
-        start, stop, number = low[node], high[node], 0
-        for place in range(start, stop):
-            number += records[order[place]]
-        for attribute in range(totals.shape[1]):
-            losses[node] += _ordered_loss(
-                order, start, stop, number, attribute, totals, presents, lowest, highest,
-                attribute_weights[attribute],
-            )  # fmt: skip
-        losses[node] += _category_error(
-            order, start, stop, number, offsets, values, counts, axis_of, error_weights, held,
-            distinct, covered,
+        losses[node] = leaf_loss(
+            order, low[node], high[node], records, totals, presents, lowest, highest,
+            attribute_weights, offsets, values, counts, axis_of, error_weights, width_weights,
+            width_scales, held, distinct, covered,
         )  # fmt: skip
-        for axis in range(len(distinct)):
-            others = distinct[axis] - 1 + (covered[axis] < number)
-            if others > 0:
-                width = min(others * width_scales[axis], 1.0)
-                losses[node] += width_weights[axis] * width * number
     return losses

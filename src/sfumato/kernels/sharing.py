@@ -9,10 +9,13 @@ import numpy.typing as npt
 
 from sfumato.kernels import sharing_twin
 from sfumato.kernels.choose import worth_compiling
+from sfumato.kernels.scans import CALLS
+from sfumato.kernels.summaries import ClassOrder, of_classes
 
 Codes = npt.NDArray[np.int32]
 Counts = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.integer]
 
 
 class SharingCounts(NamedTuple):
@@ -38,46 +41,45 @@ class SharingCounts(NamedTuple):
     """
 
     fewest: Counts
-    fewest_row: Counts
-    alone: Counts
+    fewest_row: Integers
+    alone: Integers
     risk: Floats
-    risk_row: Counts
+    risk_row: Integers
     risk_total: Floats
 
 
-def count_sharing(rows: Codes, starts: Counts, person: Codes, shown: Codes) -> SharingCounts:
+def count_sharing(order: ClassOrder, person: Codes) -> SharingCounts:
     """Count in each class the persons who share a number of records: O(records).
 
     Parameters
     ----------
-    rows, starts
-        What `summaries.class_order` gave for ``shown``; no class is empty.
+    order
+        What `summaries.class_order` gave for the ids that the records show; no class is empty.
+        Ids are the persons themselves, unless a person has several, which are then numbered one
+        after the other.
     person
-        Index of each record's person, shape (records,).
-    shown
-        Index of the id that each record shows, shape (records,); ``person`` itself unless a
-        person has several ids, which are then numbered one after the other.
+        Index of each record's person, in that order, shape (records,).
     """
-    if not worth_compiling(len(person)):
+    rows, starts, shown = order
+    if not worth_compiling(len(rows)):
         return SharingCounts(*sharing_twin.count_sharing(rows, starts, person, shown))
     from sfumato.kernels import sharing_loops
 
-    classes = len(starts) - 1
-    records = np.bincount(shown)
-    longest = min(int(np.diff(starts).max()), int(np.count_nonzero(records)))
-    counts = np.empty((4, classes), dtype=np.int64)
-    risks = np.empty((2, classes))
-    sharing_loops.count_sharing(
-        rows,
-        starts,
-        person,
-        shown,
-        np.zeros((6, int(records.max()) + 1), dtype=np.int64),
-        np.empty((3, longest), dtype=np.int32),
-        counts,
-        risks,
-    )
-    fewest, fewest_row, alone, risk_row = counts
+    fewest = np.empty(len(starts) - 1, dtype=np.int64)
+    others = np.empty((3, len(starts) - 1), dtype=np.int32)
+    risks = np.empty((2, len(starts) - 1))
+    most = int(sharing_loops.longest_run(shown))
+
+    def count(begin: int, end: int) -> None:
+        longest = int(np.diff(starts[begin : end + 1]).max())
+        scratch = np.zeros((6, most + 1), dtype=np.int64)
+        runs = np.empty((3, longest), dtype=np.int32)
+        sharing_loops.count_sharing(
+            rows, starts, person, shown, begin, end, scratch, runs, fewest, others, risks
+        )
+
+    of_classes(starts, count)
+    fewest_row, alone, risk_row = others
     return SharingCounts(fewest, fewest_row, alone, risks[0], risk_row, risks[1])
 
 
@@ -136,7 +138,7 @@ def scan_sharing(
         Among the persons of the node up to the place, and among those behind it (0 where there
         is nobody); shape (persons,) each, 0 outside the nodes.
     """
-    if not worth_compiling(len(order)):
+    if not worth_compiling(len(order) * CALLS):
         return sharing_twin.scan_sharing(order, low, high, records)
     from sfumato.kernels import sharing_loops
 

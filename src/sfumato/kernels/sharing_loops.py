@@ -13,17 +13,34 @@ Floats = npt.NDArray[np.float64]
 
 
 @compiled
+def longest_run(shown: Codes) -> int:
+    """Length of the longest run of one number."""
+    longest, start = 0, 0
+    for at in range(len(shown)):
+        if shown[at] != shown[start]:
+            start = at
+        longest = max(longest, at + 1 - start)
+    return longest
+
+
+@compiled
 def count_sharing(
     rows: Codes,
     starts: Counts,
     person: Codes,
     shown: Codes,
+    begin: int,
+    end: int,
     scratch: Counts,
     runs: Codes,
-    counts: Counts,
+    fewest_sharing: Counts,
+    others: Codes,
     risks: Floats,
 ) -> None:
-    """Fill ``counts``, shape (4, classes), and ``risks``, shape (2, classes).
+    """Fill the fields of `SharingCounts` for the classes from ``begin`` to before ``end``.
+
+    ``others``, shape (3, classes), holds fewest_row, alone and risk_row; ``risks``, shape
+    (2, classes), risk and risk_total.
 
     ``scratch``, shape (6, sizes), comes filled with zeros; it holds per size the ids, the
     persons, the last person, the first row and the ids of one person; its last row lists the
@@ -31,14 +48,19 @@ def count_sharing(
     """
     ids, persons, last, first, own, met = scratch
     sizes, owners, first_rows = runs
-    for t in range(len(starts) - 1):
+    for t in range(begin, end):
         found, different = 0, 0
-        at = starts[t]
-        while at < starts[t + 1]:
+        at, stop = starts[t], starts[t + 1]
+        if shown[at] == shown[stop - 1]:
+            fewest_sharing[t] = 1
+            others[0, t], others[1, t], others[2, t] = rows[at], 1, rows[at]
+            risks[0, t], risks[1, t] = 1.0, 1.0
+            continue
+        while at < stop:
             row = rows[at]
-            owner, one = person[row], shown[row]
+            owner, one = person[at], shown[at]
             size = 0
-            while at < starts[t + 1] and shown[rows[at]] == one:
+            while at < stop and shown[at] == one:
                 size += 1
                 at += 1
             sizes[found], owners[found], first_rows[found] = size, owner, row
@@ -59,29 +81,30 @@ def count_sharing(
             if persons[size] < fewest or (persons[size] == fewest and first[size] < fewest_row):
                 fewest, fewest_row = persons[size], first[size]
         alone, risk, risk_row, total = 0, 0.0, -1, 0.0
-        begin = 0
-        while begin < found:
-            end = begin
-            while end < found and owners[end] == owners[begin]:
-                own[sizes[end]] += 1
-                end += 1
+        left = 0
+        while left < found:
+            right = left
+            while right < found and owners[right] == owners[left]:
+                own[sizes[right]] += 1
+                right += 1
             worst, worst_row, is_alone = 0.0, -1, False
-            for i in range(begin, end):
+            for i in range(left, right):
                 size = sizes[i]
                 share = own[size] / ids[size]
                 if share > worst or (share == worst and first_rows[i] < worst_row):
                     worst, worst_row = share, first_rows[i]
                 is_alone = is_alone or persons[size] == 1
-            for i in range(begin, end):
+            for i in range(left, right):
                 own[sizes[i]] = 0
             alone += is_alone
             total += worst
             if worst > risk or (worst == risk and worst_row < risk_row):
                 risk, risk_row = worst, worst_row
-            begin = end
+            left = right
         for i in range(different):
             ids[met[i]] = 0
-        counts[0, t], counts[1, t], counts[2, t], counts[3, t] = fewest, fewest_row, alone, risk_row
+        fewest_sharing[t] = fewest
+        others[0, t], others[1, t], others[2, t] = fewest_row, alone, risk_row
         risks[0, t], risks[1, t] = risk, total
 
 

@@ -55,9 +55,9 @@ def count_sharing(
     """Count over runs of one id within one class; the fields of ``SharingCounts``."""
     classes = len(starts) - 1
     class_of = np.repeat(np.arange(classes), np.diff(starts))
-    runs = _starts(class_of, shown[rows])
+    runs = _starts(class_of, shown)
     size = np.diff(np.append(runs, len(rows)))
-    run_class, owner, row = class_of[runs], person[rows[runs]], rows[runs]
+    run_class, owner, row = class_of[runs], person[runs], rows[runs]
 
     same_size, ids = _pairs(run_class, size)
     same_size_and_owner, own = _pairs(same_size, owner)

@@ -1,13 +1,15 @@
 """Per equivalence class: how often each person and each sensitive value occurs.
 
-All functions here work on one order of the records: by class, within a class by person, within
-a person by row. It is made once and read by every sensitive attribute.
+The counts read the records in one order: by class, within a class by person, within a person by
+row. It is made once, and columns are put into it once, so that memory is read from one end to
+the other.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -15,11 +17,16 @@ import numpy.typing as npt
 
 from sfumato.kernels import summaries_twin
 from sfumato.kernels.choose import COMPILED_ABOVE, worth_compiling
-from sfumato.kernels.threads import in_threads, parts
+from sfumato.kernels.threads import PARTS, in_threads, parts
 
 Codes = npt.NDArray[np.int32]
 Counts = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.integer]
+MANY = 32
+"""Records of a class, on average, from which all of them are sorted together."""
+SCANS = 4
+"""Runs of classes, each of which looks through all records for its own."""
 
 
 class PersonCounts(NamedTuple):
@@ -42,7 +49,7 @@ class PersonCounts(NamedTuple):
     persons: Counts
     squares: Counts
     largest: Counts
-    largest_row: Counts
+    largest_row: Integers
     first_row: Counts
 
 
@@ -67,106 +74,175 @@ class ValueCounts(NamedTuple):
     commonest
         Number of records with the commonest and with the second commonest value, shape
         (classes, 2).
+    distance
+        Equal distance of the records' values from those of the whole file, see `distances`.
     """
 
     affiliation: Counts
-    affiliation_row: Counts
+    affiliation_row: Integers
     distinct: Counts
     entropy: Floats
-    valued: Counts
-    commonest: Counts
+    valued: Integers
+    commonest: Integers
+    distance: Floats
 
 
-def class_order(class_of: Codes, classes: int, person: Codes) -> tuple[Codes, Counts]:
-    """Order the records by class, within a class by person, within a person by row.
+class ClassOrder(NamedTuple):
+    """The records by class, within a class by person, within a person by row.
 
-    Two stable counting sorts, the first of which is skipped where the rows are in the order of
-    persons already: O(records + persons + classes). Small inputs sort by comparison.
+    Attributes
+    ----------
+    rows
+        The 0-based rows in that order, shape (records,).
+    starts
+        Where each class starts in it, shape (classes + 1,).
+    owners
+        The person of each of ``rows``, shape (records,).
+    """
+
+    rows: Codes
+    starts: Counts
+    owners: Codes
+
+
+def count_records(class_of: Codes, classes: int) -> tuple[Counts, Counts]:
+    """The number of records of each class, and its 0-based first row: O(records).
 
     Parameters
     ----------
     class_of
         Class of each record in [0, classes), shape (records,).
     classes
-        Number of classes.
-    person
-        Index of each record's person, from 0, shape (records,).
-
-    Returns
-    -------
-    tuple
-        The rows in that order, shape (records,), and where each class starts in it,
-        shape (classes + 1,).
+        Number of classes. The first row of one without a record means nothing.
     """
-    if not worth_compiling(len(person)):
-        return summaries_twin.class_order(class_of, classes, person)
+    if not worth_compiling(len(class_of)):
+        return summaries_twin.count_records(class_of, classes)
     from sfumato.kernels import summaries_loops
 
-    rows = np.empty(len(person), dtype=np.int32)
-    starts = np.zeros(classes + 1, dtype=np.int64)
-    summaries_loops.class_order(class_of, person, int(person.max()) + 1, rows, starts)
-    return rows, starts
+    records, first = np.zeros(classes, dtype=np.int64), np.zeros(classes, dtype=np.int64)
+
+    def count(begin: int, end: int) -> None:
+        summaries_loops.count_records(class_of, begin, end, records, first)
+
+    scans = SCANS if classes > COMPILED_ABOVE else 1
+    edges = np.linspace(0, classes, scans + 1).astype(np.int64).tolist()
+    in_threads([partial(count, *edge) for edge in pairwise(edges)])
+    return records, first
 
 
-def count_persons(rows: Codes, starts: Counts, person: Codes) -> PersonCounts:
+def class_order(class_of: Codes, records: Counts, person: Codes) -> ClassOrder:
+    """Order the records by class, within a class by person, within a person by row.
+
+    Classes of few records are sorted each by itself, after one pass that moves the records to
+    their classes. Where they have many, two stable counting sorts take O(records + persons +
+    classes). Small inputs sort by comparison.
+
+    Parameters
+    ----------
+    class_of
+        Class of each record in [0, classes), shape (records,).
+    records
+        Number of records of each class.
+    person
+        Index of each record's person, from 0, shape (records,).
+    """
+    starts = np.zeros(len(records) + 1, dtype=np.int64)
+    np.cumsum(records, out=starts[1:])
+    if not worth_compiling(len(person)):
+        return ClassOrder(*summaries_twin.class_order(class_of, person, starts))
+    from sfumato.kernels import summaries_loops
+
+    rows, owners = np.empty_like(person), np.empty_like(person)
+    if len(person) > MANY * len(records):
+        by_person = np.empty_like(person)
+        summaries_loops.order_by_person(person, int(person.max()) + 1, by_person)
+        summaries_loops.order_by_class(class_of, person, by_person, starts, rows, owners)
+        return ClassOrder(rows, starts, owners)
+    keys = np.empty(len(person), dtype=np.int64)
+
+    def order(begin: int, end: int) -> None:
+        summaries_loops.order_classes(class_of, person, starts, begin, end, keys, rows, owners)
+
+    wanted = len(person) * np.arange(1, SCANS) // SCANS
+    edges = [0, *np.searchsorted(starts, wanted).tolist(), len(records)]
+    in_threads([partial(order, *edge) for edge in pairwise(edges)])
+    return ClassOrder(rows, starts, owners)
+
+
+def in_order(order: ClassOrder, codes: Codes) -> Codes:
+    """A column in the order of the classes, shape (records,)."""
+    if not worth_compiling(len(codes)):
+        return codes[order.rows]
+    from sfumato.kernels import summaries_loops
+
+    taken = np.empty_like(codes)
+    edges = np.linspace(0, len(codes), PARTS + 1).astype(np.int64).tolist()
+    in_threads(
+        [partial(summaries_loops.take, codes, order.rows, *edge, taken) for edge in pairwise(edges)]
+    )
+    return taken
+
+
+def count_persons(order: ClassOrder) -> PersonCounts:
     """Count the records of each person in each class: O(records).
 
     Parameters
     ----------
-    rows, starts
+    order
         What `class_order` gave; no class is empty.
-    person
-        Index of each record's person, shape (records,).
     """
-    if not worth_compiling(len(person)):
-        return PersonCounts(*summaries_twin.count_persons(rows, starts, person))
+    rows, starts, owners = order
+    if not worth_compiling(len(rows)):
+        return PersonCounts(*summaries_twin.count_persons(rows, starts, owners))
     from sfumato.kernels import summaries_loops
 
-    counts = np.empty((5, len(starts) - 1), dtype=np.int64)
+    counts = np.empty((4, len(starts) - 1), dtype=np.int64)
+    largest_row = np.empty(len(starts) - 1, dtype=np.int32)
 
     def count(begin: int, end: int) -> None:
-        summaries_loops.count_persons(rows, starts, person, begin, end, counts)
+        summaries_loops.count_persons(rows, starts, owners, begin, end, counts, largest_row)
 
-    _of_classes(starts, count)
-    return PersonCounts(*counts)
+    of_classes(starts, count)
+    persons, squares, largest, first_row = counts
+    return PersonCounts(persons, squares, largest, largest_row, first_row)
 
 
-def count_values(
-    rows: Codes, starts: Counts, person: Codes, codes: Codes, values: int
-) -> ValueCounts:
+def count_values(order: ClassOrder, codes: Codes, file: Counts) -> ValueCounts:
     """Count the records and the persons of each sensitive value in each class: O(records).
 
     Parameters
     ----------
-    rows, starts
+    order
         What `class_order` gave; no class is empty.
-    person
-        Index of each record's person, shape (records,).
     codes
-        Sensitive value of each record in [-1, values), -1 for missing, shape (records,).
-    values
-        Number of possible values.
+        Sensitive value of each record in [-1, values), -1 for missing, as `in_order` gives them.
+    file
+        Number of records of the file with each value, shape (values,).
     """
-    if not worth_compiling(len(person)):
-        return ValueCounts(*summaries_twin.count_values(rows, starts, person, codes))
+    rows, starts, owners = order
+    share = file / max(file.sum(), 1)
+    if not worth_compiling(len(rows)):
+        return ValueCounts(*summaries_twin.count_values(rows, starts, owners, codes, share))
     from sfumato.kernels import summaries_loops
 
-    classes = len(starts) - 1
-    counts = np.empty((4, classes), dtype=np.int64)
-    commonest, entropy = np.empty((classes, 2), dtype=np.int64), np.empty(classes)
+    counts = np.empty((2, len(starts) - 1), dtype=np.int64)
+    others = np.empty((4, len(starts) - 1), dtype=np.int32)
+    spread = np.empty((2, len(starts) - 1))
 
     def count(begin: int, end: int) -> None:
-        scratch = np.full((5, values), -1, dtype=np.int64)
+        scratch = np.full((5, len(share)), -1, dtype=np.int64)
         summaries_loops.count_values(
-            rows, starts, person, codes, begin, end, scratch, counts, commonest, entropy
+            rows, starts, owners, codes, share, begin, end, scratch, counts, others, spread
         )
 
-    _of_classes(starts, count)
-    affiliation, affiliation_row, distinct, valued = counts
-    return ValueCounts(affiliation, affiliation_row, distinct, entropy, valued, commonest)
+    of_classes(starts, count)
+    affiliation, distinct = counts
+    affiliation_row, valued, commonest = others[0], others[1], others[2:].T
+    entropy, distance = spread
+    return ValueCounts(affiliation, affiliation_row, distinct, entropy, valued, commonest, distance)
 
 
-def _of_classes(starts: Counts, count: Callable[[int, int], None]) -> None:
+def of_classes(starts: Counts, count: Callable[[int, int], None]) -> None:
     """Count some runs of classes, on all processors."""
     runs = parts(starts[1:], COMPILED_ABOVE)
     in_threads([partial(count, run.start, run.stop) for run in runs])

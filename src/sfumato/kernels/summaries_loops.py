@@ -12,55 +12,109 @@ from sfumato.kernels.choose import compiled
 Codes = npt.NDArray[np.int32]
 Counts = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+FEW = 32
+"""Records of a class up to which they are sorted by insertion."""
+ROW = (1 << 32) - 1
+"""The bits of a key that hold its row; those above hold its person."""
 
 
 @compiled
-def _by_person(person: Codes, persons: int) -> Codes:
-    """Rows in the order of persons, by a stable counting sort."""
+def count_records(class_of: Codes, begin: int, end: int, records: Counts, first: Counts) -> None:
+    """Count the records of the classes from ``begin`` to before ``end``, and find their first.
+
+    ``records`` comes filled with zeros.
+    """
+    for row in range(len(class_of)):
+        t = class_of[row]
+        if begin <= t < end:
+            if records[t] == 0:
+                first[t] = row
+            records[t] += 1
+
+
+@compiled
+def _sort(keys: Counts) -> None:
+    if len(keys) > FEW:
+        keys.sort()
+        return
+    for i in range(1, len(keys)):
+        key = keys[i]
+        at = i
+        while at > 0 and keys[at - 1] > key:
+            keys[at] = keys[at - 1]
+            at -= 1
+        keys[at] = key
+
+
+@compiled
+def order_classes(
+    class_of: Codes,
+    person: Codes,
+    starts: Counts,
+    begin: int,
+    end: int,
+    keys: Counts,
+    rows: Codes,
+    owners: Codes,
+) -> None:
+    """Fill ``rows`` and ``owners`` for the classes from ``begin`` to before ``end``."""
+    place = starts[begin:end].copy()
+    for row in range(len(class_of)):
+        t = class_of[row]
+        if begin <= t < end:
+            keys[place[t - begin]] = (np.int64(person[row]) << 32) | row
+            place[t - begin] += 1
+    for t in range(begin, end):
+        if starts[t + 1] - starts[t] > 1:
+            _sort(keys[starts[t] : starts[t + 1]])
+    for at in range(starts[begin], starts[end]):
+        rows[at] = keys[at] & ROW
+        owners[at] = keys[at] >> 32
+
+
+@compiled
+def order_by_person(person: Codes, persons: int, rows: Codes) -> None:
+    """Fill ``rows`` with the rows in the order of persons, by a stable counting sort."""
     place = np.zeros(persons + 1, dtype=np.int64)
     for i in range(len(person)):
         place[person[i] + 1] += 1
     for p in range(persons):
         place[p + 1] += place[p]
-    rows = np.empty(len(person), dtype=np.int32)
     for i in range(len(person)):
         p = person[i]
         rows[place[p]] = i
         place[p] += 1
-    return rows
 
 
 @compiled
-def class_order(class_of: Codes, person: Codes, persons: int, rows: Codes, starts: Counts) -> None:
-    """Fill ``rows`` and ``starts``; ``starts`` comes filled with zeros."""
-    records = len(person)
-    sorted_already = True
-    for i in range(1, records):
-        if person[i] < person[i - 1]:
-            sorted_already = False
-            break
-    for i in range(records):
-        starts[class_of[i] + 1] += 1
-    for t in range(len(starts) - 1):
-        starts[t + 1] += starts[t]
+def order_by_class(
+    class_of: Codes, person: Codes, by_person: Codes, starts: Counts, rows: Codes, owners: Codes
+) -> None:
+    """Fill ``rows`` and ``owners`` from the rows in the order of persons, class after class."""
     place = starts[:-1].copy()
-    if sorted_already:
-        for i in range(records):
-            t = class_of[i]
-            rows[place[t]] = i
-            place[t] += 1
-    else:
-        for row in _by_person(person, persons):
-            t = class_of[row]
-            rows[place[t]] = row
-            place[t] += 1
+    for row in by_person:
+        t = class_of[row]
+        rows[place[t]] = row
+        owners[place[t]] = person[row]
+        place[t] += 1
+
+
+@compiled
+def take(codes: Codes, rows: Codes, begin: int, end: int, taken: Codes) -> None:
+    """The codes of some rows."""
+    for at in range(begin, end):
+        taken[at] = codes[rows[at]]
 
 
 @compiled
 def count_persons(
-    rows: Codes, starts: Counts, person: Codes, begin: int, end: int, out: Counts
+    rows: Codes, starts: Counts, owners: Codes, begin: int, end: int, out: Counts, best: Codes
 ) -> None:
-    """Fill ``out``, shape (5, classes), for some classes with the fields of `PersonCounts`."""
+    """Fill the fields of `PersonCounts` for the classes from ``begin`` to before ``end``.
+
+    ``out``, shape (4, classes), holds persons, squares, largest and first_row; ``best``, shape
+    (classes,), largest_row.
+    """
     for t in range(begin, end):
         persons = 0
         squares = 0
@@ -68,11 +122,12 @@ def count_persons(
         largest_row = -1
         first_row = rows[starts[t]]
         at = starts[t]
-        while at < starts[t + 1]:
+        stop = starts[t + 1]
+        while at < stop:
             row = rows[at]
-            owner = person[row]
+            owner = owners[at]
             records = 0
-            while at < starts[t + 1] and person[rows[at]] == owner:
+            while at < stop and owners[at] == owner:
                 records += 1
                 at += 1
             persons += 1
@@ -84,49 +139,56 @@ def count_persons(
         out[0, t] = persons
         out[1, t] = squares
         out[2, t] = largest
-        out[3, t] = largest_row
-        out[4, t] = first_row
+        out[3, t] = first_row
+        best[t] = largest_row
 
 
 @compiled
-def _read_class(scratch: Counts, distinct: int, valued: int) -> tuple[int, int, int, int, float]:
+def _read_class(
+    scratch: Counts, distinct: int, valued: int, file: Floats
+) -> tuple[int, int, int, int, float, float]:
     """Read one class off ``scratch`` and leave its values as if they had not been met."""
     affiliation, affiliation_row = 0, -1
     commonest, second = 0, 0
-    entropy = 0.0
+    entropy, distance = 0.0, 0.0
     for i in range(distinct):
         value = scratch[4, i]
         records, persons, first_row = scratch[0, value], scratch[1, value], scratch[3, value]
         scratch[0, value] = -1
         share = records / valued
-        entropy -= share * math.log(share)
+        if distinct > 1:
+            entropy -= share * math.log(share)
+        distance += max(share - file[value], 0.0)
         if records > commonest:
             commonest, second = records, commonest
         elif records > second:
             second = records
         if persons > affiliation or (persons == affiliation and first_row < affiliation_row):
             affiliation, affiliation_row = persons, first_row
-    return affiliation, affiliation_row, commonest, second, entropy
+    return affiliation, affiliation_row, commonest, second, entropy, distance
 
 
 @compiled
 def count_values(
     rows: Codes,
     starts: Counts,
-    person: Codes,
+    owners: Codes,
     codes: Codes,
+    file: Floats,
     begin: int,
     end: int,
     scratch: Counts,
     out: Counts,
-    commonest: Counts,
-    entropy: Floats,
+    others: Codes,
+    spread: Floats,
 ) -> None:
-    """Fill the fields of `ValueCounts` for the classes from ``begin`` to ``end``.
+    """Fill the fields of `ValueCounts` for the classes from ``begin`` to before ``end``.
 
-    ``out``, shape (4, classes), holds affiliation, affiliation_row, distinct and valued.
-    ``scratch``, shape (5, values), holds per value its records (-1 while the class has none),
-    persons, last person and first row; its last row lists the class's values.
+    ``out``, shape (2, classes), holds affiliation and distinct; ``others``, shape (4, classes),
+    affiliation_row, valued, commonest and second commonest; ``spread``, shape (2, classes),
+    entropy and distance. ``scratch``, shape (5, values), holds per value its records (-1 while
+    the class has none), persons, last person and first row; its last row lists the class's
+    values.
     """
     records, persons, last, first = scratch[0], scratch[1], scratch[2], scratch[3]
     met = scratch[4]
@@ -134,26 +196,26 @@ def count_values(
         distinct = 0
         valued = 0
         for at in range(starts[t], starts[t + 1]):
-            row = rows[at]
-            value = codes[row]
+            value = codes[at]
             if value < 0:
                 continue
+            row, owner = rows[at], owners[at]
             valued += 1
             if records[value] < 0:
                 met[distinct] = value
                 distinct += 1
                 records[value] = 1
                 persons[value] = 1
-                last[value] = person[row]
+                last[value] = owner
                 first[value] = row
             else:
                 records[value] += 1
                 first[value] = min(first[value], row)
-                if last[value] != person[row]:
+                if last[value] != owner:
                     persons[value] += 1
-                    last[value] = person[row]
-        out[0, t], out[1, t], commonest[t, 0], commonest[t, 1], entropy[t] = _read_class(
-            scratch, distinct, valued
+                    last[value] = owner
+        out[0, t], others[0, t], others[2, t], others[3, t], spread[0, t], spread[1, t] = (
+            _read_class(scratch, distinct, valued, file)
         )
-        out[2, t] = distinct
-        out[3, t] = valued
+        out[1, t] = distinct
+        others[1, t] = valued

@@ -10,11 +10,18 @@ Counts = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 
-def class_order(class_of: Codes, classes: int, person: Codes) -> tuple[Codes, Counts]:
-    """Sort the rows by (class, person, row); say where each class starts."""
+def count_records(class_of: Codes, classes: int) -> tuple[Counts, Counts]:
+    """The number of records of each class, and its first row."""
+    first = np.zeros(classes, dtype=np.int64)
+    numbers, rows = np.unique(class_of, return_index=True)
+    first[numbers] = rows
+    return np.bincount(class_of, minlength=classes).astype(np.int64), first
+
+
+def class_order(class_of: Codes, person: Codes, starts: Counts) -> tuple[Codes, Counts, Codes]:
+    """Sort the rows by (class, person, row)."""
     rows = np.lexsort((person, class_of)).astype(np.int32)
-    sizes = np.bincount(class_of, minlength=classes)
-    return rows, np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+    return rows, starts, person[rows]
 
 
 def _run_starts(*keys: npt.NDArray[np.integer]) -> Counts:
@@ -48,12 +55,12 @@ def _largest(
 
 
 def count_persons(
-    rows: Codes, starts: Counts, person: Codes
+    rows: Codes, starts: Counts, owners: Codes
 ) -> tuple[Counts, Counts, Counts, Counts, Counts]:
     """Count over runs of one person within one class; the fields of `PersonCounts`."""
     classes = len(starts) - 1
     class_of = np.repeat(np.arange(classes), np.diff(starts))
-    runs = _run_starts(class_of, person[rows])
+    runs = _run_starts(class_of, owners)
     records = _run_lengths(runs, len(rows))
     run_class = class_of[runs]
     largest, largest_row = _largest(run_class, classes, records, rows[runs].astype(np.int64))
@@ -67,16 +74,14 @@ def count_persons(
 
 
 def count_values(
-    rows: Codes, starts: Counts, person: Codes, codes: Codes
-) -> tuple[Counts, Counts, Counts, Floats, Counts, Counts]:
+    rows: Codes, starts: Counts, owners: Codes, codes: Codes, file: Floats
+) -> tuple[Counts, Counts, Counts, Floats, Counts, Counts, Floats]:
     """Count over runs of one value within one class; the fields of `ValueCounts`."""
     classes = len(starts) - 1
     class_of = np.repeat(np.arange(classes), np.diff(starts))
-    valued = codes[rows] >= 0
-    rows, class_of = rows[valued], class_of[valued]
-    order = np.lexsort((rows, person[rows], codes[rows], class_of))
-    rows, class_of = rows[order], class_of[order]
-    value, owner = codes[rows], person[rows]
+    order = np.lexsort((rows, owners, codes, class_of))
+    order = order[codes[order] >= 0]
+    rows, class_of, value, owner = rows[order], class_of[order], codes[order], owners[order]
 
     runs = _run_starts(class_of, value)
     run_class = class_of[runs]
@@ -88,6 +93,8 @@ def count_values(
     total = _sums(run_class, classes, records)
     share = records / total[run_class]
     entropy = np.bincount(run_class, weights=-share * np.log(share), minlength=classes)
+    more = np.maximum(share - file[value[runs]], 0.0)
+    distance = np.bincount(run_class, weights=more, minlength=classes)
     return (
         affiliation,
         affiliation_row,
@@ -95,6 +102,7 @@ def count_values(
         np.asarray(entropy, dtype=np.float64),
         total,
         _two_largest(run_class, classes, records),
+        np.asarray(distance, dtype=np.float64),
     )
 
 

@@ -48,9 +48,24 @@ def in_threads(tasks: Sequence[Callable[[], _Result]]) -> list[_Result]:
     tasks
         Work that leaves the interpreter's lock alone for most of its time.
     """
-    if len(tasks) < 2 or _alone():
-        return [task() for task in tasks]
-    return [future.result() for future in [_pool().submit(task) for task in tasks]]
+    return list(one_by_one(tasks))
+
+
+def one_by_one(tasks: Sequence[Callable[[], _Result]], *, alone: bool = False) -> Iterator[_Result]:
+    """The results of all tasks as `in_threads` gives them, each as soon as those before it.
+
+    Parameters
+    ----------
+    tasks
+        Work that leaves the interpreter's lock alone for most of its time.
+    alone
+        Whether this thread does it all.
+    """
+    if alone or len(tasks) < 2 or _alone():
+        yield from (task() for task in tasks)
+        return
+    for future in [_pool().submit(task) for task in tasks]:
+        yield future.result()
 
 
 def in_background(task: Callable[[], _Result]) -> Callable[[], _Result]:

@@ -18,8 +18,10 @@ from sfumato.release.constraints.ordered import ordered_attributes
 from sfumato.release.make import make_release
 from sfumato.release.manifest import Manifest, file_sha256, schema_sha256, versions
 from sfumato.release.options import Options
+from sfumato.release.population.known import check_population
 from sfumato.release.released import Form
 from sfumato.release.result import Release
+from sfumato.risk.presence import open_register
 from sfumato.risk.ranks import ranks_of
 from sfumato.schema import Schema
 from sfumato.table.door import open_table
@@ -32,7 +34,7 @@ def anonymize(  # noqa: PLR0913
     data: Any,
     schema: Schema,
     *constraints: Constraint | Budget,
-    cut: str = "median",
+    cut: str | None = None,
     split: str = "balance",
     recoding: str = "local",
     values: str = "range",
@@ -40,6 +42,8 @@ def anonymize(  # noqa: PLR0913
     cap_records: int | None = None,
     coarsen_counts: str | None = None,
     suppress: float = 0.0,
+    register: Any = None,
+    population: int | None = None,
     threshold: float = 0.2,
     seed: int | None = None,
     pseudonym_key: bytes | None = None,
@@ -48,7 +52,7 @@ def anonymize(  # noqa: PLR0913
 ) -> Release:
     """Release a file so that every equivalence class keeps the promises.
 
-    Persons are partitioned by the tree of Kartal & Li 2020 (paper 003, Section 5), their
+    Persons are partitioned by a tree, as Kartal & Li 2020 do (paper 003, Section 5), their
     quasi-identifiers generalised within the classes, direct identifiers removed, person ids
     replaced by pseudonyms; sensitive and insensitive columns are unchanged.
 
@@ -61,10 +65,12 @@ def anonymize(  # noqa: PLR0913
     constraints
         The promises, for example ``GBalance(0.9)``, ``HAffiliation(l=5)``; at least one.
     cut
-        ``"median"``: cut at the median record.
+        ``"search"``: where least is lost, and never worse than the paper's tree; ``"median"``:
+        at the median record, which is the paper's tree. Without it the search, or the median
+        where ``split`` is given another word than ``"balance"``.
     split
-        Which cut is tried first: ``"balance"`` (the paper's ratio), ``"variance"`` (kd-tree)
-        or ``"range"`` (Mondrian).
+        Which cut at the median is tried first: ``"balance"`` (the paper's ratio),
+        ``"variance"`` (kd-tree) or ``"range"`` (Mondrian).
     recoding
         ``"local"``: class by class, by the tree; ``"full-domain"``: one level of each
         hierarchy for all records, the one of least loss. See ``docs/recoding.md``.
@@ -82,6 +88,12 @@ def anonymize(  # noqa: PLR0913
     suppress
         The largest share of persons that may be suppressed: where the file cannot meet the
         constraints otherwise, and then those whose suppression gains most for the others.
+    register
+        The population that the file's persons come from, with the same quasi-identifiers and
+        exact values, as a dataframe or the path of a file. Marketer risk and presence are then
+        counted in it, and every person of it lies in the cells of one class.
+    population
+        The number of its persons N, where there is no register: marketer risk is then estimated.
     threshold
         Risk above which a record counts as at risk, in (0, 1].
     seed
@@ -113,6 +125,7 @@ def anonymize(  # noqa: PLR0913
         threshold=threshold,
     )
     _check_constraints(schema, constraints)
+    check_population(constraints, options, register=register is not None, population=population)
     _check_coarsening(options, constraints, pseudonym_key)
     _check_key(schema, pseudonym_key)
     manifest = Manifest(
@@ -121,6 +134,7 @@ def anonymize(  # noqa: PLR0913
         seed=secrets.randbits(SEED_BITS) if seed is None else _checked_seed(seed),
         keyed=pseudonym_key is not None,
         schema_sha256=schema_sha256(schema),
+        population=population,
         versions=versions(),
     )
     table = open_table(data, schema, delimiter=delimiter, progress=progress)
@@ -129,7 +143,12 @@ def anonymize(  # noqa: PLR0913
     ranks_of(table, ordered_attributes(constraints, schema.sensitive))
     if isinstance(data, (str, os.PathLike)):
         manifest = replace(manifest, input_sha256=file_sha256(data))
-    release = make_release(table, manifest, pseudonym_key, progress)
+    everybody = None
+    if register is not None:
+        everybody = open_register(register, table.schema)
+        if isinstance(register, (str, os.PathLike)):
+            manifest = replace(manifest, register_sha256=file_sha256(register))
+    release = make_release(table, manifest, pseudonym_key, progress, everybody)
     return replace(release, original=None if isinstance(data, (str, os.PathLike)) else data)
 
 

@@ -9,10 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.kernels import scans, sharing
-from sfumato.release.candidates import Candidates, Nodes
+from sfumato.release.candidates import Candidates, Nodes, joined
 from sfumato.release.constraints import Constraint
 from sfumato.release.loss import LossSpace
 from sfumato.release.persons import IndicatorAxis, OrderedAxis, PersonTable
+from sfumato.release.population.shadow import Shadow
 from sfumato.release.sides import sides_of
 from sfumato.risk.classes import ClassSummary
 
@@ -37,24 +38,40 @@ class Search:
         Their share in the loss.
     constraints
         Promises about every class.
+    orders
+        One order of the persons per ordered axis (one in any order where there is none).
+    shadow
+        A register's persons in the same nodes; ``None`` without one.
     """
 
     persons: PersonTable
     loss: LossSpace
     constraints: tuple[Constraint, ...]
+    orders: list[npt.NDArray[np.int32]]
+    shadow: Shadow | None = None
 
     def cheap(self) -> list[Constraint]:
-        """Constraints that need nothing but numbers of records and persons."""
-        return [each for each in self.constraints if not each.needs]
+        """Constraints that need nothing but numbers of records and of persons."""
+        return [each for each in self.constraints if each.needs <= {"population"}]
+
+    def with_population(self, nodes: Nodes, candidates: Candidates) -> Candidates:
+        """The candidates with the register's persons who look like their sides, once."""
+        if self.shadow is None or candidates.population is not None:
+            return candidates
+        return self.shadow.counted(self.persons, self.orders, nodes, candidates)
+
+    def that_meet(self, nodes: Nodes, candidates: Candidates) -> Candidates:
+        """The candidates whose sides keep the cheap promises."""
+        if any(each.needs for each in self.cheap()):
+            candidates = self.with_population(nodes, candidates)
+        return candidates.take(_met(self.cheap(), sides_of(nodes, candidates)))
 
     def scanned(self) -> list[Constraint]:
         """Constraints that can be checked at every place of an order in one pass."""
         return [each for each in self.constraints if each.needs and each.needs <= SCANNED]
 
 
-def best_cuts(
-    search: Search, orders: list[npt.NDArray[np.int32]], nodes: Nodes, shares: Floats
-) -> tuple[Candidates, Floats]:
+def best_cuts(search: Search, nodes: Nodes, shares: Floats) -> Candidates:
     """The best cut of every node along every axis, by node and key.
 
     Among the places where both sides keep the promises that can be scanned and hold at least
@@ -66,13 +83,12 @@ def best_cuts(
     ----------
     search
         What is read.
-    orders
-        One order of the persons per ordered axis (one in any order where there is none).
     nodes
         The open nodes.
     shares
         The share α of each node.
     """
+    orders = search.orders
     whole, after = _losses(search, orders[0], nodes)
     found = []
     for index, axis in enumerate(search.persons.ordered):
@@ -85,15 +101,10 @@ def best_cuts(
         key = among.variance / whole[among.node]
         key += _smaller_side(nodes, among) < shares[among.node]
         found.append((among, key))
-    candidates = Candidates(
-        *(
-            np.concatenate([getattr(part, name) for part, _ in found])
-            for name in Candidates.__dataclass_fields__
-        )
-    )
+    candidates = joined([part for part, _ in found])
     keys = np.concatenate([key for _, key in found])
     order = np.lexsort((candidates.column, candidates.axis, keys, candidates.node))
-    return candidates.take(order), keys[order]
+    return search.with_population(nodes, candidates.take(order))
 
 
 def _losses(search: Search, order: npt.NDArray[np.int32], nodes: Nodes) -> tuple[Floats, Floats]:
@@ -148,8 +159,8 @@ class _Places:
             variance=after[place],
             width=np.zeros(len(node)),
         )
-        kept = _met(self.search.cheap(), sides_of(self.nodes, candidates))
-        candidates, place = candidates.take(kept), place[kept]
+        candidates = self.search.that_meet(self.nodes, candidates)
+        place = self.nodes.low[candidates.node] + candidates.left - 1
         scanned = self.search.scanned()
         if not scanned or not len(place):
             return candidates
@@ -212,7 +223,7 @@ def _among(
         variance=after[kept],
         width=np.zeros(len(node)),
     )
-    return candidates.take(_met(search.cheap(), sides_of(nodes, candidates)))
+    return search.that_meet(nodes, candidates)
 
 
 def _best(

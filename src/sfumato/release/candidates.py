@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from sfumato.kernels import cuts
 from sfumato.release.persons import IndicatorAxis, OrderedAxis, PersonTable
+from sfumato.release.register.segments import Segments
 from sfumato.release.splits import Split, g_changes, split_keys
 
 Ints = npt.NDArray[np.int64]
@@ -33,6 +34,10 @@ class Nodes:
         no cut in a node has none in any part of it.
     most_shared
         Per sensitive attribute, at most so many persons share a value.
+    register
+        Where the persons of a register stand; ``None`` without one.
+    population
+        Number of them who look like the node; ``None`` without a register.
     """
 
     low: Ints
@@ -41,6 +46,8 @@ class Nodes:
     squares: Ints
     divisible: npt.NDArray[np.bool_] | None = None
     most_shared: Mapping[str, Ints] = field(default_factory=dict)
+    register: Segments | None = None
+    population: Ints | None = None
 
     def take(self, chosen: npt.NDArray[np.integer] | npt.NDArray[np.bool_]) -> Nodes:
         """Some of the nodes."""
@@ -51,6 +58,8 @@ class Nodes:
             self.squares[chosen],
             None if self.divisible is None else self.divisible[chosen],
             {name: bounds[chosen] for name, bounds in self.most_shared.items()},
+            None if self.register is None else self.register.take(chosen),
+            None if self.population is None else self.population[chosen],
         )
 
     def divisible_by(self, axis: int) -> Ints:
@@ -81,6 +90,9 @@ class Candidates:
         Population variance of the normalised values over records.
     width
         Normalised range.
+    population
+        Persons of a register who look like the left and the right side, shape (cuts, 2);
+        ``None`` where they are not counted.
     """
 
     node: Ints
@@ -91,10 +103,24 @@ class Candidates:
     left_squares: Ints
     variance: Floats
     width: Floats
+    population: Ints | None = None
 
     def take(self, chosen: npt.NDArray[np.integer] | npt.NDArray[np.bool_]) -> Candidates:
         """Some of the candidates."""
-        return Candidates(*(getattr(self, name)[chosen] for name in self.__dataclass_fields__))
+        population = None if self.population is None else self.population[chosen]
+        some = (getattr(self, name)[chosen] for name in NUMBERS)
+        return replace(Candidates(*some), population=population)
+
+
+def joined(parts: Sequence[Candidates]) -> Candidates:
+    """All candidates of several axes."""
+    counted = [part.population for part in parts if part.population is not None]
+    columns = (np.concatenate([getattr(part, name) for part in parts]) for name in NUMBERS)
+    return replace(Candidates(*columns), population=np.concatenate(counted) if counted else None)
+
+
+NUMBERS = tuple(Candidates.__dataclass_fields__)[:-1]
+"""The fields that every candidate has."""
 
 
 def find_candidates(
@@ -126,12 +152,7 @@ def find_candidates(
         else:
             cuts_found = _among(axis, index, persons, orders[0], part)
         found.append(replace(cuts_found, node=some[cuts_found.node]))
-    return Candidates(
-        *(
-            np.concatenate([getattr(part, name) for part in found])
-            for name in Candidates.__dataclass_fields__
-        )
-    )
+    return joined(found)
 
 
 def ranked(candidates: Candidates, nodes: Nodes, split: Split) -> tuple[Candidates, Floats]:

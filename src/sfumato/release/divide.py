@@ -13,11 +13,14 @@ from sfumato.core.progress import Progress, silent
 from sfumato.release.constraints import Budget, Constraint
 from sfumato.release.full_domain import Levels, recode, shown_at
 from sfumato.release.generalise import generalised
-from sfumato.release.growth import Partition
 from sfumato.release.loss import loss_space
 from sfumato.release.manifest import Manifest
 from sfumato.release.options import Cut, Recoding
+from sfumato.release.partition import Partition
 from sfumato.release.persons import PersonTable, person_table
+from sfumato.release.population.known import Population
+from sfumato.release.population.persons import persons_of
+from sfumato.release.register.cells import Cells, cells_of
 from sfumato.release.released import Form
 from sfumato.release.result import TreeClasses
 from sfumato.release.search import search
@@ -47,6 +50,11 @@ class Divided:
         The classes before those that look the same become one.
     levels
         The levels that all records show; ``None`` for the tree.
+    class_of_register
+        Class that each person of a register looks like, -1 for none; ``None`` without one.
+    beside
+        What the cells of the classes must hold beside their records; ``None`` without a
+        population.
     """
 
     rows: npt.NDArray[np.int64]
@@ -56,6 +64,8 @@ class Divided:
     classes: int
     tree: TreeClasses
     levels: Levels | None = None
+    class_of_register: Codes | None = None
+    beside: Cells | None = None
 
 
 def divide(
@@ -65,6 +75,8 @@ def divide(
     budgets: Sequence[Budget],
     manifest: Manifest,
     original_persons: int,
+    *,
+    population: Population | None = None,
     progress: Progress = silent,
 ) -> Divided:
     """Divide the records as the manifest says; suppress up to its limit where that gains.
@@ -79,6 +91,8 @@ def divide(
         What to do.
     original_persons
         Number of persons before any was suppressed: what the limit is a share of.
+    population
+        The persons that the file's come from, where they are known.
     progress
         Told how far the work is.
     """
@@ -87,20 +101,25 @@ def divide(
     most = max(int(np.floor(left + 1e-9)), 0)
     if options.recoding is Recoding.FULL_DOMAIN:
         return _by_levels(table, constraints, budgets, most, progress)
-    median = partial(
-        grow, constraints=constraints, budgets=budgets, split=options.split, progress=progress
-    )
-    error = partial(released_error, manifest=manifest)
-    parted = suppress_for_others(table, persons, median, error, constraints, budgets, most)
+    register = None if population is None else population.register
+    sets = options.form is Form.SET or population is not None
+    space = partial(loss_space, quasi_identifiers=table.quasi_identifiers, sets=sets)
+    promises = constraints, budgets
+    error = partial(released_error, manifest=manifest, register=register)
+    parting = partial(suppress_for_others, persons_of=partial(persons_of, population=population))
+
+    def median(some: PersonTable) -> Partition:
+        loss = space(some) if budgets else None
+        return grow(some, *promises, split=options.split, loss=loss, progress=progress)
+
+    parted = parting(table, persons, median, error, *promises, most)
     if options.cut is Cut.SEARCH:
-        sought = partial(
-            _search,
-            table=table,
-            promises=(constraints, budgets),
-            form=options.form,
-            progress=progress,
-        )
-        found = suppress_for_others(table, persons, sought, error, constraints, budgets, most)
+        price = parted.partition.price
+
+        def sought(some: PersonTable) -> Partition:
+            return search(some, space(some), *promises, price=price, progress=progress)
+
+        found = parting(table, persons, sought, error, *promises, most)
         parted = min(found, parted, key=lambda each: each.error)
     remaining = table if len(parted.rows) == table.records else table.take(parted.rows)
     partition = parted.partition
@@ -112,36 +131,45 @@ def divide(
         partition.class_of_person[remaining.person],
         partition.classes,
         TreeClasses(partition.classes, float(gidr.max()), float(gidr.mean())),
+        class_of_register=partition.class_of_register,
+        beside=_beside(remaining, partition, register),
     )
 
 
-def _search(
-    persons: PersonTable,
-    *,
-    table: Table,
-    promises: tuple[Sequence[Constraint], Sequence[Budget]],
-    form: Form,
-    progress: Progress,
-) -> Partition:
-    loss = loss_space(persons, table.quasi_identifiers, sets=form is Form.SET)
-    return search(persons, loss, *promises, progress=progress)
+def _beside(table: Table, partition: Partition, register: Table | None) -> Cells | None:
+    """What the cells of the classes must hold.
+
+    The register's persons of each class or its whole cell, and the records of the class as it
+    was divided: the cells that the population was counted for.
+    """
+    of_register, cells = partition.class_of_register, partition.cells
+    if register is not None and of_register is not None:
+        cells = cells_of(register, of_register[register.person])
+    if cells is None:
+        return None
+    return cells.joined(cells_of(table, partition.class_of_person[table.person]))
 
 
-def released_error(table: Table, class_of: Codes, classes: int, manifest: Manifest) -> float:
+def released_error(
+    table: Table, partition: Partition, manifest: Manifest, register: Table | None = None
+) -> float:
     """ANE of a release of these classes, those with the same cells being one.
 
     Parameters
     ----------
     table
         The records.
-    class_of
-        Class of each record.
-    classes
-        Number of classes.
+    partition
+        The classes of their persons.
     manifest
         What to do.
+    register
+        The register that the partition knows.
     """
-    _, class_of, classes = generalised(table, class_of, classes, manifest)
+    class_of = partition.class_of_person[table.person]
+    beside = _beside(table, partition, register)
+    _, merged, classes = generalised(table, class_of, partition.classes, manifest, beside)
+    class_of = merged[class_of]
     columns = table.quasi_identifiers
     errors = [normalized_error(each, class_of, classes, table.person)[0] for each in columns]
     return float(np.average(errors, weights=[each.weight for each in columns]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -12,46 +12,29 @@ from sfumato.core.progress import Progress
 from sfumato.kernels import cuts
 from sfumato.kernels.choose import worth_compiling
 from sfumato.release.candidates import Candidates, Nodes
-from sfumato.release.constraints import TOLERANCE, Bounded, Budget, Constraint
+from sfumato.release.constraints import Bounded, Budget, Constraint
+from sfumato.release.loss import LossSpace
+from sfumato.release.partition import Partition
 from sfumato.release.persons import PersonTable, take_persons
-from sfumato.release.sides import counted_sides, sides_of, summary_of
+from sfumato.release.population.regions import CutPlaces, cut_places, whole_cells
+from sfumato.release.population.shadow import Shadow
+from sfumato.release.prune import Grown
+from sfumato.release.register.segments import joined_segments
+from sfumato.release.sides import counted_sides, sides_of, summary_of_nodes
 from sfumato.risk.classes import ClassSummary
 
 Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+WITHOUT_PERSONS = frozenset({"population"})
+"""What constraints may need that is counted without a look at the file's persons."""
 SHRUNK = 16
 """How much smaller the nodes are when persons are numbered by node again."""
 NEAR = 4096
 """Persons of a node that are near enough to each other in memory."""
 
 
-@dataclass(frozen=True, eq=False)
-class Partition:
-    """Which class each person belongs to.
-
-    Attributes
-    ----------
-    class_of_person
-        Index of the class of each person.
-    classes
-        Number of classes.
-    depth
-        Number of levels of cuts.
-    """
-
-    class_of_person: npt.NDArray[np.int32]
-    classes: int
-    depth: int
-
-    def gidr(self, records: Ints) -> npt.NDArray[np.float64]:
-        """GIDR of each class (paper 003, Section 7), from the persons' numbers of records."""
-        largest = np.zeros(self.classes, dtype=np.int64)
-        np.maximum.at(largest, self.class_of_person, records)
-        risk: npt.NDArray[np.float64] = largest / np.bincount(self.class_of_person, records)
-        return risk
-
-
 class Growth:
-    """Persons, their orders, and what is left of the budgets.
+    """Persons, their orders, and the levels of nodes so far.
 
     Persons stay in one order per attribute that every cut divides stably, so that nothing is
     sorted at a node and no table is copied.
@@ -64,6 +47,10 @@ class Growth:
         One order of the persons per ordered axis; one in any order where there is none.
     cheap, costly
         Constraints that need numbers of records and persons only, and the others.
+    loss
+        The persons' share in the loss, by which budgets are spent.
+    shadow
+        A register's persons in the same nodes; ``None`` without one.
     """
 
     def __init__(
@@ -72,13 +59,20 @@ class Growth:
         constraints: Sequence[Constraint],
         budgets: Sequence[Budget],
         progress: Progress,
+        loss: LossSpace | None = None,
     ) -> None:
         self.persons = persons
-        self.cheap = [each for each in constraints if not each.needs]
-        self.costly = [each for each in constraints if each.needs]
+        self.cheap = [each for each in constraints if each.needs <= WITHOUT_PERSONS]
+        self.costly = [each for each in constraints if not each.needs <= WITHOUT_PERSONS]
         self.needs = frozenset[str]().union(*(each.needs for each in constraints))
         self.budgets = budgets
         self.progress = progress
+        self.loss = loss
+        self.shadow = None if persons.register is None else Shadow(persons.register)
+        self.levels: list[Nodes] = []
+        self.parents: list[Ints] = []
+        self.places: list[CutPlaces] = []
+        self.grown = Grown()
         self.orders = [axis.order(persons.records) for axis in persons.ordered]
         if not self.orders:
             self.orders = [np.arange(persons.persons, dtype=np.int32)]
@@ -87,10 +81,10 @@ class Growth:
         self.drawn_below = persons.persons
         self.divisible: npt.NDArray[np.bool_] | None = None
         self.most_shared: dict[str, Ints] = {}
-        self.starts = [np.zeros(1, dtype=np.int64)]
+        self.starts: list[Ints] = [np.zeros(1, dtype=np.int64)]
 
     def root(self) -> Nodes:
-        """All persons as one node; it is paid from the budgets."""
+        """All persons as one node."""
         count, records = self.persons.persons, self.persons.records
         nodes = Nodes(
             np.zeros(1, dtype=np.int64),
@@ -98,12 +92,42 @@ class Growth:
             records.sum(keepdims=True),
             (records**2).sum(keepdims=True),
         )
-        whole = summary_of(nodes.records, nodes.high, nodes.squares)
-        self.unspent = [
-            budget.limit(int(nodes.records[0]), count) - float(budget.spent(whole)[0])
-            for budget in self.budgets
+        if self.shadow is not None:
+            everybody = np.array([self.shadow.members.persons])
+            nodes = replace(nodes, register=self.shadow.root(), population=everybody)
+        self.limits = [
+            budget.limit(int(nodes.records[0]), self.persons.persons) for budget in self.budgets
         ]
+        self.keep(nodes, np.zeros(1, dtype=np.int64))
         return nodes
+
+    def descend(self, nodes: Nodes, chosen: Candidates) -> Nodes:
+        """Cut nodes for good, one cut each, and give their children."""
+        if self.persons.whole_cells:
+            self.places.append(cut_places(self.persons, self.orders, nodes, chosen))
+        children = self.cut(nodes, chosen)
+        self.keep(children, np.repeat(chosen.node, 2))
+        return children
+
+    def keep(self, nodes: Nodes, parents: Ints) -> None:
+        """Remember a level, as far as it is needed to find the classes at the end."""
+        self.starts.append(nodes.low[1::2])
+        if self.shadow is not None or self.budgets or self.persons.whole_cells:
+            self.levels.append(replace(nodes, divisible=None, most_shared={}))
+            self.parents.append(parents)
+        if self.budgets:
+            self.add_level(self.grown, nodes, parents)
+
+    def add_level(self, grown: Grown, nodes: Nodes, parents: Ints) -> None:
+        """Add the losses and the costs of a level's nodes."""
+        assert self.loss is not None
+        losses = self.loss.of_classes(self.orders[0], nodes.low, nodes.high, self.persons.records)
+        classes = summary_of_nodes(nodes)
+        costs = [
+            budget.spent(classes) / limit
+            for budget, limit in zip(self.budgets, self.limits, strict=True)
+        ]
+        grown.add(parents, losses, np.max(costs, axis=0))
 
     def tell(self, nodes: Nodes) -> None:
         """Tell the share of persons who are in no open node."""
@@ -111,28 +135,50 @@ class Growth:
         self.progress("partition", 1 - open_ / self.persons.persons)
 
     def partition(self) -> Partition:
-        """The classes, from where the nodes that were cut start."""
+        """The classes, from where they start."""
+        if not self.levels:
+            return self._starting_at(np.concatenate(self.starts), len(self.starts) - 2)
+        if self.budgets:
+            leaves, price = self.grown.within_budget()
+        else:
+            empty = np.empty(0, dtype=np.int64)
+            leaves, price = [], 0.0
+            for nodes, parents in zip(self.levels, [*self.parents[1:], empty], strict=True):
+                leaves.append(np.setdiff1d(np.arange(len(nodes)), parents))
+        ends = [nodes.take(some) for nodes, some in zip(self.levels, leaves, strict=True)]
+        depth = max(level for level, some in enumerate(leaves) if len(some))
+        lows = np.concatenate([each.low for each in ends])
+        found = replace(self._starting_at(lows, depth), price=price)
+        if self.shadow is not None:
+            segments = joined_segments([each.register for each in ends], np.argsort(lows))
+            own = found.class_of_person[self.ids]
+            found = replace(
+                found, class_of_register=self.shadow.classes(self.persons, segments, own)
+            )
+        if self.persons.whole_cells:
+            place = np.argsort(np.argsort(lows))
+            number = np.split(place, np.cumsum([len(some) for some in leaves])[:-1])
+            cells = whole_cells(self.persons, self.parents, self.places, leaves, number)
+            found = replace(found, cells=cells)
+        return found
+
+    def _starting_at(self, starts: Ints, depth: int) -> Partition:
         count = self.persons.persons
         first = np.zeros(count, dtype=np.int32)
-        first[np.concatenate(self.starts)] = 1
+        first[starts] = 1
         class_of_person = np.empty(count, dtype=np.int32)
         class_of_person[self.ids[self.orders[0]]] = np.cumsum(first) - 1
-        return Partition(class_of_person, int(first.sum()), len(self.starts) - 1)
+        return Partition(class_of_person, int(first.sum()), depth)
 
-    def draw_together(self, nodes: Nodes) -> npt.NDArray[np.int32] | None:
+    def draw_together(self, nodes: Nodes) -> None:
         """Number the persons by node, so that what is known of a node's persons lies together.
 
         Of many persons who are numbered as they came, each step along an order is a jump in
         memory. It changes no result.
-
-        Returns
-        -------
-        array or None
-            The persons in their new order; ``None`` where they keep their numbers.
         """
         size = int((nodes.high - nodes.low).mean())
         if not worth_compiling(self.persons.persons) or size > self.drawn_below:
-            return None
+            return
         self.drawn_below = size // SHRUNK if size > NEAR else 0
         order = self.orders[0]
         place = np.empty_like(order)
@@ -142,7 +188,8 @@ class Growth:
         self.persons = take_persons(owned, order)
         self.orders = [place[each] for each in self.orders]
         self.ids = self.ids[order]
-        return order
+        if self.loss is not None:
+            self.loss = self.loss.take(order)
 
     def first_that_meets(self, nodes: Nodes, candidates: Candidates, tried: Ints) -> Ints:
         """Of each node's candidates from ``tried`` on, the first whose sides meet everything."""
@@ -180,24 +227,6 @@ class Growth:
         sides = sides_of(nodes, cuts_tried)
         return counted_sides(self.persons, self.needs, sides, self.orders[0], chosen, self.side)
 
-    def affordable(
-        self, nodes: Nodes, candidates: Candidates, keys: npt.NDArray[np.float64], tried: Ints
-    ) -> Ints:
-        """The cuts that the budgets still pay for, those of smallest key first."""
-        whole = summary_of(nodes.records, nodes.high - nodes.low, nodes.squares)
-        by_key = tried[np.argsort(keys[tried], kind="stable")]
-        costs = []
-        for budget, unspent in zip(self.budgets, self.unspent, strict=True):
-            chosen = candidates.take(by_key)
-            after = budget.spent(sides_of(nodes, chosen)).reshape(-1, 2).sum(axis=1)
-            costs.append(after - budget.spent(whole)[chosen.node])
-            paid = np.cumsum(costs[-1]) <= unspent + TOLERANCE * abs(unspent)
-            by_key, costs = by_key[paid], [cost[paid] for cost in costs]
-        self.unspent = [
-            unspent - float(cost.sum()) for unspent, cost in zip(self.unspent, costs, strict=True)
-        ]
-        return np.sort(by_key)
-
     def _mark(self, nodes: Nodes, chosen: Candidates) -> None:
         """Set the side of every person of ``nodes``, each cut as ``chosen`` says."""
         ordered = self.persons.ordered
@@ -214,6 +243,9 @@ class Growth:
 
     def cut(self, nodes: Nodes, chosen: Candidates) -> Nodes:
         """Divide every order, and give the two children of each node, left ones first."""
+        register = None
+        if self.shadow is not None:
+            register = self.shadow.cut(self.persons, self.orders, nodes, chosen)
         self._mark(nodes, chosen)
         for axis, order in enumerate(self.orders):
             if axis == 0 or self.divisible is None:
@@ -230,6 +262,8 @@ class Growth:
             sides.squares,
             None if self.divisible is None else np.repeat(self.divisible, 2, axis=0),
             self.most_shared,
+            register,
+            None if register is None else sides.population,
         )
 
 

@@ -45,6 +45,10 @@ class Manifest:
         Hash of the schema's canonical TOML text.
     input_sha256, output_sha256
         Hashes of the files, where there are files.
+    population
+        Number of persons of the population, where that was given.
+    register_sha256
+        Hash of the register's file, where there is one.
     versions
         Versions of what computed it.
     """
@@ -56,6 +60,8 @@ class Manifest:
     schema_sha256: str
     input_sha256: str = ""
     output_sha256: str = ""
+    population: int | None = None
+    register_sha256: str = ""
     versions: Mapping[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -67,6 +73,8 @@ class Manifest:
                 "schema_sha256": self.schema_sha256,
                 "input_sha256": self.input_sha256,
                 "output_sha256": self.output_sha256,
+                **({} if self.population is None else {"population": self.population}),
+                **({"register_sha256": self.register_sha256} if self.register_sha256 else {}),
             },
             "options": self.options.to_dict(),
             "constraints": [{"name": each.name, **each.parameters()} for each in self.constraints],
@@ -108,6 +116,8 @@ def load_manifest(path: str | os.PathLike[str]) -> Manifest:
             schema_sha256=release["schema_sha256"],
             input_sha256=release["input_sha256"],
             output_sha256=release["output_sha256"],
+            population=release.get("population"),
+            register_sha256=release.get("register_sha256", ""),
             versions=fields["versions"],
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):

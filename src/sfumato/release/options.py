@@ -18,10 +18,10 @@ _Choice = TypeVar("_Choice", bound=StrEnum)
 class Cut(StrEnum):
     """Where a quasi-identifier is cut."""
 
-    MEDIAN = "median"
-    """At the median record, as the paper does."""
     SEARCH = "search"
     """Where least is lost, found by a search; never worse than the median's."""
+    MEDIAN = "median"
+    """At the median record, as the paper does."""
 
 
 class Recoding(StrEnum):
@@ -40,9 +40,10 @@ class Options:
     Attributes
     ----------
     cut
-        Where a quasi-identifier is cut.
+        Where a quasi-identifier is cut. When not given, the search, or the median where ``split``
+        asks for another order than the paper's; ``None`` where full-domain recoding cuts nothing.
     split
-        Which cut is tried first.
+        Which cut at the median is tried first.
     recoding
         Whether quasi-identifiers are recoded class by class or everywhere alike.
     values
@@ -67,7 +68,7 @@ class Options:
         If a value is out of range or an unknown word.
     """
 
-    cut: Cut = Cut.MEDIAN
+    cut: Cut | None = None
     split: Split = Split.BALANCE
     recoding: Recoding = Recoding.LOCAL
     values: Form = Form.RANGE
@@ -78,10 +79,11 @@ class Options:
     threshold: float = 0.2
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "cut", _choice("cut", Cut, self.cut))
         object.__setattr__(self, "split", _choice("split", Split, self.split))
         object.__setattr__(self, "recoding", _choice("recoding", Recoding, self.recoding))
         object.__setattr__(self, "values", _choice("values", Form, self.values))
+        cut = self._usual_cut() if self.cut is None else _choice("cut", Cut, self.cut)
+        object.__setattr__(self, "cut", cut)
         if self.coarsen_counts is not None:
             way = _choice("coarsen_counts", Coarsening, self.coarsen_counts)
             object.__setattr__(self, "coarsen_counts", way)
@@ -95,6 +97,12 @@ class Options:
             self._check_search()
         if self.recoding is Recoding.FULL_DOMAIN:
             self._check_full_domain()
+
+    def _usual_cut(self) -> Cut | None:
+        """Where is cut when nobody says it."""
+        if self.recoding is Recoding.FULL_DOMAIN:
+            return None
+        return Cut.SEARCH if self.split is Split.BALANCE else Cut.MEDIAN
 
     def _check_search(self) -> None:
         for name, value, accepted in (

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from sfumato.kernels import people
 from sfumato.kernels.distances import side_distances, side_ordered_distances
 from sfumato.kernels.threads import in_threads
+from sfumato.release.register.members import Members
 from sfumato.risk.classes import ClassSummary
 from sfumato.schema import Kind
 from sfumato.table.columns import MISSING, CodedColumn, Codes, LabelDomain, NumberDomain
@@ -127,15 +128,18 @@ class IndicatorAxis:
         The column of being missing holds for all records of a person who misses any value.
     held
         The columns that hold for any of the person's records.
+    categories
+        Number of categories of the quasi-identifier; 0 for the column of being missing alone.
     """
 
     column: int
     member: Codes
     held: Values
+    categories: int = 0
 
     def take(self, persons: Codes) -> IndicatorAxis:
         """The axis of these persons, in this order."""
-        return IndicatorAxis(self.column, self.member[persons], self.held.take(persons))
+        return replace(self, member=self.member[persons], held=self.held.take(persons))
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,12 +154,22 @@ class PersonTable:
         The axes along which a node can be cut.
     sensitive
         Per sensitive attribute, the distinct values of each person; a missing value is none.
+    register
+        The persons of a population register on the same axes; ``None`` without one.
+    traits
+        The traits of each person that a person of the register must share to look alike; see
+        `Members`. Shape (persons, traits); ``None`` without a register.
+    whole_cells
+        Whether released cells are to reach to the cuts; see `sfumato.release.population.regions`.
     """
 
     records: Ints
     ordered: tuple[OrderedAxis, ...]
     indicators: tuple[IndicatorAxis, ...]
     sensitive: dict[str, Values]
+    register: Members | None = None
+    traits: npt.NDArray[np.bool_] | None = None
+    whole_cells: bool = False
 
     @property
     def persons(self) -> int:
@@ -187,6 +201,7 @@ class PersonTable:
                 if values.rank is not None
             },
             fewest_sharing=fewest_sharing(self.records),
+            population=np.array([] if self.register is None else [self.register.persons], int),
         )
 
 
@@ -225,6 +240,7 @@ def take_persons(owned: list[PersonTable], persons: Codes) -> PersonTable:
     table = owned.pop()
     records, sensitive = table.records, table.sensitive
     ordered, indicators = list(table.ordered), list(table.indicators)
+    register, traits, whole_cells = table.register, table.traits, table.whole_cells
     names, values = list(sensitive), list(sensitive.values())
     del table, sensitive
     records = records[persons]
@@ -242,6 +258,9 @@ def take_persons(owned: list[PersonTable], persons: Codes) -> PersonTable:
         tuple(ordered),
         tuple(indicators),
         dict(zip(names, values, strict=True)),
+        register,
+        None if traits is None else traits[persons],
+        whole_cells,
     )
 
 
@@ -307,7 +326,7 @@ def _category_axis(index: int, column: CodedColumn, rows: Codes, starts: Ints) -
     elif size == 2:
         codes, size = codes - 1, 1
     held = _with_missing(_held(rows, starts, codes, size), missing, records)
-    return IndicatorAxis(index, _majority(held, missing, records), held)
+    return IndicatorAxis(index, _majority(held, missing, records), held, column.domain.size)
 
 
 def _missing_axis(index: int, missing: npt.NDArray[np.bool_], records: Ints) -> IndicatorAxis:

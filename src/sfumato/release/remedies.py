@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +16,9 @@ from sfumato.risk.classes import ClassSummary
 from sfumato.table.table import Table
 
 Ints = npt.NDArray[np.int64]
+PersonsOf = Callable[[Table], PersonTable]
+NOT_OF_RECORDS = frozenset({"affiliation", "distinct", "population"})
+"""What fewer records per person do not change."""
 MOST_SUPPRESSED = 0.2
 """The largest share of persons whose suppression is offered as an option."""
 
@@ -36,6 +40,7 @@ def suppressed_rows(
     constraints: Sequence[Constraint],
     budgets: Sequence[Budget],
     share: float,
+    persons_of: PersonsOf = person_table,
 ) -> Ints | None:
     """Rows that remain when the persons who stand in the way are suppressed; greedy.
 
@@ -47,6 +52,8 @@ def suppressed_rows(
         What the remaining records as one class must meet.
     share
         The largest share of persons that may be suppressed.
+    persons_of
+        Gathers the persons of a table.
 
     Returns
     -------
@@ -56,7 +63,7 @@ def suppressed_rows(
     remaining = np.arange(table.records)
     part = table
     while True:
-        persons = person_table(part)
+        persons = persons_of(part)
         broken = unmet(persons.whole(), constraints)
         if not broken:
             return remaining if not overspent(persons.whole(), budgets) else None
@@ -87,6 +94,7 @@ def not_met(
     persons: PersonTable,
     constraints: Sequence[Constraint],
     budgets: Sequence[Budget],
+    persons_of: PersonsOf = person_table,
 ) -> ConstraintsNotMetError:
     """The error that says what is broken, by how much, and what would help."""
     whole = persons.whole()
@@ -96,7 +104,10 @@ def not_met(
         f"and a single class spends {float(each.spent(whole)[0]):.4g}."
         for each in overspent(whole, budgets)
     ]
-    options = [_coarsen_option(whole, constraints), _suppress_option(table, constraints, budgets)]
+    options = [
+        _coarsen_option(whole, constraints),
+        _suppress_option(table, constraints, budgets, persons_of),
+    ]
     if not overspent(whole, budgets):
         options.insert(0, _cap_option(persons, constraints))
     return ConstraintsNotMetError(tuple(failures), tuple(filter(None, options)))
@@ -114,7 +125,7 @@ def _coarsen_option(whole: ClassSummary, constraints: Sequence[Constraint]) -> s
 def _cap_option(persons: PersonTable, constraints: Sequence[Constraint]) -> str:
     whole = persons.whole()
     broken = unmet(whole, constraints)
-    if not broken or any(each.needs & {"affiliation", "distinct"} for each in broken):
+    if not broken or any(each.needs & NOT_OF_RECORDS for each in broken):
         return ""
     low, high = 0, int(whole.largest[0])
     while low < high - 1:
@@ -134,23 +145,22 @@ def _cap_option(persons: PersonTable, constraints: Sequence[Constraint]) -> str:
 
 def _capped(persons: PersonTable, whole: ClassSummary, limit: int) -> ClassSummary:
     records = np.minimum(persons.records, limit)
-    return ClassSummary(
+    return replace(
+        whole,
         records=records.sum(keepdims=True),
-        persons=whole.persons,
         squares=(records**2).sum(keepdims=True),
         largest=records.max(keepdims=True),
-        affiliation=whole.affiliation,
-        distinct=whole.distinct,
-        distance=whole.distance,
-        ordered_distance=whole.ordered_distance,
         fewest_sharing=fewest_sharing(records),
     )
 
 
 def _suppress_option(
-    table: Table, constraints: Sequence[Constraint], budgets: Sequence[Budget]
+    table: Table,
+    constraints: Sequence[Constraint],
+    budgets: Sequence[Budget],
+    persons_of: PersonsOf,
 ) -> str:
-    remaining = suppressed_rows(table, constraints, budgets, MOST_SUPPRESSED)
+    remaining = suppressed_rows(table, constraints, budgets, MOST_SUPPRESSED, persons_of)
     if remaining is None:
         return ""
     lost = table.persons - len(np.unique(table.person[remaining]))

@@ -12,6 +12,7 @@ import pyarrow as pa
 from sfumato.release.constraints import Budget, Constraint
 from sfumato.release.full_domain import Levels
 from sfumato.release.manifest import Manifest, file_sha256
+from sfumato.release.population.measured import PopulationRisk
 from sfumato.release.utility import Utility
 from sfumato.risk.result import Risk
 from sfumato.schema import Schema
@@ -62,6 +63,9 @@ class Release:
         The level of each quasi-identifier after full-domain recoding, else ``None``.
     warnings
         What the reader should know; publishable.
+    population
+        What the release gives away to somebody with a register of the population, where one or
+        the number of its persons was given.
     original
         The dataframe that was passed in, or ``None`` for a path.
     """
@@ -76,6 +80,7 @@ class Release:
     manifest: Manifest
     warnings: tuple[str, ...]
     levels: Levels | None = None
+    population: PopulationRisk | None = None
     original: Any = None
 
     @property
@@ -111,11 +116,17 @@ class Release:
         return written
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values: the released file's measures, ``before``, ``utility``, ``manifest``."""
+        """Plain values: the released file's measures, ``before``, ``utility``, ``manifest``.
+
+        With a population ``marketer`` is the risk against it.
+        """
+        against = {} if self.population is None else self.population.marketer.to_json()
         return {
             **self.risk.to_json(),
+            **({"marketer": against} if against else {}),
             "tree": asdict(self.tree),
             **({} if self.levels is None else {"levels": self.levels.to_json()}),
+            **({} if self.population is None else {"population": self.population.to_json()}),
             "before": self.risk_before.to_json(),
             "utility": self.utility.to_json(),
             "constraints": [{"name": each.name, **each.parameters()} for each in self.constraints],

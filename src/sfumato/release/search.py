@@ -16,12 +16,16 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.core.progress import Progress, silent
+from sfumato.kernels.best_cut import worth_searching
 from sfumato.release.best_cuts import Search, best_cuts
 from sfumato.release.candidates import Candidates, Nodes
 from sfumato.release.constraints import Budget, Constraint
-from sfumato.release.growth import Growth, Partition
+from sfumato.release.flat_search import FlatSearch, axes_of, known_of, limits_of
+from sfumato.release.growth import Growth
 from sfumato.release.loss import LossSpace
+from sfumato.release.partition import Partition
 from sfumato.release.persons import PersonTable
+from sfumato.release.prune import Grown
 
 Floats = npt.NDArray[np.float64]
 SHARES = (0.02, 0.1, 0.2, 0.3, 0.4)
@@ -34,6 +38,8 @@ SMALL = 256
 """Persons of a node that is small."""
 TRIED_EVERY = 8
 """A node is tried again when it has become so many times smaller."""
+ROUNDING = 1e-12
+"""Relative difference of losses that are equal."""
 
 
 def search(
@@ -42,12 +48,14 @@ def search(
     constraints: Sequence[Constraint],
     budgets: Sequence[Budget] = (),
     *,
+    price: float = 0.0,
     progress: Progress = silent,
 ) -> Partition:
     """Cut the persons into classes that keep the promises and lose little.
 
-    Costs some twenty times the paper's tree, O(d·N log N) all the same: every level is passed
-    over once for each α at each of the sizes at which nodes are tried.
+    Costs some three times the paper's tree where all promises are thresholds, and some twenty
+    times where they are not: O(d·N log N) all the same, every level being passed over at most
+    once for each α at each of the sizes at which nodes are tried.
 
     Parameters
     ----------
@@ -59,10 +67,13 @@ def search(
         Promises about every class. The persons as one class must meet them.
     budgets
         Promises about the whole release.
+    price
+        What the budgets are expected to save per share spent, in loss: the price that another
+        tree of the same persons found.
     progress
         Told the share of persons whose class is final.
     """
-    return _SearchGrowth(persons, loss, constraints, budgets, progress).run()
+    return _SearchGrowth(persons, loss, constraints, budgets, price, progress).run()
 
 
 class _SearchGrowth(Growth):
@@ -74,11 +85,16 @@ class _SearchGrowth(Growth):
         loss: LossSpace,
         constraints: Sequence[Constraint],
         budgets: Sequence[Budget],
+        price: float,
         progress: Progress,
     ) -> None:
-        super().__init__(persons, constraints, budgets, progress)
-        self.loss = loss
+        super().__init__(persons, constraints, budgets, progress, loss)
+        self.price = price
         self.constraints = tuple(constraints)
+        self.thresholds = limits_of(constraints, persons)
+        if self.shadow is not None or not worth_searching(persons.persons):
+            self.thresholds = None
+        self.flat: FlatSearch | None = None
 
     def run(self) -> Partition:
         """Cut level by level."""
@@ -86,9 +102,9 @@ class _SearchGrowth(Growth):
         shares = np.full(1, FIRST_SHARE)
         tried_at = np.full(1, SMALL if self.persons.persons > LARGE else LARGE)
         while True:
-            renumbered = self.draw_together(nodes)
-            if renumbered is not None:
-                self.loss = self.loss.take(renumbered)
+            self.flat = None
+            self.draw_together(nodes)
+            self.flat = self._flat()
             sizes = nodes.high - nodes.low
             due = np.flatnonzero(sizes <= tried_at)
             if len(due):
@@ -99,33 +115,49 @@ class _SearchGrowth(Growth):
             self.tell(nodes)
             if not len(nodes):
                 return self.partition()
-            nodes = self.cut(nodes, chosen)
+            nodes = self.descend(nodes, chosen)
             shares, tried_at = (np.repeat(each[chosen.node], 2) for each in (shares, tried_at))
-            self.starts.append(nodes.low[1::2])
+
+    def _flat(self) -> FlatSearch | None:
+        """The search in compiled loops, where they know all promises and are worth loading."""
+        if self.thresholds is None or self.loss is None:
+            return None
+        known = known_of(self.persons, self.loss, self.thresholds)
+        return FlatSearch(known, axes_of(self.persons, self.loss), self.thresholds)
 
     def _choose(self, nodes: Nodes, shares: Floats) -> Candidates:
         """The cut of each node that is cut, by ascending node."""
-        found = Search(self.persons, self.loss, self.constraints)
-        candidates, keys = best_cuts(found, self.orders, nodes, shares)
+        assert self.loss is not None
+        if self.flat is not None:
+            return self.flat.best_cuts(self.orders, nodes, shares)
+        found = Search(self.persons, self.loss, self.constraints, self.orders, self.shadow)
+        candidates = best_cuts(found, nodes, shares)
         tried = np.flatnonzero(np.diff(candidates.node, prepend=-1))
         if self.costly:
             tried = self.first_that_meets(nodes, candidates, tried)
-        return candidates.take(self.affordable(nodes, candidates, keys, tried))
+        return candidates.take(tried)
 
     def _tried(self, nodes: Nodes) -> Floats:
         """The share of each node whose subtree loses least."""
-        orders, unspent = self.orders, self.unspent
+        shares = np.array(SHARES)
+        if self.flat is not None and not self.budgets:
+            return _least(shares, self.flat.losses(self.orders, nodes, shares))
+        orders, register = self.orders, [] if self.shadow is None else self.shadow.orders
         losses = []
         for share in SHARES:
             self.orders = [order.copy() for order in orders]
-            losses.append(self._lost_below(nodes, share))
-            self.unspent = unspent
+            if self.shadow is not None:
+                self.shadow.orders = [order.copy() for order in register]
+            lost = self._lost_for_a_price if self.budgets else self._lost_below
+            losses.append(lost(nodes, share))
         self.orders = orders
-        best: Floats = np.array(SHARES)[np.argmin(losses, axis=0)]
-        return best
+        if self.shadow is not None:
+            self.shadow.orders = register
+        return _least(shares, np.column_stack(losses))
 
     def _lost_below(self, nodes: Nodes, share: float) -> Floats:
         """Loss of the classes that each node is cut into with one share."""
+        assert self.loss is not None
         losses = np.zeros(len(nodes))
         origin = np.arange(len(nodes))
         while len(nodes):
@@ -139,3 +171,23 @@ class _SearchGrowth(Growth):
             if len(nodes):
                 nodes = self.cut(nodes, chosen)
         return losses
+
+    def _lost_for_a_price(self, nodes: Nodes, share: float) -> Floats:
+        """Loss and cost, at the price, of the best subtree below each node with one share."""
+        grown, parents = Grown(), np.arange(len(nodes))
+        while len(nodes):
+            self.add_level(grown, nodes, parents)
+            chosen = self._choose(nodes, np.full(len(nodes), share))
+            nodes, parents = nodes.take(chosen.node), np.repeat(chosen.node, 2)
+            if len(nodes):
+                nodes = self.cut(nodes, chosen)
+        best = grown.pruned(self.price)
+        lost: Floats = best.losses[0] + self.price * best.costs[0]
+        return lost
+
+
+def _least(shares: Floats, losses: Floats) -> Floats:
+    """Of each node, the first share whose loss is the least but for rounding."""
+    least = losses.min(axis=1, keepdims=True)
+    found: Floats = shares[np.argmax(losses <= least * (1 + ROUNDING), axis=1)]
+    return found

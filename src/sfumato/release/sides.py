@@ -16,9 +16,17 @@ from sfumato.risk.classes import ClassSummary
 Ints = npt.NDArray[np.int64]
 
 
-def summary_of(records: Ints, persons: Ints, squares: Ints) -> ClassSummary:
+def summary_of(
+    records: Ints, persons: Ints, squares: Ints, population: Ints | None = None
+) -> ClassSummary:
     """What is known of classes without looking at their persons."""
-    return ClassSummary(records, persons, squares, np.zeros_like(records))
+    known = ClassSummary(records, persons, squares, np.zeros_like(records))
+    return known if population is None else replace(known, population=population.ravel())
+
+
+def summary_of_nodes(nodes: Nodes) -> ClassSummary:
+    """What is known of nodes without looking at their persons."""
+    return summary_of(nodes.records, nodes.high - nodes.low, nodes.squares, nodes.population)
 
 
 def sides_of(nodes: Nodes, candidates: Candidates) -> ClassSummary:
@@ -33,6 +41,7 @@ def sides_of(nodes: Nodes, candidates: Candidates) -> ClassSummary:
         interleaved(nodes.records[of], candidates.left_records),
         interleaved(size, candidates.left),
         interleaved(nodes.squares[of], candidates.left_squares),
+        candidates.population,
     )
 
 

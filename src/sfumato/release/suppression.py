@@ -12,7 +12,7 @@ import numpy.typing as npt
 from sfumato.release.constraints import TOLERANCE, Budget, Constraint
 from sfumato.release.constraints.ordered import ordered_attributes
 from sfumato.release.constraints.spending import overspent
-from sfumato.release.growth import Partition
+from sfumato.release.partition import Partition
 from sfumato.release.persons import PersonTable, person_table
 from sfumato.release.utility.class_means import category_shares, class_means, full_range, steps
 from sfumato.risk.ranks import ranks_of
@@ -24,7 +24,8 @@ from sfumato.table.table import Table
 Floats = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.int64]
 Grow = Callable[[PersonTable], Partition]
-ErrorOf = Callable[[Table, Codes, int], float]
+ErrorOf = Callable[[Table, Partition], float]
+PersonsOf = Callable[[Table], PersonTable]
 SHARES = (1.0, 0.5, 0.25)
 """Parts of the limit that are tried."""
 
@@ -64,6 +65,8 @@ def suppress_for_others(
     constraints: Sequence[Constraint],
     budgets: Sequence[Budget],
     most: int,
+    *,
+    persons_of: PersonsOf = person_table,
 ) -> Parted:
     """Partition, and suppress at most so many persons where the others gain by it.
 
@@ -84,14 +87,16 @@ def suppress_for_others(
     grow
         Partitions persons into classes that keep the promises.
     error_of
-        ANE of a table, the class of each record and their number.
+        ANE of a table whose persons are in these classes.
     constraints, budgets
         The promises.
     most
         Number of persons that may be suppressed.
+    persons_of
+        Gathers the persons of a table.
     """
     partition = grow(persons)
-    tries = _Tries(table, grow, error_of, constraints, budgets)
+    tries = _Tries(table, grow, error_of, constraints, budgets, persons_of)
     best = tries.parted(np.arange(table.records), persons, partition)
     if most < 1:
         return best
@@ -141,11 +146,11 @@ class _Tries:
     error_of: ErrorOf
     constraints: Sequence[Constraint]
     budgets: Sequence[Budget]
+    persons_of: PersonsOf
 
     def parted(self, rows: Rows, persons: PersonTable, partition: Partition) -> Parted:
         part = self.table if len(rows) == self.table.records else self.table.take(rows)
-        class_of = partition.class_of_person[part.person]
-        measure = partial(self.error_of, part, class_of, partition.classes)
+        measure = partial(self.error_of, part, partition)
         return Parted(rows, persons, partition, measure)
 
     def without(self, gone: npt.NDArray[np.int64]) -> Parted | None:
@@ -154,8 +159,9 @@ class _Tries:
         if not len(rows):
             return None
         part = self.table.take(rows)
-        persons = person_table(part)
-        if not self._kept(part, np.zeros(part.records, dtype=np.int32), 1):
+        persons = self.persons_of(part)
+        population = persons.whole().population
+        if not self._kept(part, np.zeros(part.records, dtype=np.int32), 1, population):
             return None
         return self.parted(rows, persons, self.grow(persons))
 
@@ -175,11 +181,19 @@ class _Tries:
         of_person = np.empty(part.persons, dtype=np.int32)
         of_person[part.person] = class_of
         left = replace(partition, class_of_person=of_person, classes=int((~gone).sum()))
-        if not self._kept(part, class_of, left.classes):
+        if partition.class_of_register is not None:
+            numbers = np.append(np.where(gone, -1, number), -1).astype(np.int32)
+            left = replace(left, class_of_register=numbers[partition.class_of_register])
+        if partition.cells is not None:
+            numbers = np.where(gone, -1, number).astype(np.int32)
+            left = replace(left, cells=partition.cells.renumbered(numbers))
+        if not self._kept(part, class_of, left.classes, left.population):
             return None
-        return self.parted(rows, person_table(part), left)
+        return self.parted(rows, self.persons_of(part), left)
 
-    def _kept(self, part: Table, class_of: Codes, classes: int) -> bool:
+    def _kept(
+        self, part: Table, class_of: Codes, classes: int, population: npt.NDArray[np.int64]
+    ) -> bool:
         summary = summarize(
             class_of,
             classes,
@@ -187,6 +201,7 @@ class _Tries:
             {each.name: each.codes for each in part.sensitive},
             ranks=ranks_of(part, ordered_attributes([*self.constraints], part.schema.sensitive)),
         )
+        summary = replace(summary, population=population)
         return all(each.met(summary).all() for each in self.constraints) and not any(
             overspent(each, summary, part.persons) for each in self.budgets
         )

@@ -17,7 +17,9 @@ import numpy.typing as npt
 from sfumato.core.progress import Progress, silent
 from sfumato.release.candidates import Candidates, Nodes, find_candidates, ranked
 from sfumato.release.constraints import Budget, Constraint
-from sfumato.release.growth import Growth, Partition
+from sfumato.release.growth import Growth
+from sfumato.release.loss import LossSpace
+from sfumato.release.partition import Partition
 from sfumato.release.persons import PersonTable
 from sfumato.release.sides import sides_of
 from sfumato.release.splits import Split
@@ -29,14 +31,15 @@ def grow(
     budgets: Sequence[Budget] = (),
     *,
     split: Split = Split.BALANCE,
+    loss: LossSpace | None = None,
     progress: Progress = silent,
 ) -> Partition:
     """Cut the persons into classes that all keep the promises.
 
     In each node the candidate cuts are tried in the order of the split's key; a cut whose
     sides do not both meet every constraint is undone and the next one tried; a node that no
-    quasi-identifier can cut is a class. A budget is spent on the cuts of a level in the order
-    of their keys, until it is used up.
+    quasi-identifier can cut is a class. Budgets are spent afterwards: the cuts that gain least
+    for what they cost are taken back.
 
     Parameters
     ----------
@@ -48,10 +51,12 @@ def grow(
         Promises about the whole release.
     split
         The criterion.
+    loss
+        The persons' share in the loss; needed where there are budgets.
     progress
         Told the share of persons whose class is final.
     """
-    return _MedianGrowth(persons, constraints, budgets, split, progress).run()
+    return _MedianGrowth(persons, constraints, budgets, split, progress, loss).run()
 
 
 class _MedianGrowth(Growth):
@@ -64,8 +69,9 @@ class _MedianGrowth(Growth):
         budgets: Sequence[Budget],
         split: Split,
         progress: Progress,
+        loss: LossSpace | None,
     ) -> None:
-        super().__init__(persons, constraints, budgets, progress)
+        super().__init__(persons, constraints, budgets, progress, loss)
         self.split = split
 
     def run(self) -> Partition:
@@ -79,26 +85,26 @@ class _MedianGrowth(Growth):
             self.tell(nodes)
             if not len(nodes):
                 return self.partition()
-            nodes = self.cut(nodes, chosen)
-            self.starts.append(nodes.low[1::2])
+            nodes = self.descend(nodes, chosen)
 
     def _choose(self, nodes: Nodes) -> Candidates:
         """The cut of each node that is cut, by ascending node."""
-        candidates, keys = ranked(
+        candidates, _ = ranked(
             find_candidates(self.persons, self.orders, nodes, self.split), nodes, self.split
         )
         divisible = _divisible(candidates, len(nodes), self.persons)
+        if self.shadow is not None:
+            candidates = self.shadow.counted(self.persons, self.orders, nodes, candidates)
         kept = np.ones(len(candidates.node), dtype=bool)
         sides = sides_of(nodes, candidates)
         for constraint in self.cheap:
             kept &= constraint.met(sides).reshape(-1, 2).all(axis=1)
-        kept_at = np.flatnonzero(kept)
-        candidates, keys = candidates.take(kept_at), keys[kept_at]
+        candidates = candidates.take(np.flatnonzero(kept))
         tried = np.flatnonzero(np.diff(candidates.node, prepend=-1))
         self.most_shared = {name: np.repeat(each, 2) for name, each in nodes.most_shared.items()}
         if self.costly:
             tried = self.first_that_meets(nodes, candidates, tried)
-        chosen = candidates.take(self.affordable(nodes, candidates, keys, tried))
+        chosen = candidates.take(tried)
         self.divisible = divisible[chosen.node]
         self.most_shared = {
             name: each.reshape(-1, 2)[chosen.node].ravel()

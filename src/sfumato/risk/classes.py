@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 Counts = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.integer]
+"""Rows, and counts that are only compared, divided or summed: of 32 bits in large files."""
 
 
 def _unknown() -> Counts:
@@ -24,7 +27,7 @@ def _no_numbers() -> Floats:
 class ClassSummary:
     """Numbers of each equivalence class; every array has shape (classes,) unless stated.
 
-    Constraints need the counts up to ``fewest_sharing``; what follows them says more for the
+    Constraints need the counts up to ``population``; what follows them says more for the
     measures of a whole file, and may be left out. A missing sensitive value is no value: it
     adds to the records and persons of its class only.
 
@@ -52,6 +55,8 @@ class ClassSummary:
     fewest_sharing
         Over the numbers of records that occur, the fewest persons who share one; where persons
         have several ids, the fewest who have an id with one number of records.
+    population
+        Number of persons of a population register F_t who look like the class; empty without one.
     first_row
         0-based row of the class's first record.
     largest_row
@@ -88,19 +93,31 @@ class ClassSummary:
     distance: Mapping[str, Floats] = field(default_factory=dict)
     ordered_distance: Mapping[str, Floats] = field(default_factory=dict)
     fewest_sharing: Counts = field(default_factory=_unknown)
+    population: Counts = field(default_factory=_unknown)
     first_row: Counts = field(default_factory=_unknown)
-    largest_row: Counts = field(default_factory=_unknown)
-    affiliation_row: Mapping[str, Counts] = field(default_factory=dict)
+    largest_row: Integers = field(default_factory=_unknown)
+    affiliation_row: Mapping[str, Integers] = field(default_factory=dict)
     entropy: Mapping[str, Floats] = field(default_factory=dict)
-    valued: Mapping[str, Counts] = field(default_factory=dict)
-    commonest: Mapping[str, Counts] = field(default_factory=dict)
-    fewest_sharing_row: Counts = field(default_factory=_unknown)
-    alone: Counts = field(default_factory=_unknown)
+    valued: Mapping[str, Integers] = field(default_factory=dict)
+    commonest: Mapping[str, Integers] = field(default_factory=dict)
+    fewest_sharing_row: Integers = field(default_factory=_unknown)
+    alone: Integers = field(default_factory=_unknown)
     count_risk: Floats = field(default_factory=_no_numbers)
-    count_risk_row: Counts = field(default_factory=_unknown)
+    count_risk_row: Integers = field(default_factory=_unknown)
     count_risk_total: Floats = field(default_factory=_no_numbers)
 
     @property
     def classes(self) -> int:
         """Number of classes."""
         return len(self.records)
+
+    def part(self, start: int, stop: int) -> ClassSummary:
+        """Some of the classes, one after the other; nothing is copied."""
+        own: dict[str, Any] = {}
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if isinstance(value, Mapping):
+                own[each.name] = {name: array[start:stop] for name, array in value.items()}
+            else:
+                own[each.name] = value[start:stop]
+        return ClassSummary(**own)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.core.measure import Measure
+from sfumato.kernels.threads import in_background
 from sfumato.risk.classes import ClassSummary
 from sfumato.risk.diversity import entropy_l, recursive_c
-from sfumato.risk.extremes import highest, lowest, smallest_count
+from sfumato.risk.extremes import extreme, highest, smallest_count
 from sfumato.risk.known_counts import known_counts
 from sfumato.risk.multi_record import g_balance, gidr, gsar
 from sfumato.risk.reidentification import by_persons, by_records, check_threshold
@@ -66,8 +68,9 @@ def measure_classes(
     """
     check_threshold(threshold)
     summary = summarize(class_of, classes, person, sensitive, shown, ranks)
-    persons = int(np.count_nonzero(np.bincount(person)))
-    balance, record_risk = g_balance(summary), gidr(summary)
+    classical = in_background(partial(by_records, summary, threshold))
+    persons = _distinct(person)
+    record_risk = extreme(gidr, summary, "high")
     k, k_where = smallest_count(summary.records, summary.first_row)
     pid_k, pid_k_where = smallest_count(summary.persons, summary.first_row)
     risks, counting = by_persons(summary, threshold), known_counts(summary, threshold)
@@ -79,17 +82,17 @@ def measure_classes(
         k_where=k_where,
         pid_k=pid_k,
         pid_k_where=pid_k_where,
-        g_balance=lowest("g_balance", balance, summary.largest_row),
-        max_gidr=highest("max_gidr", record_risk, summary.largest_row),
-        avg_gidr=Measure("avg_gidr", float(record_risk.mean())),
+        g_balance=extreme(g_balance, summary, "low").measure("g_balance", summary.largest_row),
+        max_gidr=record_risk.measure("max_gidr", summary.largest_row),
+        avg_gidr=Measure("avg_gidr", record_risk.mean),
         **{
             field.name: getattr(group, field.name)
             for group in (risks, counting)
             for field in fields(group)
         },
-        by_records=by_records(summary, threshold),
-        sample_uniques=int((summary.persons == 1).sum()),
-        sample_unique_records=int((summary.records == 1).sum()),
+        by_records=classical(),
+        sample_uniques=int(np.count_nonzero(summary.persons == 1)),
+        sample_unique_records=int(np.count_nonzero(summary.records == 1)),
         sensitive={name: _sensitive_risk(summary, name) for name in sensitive},
         summary=summary,
         threshold=float(threshold),
@@ -97,25 +100,34 @@ def measure_classes(
     )
 
 
+def _distinct(person: Codes) -> int:
+    seen = np.zeros(int(person.max()) + 1, dtype=np.bool_)
+    seen[person] = True
+    return int(np.count_nonzero(seen))
+
+
 def _sensitive_risk(summary: ClassSummary, name: str) -> SensitiveRisk:
-    sharing = gsar(summary, name)
-    own_rows = summary.affiliation_row[name]
-    rows = np.where(own_rows < 0, summary.first_row, own_rows)
-    l_distinct, l_distinct_where = smallest_count(summary.distinct[name], summary.first_row)
+    sharing = extreme(partial(gsar, attribute=name), summary, "high")
+    own_rows, first_row = summary.affiliation_row[name], summary.first_row
+    rows = first_row if own_rows[sharing.at] < 0 else own_rows
+    l_distinct, l_distinct_where = smallest_count(summary.distinct[name], first_row)
+    entropy = extreme(partial(entropy_l, attribute=name), summary, "low")
     return SensitiveRisk(
-        h_affiliation=highest("h_affiliation", sharing, rows),
-        max_gsar=highest("max_gsar", sharing, rows),
-        avg_gsar=Measure("avg_gsar", float(sharing.mean())),
+        h_affiliation=sharing.measure("h_affiliation", rows),
+        max_gsar=sharing.measure("max_gsar", rows),
+        avg_gsar=Measure("avg_gsar", sharing.mean),
         l_distinct=l_distinct,
         l_distinct_where=l_distinct_where,
-        l_entropy=lowest("l_entropy", entropy_l(summary, name), summary.first_row),
+        l_entropy=entropy.measure("l_entropy", first_row),
         recursive={
-            l: highest(f"recursive_{l}", recursive_c(summary, name, l), summary.first_row)
+            l: extreme(partial(recursive_c, attribute=name, l=l), summary, "high").measure(
+                f"recursive_{l}", first_row
+            )
             for l in (2, 3)  # noqa: E741
         },
-        t_closeness=highest("t_closeness", summary.distance[name], summary.first_row),
+        t_closeness=highest("t_closeness", summary.distance[name], first_row),
         t_closeness_ordered=highest(
-            "t_closeness_ordered", summary.ordered_distance[name], summary.first_row
+            "t_closeness_ordered", summary.ordered_distance[name], first_row
         )
         if name in summary.ordered_distance
         else None,

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping
 
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.core.errors import InputError
-from sfumato.kernels.distances import class_distances, class_ordered_distances
+from sfumato.kernels.distances import class_ordered_distances
 from sfumato.kernels.sharing import SharingCounts, count_sharing
 from sfumato.kernels.summaries import (
+    ClassOrder,
     PersonCounts,
     ValueCounts,
     class_order,
     count_persons,
+    count_records,
     count_values,
+    in_order,
 )
-from sfumato.kernels.threads import in_background
-from sfumato.risk.classes import ClassSummary, Counts
+from sfumato.risk.classes import ClassSummary, Counts, Floats
 
 Codes = npt.NDArray[np.int32]
+BLOCK = 1 << 16
+"""Records that are looked at together, so that what is made of them stays in a cache."""
 
 
 def summarize(
@@ -35,7 +38,8 @@ def summarize(
     """Count records, persons and sensitive values of every equivalence class.
 
     One sort of the records by class and person, then one pass for the persons, one for their
-    numbers of records and one per sensitive attribute: O(records x (1 + attributes)).
+    numbers of records and one per sensitive attribute: O(records x (1 + attributes)). Where
+    every record is a person of its own and nothing is sensitive, counting them is enough.
 
     Parameters
     ----------
@@ -62,29 +66,19 @@ def summarize(
         a class is empty.
     """
     _check(class_of, classes, person, sensitive, shown)
-    rows, starts = class_order(class_of, classes, person)
-    records = np.diff(starts)
+    records, first = count_records(class_of, classes)
     if records.min() == 0:
         raise InputError("parameter class_of", "must give every class a record")
-    if shown is None and np.array_equal(person, np.arange(len(person))):
-        first = rows[starts[:-1]].astype(np.int64)
-        counts = PersonCounts(records, records, np.ones_like(records), first, first)
-        coming: Callable[[], SharingCounts] = partial(_alone_or_equal, records, first)
+    single = shown is None and _own_each(person)
+    order = None if single and not sensitive else class_order(class_of, records, person)
+    if single or order is None:
+        ones = np.broadcast_to(np.int64(1), len(records))
+        counts = PersonCounts(records, records, ones, first, first)
+        sharing = _alone_or_equal(records, first)
     else:
-        by_id = (rows, starts) if shown is None else class_order(class_of, classes, shown)
-        own = person if shown is None else shown
-        coming = in_background(partial(count_sharing, *by_id, person, own))
-        counts = count_persons(rows, starts, person)
-    values: dict[str, ValueCounts] = {
-        name: count_values(rows, starts, person, codes, int(codes.max()) + 1)
-        for name, codes in sensitive.items()
-    }
-    ranks = ranks or {}
-    files = {
-        name: np.bincount(codes + 1, minlength=len(ranks.get(name, ())) + 1)[1:]
-        for name, codes in sensitive.items()
-    }
-    sharing = coming()
+        counts = count_persons(order)
+        sharing = _sharing(order, class_of, records, person, shown)
+    values, distances = ({}, {}) if order is None else _values(order, sensitive, ranks or {})
     return ClassSummary(
         records=records,
         persons=counts.persons,
@@ -92,14 +86,8 @@ def summarize(
         largest=counts.largest,
         affiliation={name: value.affiliation for name, value in values.items()},
         distinct={name: value.distinct for name, value in values.items()},
-        distance={
-            name: class_distances(rows, starts, codes, files[name])
-            for name, codes in sensitive.items()
-        },
-        ordered_distance={
-            name: class_ordered_distances(rows, starts, sensitive[name], files[name], rank)
-            for name, rank in ranks.items()
-        },
+        distance={name: value.distance for name, value in values.items()},
+        ordered_distance=distances,
         fewest_sharing=sharing.fewest,
         first_row=counts.first_row,
         largest_row=counts.largest_row,
@@ -115,10 +103,54 @@ def summarize(
     )
 
 
+def _own_each(person: Codes) -> bool:
+    """Whether every record is a person of its own, numbered as the rows are."""
+    return all(
+        np.array_equal(person[start : start + BLOCK], np.arange(start, min(start + BLOCK, end)))
+        for end in [len(person)]
+        for start in range(0, end, BLOCK)
+    )
+
+
+def _sharing(
+    order: ClassOrder, class_of: Codes, records: Counts, person: Codes, shown: Codes | None
+) -> SharingCounts:
+    """What the numbers of records give away; ids are the persons where ``shown`` is not given."""
+    if shown is None:
+        return count_sharing(order, order.owners)
+    by_id = class_order(class_of, records, shown)
+    return count_sharing(by_id, in_order(by_id, person))
+
+
+def _values(
+    order: ClassOrder, sensitive: Mapping[str, Codes], ranks: Mapping[str, Codes]
+) -> tuple[dict[str, ValueCounts], dict[str, Floats]]:
+    """What the values of each sensitive attribute say, and the ordered distances asked for."""
+    values, distances = {}, {}
+    for name, codes in sensitive.items():
+        size = max(int(codes.max()) + 1, len(ranks.get(name, ())))
+        file = _frequencies(codes, size)
+        values[name] = count_values(order, in_order(order, codes), file)
+        if name in ranks:
+            distances[name] = class_ordered_distances(
+                order.rows, order.starts, codes, file, ranks[name]
+            )
+    return values, distances
+
+
+def _frequencies(codes: Codes, size: int) -> Counts:
+    """Number of records with each code; missing ones are left out."""
+    counts = np.zeros(size + 1, dtype=np.int64)
+    length = max(BLOCK, size)
+    for start in range(0, len(codes), length):
+        counts += np.bincount(codes[start : start + length] + 1, minlength=size + 1)
+    return counts[1:]
+
+
 def _alone_or_equal(records: Counts, first: Counts) -> SharingCounts:
     """Where every record is a person of its own: all of a class have the same number, 1."""
-    alone = (records == 1).astype(np.int64)
-    return SharingCounts(records, first, alone, 1 / records, first, np.ones(len(records)))
+    alone, ones = (records == 1).astype(np.int32), np.broadcast_to(1.0, len(records))
+    return SharingCounts(records, first, alone, 1 / records, first, ones)
 
 
 def _check(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 
 import numpy as np
@@ -12,7 +12,8 @@ import pyarrow as pa
 from sfumato.core.errors import InputError
 from sfumato.core.progress import Progress, silent
 from sfumato.kernels.choose import worth_compiling
-from sfumato.kernels.threads import in_threads
+from sfumato.kernels.loading import load_compiler
+from sfumato.kernels.threads import in_threads, one_by_one, read_ahead
 from sfumato.schema import Kind, Schema
 from sfumato.table.columns import MISSING, CodedColumn
 from sfumato.table.encoding.accumulate import Accumulator, RawColumn, at_rows
@@ -78,14 +79,15 @@ def open_table(
     quasi_identifiers = []
     for name, quasi in schema.quasi_identifiers.items():
         raw = raws.pop(name)
+        spaced = spaces_warning(raw)
         column = encode_quasi_identifier(raw, quasi, schema.missing, warnings)
-        spaces += [] if column.kind is Kind.NUMERIC else spaces_warning(raw)
+        spaces += [] if column.kind is Kind.NUMERIC else spaced
         quasi_identifiers.append(column)
     sensitive = []
     for name in schema.sensitive:
         raw = raws.pop(name)
-        sensitive.append(encode_sensitive(raw, schema.missing))
         spaces += spaces_warning(raw)
+        sensitive.append(encode_sensitive(raw, schema.missing))
     return Table(
         schema=settled(schema, quasi_identifiers),
         person=person,
@@ -135,11 +137,13 @@ def _read(
     source: Source, schema: Schema, keep_source: bool, progress: Progress
 ) -> tuple[dict[str, RawColumn], pa.Table]:
     """The columns to encode as codes, and the columns to hand on as they came."""
-    people = {schema.person, schema.household} - {None}
+    people = {name for name in (schema.person, schema.household) if name is not None}
     encoded = {*people, *schema.quasi_identifiers, *schema.sensitive}
     handed_on = _handed_on(source.names, schema) if keep_source else []
+    if source.column is not None and not handed_on:
+        return _side_by_side(source, source.column, people, encoded - people, progress), _NONE
     wanted = [name for name in source.names if name in encoded or name in set(handed_on)]
-    accumulators = {name: Accumulator(name) for name in wanted if name in encoded}
+    accumulators = {name: Accumulator(name, source.rows) for name in wanted if name in encoded}
     kept: list[pa.RecordBatch] = []
     rows, checked = 0, None
     for batch in source.batches(wanted):
@@ -169,9 +173,43 @@ def _read(
     return raws, _joined(kept, source.subject)
 
 
+def _side_by_side(
+    source: Source,
+    column: Callable[[str], Iterator[pa.Array]],
+    people: Collection[str],
+    others: Collection[str],
+    progress: Progress,
+) -> dict[str, RawColumn]:
+    """The columns as codes, each read by itself; those of many values, the ids, first."""
+    names = sorted(people) + [name for name in source.names if name in others]
+    large = source.rows is not None and worth_compiling(source.rows)
+
+    def read(name: str) -> RawColumn:
+        accumulator, checked = Accumulator(name, source.rows), None
+        for array in read_ahead(column(name)) if large and name in people else column(name):
+            if array.type != checked:
+                checked = array.type
+                check_type(name, checked, person=name in people)
+            accumulator.add(array)
+        return accumulator.finish()
+
+    tasks = [partial(read, name) for name in names]
+    ready = load_compiler() if large else None
+    raws = {}
+    for name, raw in zip(names, one_by_one(tasks, alone=not large), strict=True):
+        raws[name] = raw
+        progress("read", len(raws) / len(names))
+    if ready is not None:
+        ready()
+    return raws
+
+
+_NONE = pa.table({})
+
+
 def _joined(batches: list[pa.RecordBatch], subject: str) -> pa.Table:
     if not batches:
-        return pa.table({})
+        return _NONE
     try:
         return pa.Table.from_batches(batches)
     except pa.ArrowInvalid:

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.core.errors import InputError
+from sfumato.kernels.choose import worth_compiling
 from sfumato.kernels.grouping import number_by_first_appearance
+from sfumato.kernels.threads import PARTS, in_threads
+
+_Column = tuple[npt.NDArray[np.int32], int]
 
 LARGEST_SPACE = 1 << 62
 """Packed keys stay below this, so that they fit a signed 64-bit integer."""
+BLOCK = 1 << 14
+"""Records whose keys are packed together, so that they stay in a cache."""
 
 
 def group(
@@ -47,15 +55,33 @@ def group(
         raise InputError(
             "parameter columns", "must name what records are grouped by", found="no column"
         )
-    keys = columns[0].astype(np.int64) + 1
-    space = sizes[0] + 1
-    for codes, size in zip(columns[1:], sizes[1:], strict=True):
+    keys = np.zeros(len(columns[0]), dtype=np.int64)
+    space, waiting = 1, list[_Column]()
+    for codes, size in zip(columns, sizes, strict=True):
         width = size + 1
         if space * width > LARGEST_SPACE:
+            _pack(keys, waiting)
             dense, space = number_by_first_appearance(keys, space)
-            keys = dense.astype(np.int64)
-        keys *= width
-        keys += codes
-        keys += 1
+            keys, waiting = dense.astype(np.int64), list[_Column]()
+        waiting.append((codes, width))
         space *= width
+    _pack(keys, waiting)
     return number_by_first_appearance(keys, space)
+
+
+def _pack(keys: npt.NDArray[np.int64], columns: Sequence[_Column]) -> None:
+    """Extend the keys by more columns, of so many codes each (missing included)."""
+
+    def pack(start: int, stop: int) -> None:
+        for begin in range(start, stop, BLOCK):
+            own = keys[begin : min(begin + BLOCK, stop)]
+            for codes, width in columns:
+                own *= width
+                own += codes[begin : begin + len(own)]
+                own += 1
+
+    edges = np.linspace(0, len(keys), PARTS + 1).astype(np.int64).tolist()
+    if worth_compiling(len(keys)):
+        in_threads([partial(pack, *edge) for edge in pairwise(edges)])
+    else:
+        pack(0, len(keys))

@@ -1,5 +1,6 @@
 """Promises about classes (constraints) and about the whole release (budgets)."""
 
+from sfumato.release.constraints.delta_presence import DeltaPresence
 from sfumato.release.constraints.g_balance import GBalance
 from sfumato.release.constraints.h_affiliation import HAffiliation
 from sfumato.release.constraints.l_diversity import LDiversity
@@ -24,6 +25,7 @@ BY_NAME = {
     "shared_counts": SharedCounts,
     "t_closeness": TCloseness,
     "marketer": MarketerRisk,
+    "presence": DeltaPresence,
 }
 """The constraint and budget classes by their names in a manifest."""
 
@@ -33,6 +35,7 @@ __all__ = [
     "Bounded",
     "Budget",
     "Constraint",
+    "DeltaPresence",
     "GBalance",
     "HAffiliation",
     "KAnonymity",

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from sfumato.release.constraints.checks import count, exactly_one, share
 from sfumato.release.constraints.protocol import TOLERANCE, Verdicts
+from sfumato.release.constraints.thresholds import Thresholds
 from sfumato.release.persons import PersonTable
 from sfumato.risk.classes import ClassSummary
 
@@ -60,6 +61,10 @@ class GBalance:
         whole = classes.records.astype(float) ** 2
         verdicts: Verdicts = classes.squares <= (1 - self.g + TOLERANCE) * whole
         return verdicts
+
+    def thresholds(self) -> Thresholds:
+        """The same as a threshold."""
+        return Thresholds(squares=1 - self.g + TOLERANCE)
 
     def shortfall(self, whole: ClassSummary) -> str:
         """The g-balance of the class beside g*."""

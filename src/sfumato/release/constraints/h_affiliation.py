@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from sfumato.release.constraints.checks import count, exactly_one, share
 from sfumato.release.constraints.protocol import TOLERANCE, Verdicts
+from sfumato.release.constraints.thresholds import Thresholds
 from sfumato.release.persons import PersonTable
 from sfumato.risk.classes import ClassSummary
 
@@ -75,6 +76,10 @@ class HAffiliation:
     def surely_met(self, classes: ClassSummary) -> Verdicts:
         """The same of upper bounds: fewer who share a value break nothing."""
         return self.met(classes)
+
+    def thresholds(self) -> Thresholds:
+        """The same as a threshold."""
+        return Thresholds(affiliation=self.h + TOLERANCE, attribute=self.attribute)
 
     def shortfall(self, whole: ClassSummary) -> str:
         """The h-affiliation of the class beside h*, per sensitive attribute that breaks it."""

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from sfumato.release.constraints.checks import count
 from sfumato.release.constraints.protocol import Verdicts
+from sfumato.release.constraints.thresholds import Thresholds
 from sfumato.release.persons import PersonTable
 from sfumato.risk.classes import ClassSummary
 
@@ -58,6 +59,10 @@ class LDiversity:
             if self.attribute in (None, attribute):
                 verdicts &= distinct >= self.l
         return verdicts
+
+    def thresholds(self) -> Thresholds:
+        """The same as a threshold."""
+        return Thresholds(distinct=self.l, attribute=self.attribute)
 
     def shortfall(self, whole: ClassSummary) -> str:
         """The number of distinct values beside l, per sensitive attribute that breaks it."""

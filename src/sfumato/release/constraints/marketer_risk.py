@@ -12,13 +12,21 @@ import numpy.typing as npt
 from sfumato.release.constraints.checks import share
 from sfumato.risk.classes import ClassSummary
 
+Floats = npt.NDArray[np.float64]
+
+ALLOWANCE = 1.2
+"""By how much the true risk may be above its estimate from the size of the population."""
+
 
 @dataclass(frozen=True)
 class MarketerRisk:
     """The expected share of persons whom an intruder matches correctly is at most τ.
 
-    With the file as its own population it is λ = J/n, the number of classes over the number of
-    persons (paper 004, Theorem 1 with n = N). Each class spends one expected match.
+    It is λ = (1/n) Σ f_j/F_j over the classes j, f_j being the persons of the file and F_j those
+    of the population (paper 004, Theorem 1); class j spends f_j/F_j expected matches. Without a
+    population the file is its own, and every class spends one. Where only the size N of the
+    population is known, class j spends f_j·E[1/F_j | f_j] by the estimator of Argus with
+    p = n/N, times `ALLOWANCE` for its bias.
 
     Parameters
     ----------
@@ -45,10 +53,68 @@ class MarketerRisk:
         """Expected correct matches allowed: τ·n."""
         return self.tau * persons
 
-    def spent(self, classes: ClassSummary) -> npt.NDArray[np.float64]:
+    def spent(self, classes: ClassSummary) -> Floats:
         """One expected match per class."""
         return np.ones(classes.classes)
+
+    def against(self, fraction: float | None) -> MarketerRisk:
+        """The same promise about another population than the file.
+
+        Parameters
+        ----------
+        fraction
+            Share of the population that is in the file; ``None`` where a register counts it.
+        """
+        if fraction is None:
+            return _AgainstRegister(self.tau)
+        return _Estimated(self.tau, fraction)
 
     def parameters(self) -> Mapping[str, Any]:
         """The threshold."""
         return {"tau": self.tau}
+
+
+@dataclass(frozen=True)
+class _AgainstRegister(MarketerRisk):
+    """F_j is counted."""
+
+    def spent(self, classes: ClassSummary) -> Floats:
+        """f_j/F_j; F_j is never below f_j, because the file's persons are of the population.
+
+        Raises
+        ------
+        LookupError
+            If the classes were counted without their population.
+        """
+        if len(classes.population) != classes.classes:
+            raise LookupError("classes were counted without population")
+        spent: Floats = classes.persons / np.maximum(classes.population, classes.persons)
+        return spent
+
+
+@dataclass(frozen=True)
+class _Estimated(MarketerRisk):
+    """1/F_j is estimated from f_j."""
+
+    fraction: float = 1.0
+
+    def spent(self, classes: ClassSummary) -> Floats:
+        """f_j·E[1/F_j | f_j], with the allowance; at most 1."""
+        return np.minimum(estimated_matches(classes.persons, self.fraction) * ALLOWANCE, 1.0)
+
+
+def estimated_matches(persons: npt.NDArray[np.int64], fraction: float) -> Floats:
+    """f_j·E[1/F_j | f_j] of each class by the estimator of Argus, in (0, 1].
+
+    Parameters
+    ----------
+    persons
+        f_j, shape (classes,).
+    fraction
+        n/N.
+    """
+    from sfumato.risk.population.expected_inverse.argus import argus
+
+    sizes, of = np.unique(persons, return_inverse=True)
+    matches: Floats = (sizes * argus(sizes, fraction))[of]
+    return matches

@@ -28,8 +28,8 @@ class Constraint(Protocol):
         """The fields of `ClassSummary` that `met` reads and that cost more to count.
 
         ``affiliation``, ``distinct``, ``distance`` and ``ordered_distance`` of the sensitive
-        attributes, ``fewest_sharing`` of the numbers of records; sizes and squares are always
-        there.
+        attributes, ``fewest_sharing`` of the numbers of records, ``population`` of a register;
+        sizes and squares are always there.
         """
 
     def met(self, classes: ClassSummary) -> Verdicts:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from sfumato.release.constraints.checks import count
 from sfumato.release.constraints.protocol import Verdicts
+from sfumato.release.constraints.thresholds import Thresholds
 from sfumato.release.persons import PersonTable
 from sfumato.risk.classes import ClassSummary
 
@@ -54,6 +55,10 @@ class SharedCounts:
         """Persons of the rarest number ≥ m."""
         verdicts: Verdicts = classes.fewest_sharing >= self.m
         return verdicts
+
+    def thresholds(self) -> Thresholds:
+        """The same as a threshold."""
+        return Thresholds(sharing=self.m)
 
     def shortfall(self, whole: ClassSummary) -> str:
         """The number of persons who share the rarest number, beside m."""

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from sfumato.release.constraints.checks import count
 from sfumato.release.constraints.protocol import Verdicts
+from sfumato.release.constraints.thresholds import Thresholds
 from sfumato.release.persons import PersonTable
 from sfumato.risk.classes import ClassSummary
 
@@ -49,6 +50,10 @@ class KAnonymity:
         """N_t ≥ k."""
         verdicts: Verdicts = classes.records >= self.k
         return verdicts
+
+    def thresholds(self) -> Thresholds:
+        """The same as a threshold."""
+        return Thresholds(records=self.k)
 
     def shortfall(self, whole: ClassSummary) -> str:
         """The number of records beside k."""
@@ -97,6 +102,10 @@ class PidKAnonymity:
         """n_t ≥ K."""
         verdicts: Verdicts = classes.persons >= self.k
         return verdicts
+
+    def thresholds(self) -> Thresholds:
+        """The same as a threshold."""
+        return Thresholds(persons=self.k)
 
     def shortfall(self, whole: ClassSummary) -> str:
         """The number of persons beside K."""

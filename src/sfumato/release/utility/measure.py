@@ -11,6 +11,8 @@ import numpy.typing as npt
 from sfumato.core.errors import InputError
 from sfumato.core.progress import Progress, silent
 from sfumato.kernels.grouping import number_by_first_appearance
+from sfumato.release.generalise import with_beside
+from sfumato.release.register.cells import Cells as Beside
 from sfumato.release.released import Form, ReleasedColumn
 from sfumato.release.utility.cells import released_cells
 from sfumato.release.utility.certainty_penalty import certainty_penalty
@@ -36,6 +38,7 @@ def measure_utility(
     *,
     form: Form,
     rng: np.random.Generator,
+    beside: Beside | None = None,
     progress: Progress = silent,
 ) -> Utility:
     """Measure what a release loses against the original file.
@@ -57,6 +60,8 @@ def measure_utility(
         The form in which they were released.
     rng
         Source of the random queries.
+    beside
+        What the cells hold beside the records, where there is a population.
     progress
         Told the share of the measures that is done.
 
@@ -79,9 +84,10 @@ def measure_utility(
         progress(STAGE, done / (len(table.quasi_identifiers) + 2))
         column = replace(original, codes=original.codes[kept])
         printed = released[column.name][0]
-        cells = released_cells(column, class_of, classes, form, printed)
+        held, of, own = with_beside(column, class_of, done, form, beside)
+        cells = released_cells(held, of, classes, own, printed)
         shown = distribution(original, table.person, cells, sizes)
-        penalty = certainty_penalty(column, class_of, classes, printed.leaves, form)
+        penalty = certainty_penalty(held, of, classes, printed.leaves, own)
         ncp = (float(penalty @ sizes) + suppressed) / table.records
         losses.append(_loss(column, class_of, classes, unit, ncp, shown))
         distributions.append(shown)

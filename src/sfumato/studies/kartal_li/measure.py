@@ -9,7 +9,7 @@ from time import perf_counter
 import numpy as np
 
 from sfumato.release.constraints import Constraint
-from sfumato.release.growth import Partition
+from sfumato.release.partition import Partition
 from sfumato.release.persons import PersonTable
 from sfumato.release.splits import Split
 from sfumato.release.tree import grow

@@ -13,10 +13,17 @@ from sfumato.core.errors import InputError
 from sfumato.kernels.choose import worth_compiling
 from sfumato.table.columns import MISSING, Codes
 from sfumato.table.encoding.arrow_types import as_numpy, check_utf8, flags, from_numpy, is_text
-from sfumato.table.encoding.many_texts import ManyTexts
+from sfumato.table.encoding.many_values import ManyValues
+from sfumato.table.encoding.near_integers import NearIntegers
 
 MERGE_AT = 1 << 20
 """Distinct values of single batches that may wait before they are merged."""
+
+
+FEW = 1 << 12
+"""Values of a dictionary that are compared one by one with those of the batch before."""
+BLOCK = 1 << 16
+"""Records that are looked at together for values that were not met before."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +51,18 @@ class RawColumn:
 
     def recoded(self, lookup: npt.NDArray[np.integer]) -> Codes:
         """The codes after each value's code is replaced by its entry in ``lookup``."""
-        return np.append(lookup, MISSING).astype(np.int32)[self.codes]
+        return self._recode(lookup, np.empty_like(self.codes))
+
+    def handed_on(self, lookup: npt.NDArray[np.integer]) -> Codes:
+        """As `recoded`, in the place of the codes: the column itself is used up."""
+        writeable = self.codes.flags.writeable
+        return self._recode(lookup, self.codes if writeable else np.empty_like(self.codes))
+
+    def _recode(self, lookup: npt.NDArray[np.integer], place: Codes) -> Codes:
+        new = np.append(lookup, MISSING).astype(np.int32)
+        for start in range(0, len(place), BLOCK):
+            place[start : start + BLOCK] = new[self.codes[start : start + BLOCK]]
+        return place
 
     def without(self, dropped: npt.NDArray[np.bool_]) -> RawColumn:
         """The column with the values marked in ``dropped`` (one flag per value) missing."""
@@ -78,16 +96,21 @@ class Accumulator:
     ----------
     name
         The column's name in the file.
+    rows
+        Number of records to come, where it is known: their codes then need no second place.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, rows: int | None = None) -> None:
         self.name = name
+        self._room = np.empty(rows or 0, dtype=np.int32)
+        self._taken = 0
         self._codes: list[Codes] = []
         self._known: pa.Array | None = None
         self._pending: list[tuple[list[int], pa.Array]] = []
         self._waiting = 0
         self._shared: tuple[pa.Array, Codes, pa.Array] | None = None
-        self._many: ManyTexts | None = None
+        self._many: ManyValues | None = None
+        self._near: NearIntegers | None = None
         self._kind: pa.DataType | None = None
 
     def add(self, array: pa.Array) -> None:
@@ -98,17 +121,19 @@ class Accumulator:
         InputError
             If the batch has another type than those before it, or its texts are not UTF-8.
         """
-        if self._many is not None and is_text(array.type):
+        if self._many is not None and self._is_kind(array.type):
             check_utf8(array, self.name)
-            self._codes.append(self._many.number(_widened(array)))
+            self._append(self._many.number(array))
+            return
+        if self._added_near(array):
             return
         codes, values = self._encoded(array)
-        self._codes.append(codes)
+        self._append(codes)
         if not len(values):
             return
         self._check_type(values.type)
         if self._many is not None:
-            self._codes[-1] = np.append(self._many.number(values), np.int32(MISSING))[codes]
+            self._codes[-1][:] = np.append(self._many.number(values), np.int32(MISSING))[codes]
             return
         if self._pending and self._pending[-1][1] is values:
             self._pending[-1][0].append(len(self._codes) - 1)
@@ -117,10 +142,39 @@ class Accumulator:
             self._merge()
         self._pending.append(([len(self._codes) - 1], values))
         self._waiting += len(values)
-        if worth_compiling(len(values)) and is_text(values.type):
+        if worth_compiling(len(values)) and ManyValues.can_be(values.type):
             self._merge()
-            self._many = ManyTexts()
+            self._many = ManyValues(values.type)
             self._many.number(self._known)
+
+    def _is_kind(self, kind: pa.DataType) -> bool:
+        """Whether a batch is of the type of those before it, texts of any width being one."""
+        return bool(kind == self._kind or (is_text(kind) and is_text(self._kind)))
+
+    def _added_near(self, array: pa.Array) -> bool:
+        """Take a batch of integers by a table, as long as they lie close together."""
+        if self._kind is None and NearIntegers.can_be(array.type):
+            self._near = NearIntegers(array.type)
+        if self._near is None or pa.types.is_null(array.type):
+            return False
+        self._check_type(array.type)
+        codes = self._near.number(array)
+        if codes is None:
+            self._known, self._near = self._near.values(), None
+            return False
+        self._append(codes)
+        return True
+
+    def _append(self, codes: Codes) -> None:
+        """Keep the codes of a batch, all batches in one place if there is room."""
+        end = self._taken + len(codes)
+        if end <= len(self._room):
+            self._room[self._taken : end] = codes
+            codes = self._room[self._taken : end]
+        elif not codes.flags.writeable:
+            codes = codes.copy()
+        self._taken = end
+        self._codes.append(codes)
 
     def _check_type(self, kind: pa.DataType) -> None:
         """Refuse values of another type than those before them.
@@ -142,14 +196,18 @@ class Accumulator:
     def finish(self) -> RawColumn:
         """The whole column, without values that no record holds; empties the accumulator."""
         self._merge()
-        codes = np.concatenate(self._codes) if self._codes else np.zeros(0, dtype=np.int32)
+        codes = self._room
+        if self._taken != len(codes):
+            codes = np.concatenate(self._codes) if self._codes else np.zeros(0, dtype=np.int32)
         self._codes.clear()
         values = pa.nulls(0) if self._known is None else self._known
         if self._many is not None:
-            values = self._many.texts()
+            values = self._many.values()
+        if self._near is not None:
+            values = self._near.values()
         raw = RawColumn(self.name, codes, values)
         in_order = self._shared is None
-        self._known = self._shared = self._many = None
+        self._known = self._shared = self._many = self._near = None
         return raw if in_order else _by_first_appearance(raw)
 
     def _encoded(self, array: pa.Array) -> tuple[Codes, pa.Array]:
@@ -170,7 +228,7 @@ class Accumulator:
 
     def _encoded_dictionary(self, array: pa.Array) -> tuple[Codes, pa.Array]:
         """As `_encoded`; a dictionary that all batches share is looked at once."""
-        if self._shared is None or not _same_buffers(self._shared[0], array.dictionary):
+        if self._shared is None or not _same_values(self._shared[0], array.dictionary):
             codes, values = self._encoded(array.dictionary)
             self._shared = (array.dictionary, np.append(codes, np.int32(MISSING)), values)
         _, lookup, values = self._shared
@@ -190,7 +248,7 @@ class Accumulator:
             for places, values in self._pending:
                 local = np.append(lookup[start : start + len(values)], np.int32(MISSING))
                 for place in places:
-                    self._codes[place] = local[self._codes[place]]
+                    self._codes[place][:] = local[self._codes[place]]
                 start += len(values)
             self._known = merged.dictionary
         self._pending.clear()
@@ -201,7 +259,15 @@ def _by_first_appearance(raw: RawColumn) -> RawColumn:
     """Renumber the values by their first record, and drop those that no record holds."""
     records, size = len(raw.codes), len(raw.values)
     first = np.full(size + 1, records, dtype=np.int64)
-    first[raw.codes[::-1]] = np.arange(records - 1, -1, -1)
+    first[-1] = -1
+    length = max(BLOCK, size)
+    for start in range(0, records, length):
+        block = raw.codes[start : start + length]
+        seen = np.full(size + 1, records, dtype=np.int64)
+        seen[block[::-1]] = np.arange(start + len(block) - 1, start - 1, -1)
+        np.minimum(first, seen, out=first)
+        if first.max() < records:
+            break
     first = first[:size]
     if (first < records).all() and (np.diff(first) > 0).all():
         return raw
@@ -228,11 +294,12 @@ def _widened(array: pa.Array) -> pa.Array:
     return array
 
 
-def _same_buffers(one: pa.Array, other: pa.Array) -> bool:
-    """Whether two arrays are the same memory."""
+def _same_values(one: pa.Array, other: pa.Array) -> bool:
+    """Whether two arrays are the same memory, or few values that are the same."""
 
     def addresses(array: pa.Array) -> list[object]:
         buffers = [None if buffer is None else buffer.address for buffer in array.buffers()]
         return [array.type, array.offset, len(array), *buffers]
 
-    return addresses(one) == addresses(other)
+    few = len(one) == len(other) <= FEW
+    return addresses(one) == addresses(other) or (few and bool(one.equals(other)))

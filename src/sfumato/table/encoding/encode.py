@@ -73,7 +73,7 @@ def encode_quasi_identifier(
     Parameters
     ----------
     raw
-        The column as it came.
+        The column as it came; it is used up.
     quasi
         What the schema says about it.
     missing
@@ -104,12 +104,12 @@ def encode_quasi_identifier(
         names = [domain.label(code) for code in range(domain.size)]
         hierarchy = build_hierarchy(quasi.hierarchy, names, raw.name)
     ends = coded_ends(quasi, kind, domain, raw.name)
-    codes = raw.recoded(lookup)
+    codes = raw.handed_on(lookup)
     return CodedColumn(raw.name, codes, domain, kind, hierarchy, quasi.weight, ends)
 
 
 def encode_sensitive(raw: RawColumn, missing: Sequence[str]) -> CodedColumn:
-    """Give a sensitive attribute its categories, in order of first appearance.
+    """Give a sensitive attribute its categories, in order of first appearance; uses it up.
 
     Raises
     ------
@@ -120,7 +120,7 @@ def encode_sensitive(raw: RawColumn, missing: Sequence[str]) -> CodedColumn:
     _check_some(raw, "sensitive attribute")
     labels = printed(raw.values)
     domain = LabelDomain(tuple(dict.fromkeys(labels)))
-    return CodedColumn(raw.name, raw.recoded(_positions(labels, domain.labels)), domain)
+    return CodedColumn(raw.name, raw.handed_on(_positions(labels, domain.labels)), domain)
 
 
 def _check_some(raw: RawColumn, role: str) -> None:

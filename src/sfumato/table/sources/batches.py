@@ -35,6 +35,9 @@ class Source:
         Number of records, when known without reading.
     text
         Whether every column is text and an empty cell is missing, as in CSV.
+    column
+        Streams one column as ``batches`` does, where the columns can be read side by side; its
+        texts may come as dictionaries. ``None`` where they cannot.
     """
 
     subject: str
@@ -42,6 +45,7 @@ class Source:
     batches: Callable[[Sequence[str]], Iterator[pa.RecordBatch]]
     rows: int | None
     text: bool
+    column: Callable[[str], Iterator[pa.Array]] | None = None
 
 
 def positions(numbers: Sequence[int]) -> str:

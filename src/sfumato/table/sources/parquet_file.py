@@ -22,6 +22,8 @@ from sfumato.table.sources.batches import (
 from sfumato.table.sources.files import check_file, subject_of
 
 PARQUET_SUFFIXES = frozenset({".parquet", ".pq"})
+SMALL_DICTIONARY = 1 << 16
+"""Bytes, as stored, of a dictionary that certainly holds every value of its part of the file."""
 
 
 def open_parquet_file(path: Path) -> Source:
@@ -42,15 +44,15 @@ def open_parquet_file(path: Path) -> Source:
     subject = subject_of(path)
     try:
         with pq.ParquetFile(path) as file:
-            rows, schema = file.metadata.num_rows, file.schema_arrow
+            footer, schema = file.metadata, file.schema_arrow
     except (pa.ArrowException, OSError, ValueError):
         raise _damaged(subject) from None
     names = check_names(schema.names, subject)
-    if not rows:
+    if not footer.num_rows:
         raise no_records(subject)
     nested = {name for name in names if pa.types.is_nested(schema.field(name).type)}
 
-    def batches(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    def check(columns: Sequence[str]) -> None:
         check_known(columns, names, subject)
         for name in columns:
             if name in nested:
@@ -60,16 +62,41 @@ def open_parquet_file(path: Path) -> Source:
                     found="lists or nested records",
                     accepted=ACCEPTED,
                 )
-        return _batches(path, columns)
 
-    return Source(subject, names, batches, rows, text=False)
+    def batches(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        check(columns)
+        return read_ahead(_batches(path, columns, footer))
+
+    def column(name: str) -> Iterator[pa.Array]:
+        check([name])
+        repeated = pa.types.is_string(schema.field(name).type) and _has_few_values(footer, name)
+        given = _batches(path, [name], footer, repeated=repeated)
+        return (batch.column(0) for batch in given)
+
+    return Source(subject, names, batches, footer.num_rows, text=False, column=column)
 
 
-def _batches(path: Path, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+def _has_few_values(footer: pq.FileMetaData, name: str) -> bool:
+    """Whether the file itself holds the column as codes into small dictionaries."""
+    paths = footer.row_group(0)
+    places = [i for i in range(footer.num_columns) if paths.column(i).path_in_schema == name]
+    chunks = [footer.row_group(i).column(places[0]) for i in range(footer.num_row_groups)]
+    return all(
+        chunk.has_dictionary_page
+        and 0 < chunk.data_page_offset - chunk.dictionary_page_offset <= SMALL_DICTIONARY
+        for chunk in chunks
+    )
+
+
+def _batches(
+    path: Path, columns: Sequence[str], footer: pq.FileMetaData, *, repeated: bool = False
+) -> Iterator[pa.RecordBatch]:
+    coded = list(columns) if repeated else None
     try:
-        with pq.ParquetFile(path) as file:
-            batches = file.iter_batches(batch_size=BATCH_ROWS, columns=list(columns))
-            for batch in read_ahead(batches):
+        with pq.ParquetFile(path, metadata=footer, read_dictionary=coded) as file:
+            for batch in file.iter_batches(
+                batch_size=BATCH_ROWS, columns=list(columns), use_threads=len(columns) > 1
+            ):
                 if batch.num_rows:
                     yield plain_batch(batch, columns)
     except (pa.ArrowException, OSError):

@@ -9,7 +9,8 @@ import numpy as np
 
 from sfumato.reports.plots.picture import AFTER, INK, LIMIT, values
 from sfumato.studies.kartal_li.example import Example
-from sfumato.studies.kartal_li.plots.style import HEIGHT, OCHRE, WIDTH, svg
+from sfumato.studies.kartal_li.plots.style import HEIGHT, OCHRE, WIDTH
+from sfumato.studies.svg import svg
 
 YOUNG = 77
 """Names of persons below this mean age stand on the left of their dots."""

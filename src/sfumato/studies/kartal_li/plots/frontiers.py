@@ -8,9 +8,10 @@ from typing import Any
 import altair as alt
 
 from sfumato.reports.plots.picture import values
-from sfumato.studies.kartal_li.plots.style import COLOURS, CONSTRAINTS, HEIGHT, WIDTH, svg
+from sfumato.studies.kartal_li.plots.style import COLOURS, CONSTRAINTS, HEIGHT, WIDTH
 from sfumato.studies.kartal_li.tables import record_losses, value_losses
 from sfumato.studies.kartal_li.tables.affiliation import BALANCES, PROMISES
+from sfumato.studies.svg import svg
 
 NARROW = 225
 """Width of one of three panels, in pixels."""

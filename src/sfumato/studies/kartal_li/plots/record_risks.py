@@ -8,8 +8,9 @@ from typing import Any
 import altair as alt
 
 from sfumato.reports.plots.picture import values
-from sfumato.studies.kartal_li.plots.style import COLOURS, CONSTRAINTS, HEIGHT, WIDTH, svg
+from sfumato.studies.kartal_li.plots.style import COLOURS, CONSTRAINTS, HEIGHT, WIDTH
 from sfumato.studies.kartal_li.tables.record_risks import Row
+from sfumato.studies.svg import svg
 
 COMPUTED, PRINTED = "computed here", "printed in the paper"
 

@@ -15,7 +15,7 @@ from sfumato.release.constraints import (
     LDiversity,
     PidKAnonymity,
 )
-from sfumato.release.growth import Partition
+from sfumato.release.partition import Partition
 from sfumato.release.persons import PersonTable, person_table
 from sfumato.release.splits import Split
 from sfumato.studies.kartal_li.encoded import Encoded, Reading

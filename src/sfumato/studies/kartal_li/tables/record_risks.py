@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from sfumato.core.progress import Progress, silent
 from sfumato.engines.embedded.counts import group
-from sfumato.release.growth import Partition
+from sfumato.release.partition import Partition
 from sfumato.release.released import Form, release_column
 from sfumato.risk.multi_record import gidr
 from sfumato.risk.summary import summarize

@@ -1,0 +1,1 @@
+"""Options of ``sfumato anonymize`` by theme, each with what becomes of its value."""

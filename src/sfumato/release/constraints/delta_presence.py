@@ -1,0 +1,93 @@
+"""δ-presence: nobody can be too sure who is in the file, nor who is not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.core.errors import InputError
+from sfumato.release.constraints.checks import share
+from sfumato.release.constraints.protocol import TOLERANCE, Verdicts
+from sfumato.release.persons import PersonTable
+from sfumato.risk.classes import ClassSummary
+
+
+@dataclass(frozen=True)
+class DeltaPresence:
+    """Of the population's persons who look like a class, a share in [low, high] is in the file.
+
+    δ-presence of Nergiz, Atzori & Clifton 2007: low ≤ f_j/F_j ≤ high in every class j, f_j being
+    the persons of the file and F_j those of a population register. It needs the register.
+
+    Parameters
+    ----------
+    low, high
+        The ends of the interval, 0 ≤ low ≤ high ≤ 1 and high > 0.
+
+    Raises
+    ------
+    InputError
+        If an end is out of range, or ``low`` lies above ``high``.
+    """
+
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "low", share("low", self.low, zero=True, one=True))
+        object.__setattr__(self, "high", share("high", self.high, zero=False, one=True))
+        if self.low > self.high:
+            raise InputError(
+                "parameter low", "must not lie above the parameter high", found="a larger one"
+            )
+
+    @property
+    def name(self) -> str:
+        """``presence``."""
+        return "presence"
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """``population``."""
+        return frozenset({"population"})
+
+    def met(self, classes: ClassSummary) -> Verdicts:
+        """low·F ≤ f ≤ high·F, with a tolerance; F is never below f.
+
+        Raises
+        ------
+        LookupError
+            If the classes were counted without their population.
+        """
+        if len(classes.population) != classes.classes:
+            raise LookupError("classes were counted without population")
+        population = np.maximum(classes.population, classes.persons)
+        low, high = (self.low - TOLERANCE) * population, (self.high + TOLERANCE) * population
+        verdicts: Verdicts = (low <= classes.persons) & (classes.persons <= high)
+        return verdicts
+
+    def shortfall(self, whole: ClassSummary) -> str:
+        """The share of the population that is in the file, beside the two ends."""
+        population = max(int(whole.population[0]), int(whole.persons[0]))
+        return (
+            f"presence asks for a share of {self.low:.4g} to {self.high:.4g}; with all records in "
+            f"one class {whole.persons[0]} of {population} persons of the register are in the "
+            f"file, {whole.persons[0] / population:.4g}."
+        )
+
+    def offenders(self, persons: PersonTable) -> npt.NDArray[np.int64]:
+        """Above ``high`` as many persons as are too many, those with fewest records first."""
+        if self.met(persons.whole())[0]:
+            return np.empty(0, dtype=np.int64)
+        population = int(persons.whole().population[0])
+        allowed = int(np.floor((self.high + TOLERANCE) * population))
+        lightest: npt.NDArray[np.int64] = np.argsort(persons.records, kind="stable")
+        return lightest[: max(persons.persons - allowed, 0)]
+
+    def parameters(self) -> Mapping[str, Any]:
+        """The two ends."""
+        return {"low": self.low, "high": self.high}

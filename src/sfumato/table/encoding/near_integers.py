@@ -1,0 +1,90 @@
+"""Number integers and dates that lie close together, such as ages and ZIPs, by a table."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.table.columns import MISSING, Codes
+from sfumato.table.encoding.arrow_types import Ints, as_numpy, flags, from_numpy
+
+WIDEST = 1 << 20
+"""Most integers between the lowest and the highest, for which a table is kept."""
+
+
+class NearIntegers:
+    """The distinct values so far, in a table with a place for each integer of their range.
+
+    Parameters
+    ----------
+    kind
+        The type of the values.
+    """
+
+    def __init__(self, kind: pa.DataType) -> None:
+        self._kind = kind
+        self._base = 0
+        self._table = np.empty(0, dtype=np.int32)
+        self._found: list[Ints] = []
+        self._known = 0
+
+    @staticmethod
+    def can_be(kind: pa.DataType) -> bool:
+        """Whether values of the type are integers of at most 63 bits, or days."""
+        return bool(pa.types.is_date32(kind) or pa.types.is_integer(kind)) and kind != pa.uint64()
+
+    def number(self, values: pa.Array) -> Codes | None:
+        """The number of each value, by first appearance; ``None`` where they lie too far apart."""
+        if pa.types.is_date32(values.type):
+            values = values.view(pa.int32())
+        bounds = pc.min_max(values).as_py()
+        if bounds["min"] is None:
+            return np.full(len(values), MISSING, dtype=np.int32)
+        if not self._reach(bounds["min"], bounds["max"]):
+            return None
+        integers = as_numpy(values)
+        if not values.null_count:
+            return self._codes(integers)
+        codes, known = np.full(len(values), MISSING, dtype=np.int32), flags(values.is_valid())
+        codes[known] = self._codes(integers[known])
+        return codes
+
+    def values(self) -> pa.Array:
+        """The values by their numbers."""
+        found = np.concatenate(self._found) if self._found else np.empty(0, dtype=np.int64)
+        storage = pa.int32() if pa.types.is_date32(self._kind) else self._kind
+        return from_numpy(found.astype(storage.to_pandas_dtype())).view(self._kind)
+
+    def _codes(self, integers: npt.NDArray[np.integer]) -> Codes:
+        places = integers.astype(np.int64)
+        places -= self._base
+        codes = self._table.take(places)
+        unknown = codes < 0
+        if unknown.any():
+            self._add(places[unknown])
+            codes = self._table.take(places)
+        return codes
+
+    def _reach(self, lowest: int, highest: int) -> bool:
+        """Make room for values between these."""
+        size = len(self._table)
+        base = min(lowest, self._base) if size else lowest
+        end = max(highest + 1, self._base + size if size else highest + 1)
+        if end - base > WIDEST:
+            return False
+        if end - base > size:
+            table = np.full(end - base, -1, dtype=np.int32)
+            table[self._base - base :][:size] = self._table
+            self._base, self._table = base, table
+        return True
+
+    def _add(self, places: Ints) -> None:
+        """Number new places; of several records of one, the first is found as the last written."""
+        order = np.arange(len(places), dtype=np.int32)
+        self._table[places[::-1]] = order[::-1]
+        new = places[self._table[places] == order]
+        self._table[new] = np.arange(self._known, self._known + len(new), dtype=np.int32)
+        self._found.append(new + self._base)
+        self._known += len(new)
