@@ -1,6 +1,6 @@
 """Every figure of docs/performance.md, measured in one run on this machine.
 
-Usage: run.py [tree|processes|peers ...]    (all of them where none is named)
+Usage: run.py [tree|processes|peers|loss|many_cells ...]    (all of them where none is named)
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 
 import loss
+import many_cells
 import peers
 import processes
 import trees
@@ -18,6 +19,7 @@ PARTS = {
     "processes": processes.report,
     "peers": peers.report,
     "loss": loss.report,
+    "many_cells": many_cells.report,
 }
 
 

@@ -23,7 +23,7 @@ OPTIONS = {
     "anonymize": "--schema --g-balance --h-affiliation --k --pid-k --l --cut --split --values "
     "--keep-order --seed --output --report --json --repeat --suppress --cap-records "
     "--pseudonym-key --marketer",
-    "study": "--data --json --output",
+    "study": "--data --json --output --repetitions --seed",
     "demo": "--output --persons --seed",
     "schema guess": "--output --delimiter",
 }
@@ -354,12 +354,23 @@ def test_the_study_of_kartal_and_li(tmp_path: Path, run: Run) -> None:
     assert {path.suffix for path in (tmp_path / "kartal").iterdir()} >= {".md", ".json"}
 
 
+def test_the_study_of_dankar_and_el_emam(run: Run) -> None:
+    words = ("study", "dankar-elemam-2010", "--repetitions", "1", "--json")
+    result = run(*words, "--seed", "7")
+    assert result.code == 0
+    tables = json.loads(result.out)["sections"][1]["tables"]
+    assert len(tables["figure_2_clinics"]["rows"]) == 8
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         (("kartal",), "must be one that is known; accepted: kartal-li-2020"),
         (("kartal-li-2020", "--data", "none"), "the data folder must"),
         (("kartal-li-2020", "--data", "visits.csv"), "the data folder must"),
+        (("kartal-li-2020", "--seed", "1"), "option --seed must come with a study that draws"),
+        (("dankar-elemam-2010", "--data", "none"), "adult.csv in DIR or DIR/adult"),
+        (("dankar-elemam-2010", "--repetitions", "0"), "must be a whole number of at least 1"),
     ],
 )
 def test_a_wrong_study(words: tuple[str, ...], said: str, folder: Path, run: Run) -> None:

@@ -7,8 +7,18 @@ from typing import Annotated
 
 import typer
 
+from sfumato.cli.options.presets import Presets, ThresholdsFile, chosen_presets
 from sfumato.cli.output import print_json, progress_bar, say, warn
-from sfumato.cli.parameters import Data, Delimiter, Json, Report, SchemaFile, Threshold
+from sfumato.cli.parameters import Data, Delimiter, Json, Report, SchemaFile, Seed, Threshold
+from sfumato.cli.population import (
+    Fraction,
+    Population,
+    Register,
+    Weights,
+    check_record_risks,
+    given_population,
+    write_record_risks,
+)
 
 
 def assess(
@@ -32,14 +42,29 @@ def assess(
     msu_size: Annotated[
         int, typer.Option(metavar="N", help="Most columns of such a combination.")
     ] = 3,
-    register: Annotated[
+    population: Population = None,
+    fraction: Fraction = None,
+    weights: Weights = None,
+    register: Register = None,
+    estimator: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="How the population is estimated: auto, accumulation, argus, log-linear, "
+            "negative-binomial, shlosser, duj1 and others (docs).",
+        ),
+    ] = "auto",
+    seed: Seed = None,
+    record_risks: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="The population with the same columns: how surely somebody is in the file.",
+            help="Write each record's chance to be found in the population: .csv or .parquet.",
             show_default=False,
         ),
     ] = None,
+    preset: Presets = None,
+    thresholds: ThresholdsFile = None,
     report: Report = None,
     delimiter: Delimiter = None,
     json: Json = False,
@@ -48,6 +73,9 @@ def assess(
     from sfumato.risk.assess import assess as measure
     from sfumato.schema import load_schema
 
+    given = given_population(population, fraction, weights, register)
+    check_record_risks(record_risks, data, given)
+    presets = chosen_presets(preset, thresholds)
     declared = load_schema(schema)
     if report is not None:
         from sfumato.reports import check_report_path
@@ -62,10 +90,15 @@ def assess(
             ordered_distance=ordered_distance or (),
             special_uniques=special_uniques,
             msu_size=msu_size,
-            register=register,
+            population=given,
+            estimator=estimator,
+            seed=seed,
+            presets=presets,
             delimiter=delimiter,
             progress=progress,
         )
+    if record_risks is not None:
+        write_record_risks(risk, record_risks)
     if report is not None:
         write_report(risk, report)
     if json:

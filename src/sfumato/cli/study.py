@@ -13,16 +13,22 @@ from sfumato.cli.parameters import Json
 
 def study(
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="The study: kartal-li-2020.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="NAME",
+            help="The study: kartal-li-2020 or dankar-elemam-2010.",
+            show_default=False,
+        ),
     ],
     data: Annotated[
         Path | None,
         typer.Option(
             metavar="FOLDER",
-            help="Where the paper's data is, as published: INFORMS 2008 (conditions_2005.parquet, "
-            "demographics_2005.parquet), MovieLens 100K (u.data, u.user), PKDD'99 bank "
-            "(client.asc, account.asc, disp.asc, trans.asc, district.asc). Tables of data that is "
-            "absent are left out. Without it: the worked example only.",
+            help="Where the paper's data is, as published. kartal-li-2020: INFORMS 2008 "
+            "(conditions_2005.parquet, demographics_2005.parquet), MovieLens 100K (u.data, "
+            "u.user), PKDD'99 bank (client.asc, account.asc, disp.asc, trans.asc, district.asc). "
+            "dankar-elemam-2010: adult.csv, demographics_2005.parquet. What is absent is left "
+            "out. Without it: the worked example, or generated data, only.",
             show_default=False,
         ),
     ] = None,
@@ -36,16 +42,40 @@ def study(
             show_default=False,
         ),
     ] = None,
+    repetitions: Annotated[
+        int | None,
+        typer.Option(
+            metavar="NUMBER",
+            help="Samples at each fraction, for dankar-elemam-2010; 20 when not given.",
+            show_default=False,
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            metavar="NUMBER",
+            help="Seed of the samples, for dankar-elemam-2010; 2010 when not given.",
+            show_default=False,
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Compute a paper's tables again, beside the numbers that it printed."""
     from sfumato.core.errors import InputError
-    from sfumato.studies import STUDIES
+    from sfumato.studies import DRAWN, STUDIES
 
     if name not in STUDIES:
         raise InputError("study", "must be one that is known", accepted=", ".join(STUDIES))
+    numbers = {"repetitions": repetitions, "seed": seed}
+    given = {option: number for option, number in numbers.items() if number is not None}
+    for option in given if name not in DRAWN else ():
+        raise InputError(
+            f"option --{option}",
+            "must come with a study that draws samples",
+            accepted=", ".join(sorted(DRAWN)),
+        )
     with progress_bar() as progress:
-        result = STUDIES[name](data, progress=progress)
+        result = STUDIES[name](data, progress=progress, **given)
     if output is not None:
         for path in result.write(output):
             say(f"Wrote {path}")

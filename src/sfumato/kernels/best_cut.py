@@ -61,10 +61,12 @@ def subtree_losses(
 
     Parameters
     ----------
-    orders, low, high, known, axes, limits
+    orders, low, high
         As in `best_cuts`.
     shares
         The shares α that are tried, ascending.
+    known, axes, limits
+        As in `best_cuts`.
     """
     from sfumato.kernels import subtree_loops
 

@@ -8,7 +8,15 @@ from math import ceil
 from typing import Any
 
 from sfumato.core.measure import Measure, Position
-from sfumato.release.constraints import BY_NAME, TOLERANCE, Budget, Constraint
+from sfumato.release.constraints import (
+    BY_NAME,
+    TOLERANCE,
+    Budget,
+    Constraint,
+    DeltaPresence,
+    MarketerRisk,
+)
+from sfumato.release.population.measured import PopulationRisk
 from sfumato.release.result import Release
 from sfumato.reports.numbers import beside, count, number, percent
 from sfumato.risk.result import Risk
@@ -194,10 +202,11 @@ def asked_of(release: Release) -> list[Asked]:
 
 
 def thresholds(release: Release) -> dict[tuple[str, str], Asked]:
-    """The lines of `asked_of` by name and attribute."""
+    """The lines of `asked_of` by name and attribute, those about a population left out."""
     return {
         (_reads(constraint), asked.attribute): asked
         for constraint, asked in zip(_one_by_one(release), asked_of(release), strict=True)
+        if release.population is None or not isinstance(constraint, (MarketerRisk, DeltaPresence))
     }
 
 
@@ -214,6 +223,10 @@ def _one_by_one(release: Release) -> Iterable[Constraint | Budget]:
 
 
 def _line(release: Release, constraint: Constraint | Budget) -> Asked:
+    if release.population is not None and isinstance(constraint, MarketerRisk):
+        return _marketer(release.population, constraint)
+    if release.population is not None and isinstance(constraint, DeltaPresence):
+        return _presence(release.population, constraint)
     attribute = str(constraint.parameters().get("attribute", ""))
     met, classes_met, classes_met_before = _verdict(release, constraint)
     kind = _KINDS.get(_reads(constraint))
@@ -251,6 +264,49 @@ def _line(release: Release, constraint: Constraint | Budget) -> Asked:
         met,
         classes_met,
         classes_met_before,
+    )
+
+
+def _marketer(population: PopulationRisk, constraint: MarketerRisk) -> Asked:
+    """The budget over a release, against a population that is not the file."""
+    tau, reached = constraint.tau, population.marketer.value
+    return Asked(
+        constraint.name,
+        "",
+        f"When everybody is matched with the {count(population.persons)} persons of the "
+        f"population, {AT_MOST} {percent(tau)} of the release’s persons are expected to be "
+        "matched rightly.",
+        AT_MOST,
+        tau,
+        percent(tau),
+        "",
+        beside(reached, tau, True),
+        None,
+        reached <= tau * (1 + TOLERANCE),
+        None,
+        None,
+    )
+
+
+def _presence(population: PopulationRisk, constraint: DeltaPresence) -> Asked:
+    """Shares of the population's persons who are in the file, in the classes where extreme."""
+    low, high = population.presence_low, population.presence_high
+    found = (0.0, 1.0) if low is None or high is None else (low.value, high.value)
+    return Asked(
+        constraint.name,
+        "",
+        "Of the population’s persons who look like a class, the share who are in the release is "
+        f"{AT_LEAST} {percent(constraint.low)} and {AT_MOST} {percent(constraint.high)} in every "
+        "class.",
+        AT_MOST,
+        constraint.high,
+        f"{percent(constraint.high)}, {AT_LEAST} {percent(constraint.low)}",
+        "",
+        f"{percent(found[0])} to {percent(found[1])}",
+        None if high is None else high.where,
+        found[0] >= constraint.low - TOLERANCE and found[1] <= constraint.high + TOLERANCE,
+        None,
+        None,
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from sfumato.release.coarsen_counts import Coarsening
 from sfumato.release.result import Release
 from sfumato.reports.numbers import count, listed, percent
+from sfumato.reports.population import population_assumed
 from sfumato.risk.result import Risk
 
 
@@ -18,13 +19,15 @@ class Point:
     text: str
 
 
-def adversary(release: Release | None) -> list[Point]:
+def adversary(release: Release | None, risk: Risk) -> list[Point]:
     """What the adversary is taken to know.
 
     Parameters
     ----------
     release
         The release, or ``None`` for an assessment, whose schema is not part of its result.
+    risk
+        What was measured of the release, or of the file.
     """
     named = ""
     if release is not None:
@@ -34,8 +37,8 @@ def adversary(release: Release | None) -> list[Point]:
         Point(
             "Knows",
             f"every quasi-identifier of a target{named}, for each of the target’s records and "
-            "as exactly as the original has it; that the target is in the file; and how the "
-            "file was made.",
+            f"as exactly as the original has it; {_membership(release, risk)}; and how the file "
+            "was made.",
         ),
         Point(
             "Does not know",
@@ -56,15 +59,19 @@ def adversary(release: Release | None) -> list[Point]:
     ]
 
 
+def _membership(release: Release | None, risk: Risk) -> str:
+    if risk.population is None and (release is None or release.population is None):
+        return "that the target is in the file"
+    return (
+        "that the target is in the file (prosecutor), or everybody of the population but not who "
+        "of them is in the file (journalist, marketer)"
+    )
+
+
 def assumptions(release: Release | None, risk: Risk) -> list[Point]:
     """What the numbers take for granted."""
     points = [
-        Point(
-            "Population",
-            f"The file is taken as its own population: its {count(risk.persons)} persons are all "
-            "there are. Where it is a sample and the intruder cannot know who is in it, the "
-            "journalist and marketer risks are overstated.",
-        ),
+        Point("Population", population_assumed(release, risk)),
         Point(
             "Persons",
             "Classes are counted in persons; the figures by records stand beside them. Records "

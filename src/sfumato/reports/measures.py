@@ -10,7 +10,7 @@ from sfumato.reports.asked import Asked
 from sfumato.reports.numbers import count, measured, percent, place
 from sfumato.risk.result import Risk
 from sfumato.risk.sensitive import SensitiveRisk
-from sfumato.risk.words import MEANINGS, minimal_words
+from sfumato.risk.words import IN_POPULATION, MEANINGS, minimal_words
 
 BY_RECORDS = "_by_records"
 
@@ -195,6 +195,8 @@ def _of(name: str, risks: Sequence[Risk], asks: Asks, *, share: bool = True) -> 
     asked = asks.get((name, ""))
     held = _held(asked) if asked else _oriented(measures[-1])
     meaning = MEANINGS[name]
+    if risks[-1].population is not None:
+        meaning = IN_POPULATION.get(name, meaning)
     if name == "records_at_risk":
         meaning = f"{meaning} of {percent(risks[-1].threshold)}"
     return Line(name, meaning, tuple(_cell(each, share) for each in measures), *held)

@@ -74,11 +74,10 @@ def beside(value: float, threshold: float, share: bool) -> str:
 def measured(measure: Measure, share: bool) -> str:
     """A measure, with its interval and estimator when it is an estimate."""
     show = percent if share else number
-    if measure.estimator is None or measure.low is None or measure.high is None:
+    low, high = measure.low, measure.high
+    if measure.estimator is None or low is None or high is None or low == high:
         return show(measure.value)
-    return (
-        f"{show(measure.value)} ({show(measure.low)} to {show(measure.high)}, {measure.estimator})"
-    )
+    return f"{show(measure.value)} ({show(low)} to {show(high)}, {measure.estimator})"
 
 
 def place(where: Position | None) -> str:

@@ -15,11 +15,13 @@ from sfumato.reports import numbers
 from sfumato.reports.asked import asked_of, thresholds
 from sfumato.reports.assumptions import adversary, assumptions, limits
 from sfumato.reports.columns import columns_of
+from sfumato.reports.held import held_lines, practice_lines
 from sfumato.reports.losses import loss_lines
 from sfumato.reports.measures import risk_groups, sensitive_groups
 from sfumato.reports.plots.loss_plots import loss_figures
+from sfumato.reports.plots.population_plots import population_figures
 from sfumato.reports.plots.risk_plots import records_per_person, risk_figures
-from sfumato.reports.practice import PRACTICE
+from sfumato.reports.population import population_part
 from sfumato.reports.verdict import assessment_verdict, release_verdict
 from sfumato.risk.result import Risk
 
@@ -64,7 +66,7 @@ def draw_page(result: Release | Risk, heading: Heading) -> str:
         "number": numbers.number,
         "percent": numbers.percent,
     }
-    shared = {"heading": heading, "version": version("sfumato"), "practice": PRACTICE}
+    shared = {"heading": heading, "version": version("sfumato")}
     own = _of_release(result) if isinstance(result, Release) else _of_assessment(result)
     return environment.get_template("page.html").render(**shared, **own)
 
@@ -93,7 +95,8 @@ def _of_release(release: Release) -> dict[str, Any]:
         "risk_figures": risk_figures(((ORIGINAL, before), (RELEASED, after)), shares),
         "losses": loss_lines(release.utility),
         "loss_figures": loss_figures(release.utility),
-        "adversary": adversary(release),
+        **_beside((before, after)),
+        "adversary": adversary(release, after),
         "assumptions": assumptions(release, after),
         "limits": limits(release),
         "manifest": _flat(release.manifest.to_dict()),
@@ -110,10 +113,22 @@ def _of_assessment(risk: Risk) -> dict[str, Any]:
         "risk_groups": risk_groups((risk,), {}),
         "sensitive_groups": sensitive_groups((risk,), {}),
         "risk_figures": risk_figures(((ASSESSED, risk),), {}),
-        "adversary": adversary(None),
+        **_beside((risk,)),
+        "adversary": adversary(None, risk),
         "assumptions": assumptions(None, risk),
         "limits": limits(None),
         "warnings": list(risk.warnings),
+    }
+
+
+def _beside(risks: tuple[Risk, ...]) -> dict[str, Any]:
+    """Population and thresholds, of the last file."""
+    last = risks[-1]
+    return {
+        "population": population_part(last),
+        "population_figures": population_figures(last),
+        "held_lines": held_lines(risks),
+        "practice": practice_lines(last),
     }
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from sfumato.release.result import Release
 from sfumato.release.utility import Utility
 from sfumato.reports.asked import Asked, asked_of
+from sfumato.reports.held import held_sentence
 from sfumato.reports.numbers import count, percent
 from sfumato.risk.result import Risk
 
@@ -63,8 +64,10 @@ def release_verdict(release: Release) -> Verdict:
             f"{percent(before.prosecutor.value)}."
         ),
         _price(utility),
+        held_sentence(after),
     ]
-    return Verdict(met, headline, tuple(sentences), _figures(before, after))
+    figures = _figures(before, after, own_population=release.population is None)
+    return Verdict(met, headline, tuple(filter(None, sentences)), figures)
 
 
 def _price(utility: Utility) -> str:
@@ -98,6 +101,8 @@ def assessment_verdict(risk: Risk) -> Verdict:
             f"{percent(risk.prosecutor.value)}; {percent(risk.records_at_risk.value)} of the "
             f"records are at a risk above {percent(risk.threshold)}."
         ),
+        _matched(risk),
+        held_sentence(risk),
         *(
             f"Up to {percent(own.h_affiliation.value)} of the persons of a class have the same "
             f"value of “{name}”."
@@ -108,7 +113,28 @@ def assessment_verdict(risk: Risk) -> Verdict:
         f"Measured, not changed: {percent(risk.records_at_risk.value)} of the records are at a "
         f"risk above {percent(risk.threshold)}."
     )
-    return Verdict(None, headline, tuple(sentences), _figures(risk))
+    met = None
+    if risk.held:
+        kept = sum(each.met for each in risk.held)
+        met = kept == len(risk.held)
+        which = "all" if met else f"{count(kept)} of {count(len(risk.held))}"
+        headline = f"Held against thresholds: {which} are met."
+    return Verdict(met, headline, tuple(filter(None, sentences)), _figures(risk))
+
+
+def _matched(risk: Risk) -> str:
+    """What an intruder with a register finds, where something is known of the population."""
+    own = risk.population
+    if own is None:
+        return ""
+    low, high = own.marketer.low, own.marketer.high
+    ends = ""
+    if low is not None and high is not None and low < high:
+        ends = f" ({percent(low)} to {percent(high)})"
+    return (
+        f"Whoever matches the file with all {count(own.population)} persons of its population is "
+        f"expected to match {percent(own.marketer.value)}{ends} of the file’s rightly."
+    )
 
 
 def _kept(asked: Asked, classes: int) -> str:
@@ -125,14 +151,18 @@ def _kept(asked: Asked, classes: int) -> str:
     else:
         who = f"Only {count(asked.classes_met)} of {count(classes)} classes keep"
     worst = "" if asked.classes_met is None else " by the worst"
-    return f"{who} {name}: {values}{worst}; the original has {asked.before}."
+    before = f"; the original has {asked.before}" if asked.before else ""
+    return f"{who} {name}: {values}{worst}{before}."
 
 
 def _people(persons: int) -> str:
     return "1 person" if persons == 1 else f"{count(persons)} persons"
 
 
-def _figures(*risks: Risk) -> tuple[tuple[str, tuple[str, ...]], ...]:
+_MATCHED = "share of all persons matched rightly (marketer)"
+
+
+def _figures(*risks: Risk, own_population: bool = True) -> tuple[tuple[str, tuple[str, ...]], ...]:
     last = risks[-1]
     shared = next(iter(last.sensitive), None)
     figures = [
@@ -146,7 +176,7 @@ def _figures(*risks: Risk) -> tuple[tuple[str, tuple[str, ...]], ...]:
             tuple(percent(risk.prosecutor.value) for risk in risks),
         ),
         (
-            "share of all persons matched rightly (marketer)",
+            _MATCHED if own_population else f"{_MATCHED[:-1]}, the file being its own population)",
             tuple(percent(risk.marketer.value) for risk in risks),
         ),
     ]

@@ -6,19 +6,30 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.core.errors import InputError
 from sfumato.core.progress import Progress, silent
 from sfumato.engines.embedded.counts import group
 from sfumato.risk.household import household_risk
 from sfumato.risk.measures import measure_classes
-from sfumato.risk.presence import open_register, presence
+from sfumato.risk.population.given import Given, read_population
+from sfumato.risk.population.names import AUTO, check_estimator
+from sfumato.risk.presence import match, open_register, presence
 from sfumato.risk.ranks import ranks_of
 from sfumato.risk.reidentification import check_threshold
 from sfumato.risk.result import Risk
 from sfumato.risk.special_uniques import check_msu_size
 from sfumato.risk.special_uniques import special_uniques as find_special_uniques
+from sfumato.risk.thresholds.hold import check_numbers, hold
+from sfumato.risk.thresholds.load import thresholds
+from sfumato.risk.thresholds.preset import Preset
 from sfumato.schema import Schema
 from sfumato.table.door import open_table
+from sfumato.table.sources.open_source import Source, open_source
 from sfumato.table.table import Table
+from sfumato.table.weights import Floats, read_weights
 
 
 def assess(
@@ -29,7 +40,11 @@ def assess(
     ordered_distance: Sequence[str] = (),
     special_uniques: bool = False,
     msu_size: int = 3,
+    population: Any = None,
+    estimator: str = AUTO,
+    seed: int | None = None,
     register: Any = None,
+    presets: Sequence[str | Preset] = (),
     delimiter: str | None = None,
     progress: Progress = silent,
 ) -> Risk:
@@ -51,9 +66,20 @@ def assess(
         every combination of up to ``msu_size`` of them.
     msu_size
         Most quasi-identifiers of such a combination.
+    population
+        What is known of the population that the file is a sample of: its number of persons, the
+        share of them who are in the file, the name of the column with sampling weights, or a
+        register: all persons with the same quasi-identifiers and exact values, as a dataframe
+        or the path of a file. With a register nothing is estimated, and δ-presence is measured.
+    estimator
+        Name of the estimator; ``auto`` takes the one that has proved best.
+    seed
+        Seed of the estimator's draws; drawn where not given.
     register
-        The population that the file's persons come from, with the same quasi-identifiers and
-        exact values, as a dataframe or the path of a file: for δ-presence.
+        The same as a register for ``population``.
+    presets
+        Thresholds that the measures are held against: names of built-in presets, or what
+        `thresholds` gives.
     delimiter
         The separator of a CSV file; found by itself when not given.
     progress
@@ -66,7 +92,12 @@ def assess(
     """
     check_threshold(threshold)
     check_msu_size(msu_size)
-    table = open_table(data, schema, delimiter=delimiter, keep_source=False, progress=progress)
+    check_estimator(estimator)
+    chosen = thresholds(*presets) if presets else ()
+    check_numbers(chosen)
+    source = data if isinstance(data, Table) else open_source(data, delimiter=delimiter)
+    given = _given(population, register, source)
+    table = open_table(source, schema, keep_source=False, progress=progress)
     progress("measure", 0.0)
     class_of, classes = group(
         [column.codes for column in table.quasi_identifiers],
@@ -84,26 +115,104 @@ def assess(
     if table.household is not None:
         found = household_risk(class_of, table.person, table.household, risk.summary, threshold)
         risk = replace(risk, household=found)
-    if register is not None:
+    if given is not None:
         progress("measure", 0.5)
-        risk = _with_presence(risk, table, register)
+        weights = _weights(source, given)
+        risk = _with_population(risk, table, class_of, given, weights, estimator, seed)
     if special_uniques:
         columns = {column.name: column.codes for column in table.quasi_identifiers}
         unique = find_special_uniques(columns, table.person, class_of, msu_size)
         risk = replace(risk, special_uniques=unique)
     progress("measure", 1.0)
-    return risk
+    return hold(risk, *chosen)
 
 
-def _with_presence(risk: Risk, table: Table, register: Any) -> Risk:
-    """Add the δ-presence, and say where the register cannot be the file's population."""
-    found = presence(table, open_register(register, table.schema))
+def _given(population: Any, register: Any, source: Source | Table) -> Given | None:
+    """What is known of the population, if anything."""
+    if register is not None and population is not None:
+        raise InputError(
+            "parameter register",
+            "must be the only population",
+            found="a population beside it",
+            advice="leave one of the two out",
+        )
+    if register is not None:
+        return Given(register=register)
+    if population is None:
+        return None
+    names = source.columns if isinstance(source, Table) else source.names
+    return read_population(population, tuple(names))
+
+
+def _weights(source: Source | Table, given: Given) -> Floats | None:
+    if given.weights is None:
+        return None
+    if isinstance(source, Table):
+        raise InputError(
+            "parameter population",
+            "must not name a column of weights where the data is a table that is open already",
+            advice="pass the file or dataframe itself",
+        )
+    return read_weights(source, given.weights)
+
+
+def _with_population(
+    risk: Risk,
+    table: Table,
+    class_of: npt.NDArray[np.int32],
+    given: Given,
+    weights: Floats | None,
+    estimator: str,
+    seed: int | None,
+) -> Risk:
+    """Add the risks of the file as a sample, counted in a register or estimated."""
+    if given.register is not None:
+        return _with_register(risk, table, class_of, given.register)
+    from sfumato.risk.population.of_file import population_of_file
+
+    found = population_of_file(
+        table,
+        class_of,
+        risk.summary,
+        given,
+        weights=weights,
+        estimator=estimator,
+        threshold=risk.threshold,
+        seed=seed,
+    )
+    return replace(risk, population=found, marketer=found.marketer, journalist=found.journalist)
+
+
+def _with_register(
+    risk: Risk, table: Table, class_of: npt.NDArray[np.int32], register: Any
+) -> Risk:
+    """Add the counted risks, δ-presence, and where the register cannot be the population."""
+    from sfumato.risk.population.known import known_population
+
+    matching = match(table, open_register(register, table.schema))
+    sizes = matching.outside[matching.class_of[risk.summary.first_row]]
+    found = known_population(
+        risk.summary,
+        class_of,
+        np.maximum(sizes, risk.summary.persons),
+        max(matching.population, risk.persons),
+        risk.threshold,
+    )
+    present = presence(matching)
     said = risk.warnings
-    if found.strangers:
+    if present.strangers:
         warning = (
-            f"{found.strangers:,} persons of the file have no counterpart of their own in the "
+            f"{present.strangers:,} persons of the file have no counterpart of their own in the "
             "register: it is not the whole population of the file, or its values are written "
-            "differently; presence is taken as 1 where the file has more persons."
+            "differently; presence is taken as 1 where the file has more persons, and they "
+            "count as found."
         )
         said = (*said, warning)
-    return replace(risk, presence=found, warnings=said)
+    return replace(
+        risk,
+        presence=present,
+        population=found,
+        marketer=found.marketer,
+        journalist=found.journalist,
+        warnings=said,
+    )

@@ -92,8 +92,28 @@ def open_register(data: object, schema: Schema, delimiter: str | None = None) ->
     return open_table(source, own, keep_source=False)
 
 
-def presence(table: Table, register: Table) -> Presence:
-    """The share of a population's persons who are in the file, where least and most.
+@dataclass(frozen=True, eq=False)
+class Matching:
+    """How many persons of file and register look the same.
+
+    Attributes
+    ----------
+    class_of
+        Combination of values of each record of the file, shape (records,).
+    inside, outside
+        Persons of the file, and of the register, with each combination; shape (combinations,).
+    population
+        Number of persons of the register.
+    """
+
+    class_of: Codes
+    inside: Ints
+    outside: Ints
+    population: int
+
+
+def match(table: Table, register: Table) -> Matching:
+    """Count the persons of a file and of a register by their quasi-identifiers.
 
     Persons look the same when they agree on all quasi-identifiers, as exactly as the two files
     have them; a missing value is a value of its own. A person with records that differ looks
@@ -112,16 +132,32 @@ def presence(table: Table, register: Table) -> Presence:
         sizes.append(own.domain.size + 1)
     class_of, classes = group(columns, sizes)
     here, there = class_of[: table.records], class_of[table.records :]
-    inside = _persons(here, table.person, classes)
-    outside = _persons(there, register.person, classes)
-    known = np.flatnonzero(outside)
-    share = np.minimum(inside[known] / outside[known], 1.0)
-    low, high = known[np.argmin(share)], known[np.argmax(share)]
-    foreign = np.maximum(inside - outside, 0)
-    return Presence(
+    return Matching(
+        class_of=here,
+        inside=_persons(here, table.person, classes),
+        outside=_persons(there, register.person, classes),
         population=register.persons,
-        presence_low=Measure("presence_low", float(share.min()), where=_place(low, here)),
-        presence_high=Measure("presence_high", float(share.max()), where=_place(high, here)),
+    )
+
+
+def presence(found: Matching) -> Presence:
+    """The share of a population's persons who are in the file, where least and most.
+
+    Parameters
+    ----------
+    found
+        What `match` counted.
+    """
+    known = np.flatnonzero(found.outside)
+    share = np.minimum(found.inside[known] / found.outside[known], 1.0)
+    low, high = known[np.argmin(share)], known[np.argmax(share)]
+    foreign = np.maximum(found.inside - found.outside, 0)
+    return Presence(
+        population=found.population,
+        presence_low=Measure("presence_low", float(share.min()), where=_place(low, found.class_of)),
+        presence_high=Measure(
+            "presence_high", float(share.max()), where=_place(high, found.class_of)
+        ),
         strangers=int(foreign.sum()),
     )
 

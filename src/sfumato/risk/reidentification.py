@@ -110,7 +110,9 @@ def _risks(summary: ClassSummary, sizes: Counts, threshold: float, suffix: str) 
         marketer=Measure(
             "marketer" + suffix, summary.classes / int(sizes.sum()), why=OWN_POPULATION
         ),
-        average_risk=Measure("average_risk" + suffix, float((risk * summary.records).sum()) / records),
+        average_risk=Measure(
+            "average_risk" + suffix, float((risk * summary.records).sum()) / records
+        ),
         records_at_risk=Measure(
             "records_at_risk" + suffix, at_risk / records, why=f"risk above {threshold:g}"
         ),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from html import escape
 
 from sfumato.core.measure import Measure, Position
-from sfumato.risk.words import MEANINGS
+from sfumato.risk.words import IN_POPULATION, MEANINGS
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,9 +20,17 @@ class Row:
     where: Position | None = None
 
 
-def row(name: str, value: str, where: Position | None = None, column: str = "") -> Row:
+def row(
+    name: str,
+    value: str,
+    where: Position | None = None,
+    column: str = "",
+    *,
+    own_population: bool = True,
+) -> Row:
     """A line about a measure, or about a measure of one column, with what it means."""
-    return Row(f"{name} [{column}]" if column else name, value, MEANINGS[name], where)
+    meaning = MEANINGS[name] if own_population else IN_POPULATION.get(name, MEANINGS[name])
+    return Row(f"{name} [{column}]" if column else name, value, meaning, where)
 
 
 def share(measure: Measure) -> str:
@@ -34,6 +42,20 @@ def share(measure: Measure) -> str:
 def number(measure: Measure) -> str:
     """A number with four significant digits; an infinite one as words."""
     return "no c" if measure.value == float("inf") else f"{measure.value:.4g}"
+
+
+def whole(measure: Measure) -> str:
+    """An expected count, with one digit below 100."""
+    return f"{measure.value:,.1f}" if measure.value < 100 else f"{measure.value:,.0f}"
+
+
+def interval(measure: Measure, value: Callable[[Measure], str]) -> str:
+    """A measure, and its interval where it is an estimate with one."""
+    low, high = measure.low, measure.high
+    if low is None or high is None or low == high:
+        return value(measure)
+    ends = (value(replace(measure, value=end)) for end in (low, high))
+    return f"{value(measure)} ({' to '.join(ends)})"
 
 
 def count(value: int) -> str:

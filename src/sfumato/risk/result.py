@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from math import isfinite
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sfumato.core.measure import Measure, Position
 from sfumato.risk import render
 from sfumato.risk.classes import ClassSummary
+from sfumato.risk.held import Held
 from sfumato.risk.household import HouseholdRisk
 from sfumato.risk.presence import Presence
 from sfumato.risk.reidentification import Reidentification
@@ -17,6 +18,9 @@ from sfumato.risk.render import row
 from sfumato.risk.sensitive import SensitiveRisk
 from sfumato.risk.special_uniques import SpecialUniques
 from sfumato.risk.words import MEANINGS
+
+if TYPE_CHECKING:
+    from sfumato.risk.population.result import PopulationRisk
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -36,7 +40,8 @@ class Risk:
     max_gidr, avg_gidr
         Largest and mean individual-record disclosure risk of a class (paper 003, Section 7).
     prosecutor, journalist, marketer
-        Re-identification risks over persons, the file being its own population (paper 004).
+        Re-identification risks over persons (paper 004); the file is its own population where
+        ``population`` is not given.
     average_risk
         Mean over records of 1 / persons of the record's class.
     records_at_risk
@@ -68,6 +73,11 @@ class Risk:
         Persons who stand out by few quasi-identifiers, where they were looked for.
     presence
         How surely somebody of a population is in the file, where a register was given.
+    population
+        Risks of the file as a sample of a population, where something is known of it;
+        ``journalist`` and ``marketer`` are then those of the population.
+    held
+        Measures held against the thresholds that were asked for.
     """
 
     records: int
@@ -100,6 +110,8 @@ class Risk:
     household: HouseholdRisk | None = None
     special_uniques: SpecialUniques | None = None
     presence: Presence | None = None
+    population: PopulationRisk | None = None
+    held: tuple[Held, ...] = ()
 
     @property
     def g_balance_counts(self) -> tuple[int, int]:
@@ -176,6 +188,10 @@ class Risk:
             out["special_uniques"] = self.special_uniques.to_json()
         if self.presence is not None:
             out |= _fields(self.presence)
+        if self.population is not None:
+            out |= self.population.to_json()
+        if self.held:
+            out["thresholds"] = [each.to_json() for each in self.held]
         records = self.by_records
         return out | {
             "threshold": self.threshold,
@@ -202,6 +218,9 @@ class Risk:
             lines += self.special_uniques.rows()
         if self.presence is not None:
             lines += self.presence.rows()
+        if self.population is not None:
+            known = {line.name for line in lines}
+            lines += [line for line in self.population.rows() if line.name not in known]
         return lines + [line for name, own in self.sensitive.items() for line in own.rows(name)]
 
     def __repr__(self) -> str:
@@ -218,10 +237,16 @@ class Risk:
         return f"Risk({', '.join(parts)})"
 
     def __str__(self) -> str:
-        return render.text("Disclosure risk", self.rows(), self.warnings)
+        measured = render.text("Disclosure risk", self.rows(), self.warnings)
+        if not self.held:
+            return measured
+        return f"{measured}\n\n{render.text('Thresholds', [each.row() for each in self.held], ())}"
 
     def _repr_html_(self) -> str:
-        return render.html("Disclosure risk", self.rows(), self.warnings)
+        measured = render.html("Disclosure risk", self.rows(), self.warnings)
+        if not self.held:
+            return measured
+        return measured + render.html("Thresholds", [each.row() for each in self.held], ())
 
 
 def _place(where: Position | None) -> dict[str, int] | None:
@@ -261,7 +286,12 @@ def _whole_rows(risk: Risk) -> list[render.Row]:
         row("pid_k", render.count(risk.pid_k), risk.pid_k_where),
         row("g_balance", render.number(risk.g_balance), risk.g_balance.where),
         *(
-            row(name, render.share(getattr(risk, name)), getattr(risk, name).where)
+            row(
+                name,
+                render.interval(getattr(risk, name), render.share),
+                getattr(risk, name).where,
+                own_population=risk.population is None,
+            )
             for name in shares
         ),
         at_risk,

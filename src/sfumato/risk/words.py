@@ -28,7 +28,14 @@ MEANINGS = {
     "households_at_risk": "share of households whose chance is above the threshold",
     "special_uniques": "persons who stand out by fewer than all quasi-identifiers",
     "highest_suda_score": "largest score of a person; higher for more and shorter combinations",
-    "population": "people of the register",
+    "population": "people of the population",
+    "sampling_fraction": "share of the population who are in the file",
+    "population_average_risk": "chance to find a person in the population, averaged over records",
+    "population_records_at_risk": "share of records whose chance is above the threshold",
+    "population_uniques": "people alone in their class of the file and of the population (τ1)",
+    "unique_matches": "people found among those alone in their class of the file (τ2)",
+    "class_count": "classes of the population",
+    "expected_matches": "people found when everybody is matched",
     "presence_low": "share of people of the register who are in the file, where fewest are",
     "presence_high": "the same, where most are; 100 % says that somebody is in the file",
     "strangers": "people of the file without a counterpart of their own in the register",
@@ -43,6 +50,12 @@ MEANINGS = {
     "t_closeness_ordered": "the same distance by ranks (earth mover's)",
 }
 """One sentence per measure, by the name that the code, the docs and the reports use."""
+
+IN_POPULATION = {
+    "journalist": "highest chance to find somebody of the file in the population",
+    "marketer": "share of the file's people found when everybody is matched with the population",
+}
+"""The same where the file is a sample of a population."""
 
 
 def minimal_words(size: int) -> str:

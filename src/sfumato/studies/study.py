@@ -34,12 +34,15 @@ class Column:
         Decimal places printed; ``None`` prints the value as it is.
     percent
         Whether a share in [0, 1] is printed in percent. JSON keeps the share.
+    signed
+        Whether numbers above 0 are printed with a plus.
     """
 
     key: str
     label: str
     digits: int | None = None
     percent: bool = False
+    signed: bool = False
 
     def show(self, cell: Cell) -> str:
         """The printed cell; nothing where there is no value."""
@@ -48,7 +51,10 @@ class Column:
         if isinstance(cell, bool):
             return "yes" if cell else "no"
         if self.digits is not None and isinstance(cell, (int, float)):
-            return f"{100 * cell if self.percent else cell:.{self.digits}f}"
+            printed = f"{100 * cell if self.percent else cell:+.{self.digits}f}"
+            if not float(printed):
+                return printed.lstrip("+-")
+            return printed if self.signed else printed.removeprefix("+")
         return str(cell)
 
 

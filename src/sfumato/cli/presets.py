@@ -1,0 +1,42 @@
+"""``sfumato presets``: list the thresholds in use, with source and evidence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sfumato.cli.output import print_json
+from sfumato.cli.parameters import Json
+
+
+def presets(
+    file: Annotated[
+        Path | None,
+        typer.Option(
+            "--thresholds",
+            metavar="FILE",
+            help="List the thresholds of this file instead.",
+            show_default=False,
+        ),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """List thresholds in use elsewhere: what they limit, their source, how well it is evidenced.
+
+    For orientation, and no legal advice.
+    """
+    from dataclasses import asdict
+
+    from sfumato.risk.thresholds.load import thresholds
+
+    listed = thresholds(file=file)
+    if json:
+        print_json({"presets": [asdict(each) for each in listed]})
+        return
+    for each in listed:
+        limits = "; ".join(limit.words() for limit in each.thresholds) or "no number"
+        typer.echo(f"{each.name}: {limits}")
+        typer.echo(f"    {each.source}{f': {each.says}' if each.says else ''}")
+        typer.echo(f"    evidence: {each.evidence}")

@@ -1,0 +1,1 @@
+"""What a sample tells of the population behind it (paper 004)."""

@@ -1,0 +1,110 @@
+"""What the custodian says of the population behind a file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any
+
+from sfumato.core.errors import InputError
+
+LARGEST = 10**12
+"""Persons of a population, at most."""
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """What is known of the population; exactly one of the four.
+
+    Attributes
+    ----------
+    size
+        Its number of persons.
+    fraction
+        The share of its persons who are in the file.
+    weights
+        The column with each record's sampling weight.
+    register
+        Its persons with their quasi-identifiers, as a dataframe or the path of a file.
+    """
+
+    size: int | None = None
+    fraction: float | None = None
+    weights: str | None = None
+    register: Any = None
+
+
+def read_population(population: Any, columns: tuple[str, ...]) -> Given:
+    """Tell what kind of population is meant.
+
+    Parameters
+    ----------
+    population
+        A whole number of persons; a share in (0, 1); the name of a column of the file with
+        sampling weights; or a dataframe or the path of a file with all persons.
+    columns
+        The columns of the file.
+
+    Raises
+    ------
+    InputError
+        If a number is out of range.
+    """
+    if isinstance(population, Given):
+        return population
+    if isinstance(population, bool):
+        raise _no_number()
+    if isinstance(population, Integral):
+        return given_size(int(population))
+    if isinstance(population, Real):
+        number = float(population)
+        return given_size(int(number)) if _is_size(number) else given_fraction(number)
+    if isinstance(population, str) and population in columns:
+        return Given(weights=population)
+    if isinstance(population, str):
+        return Given(register=Path(population))
+    return Given(register=population)
+
+
+def given_size(size: int) -> Given:
+    """A number of persons.
+
+    Raises
+    ------
+    InputError
+        If there is nobody, or more than `LARGEST`.
+    """
+    if not 1 <= size <= LARGEST:
+        raise _no_number()
+    return Given(size=size)
+
+
+def given_fraction(fraction: float) -> Given:
+    """A sampling fraction.
+
+    Raises
+    ------
+    InputError
+        If it is no share of the population.
+    """
+    if not 0 < fraction <= 1:
+        raise InputError(
+            "parameter fraction",
+            "must be the share of the population's persons who are in the file",
+            accepted="a number above 0 and at most 1",
+        )
+    return Given(fraction=fraction)
+
+
+def _is_size(number: float) -> bool:
+    return 1 < number <= LARGEST and number.is_integer()
+
+
+def _no_number() -> InputError:
+    return InputError(
+        "parameter population",
+        "must be a number of persons, a sampling fraction, a column of weights, or a register",
+        accepted="a whole number of 1 to 10^12, a share in (0, 1], a column's name, a dataframe "
+        "or the path of a file",
+    )

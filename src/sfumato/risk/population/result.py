@@ -1,0 +1,147 @@
+"""What is known or estimated of the population behind a file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.core.measure import Measure
+from sfumato.risk import render
+from sfumato.risk.population.matches import MatchDistribution
+from sfumato.risk.population.subsamples import SubsampleCheck
+from sfumato.risk.render import row
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class PopulationRisk:
+    """Risks of a sample, of which the intruder has the population.
+
+    Attributes
+    ----------
+    population
+        N, the number of persons of the population.
+    sampling_fraction
+        n / N.
+    marketer
+        λ, the share of persons whom an intruder with a register matches correctly (paper 004,
+        Theorem 1).
+    journalist
+        Largest 1 / F_j over the classes of the file.
+    population_average_risk
+        Mean over the file's records of 1 / F_j.
+    population_records_at_risk
+        Share of the file's records in classes with 1 / F_j above the threshold.
+    population_uniques
+        τ1, the number of persons alone in their class of the file who are alone in the
+        population too.
+    unique_matches
+        τ2, the number of correct matches among those who are alone in their class of the file.
+    class_count
+        Number of classes of the population, where the estimator gives one.
+    expected_matches
+        n λ, the number of persons who are matched correctly.
+    one_to_one, free
+        How that number scatters when no two persons are matched to the same one, and when they
+        may be; given the F_j, or 1 over the estimates of 1 / F_j.
+    inverse_sizes
+        1 / F_j, or its estimate, of each class; shape (classes,).
+    class_of
+        Class of each record; shape (records,).
+    uniques_by_model
+        Population uniques of the whole population by the models of other tools; why a model
+        has no value, where it has none. Empty where the population is known.
+    check
+        How the estimator does on subsamples of the file.
+    path
+        How the estimate was reached.
+    seed
+        Seed of the draws; ``None`` where there were none.
+    """
+
+    population: int
+    sampling_fraction: float
+    marketer: Measure
+    journalist: Measure
+    population_average_risk: Measure
+    population_records_at_risk: Measure
+    population_uniques: Measure
+    unique_matches: Measure
+    class_count: Measure | None
+    expected_matches: Measure
+    one_to_one: MatchDistribution
+    free: MatchDistribution
+    inverse_sizes: Floats
+    class_of: npt.NDArray[np.int32]
+    uniques_by_model: Mapping[str, float | str]
+    check: SubsampleCheck | None
+    path: tuple[str, ...]
+    seed: int | None
+
+    @property
+    def record_risks(self) -> Floats:
+        """1 / F_j, or its estimate, of each record's class, in the file's order."""
+        risks: Floats = self.inverse_sizes[self.class_of]
+        return risks
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """Every measure, in the order of the tables."""
+        counted = () if self.class_count is None else (self.class_count,)
+        return (
+            self.marketer,
+            self.journalist,
+            self.population_average_risk,
+            self.population_records_at_risk,
+            self.population_uniques,
+            self.unique_matches,
+            self.expected_matches,
+            *counted,
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        out: dict[str, Any] = {
+            "population": self.population,
+            "sampling_fraction": self.sampling_fraction,
+        }
+        out |= {measure.name: measure.to_json() for measure in self.measures}
+        out["matches"] = {"one_to_one": _counts(self.one_to_one), "free": _counts(self.free)}
+        if self.uniques_by_model:
+            out["population_uniques_by_model"] = dict(self.uniques_by_model)
+        if self.check is not None:
+            out["subsample_check"] = {
+                "subsamples": self.check.subsamples,
+                "error": self.check.error,
+                "scatter": self.check.scatter,
+            }
+        return out | {"estimator_path": list(self.path), "seed": self.seed}
+
+    def rows(self) -> list[render.Row]:
+        """The lines of a table that a file without a population has not."""
+        first = [
+            row("population", render.count(self.population)),
+            row("sampling_fraction", f"{100 * self.sampling_fraction:.3g} %"),
+        ]
+        shares = (self.population_average_risk, self.population_records_at_risk)
+        counts = list(self.measures[4:])
+        return [
+            *first,
+            *(row(each.name, render.interval(each, render.share)) for each in shares),
+            *(row(each.name, render.interval(each, render.whole)) for each in counts),
+        ]
+
+
+def _counts(distribution: MatchDistribution) -> dict[str, float]:
+    low, high = distribution.quantiles()
+    return {
+        "mean": distribution.mean,
+        "variance": distribution.variance,
+        "low": low,
+        "high": high,
+    }

@@ -1,0 +1,1 @@
+"""The populations that samples are drawn from."""

@@ -1,0 +1,1 @@
+"""The plots of the study; they need the extra ``report``."""

@@ -1,0 +1,426 @@
+"""The accumulation of classes: its parts against naive sums, and samples of known populations."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations
+from math import comb, exp, factorial, pi, sqrt
+
+import numpy as np
+import pytest
+from population_samples import adult_classes
+from scipy.integrate import quad
+
+from sfumato.risk.population.accumulation import Accumulation, extrapolation
+from sfumato.risk.population.accumulation.baseline import cell_probabilities, classes_and_growth
+from sfumato.risk.population.accumulation.extrapolation import Extrapolation
+from sfumato.risk.population.accumulation.margins import UNSEEN, Margin
+from sfumato.risk.population.accumulation.mixture import NODES, Mixture, fit_mixture
+from sfumato.risk.population.accumulation.pairs import Pair
+from sfumato.risk.population.accumulation.rarefaction import Rarefaction
+from sfumato.risk.population.accumulation.resampling import resampled
+from sfumato.risk.population.sample import SampleClasses
+
+
+def rng(seed=1):
+    return np.random.default_rng(seed)
+
+
+def sampled(columns, fraction, generator):
+    """A sample of persons with these codes: its classes, and λ as it really is."""
+    codes = np.column_stack(columns).astype(np.int32)
+    domains = tuple((codes.max(axis=0) + 1).tolist())
+    keys, class_of, whole = np.unique(codes, axis=0, return_inverse=True, return_counts=True)
+    taken = generator.permutation(len(codes))[: round(fraction * len(codes))]
+    sizes = np.bincount(class_of.ravel()[taken], minlength=len(whole))
+    seen = sizes > 0
+    sample = SampleClasses(sizes[seen], len(codes), keys[seen], domains)
+    return sample, float((sizes[seen] / whole[seen]).sum() / sample.n)
+
+
+# ------------------------------------------------------------------------------ rarefaction
+
+
+def test_rarefaction_is_the_sum_over_all_subsamples():
+    classes, share = [1, 2, 2, 4], 0.3
+    persons = [(number, member) for number, size in enumerate(classes) for member in range(size)]
+    seen = alone = 0.0
+    for count in range(len(persons) + 1):
+        chance = share**count * (1 - share) ** (len(persons) - count)
+        for subset in combinations(persons, count):
+            shown = [number for number, _ in subset]
+            seen += chance * len(set(shown))
+            alone += chance * sum(shown.count(number) == 1 for number in set(shown))
+    curve = Rarefaction(np.array([1, 2, 4]), np.array([1.0, share]))
+    counts = np.array([1.0, 2.0, 1.0])
+    assert curve.classes(counts) == pytest.approx([4, seen])
+    assert curve.growth(counts) == pytest.approx([1 / 4, alone / seen])
+
+
+def test_growth_is_the_slope_of_the_classes():
+    step, sizes, counts = 1e-6, np.array([1, 3, 50]), np.array([20.0, 9.0, 2.0])
+    curve = Rarefaction(sizes, 0.4 * np.exp([-step, 0.0, step]))
+    logs = np.log(curve.classes(counts))
+    assert curve.growth(counts)[1] == pytest.approx((logs[2] - logs[0]) / (2 * step), rel=1e-6)
+
+
+# ---------------------------------------------------------------------------------- mixture
+
+
+@pytest.mark.parametrize(("mean", "spread"), [(0.3, 0.8), (2.0, 0.2), (-1.0, 1.5)])
+def test_the_mixture_has_the_likelihood_of_quadrature_and_finds_the_parameters(mean, spread):
+    generator = rng(3)
+    sizes = generator.poisson(np.exp(mean + spread * generator.normal(size=40_000)))
+    shown, counts = np.unique(sizes[(sizes > 0) & (sizes <= 200)], return_counts=True)
+    mixture = fit_mixture(shown, counts.astype(float))
+    found = float(np.exp(mixture.log_rates) @ mixture.weights)
+    assert found == pytest.approx(exp(mean + spread**2 / 2), rel=0.12)
+    assert mixture.classes == pytest.approx(40_000, rel=0.12)
+    middle = float(mixture.log_rates[len(NODES) // 2])
+    width = float(mixture.log_rates[-1] - middle) / float(NODES[-1])
+    for size in (0, 1, 2, 7):
+        mine = float(
+            np.exp(size * mixture.log_rates - np.exp(mixture.log_rates)) @ mixture.weights
+        ) / factorial(size)
+        assert mine == pytest.approx(poisson_lognormal(size, middle, width), rel=2e-4, abs=1e-12)
+
+
+def poisson_lognormal(size, middle, width):
+    """The probability of a size, by adaptive quadrature."""
+
+    def integrand(z):
+        log = middle + width * z
+        return exp(size * log - exp(log) - z * z / 2) / sqrt(2 * pi) / factorial(size)
+
+    return quad(integrand, -8, 8, epsabs=1e-13, limit=200)[0]
+
+
+def test_the_posterior_is_bayes_rule():
+    mixture = Mixture(np.log([0.5, 2.0, 6.0]), np.array([0.5, 0.3, 0.2]), 100.0)
+    found = mixture.posterior(np.array([0, 3]))
+    for row, size in zip(found, (0, 3), strict=True):
+        joint = [w * exp(-r) * r**size for w, r in zip((0.5, 0.3, 0.2), (0.5, 2, 6), strict=True)]
+        assert row == pytest.approx([each / sum(joint) for each in joint])
+
+
+# --------------------------------------------------------------------------------- baseline
+
+
+def product_of(first, second, persons=4_000):
+    """Classes of exactly independent quasi-identifiers, each with the sizes that it should."""
+    keys, sizes = [], []
+    for a, p in enumerate(first):
+        for b, q in enumerate(second):
+            keys.append((a, b))
+            sizes.append(round(persons * p * q))
+    domains = (len(first), len(second))
+    return np.array(keys, dtype=np.int32), np.array(sizes), domains
+
+
+def test_the_sums_over_all_cells_are_those_of_the_product_model():
+    first, second = [0.5, 0.25, 0.125, 0.125], [0.4, 0.3, 0.2, 0.1]
+    keys, sizes, domains = product_of(first, second)
+    sample = SampleClasses(sizes, 40_000, keys, domains)
+    probabilities = cell_probabilities(sample, rng())
+    points = np.array([3.0, 30.0, 300.0])
+    classes, growth = classes_and_growth(probabilities, points)
+    for m, found, slope in zip(points, classes, growth, strict=True):
+        cells = [p * q for p in first for q in second]
+        expected = sum(1 - exp(-m * p) for p in cells)
+        alone = sum(m * p * exp(-m * p) for p in cells)
+        assert found == pytest.approx(expected, rel=0.01)
+        assert slope == pytest.approx(alone / expected, rel=0.02, abs=1e-4)
+
+
+def test_the_sums_over_all_cells_are_those_of_a_tree():
+    # b goes with a, c with b, and the chain is no product of margins
+    a = np.repeat([0, 1, 2, 3], [8, 4, 2, 2])
+    cells = {}
+    for x in a.tolist():
+        for y, q in (((x) % 3, 0.75), ((x + 1) % 3, 0.25)):
+            for z, r in ((y, 0.5), (y + 1, 0.5)):
+                cells[x, y, z] = cells.get((x, y, z), 0) + q * r / len(a)
+    keys = np.array(list(cells), dtype=np.int32)
+    sizes = np.array([round(12_800 * p) for p in cells.values()])
+    sample = SampleClasses(sizes, 100_000, keys, (4, 3, 4))
+    classes, growth = classes_and_growth(cell_probabilities(sample, rng()), np.array([5.0, 50.0]))
+    for m, found, slope in zip((5.0, 50.0), classes, growth, strict=True):
+        expected = sum(1 - exp(-m * p) for p in cells.values())
+        alone = sum(m * p * exp(-m * p) for p in cells.values())
+        assert found == pytest.approx(expected, rel=0.03)
+        assert slope == pytest.approx(alone / expected, rel=0.05)
+
+
+def test_a_margin_without_rare_values_is_the_samples():
+    margin = Margin(np.array([0, 2, 2]), np.array([600, 300, 100]))
+    assert margin.log_probability(np.array([0, 2]), rng()) == pytest.approx(np.log([0.6, 0.4]))
+    drawn_codes = margin.draw(20_000, rng())
+    assert set(drawn_codes.tolist()) == {0, 2}
+    assert (drawn_codes == 0).mean() == pytest.approx(0.6, abs=0.015)
+
+
+def test_a_margin_of_many_rare_values_has_unseen_ones():
+    generator = rng(4)
+    whole = generator.choice(5_000, 6_000)
+    persons = np.bincount(whole)
+    persons = persons[persons > 0]
+    margin = Margin(np.arange(len(persons)), persons)
+    codes = margin.draw(40_000, rng())
+    unseen = float((codes == UNSEEN).mean())
+    assert unseen == pytest.approx(exp(-6_000 / 5_000), rel=0.15)
+    chances = np.exp(margin.log_probability(codes, rng()))
+    assert (1 / chances).mean() == pytest.approx(5_000, rel=0.15)  # the number of values
+
+
+@pytest.mark.parametrize("large", [[], [900]])
+def test_a_margin_of_values_that_are_all_different_has_unseen_ones(large):
+    persons = np.array([1] * 100 + large)
+    margin = Margin(np.arange(len(persons)), persons)
+    codes = margin.draw(4_000, rng())
+    unseen = codes == UNSEEN
+    assert unseen.mean() > 0.9 * 100 / persons.sum()
+    chances = np.exp(margin.log_probability(codes, rng()))
+    assert 1e-6 < chances[unseen].max() < 1e-3
+
+
+@pytest.mark.parametrize("pairs", [5, 20])
+@pytest.mark.parametrize("keyed", [False, True])
+def test_singles_and_pairs_tell_the_number_of_equal_classes(pairs, keyed):
+    """n² / 2J pairs are met among n persons of J classes."""
+    n, population = 6_000, 120_000
+    sizes = np.array([1] * (n - 2 * pairs) + [2] * pairs)
+    keys = np.arange(len(sizes), dtype=np.int32)[:, None] if keyed else None
+    found = Accumulation().estimate(SampleClasses(sizes, population, keys), rng())
+    classes = n * n / (2 * pairs)
+    expected = classes * (1 - exp(-population / classes)) / population
+    assert found.marketer == pytest.approx(expected, rel=0.005)
+    assert found.low < expected < found.high
+
+
+def test_a_pair_that_tells_nothing_is_independent():
+    generator = rng(5)
+    a, b = generator.integers(0, 6, 3_000), generator.integers(0, 9, 3_000)
+    margins = (Margin(a, np.ones(3_000, np.int64)), Margin(b, np.ones(3_000, np.int64)))
+    assert Pair(a, b, margins, np.ones(3_000, np.int64)).gain < 1e-3
+    tied = Pair(a, a, (margins[0], margins[0]), np.ones(3_000, np.int64))
+    assert tied.gain == pytest.approx(np.log(6), rel=0.01)
+    codes, log = tied.follow(a, rng())
+    assert (codes == a).mean() > 0.99
+    assert log == pytest.approx(0, abs=0.01)
+
+
+def test_a_pair_of_persons_who_are_alone_with_it_tells_nothing():
+    values = np.arange(500)
+    ones = np.ones(500, np.int64)
+    margins = (Margin(values, ones), Margin(values, ones))
+    assert Pair(values, values, margins, ones).gain == 0
+
+
+# ----------------------------------------------------------------------------- extrapolation
+
+
+def test_the_curve_of_a_true_model_is_the_integral(monkeypatch):
+    """With the model's own counts there is nothing to correct: D(N) is the model's."""
+    probabilities = np.repeat(1 / 3_000, 10)
+    n, population = 2_000, 20_000
+    sizes = np.arange(1, 25)
+    counts = np.array(
+        [3_000 * exp(-n / 3_000) * (n / 3_000) ** i / factorial(i) for i in sizes.tolist()]
+    )
+    monkeypatch.setattr(extrapolation, "AHEAD", 2_001)
+    reach = Extrapolation(sizes, n, population, probabilities).reach(counts[:, None])
+    expected = 3_000 * (1 - exp(-population / 3_000))
+    assert reach.classes[0] == pytest.approx(expected, rel=1e-4)
+    assert reach.trend[0] == pytest.approx(0, abs=1e-6)
+    alone = population * exp(-population / 3_000)
+    assert reach.growth[0] == pytest.approx(alone / expected, rel=1e-6)
+
+
+def test_the_leverage_is_the_derivative():
+    probabilities = np.exp(rng(6).normal(-8, 1, 500))
+    sizes, counts = np.array([1, 2, 3, 9]), np.array([[400.0], [90.0], [30.0], [4.0]])
+    whole = Extrapolation(sizes, int((sizes @ counts)[0]), 9_000, probabilities)
+    base, step = whole.reach(counts), 1e-4
+    whole._baseline = whole._baseline + step
+    moved = whole.reach(counts)
+    slope = float(np.log(moved.classes / base.classes)[0]) / step
+    assert base.leverage[0] == pytest.approx(slope, rel=1e-3)
+
+
+def test_unseen_classes_and_matches_of_uniques_differ_by_the_odds():
+    """τ2 = π (J - E d) / (1 - π), over all samples drawn person by person."""
+    population, share = [1, 1, 2, 3, 5], Fraction(2, 7)
+    classes = matches = Fraction(0)
+    for size in population:
+        for shown in range(size + 1):
+            chance = comb(size, shown) * share**shown * (1 - share) ** (size - shown)
+            classes += chance * (shown > 0)
+            matches += chance * Fraction(shown == 1, size)
+    assert matches == share * (len(population) - classes) / (1 - share)
+
+
+def test_the_measures_agree_with_one_another():
+    generator = rng(7)
+    sample, _ = sampled([generator.integers(0, 900, 4_000)], 0.2, generator)
+    found = Accumulation().estimate(sample, rng())
+    assert found.marketer == pytest.approx(found.class_count / 4_000)
+    expected = 0.2 * (found.class_count - sample.classes) / 0.8
+    assert found.unique_matches == pytest.approx(expected)
+    assert 0 <= found.population_uniques <= found.unique_matches
+
+
+def test_classes_of_independent_quasi_identifiers_are_found():
+    generator = rng(8)
+    columns = [generator.choice(60, 30_000, p=np.arange(1, 61) / 1_830) for _ in range(3)]
+    errors = []
+    for _ in range(5):
+        sample, real = sampled(columns, 0.1, generator)
+        errors.append(Accumulation().estimate(sample, generator).marketer / real - 1)
+    assert abs(np.mean(errors)) < 0.02
+
+
+# -------------------------------------------------------------------------------- resampling
+
+
+def test_samples_of_the_bootstrap_look_like_the_sample():
+    generator = rng(9)
+    sample, real = sampled([generator.integers(0, 4_000, 20_000)], 0.1, generator)
+    found = resampled(sample, rng())
+    persons = found.sizes @ found.counts
+    assert persons.mean() == pytest.approx(sample.n, rel=0.02)
+    assert found.counts.sum(axis=0).mean() == pytest.approx(sample.classes, rel=0.02)
+    assert found.marketer.mean() == pytest.approx(real, rel=0.15)
+
+
+@pytest.mark.parametrize("population", [2_000, 10**7, 10**12])
+def test_the_bootstrap_of_a_huge_population_needs_no_memory_for_it(population):
+    sizes = np.array([1] * 900 + [2] * 80 + [3] * 10 + [250])
+    found = resampled(SampleClasses(sizes, population), rng())
+    assert found.counts.shape[1] == 200
+    assert len(found.sizes) < 2_000
+    n = sizes.sum()
+    assert (found.sizes @ found.counts).mean() == pytest.approx(n, rel=0.1)
+
+
+def test_large_classes_stay_in_every_sample():
+    found = resampled(SampleClasses(np.array([300, 500, 500]), 5_000), rng())
+    rows = {300: 1, 500: 2}
+    for size, number in rows.items():
+        assert (found.counts[found.sizes == size] == number).all()
+    assert found.marketer == pytest.approx(3 * 0.26 / 1_300)
+
+
+# ---------------------------------------------------------------------------------- the whole
+
+DEGENERATE = {
+    "one person": ([1], 1_000),
+    "one person of two": ([1], 2),
+    "two persons": ([1, 1], 50),
+    "everybody alone": ([1] * 300, 5_000),
+    "everybody alone, N barely above n": ([1] * 300, 301),
+    "one class": ([400], 1_000),
+    "one class of 150": ([150], 100_000),
+    "pairs only": ([2] * 100, 1_000),
+    "large classes only": ([900, 1_200], 10_000),
+    "N barely above n": ([1, 1, 2, 3, 5, 8], 21),
+    "a billion": ([1, 1, 1, 2, 4, 300], 10**9),
+    "all of them": ([1, 2, 3], 6),
+}
+
+
+@pytest.mark.parametrize("case", DEGENERATE)
+@pytest.mark.parametrize("keyed", [False, True])
+def test_degenerate_samples_have_ordered_numbers(case, keyed):
+    sizes, population = DEGENERATE[case]
+    keys = np.column_stack([np.arange(len(sizes)), np.arange(len(sizes)) % 2]).astype(np.int32)
+    sample = SampleClasses(
+        np.array(sizes), population, keys if keyed else None, (len(sizes), 2) if keyed else ()
+    )
+    found = Accumulation().estimate(sample, rng())
+    least, n = sample.classes / population, sample.n
+    assert least <= found.marketer <= min(1.0, least + 1 - n / population) + 1e-12
+    if found.low is not None:
+        assert least <= found.low <= found.marketer <= found.high <= 1
+    alone = sizes.count(1)
+    assert 0 <= found.population_uniques <= found.unique_matches <= alone
+    assert sample.classes <= found.class_count <= population
+
+
+def test_few_persons_who_are_all_alone_leave_everything_open():
+    found = Accumulation().estimate(SampleClasses(np.array([1, 1, 1]), 10_000), rng())
+    assert found.low < 0.01
+    assert found.high > 0.99
+
+
+def test_few_pairs_leave_more_room_below_a_risk_near_1():
+    sizes = np.array([1] * 5_990 + [2] * 5)
+    keys = np.column_stack([np.arange(5_995), np.arange(5_995) % 7]).astype(np.int32)
+    found = Accumulation().estimate(SampleClasses(sizes, 120_000, keys), rng())
+    assert found.marketer > 0.97
+    below = np.log((1 - found.low) / (1 - found.marketer))
+    assert below > 1.96 / np.sqrt(5)  # the scatter of a count of five
+    assert found.marketer - found.low > found.high - found.marketer
+
+
+def test_a_whole_population_is_counted():
+    found = Accumulation().estimate(SampleClasses(np.array([1, 1, 3]), 5), rng())
+    assert (found.marketer, found.class_count) == (3 / 5, 3)
+    assert (found.population_uniques, found.unique_matches) == (2, 2)
+    assert found.inverse_sizes == pytest.approx([1, 1, 1 / 3])
+
+
+def test_the_same_seed_gives_the_same():
+    generator = rng(10)
+    sample, _ = sampled([generator.integers(0, 90, 4_000)] * 2, 0.2, generator)
+    one, two = (Accumulation().estimate(sample, rng(3)) for _ in range(2))
+    assert (one.marketer, one.low, one.high) == (two.marketer, two.low, two.high)
+
+
+def test_the_order_of_classes_and_quasi_identifiers_hardly_matters():
+    generator = rng(11)
+    columns = [generator.integers(0, 40, 20_000), generator.integers(0, 30, 20_000) ** 2 // 30]
+    sample, _ = sampled(columns, 0.2, generator)
+    order = generator.permutation(sample.classes)
+    other = SampleClasses(
+        sample.sizes[order], 20_000, sample.keys[order][:, ::-1], sample.domains[::-1]
+    )
+    one, two = (Accumulation().estimate(each, rng(3)).marketer for each in (sample, other))
+    assert one == pytest.approx(two, rel=0.01)
+
+
+# --------------------------------------------------------------------------------- real data
+
+
+@pytest.mark.parametrize("columns", [4, 8])
+@pytest.mark.parametrize(("fraction", "limit"), [(0.1, 0.05), (0.3, 0.02), (0.5, 0.02)])
+def test_adult_is_estimated_as_asked(shared_data, columns, fraction, limit):
+    class_of = adult_classes(shared_data, columns)
+    keys, whole = keys_of(shared_data, columns), np.bincount(class_of)
+    generator = rng(2010)
+    errors, covered = [], 0
+    for _ in range(30):
+        taken = generator.permutation(len(class_of))[: round(fraction * len(class_of))]
+        sizes = np.bincount(class_of[taken], minlength=len(whole))
+        seen = sizes > 0
+        sample = SampleClasses(sizes[seen], len(class_of), keys[seen])
+        real = float((sizes[seen] / whole[seen]).sum() / sample.n)
+        found = Accumulation().estimate(sample, generator)
+        errors.append(found.marketer / real - 1)
+        covered += found.low <= real <= found.high
+    assert abs(np.mean(errors)) < limit
+    assert covered >= 27
+
+
+def keys_of(folder, columns):
+    """The values of every class of Adult."""
+    import pandas as pd
+
+    frame = pd.read_csv(folder / "adult" / "adult.csv", sep=";")
+    names = ["age", "education", "race", "sex"]
+    if columns == 8:
+        names = [name for name in frame.columns if name != "occupation"]
+    codes = np.column_stack([frame[name].astype("category").cat.codes for name in names])
+    class_of = adult_classes(folder, columns)
+    keys = np.zeros((class_of.max() + 1, len(names)), dtype=np.int32)
+    keys[class_of] = codes
+    return keys
