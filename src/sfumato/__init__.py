@@ -11,8 +11,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from sfumato.core.errors import ConstraintsNotMetError, InputError, SfumatoError
     from sfumato.core.measure import Measure
+    from sfumato.linkage.link import link
+    from sfumato.linkage.links import Links
+    from sfumato.linkage.spec.model import LinkSpec
     from sfumato.release.anonymize import anonymize
     from sfumato.release.constraints import (
+        DeltaPresence,
         GBalance,
         HAffiliation,
         KAnonymity,
@@ -22,10 +26,14 @@ if TYPE_CHECKING:
         SharedCounts,
         TCloseness,
     )
+    from sfumato.release.promises import promises
     from sfumato.release.result import Release
     from sfumato.reports import report
     from sfumato.risk.assess import assess
     from sfumato.risk.result import Risk
+    from sfumato.risk.thresholds.hold import hold
+    from sfumato.risk.thresholds.load import thresholds
+    from sfumato.risk.thresholds.preset import Preset, Threshold
     from sfumato.schema import (
         IntervalHierarchy,
         Kind,
@@ -38,6 +46,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "ConstraintsNotMetError": "core.errors",
+    "DeltaPresence": "release.constraints",
     "GBalance": "release.constraints",
     "HAffiliation": "release.constraints",
     "InputError": "core.errors",
@@ -45,10 +54,13 @@ _HOMES = {
     "KAnonymity": "release.constraints",
     "Kind": "schema",
     "LDiversity": "release.constraints",
+    "LinkSpec": "linkage.spec.model",
+    "Links": "linkage.links",
     "MarketerRisk": "release.constraints",
     "Measure": "core.measure",
     "PidKAnonymity": "release.constraints",
     "PrefixHierarchy": "schema",
+    "Preset": "risk.thresholds.preset",
     "QuasiIdentifier": "schema",
     "Release": "release.result",
     "Risk": "risk.result",
@@ -56,15 +68,21 @@ _HOMES = {
     "SfumatoError": "core.errors",
     "SharedCounts": "release.constraints",
     "TCloseness": "release.constraints",
+    "Threshold": "risk.thresholds.preset",
     "anonymize": "release.anonymize",
     "assess": "risk.assess",
     "dump_schema": "schema",
+    "hold": "risk.thresholds.hold",
+    "link": "linkage.link",
     "load_schema": "schema",
+    "promises": "release.promises",
     "report": "reports",
+    "thresholds": "risk.thresholds.load",
 }
 
 __all__ = [
     "ConstraintsNotMetError",
+    "DeltaPresence",
     "GBalance",
     "HAffiliation",
     "InputError",
@@ -72,10 +90,13 @@ __all__ = [
     "KAnonymity",
     "Kind",
     "LDiversity",
+    "LinkSpec",
+    "Links",
     "MarketerRisk",
     "Measure",
     "PidKAnonymity",
     "PrefixHierarchy",
+    "Preset",
     "QuasiIdentifier",
     "Release",
     "Risk",
@@ -83,11 +104,16 @@ __all__ = [
     "SfumatoError",
     "SharedCounts",
     "TCloseness",
+    "Threshold",
     "anonymize",
     "assess",
     "dump_schema",
+    "hold",
+    "link",
     "load_schema",
+    "promises",
     "report",
+    "thresholds",
 ]
 
 

@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 from typer.main import get_command
 
-from sfumato.cli import anonymize, assess, demo, schema, study
+from sfumato.cli import anonymize, assess, demo, presets, schema, study
 from sfumato.cli.interrupt import interrupted, remember_interrupts
+from sfumato.cli.link.app import app as link_app
 from sfumato.cli.output import (
     BAD_INPUT,
     INTERRUPTED,
@@ -29,8 +30,10 @@ app = typer.Typer(
     epilog="Exit codes: 0 done and met, 1 bad input, 2 constraints not met.",
 )
 app.add_typer(schema.app, name="schema")
+app.add_typer(link_app, name="link")
 app.command()(assess.assess)
 app.command()(anonymize.anonymize)
+app.command()(presets.presets)
 app.command()(study.study)
 app.command()(demo.demo)
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
 
 from sfumato.core.errors import InputError
-from sfumato.examples.people import EDUCATION, draw_people
+from sfumato.examples.people import EDUCATION, People, draw_people
 from sfumato.examples.visits import CLINICS, draw_visits, visit_table
 from sfumato.schema import Schema
+
+_MORE = 0x5F0A70
+"""Tells what is drawn later from the children that a caller spawns of the same seed."""
 
 _SCHEMA = Schema(
     person="patient",
@@ -39,11 +42,17 @@ class Clinics:
     schema
         What each column of `visits` is. The tables of the clinics have the same columns but
         ``clinic``.
+    people
+        The persons behind the visits.
+    seed
+        Of what is drawn later about the same persons.
     """
 
     hospital: pa.Table
     practice: pa.Table
     schema: Schema
+    people: People = field(repr=False)
+    seed: np.random.SeedSequence = field(repr=False)
 
     @property
     def visits(self) -> pa.Table:
@@ -123,10 +132,18 @@ def generate_clinics(persons: int = 2_000, *, rng: np.random.Generator | int = 2
         visit_table(people, visits, np.flatnonzero(visits.clinic == clinic), rng)
         for clinic in range(len(CLINICS))
     )
-    return Clinics(hospital, practice, _SCHEMA)
+    return Clinics(hospital, practice, _SCHEMA, people, _seed_of_more(rng))
 
 
 def _whole(subject: str, value: object, least: int) -> int:
     if not isinstance(value, (int, np.integer)) or value < least:
         raise InputError(subject, f"must be a whole number of at least {least}")
     return int(value)
+
+
+def _seed_of_more(rng: np.random.Generator) -> np.random.SeedSequence:
+    """A seed that depends on the generator's own; nothing is drawn from the generator."""
+    own = rng.bit_generator.seed_seq
+    if not isinstance(own, np.random.SeedSequence):
+        return np.random.SeedSequence(_MORE)
+    return np.random.SeedSequence(own.entropy, spawn_key=(*own.spawn_key, _MORE))

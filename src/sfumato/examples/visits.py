@@ -16,6 +16,8 @@ from sfumato.examples.people import DAYS_PER_YEAR, EDUCATION, FIRST_YEAR, WINDOW
 from sfumato.examples.places import ZIPS
 
 CLINICS = ("hospital", "practice")
+WINDOW_START = (date(FIRST_YEAR, 1, 1) - date(1970, 1, 1)).days
+"""The first day of the window, in days since 1970-01-01."""
 OTHER_CLINIC_SECOND = 0.7
 """Probability that the second visit drawn for a person is at the other clinic than the first."""
 
@@ -186,8 +188,7 @@ def _labels(labels: Sequence[str], codes: npt.NDArray[np.integer]) -> pa.StringA
 
 
 def _dates(days: npt.NDArray[np.int16]) -> pa.Date32Array:
-    start = (date(FIRST_YEAR, 1, 1) - date(1970, 1, 1)).days
-    return pa.array(days.astype(np.int32) + start).view(pa.date32())
+    return pa.array(days.astype(np.int32) + WINDOW_START).view(pa.date32())
 
 
 def _education(

@@ -12,6 +12,7 @@ from sfumato.core.atomic import atomic_path, write_text
 from sfumato.core.errors import InputError
 from sfumato.examples.clinics import Clinics
 from sfumato.examples.diagnoses import DESCRIPTIONS
+from sfumato.examples.registrations import Registrations
 from sfumato.schema import dump_schema
 
 _HEADER = """\
@@ -59,15 +60,7 @@ def write_clinics(clinics: Clinics, folder: str | os.PathLike[str]) -> tuple[Pat
     InputError
         If the folder cannot be made or cannot be written.
     """
-    place = Path(folder)
-    try:
-        place.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        raise InputError(
-            f"output folder {place.name}",
-            "must be a folder that exists or can be made",
-            advice="choose another one",
-        ) from None
+    place = _folder(folder)
     hospital, practice, visits, schema, codes = (
         place / name
         for name in ("hospital.csv", "practice.csv", "visits.csv", "schema.toml", "icd9.csv")
@@ -79,6 +72,58 @@ def write_clinics(clinics: Clinics, folder: str | os.PathLike[str]) -> tuple[Pat
     meanings = {"icd9": list(DESCRIPTIONS), "description": list(DESCRIPTIONS.values())}
     _write_csv(pa.table(meanings), codes, quoting="needed")
     return hospital, practice, visits, schema, codes
+
+
+def write_registrations(
+    registrations: Registrations, folder: str | os.PathLike[str]
+) -> tuple[Path, ...]:
+    """Write the patients and visits of both clinics, and the truth, into a folder.
+
+    The files are ``patients_hospital.csv``, ``patients_practice.csv``, ``visits_hospital.csv``,
+    ``visits_practice.csv`` and ``truth.csv``. Each is written whole or not at all; a file of the
+    same name is replaced. Missing values are empty cells.
+
+    Parameters
+    ----------
+    registrations
+        What to write.
+    folder
+        Where; made if it does not exist.
+
+    Returns
+    -------
+    tuple of Path
+        The files written, in the order above.
+
+    Raises
+    ------
+    InputError
+        If the folder cannot be made or cannot be written.
+    """
+    place = _folder(folder)
+    tables = {
+        "patients_hospital.csv": registrations.hospital,
+        "patients_practice.csv": registrations.practice,
+        "visits_hospital.csv": registrations.hospital_visits,
+        "visits_practice.csv": registrations.practice_visits,
+        "truth.csv": registrations.truth,
+    }
+    for name, table in tables.items():
+        _write_csv(table, place / name, quoting="none")
+    return tuple(place / name for name in tables)
+
+
+def _folder(folder: str | os.PathLike[str]) -> Path:
+    place = Path(folder)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        raise InputError(
+            f"output folder {place.name}",
+            "must be a folder that exists or can be made",
+            advice="choose another one",
+        ) from None
+    return place
 
 
 def _write_csv(table: pa.Table, path: Path, *, quoting: str) -> None:

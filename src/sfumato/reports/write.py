@@ -1,4 +1,4 @@
-"""Write the report of a release or of an assessment as HTML and JSON."""
+"""Write the report of a release, of an assessment or of a linkage as HTML and JSON."""
 
 from __future__ import annotations
 
@@ -9,13 +9,18 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sfumato.core.atomic import check_target, write_text
 from sfumato.core.errors import InputError
 from sfumato.release.result import Release
 from sfumato.reports.asked import asked_of
+from sfumato.reports.held import practice_json
+from sfumato.reports.population import population_json
 from sfumato.risk.result import Risk
+
+if TYPE_CHECKING:
+    from sfumato.linkage.links import Links
 
 NEEDED = ("altair", "jinja2", "vl_convert")
 """What the pages need beyond the core; the extra ``report`` brings them."""
@@ -23,7 +28,7 @@ INTERNAL = "internal: contains aggregate distributions of the original file; do 
 
 
 def report(
-    result: Release | Risk,
+    result: Release | Risk | Links,
     path: str | os.PathLike[str],
     *,
     title: str | None = None,
@@ -37,7 +42,7 @@ def report(
     Parameters
     ----------
     result
-        A release, or an assessment.
+        A release, an assessment, or a linkage.
     path
         Where to write: a ``.html`` file (its ``.json`` twin gets the same name), or a ``.json``
         file.
@@ -54,18 +59,15 @@ def report(
     Raises
     ------
     InputError
-        If the path ends otherwise or its folder cannot be written, the result is neither a
-        release nor an assessment, or the extra ``report`` is not installed.
+        If the path ends otherwise or its folder cannot be written, the result is no release,
+        assessment or linkage, or the extra ``report`` is not installed.
     """
     check_report_path(path)
     target = Path(path)
     content = report_json(result, title=title, made=made)
     text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     if target.suffix.lower() == ".html":
-        from sfumato.reports.page import Heading, draw_page
-
-        about = content["report"]
-        page = draw_page(result, Heading(about["title"], date.fromisoformat(about["date"])))
+        page = _page(result, content["report"])
         write_text(target.with_suffix(".json"), text)
         write_text(target, page)
     else:
@@ -73,18 +75,30 @@ def report(
     return target
 
 
+def _page(result: Release | Risk | Links, about: dict[str, Any]) -> str:
+    day = date.fromisoformat(about["date"])
+    if isinstance(result, (Release, Risk)):
+        from sfumato.reports.page import Heading, draw_page
+
+        return draw_page(result, Heading(about["title"], day))
+    from sfumato.reports.linkage.page import draw_linkage
+
+    return draw_linkage(result, about["title"], day)
+
+
 def report_json(
-    result: Release | Risk, *, title: str | None = None, made: date | None = None
+    result: Release | Risk | Links, *, title: str | None = None, made: date | None = None
 ) -> dict[str, Any]:
     """The report as plain values: those of the result's ``to_json``, and ``report``.
 
-    ``report`` holds the title, the date, what it is about, and what was asked and met. A number
-    that is not finite is ``None``.
+    ``report`` holds the title, the date, what it is about, what was asked and met, how the file
+    stands to thresholds in use elsewhere, and the records by risk and the distribution of correct
+    matches where a population is known. A number that is not finite is ``None``.
 
     Parameters
     ----------
     result
-        A release, or an assessment.
+        A release, an assessment, or a linkage.
     title
         Title of the report.
     made
@@ -93,25 +107,41 @@ def report_json(
     Raises
     ------
     InputError
-        If the result is neither a release nor an assessment.
+        If the result is no release, assessment or linkage.
     """
+    day = made or datetime.now(tz=UTC).astimezone().date()
     if not isinstance(result, (Release, Risk)):
-        raise InputError(
-            "parameter result",
-            "must be what anonymize or assess returns",
-            found=type(result).__name__,
-        )
+        return _of_linkage(result, title, day)
     of_release = isinstance(result, Release)
     about: dict[str, Any] = {
         "title": title or f"Disclosure risk of a {'release' if of_release else 'file'}",
-        "date": (made or datetime.now(tz=UTC).astimezone().date()).isoformat(),
+        "date": day.isoformat(),
         "about": "release" if of_release else "assessment",
         "audience": INTERNAL,
         "sfumato": version("sfumato"),
     }
     if isinstance(result, Release):
         about["asked"] = [each.to_json() for each in asked_of(result)]
+    risk = result.risk if isinstance(result, Release) else result
+    about["practice"] = practice_json(risk)
+    if risk.population is not None:
+        about["population"] = population_json(risk)
     content: dict[str, Any] = _finite({"report": about} | result.to_json())
+    return content
+
+
+def _of_linkage(result: Links, title: str | None, made: date) -> dict[str, Any]:
+    """The report on a linkage; what it needs is imported only where there is one."""
+    from sfumato.linkage.links import Links
+    from sfumato.reports.linkage.write import linkage_content
+
+    if not isinstance(result, Links):
+        raise InputError(
+            "parameter result",
+            "must be what anonymize, assess or link returns",
+            found=type(result).__name__,
+        )
+    content: dict[str, Any] = _finite(linkage_content(result, title, made, INTERNAL))
     return content
 
 

@@ -1,0 +1,1 @@
+"""``sfumato link`` and its commands."""

@@ -1,0 +1,110 @@
+"""Write a folder whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sfumato.core.errors import InputError
+
+
+def check_target_folder(target: str | os.PathLike[str]) -> None:
+    """Refuse a path that no folder can be made at, before any work starts.
+
+    Parameters
+    ----------
+    target
+        The folder; it may exist.
+
+    Raises
+    ------
+    InputError
+        If it is a file, or the folder around it does not exist or cannot be written.
+    """
+    path = _whole(target)
+    if path.exists() and not path.is_dir():
+        raise InputError(f"output {path.name}", "must be a folder", found="a file of that name")
+    if not path.parent.is_dir() or not os.access(path.parent, os.W_OK | os.X_OK):
+        raise InputError(
+            f"output {path.name}",
+            "must be in a folder that exists and can be written",
+            advice="create the folder, or choose another one",
+        )
+
+
+@contextmanager
+def atomic_folder(target: str | os.PathLike[str]) -> Iterator[Path]:
+    """Give a new folder beside ``target`` that takes its place when the block succeeds.
+
+    What ``target`` holds already and the block has not written is kept. The folder can be entered
+    by its owner only; it is removed when the block fails, an interruption by Ctrl-C included.
+
+    Parameters
+    ----------
+    target
+        The folder to write; it may exist.
+
+    Yields
+    ------
+    Path
+        Where to write.
+
+    Raises
+    ------
+    InputError
+        If it cannot be written.
+    """
+    path = _whole(target)
+    check_target_folder(path)
+    mark = secrets.token_hex(4)
+    making, old = (
+        path.with_name(f".{path.name}.{mark}.part"),
+        path.with_name(f".{path.name}.{mark}"),
+    )
+    try:
+        making.mkdir(mode=0o700)
+        yield making
+        _take_place(making, path, old)
+    except OSError as error:
+        raise InputError(
+            f"output {path.name}",
+            "must be written whole",
+            found=os.strerror(error.errno).lower() if error.errno else "an error of the system",
+            advice="nothing was written; make room, or choose another folder",
+        ) from None
+    finally:
+        if old.is_dir() and not path.exists():
+            old.rename(path)
+        shutil.rmtree(making, ignore_errors=True)
+        shutil.rmtree(old, ignore_errors=True)
+
+
+def _whole(target: str | os.PathLike[str]) -> Path:
+    """The path with a name of its own, links followed, so that something can stand beside it."""
+    return Path(target).resolve()
+
+
+def _take_place(making: Path, path: Path, old: Path) -> None:
+    """Move the new folder to its place, with what the old one holds beside."""
+    if not path.exists():
+        making.rename(path)
+        return
+    for kept in path.iterdir():
+        if not (making / kept.name).exists():
+            _copied(kept, making / kept.name)
+    path.rename(old)
+    making.rename(path)
+
+
+def _copied(kept: Path, to: Path) -> None:
+    if kept.is_dir() and not kept.is_symlink():
+        shutil.copytree(kept, to, symlinks=True)
+        return
+    try:
+        os.link(kept, to, follow_symlinks=False)
+    except OSError:
+        shutil.copy2(kept, to, follow_symlinks=False)

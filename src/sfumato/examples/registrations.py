@@ -1,0 +1,211 @@
+"""The same persons registered at two clinics without a common key, and the truth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.examples.clinics import Clinics
+from sfumato.examples.people import DAYS_PER_YEAR
+from sfumato.examples.places import ZIPS
+from sfumato.examples.registering import ErrorRates, Written, written
+from sfumato.examples.relatives import RELATIONS, Identities, identities
+from sfumato.examples.visits import CLINICS, WINDOW_START
+
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+_NUMBERS = (("H", 1), ("", 40_000_001))
+"""Of each clinic, what its patient numbers begin with, and the lowest of them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Registrations:
+    """Patients and visits of two clinics; nothing but the truth says who is who.
+
+    Attributes
+    ----------
+    hospital, practice
+        One row per registration, in the order of the clinic's own patient numbers: ``patient``,
+        ``given_name``, ``surname``, ``date_of_birth``, ``sex``, ``zip``, ``phone``.
+    hospital_visits, practice_visits
+        The visits under those numbers, ascending by date: those of `Clinics` without name and
+        phone, with age and ZIP of the persons as they are here. A person registered twice in
+        one clinic has visits under both numbers.
+    truth
+        One row per registration: ``clinic``, ``patient``, ``person`` (the key of `Clinics`),
+        ``relation`` (twin, senior, junior, or empty) and ``errors``, the names of `ErrorRates`
+        with semicolons between.
+    rates
+        How often registrations err.
+    """
+
+    hospital: pa.Table
+    practice: pa.Table
+    hospital_visits: pa.Table
+    practice_visits: pa.Table
+    truth: pa.Table
+    rates: ErrorRates
+
+
+def generate_registrations(clinics: Clinics, rates: ErrorRates | None = None) -> Registrations:
+    """Register the persons of two clinics at each, as they must be linked again.
+
+    Each clinic gives numbers of its own, in random order, and writes down at the first visit
+    under a number who comes: names, date of birth, sex, ZIP, phone, with the errors that
+    `ErrorRates` states. Some persons become twins, or a senior and a junior, and share an
+    address. No value comes from a record about a person. The same clinics and rates give the
+    same tables, and other rates of errors the same persons, relations and numbers.
+
+    Parameters
+    ----------
+    clinics
+        The visits, as `generate_clinics` draws them; they are left as they are.
+    rates
+        How often registrations err; the defaults of `ErrorRates` if not given.
+    """
+    rates = ErrorRates() if rates is None else rates
+    relating, numbering, *erring = (
+        np.random.default_rng([*clinics.seed.generate_state(4).tolist(), stream])
+        for stream in range(4)
+    )
+    who = identities(clinics.people, rates.twins, rates.juniors, relating)
+    hospital, practice = (
+        _Half.of(clinics, who, clinic, rates, numbering, rng) for clinic, rng in enumerate(erring)
+    )
+    key = clinics.people.key
+    return Registrations(
+        hospital=hospital.patients(),
+        practice=practice.patients(),
+        hospital_visits=hospital.visits,
+        practice_visits=practice.visits,
+        truth=pa.concat_tables([hospital.truth(who, key), practice.truth(who, key)]),
+        rates=rates,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Half:
+    """One clinic; entries in the order of its numbers."""
+
+    clinic: int
+    number: pa.StringArray
+    person: Ints
+    written: Written
+    visits: pa.Table
+
+    @classmethod
+    def of(
+        cls,
+        clinics: Clinics,
+        who: Identities,
+        clinic: int,
+        rates: ErrorRates,
+        numbering: np.random.Generator,
+        erring: np.random.Generator,
+    ) -> _Half:
+        """Register the persons of a clinic and put their numbers on its visits."""
+        table = (clinics.hospital, clinics.practice)[clinic]
+        # The key is P and the person's place, from 1.
+        person = pc.utf8_slice_codeunits(table["patient"], 1).cast(pa.int64()).to_numpy() - 1
+        day = table["visit_date"].to_numpy().astype("datetime64[D]").astype(np.int64)
+        day -= WINDOW_START
+        registration = _registrations(person, rates.registered_twice, numbering)
+        _, first = np.unique(registration, return_index=True)
+        order = numbering.permutation(len(first))
+        place = np.empty(len(order), np.int64)
+        place[order] = np.arange(len(order))
+        first = first[order]
+        number = _numbers(clinic, len(first))
+        return cls(
+            clinic,
+            number,
+            person[first],
+            written(who, person[first], day[first], WINDOW_START, rates, erring),
+            _visits(table, number.take(pa.array(place[registration])), who, person, day),
+        )
+
+    def patients(self) -> pa.Table:
+        """What is written down of each patient."""
+        birth = pa.array(self.written.birth.astype(np.int32), mask=self.written.birth_missing)
+        return pa.table(
+            {
+                "patient": self.number,
+                "given_name": self.written.given.to_arrow(),
+                "surname": self.written.surname.to_arrow(),
+                "date_of_birth": birth.view(pa.date32()),
+                "sex": pa.array(("Female", "Male")).take(pa.array(self.written.sex)),
+                "zip": self.written.zip.to_arrow(),
+                "phone": self.written.phone.to_arrow(),
+            }
+        )
+
+    def truth(self, who: Identities, key: pa.StringArray) -> pa.Table:
+        """Whose each number is, and what is wrong with it."""
+        persons = pa.array(self.person)
+        relation = pa.array(who.relation[self.person])
+        clinic = pa.array(np.full(len(self.person), self.clinic, np.int8))
+        return pa.table(
+            {
+                "clinic": pa.array(CLINICS).take(clinic),
+                "patient": self.number,
+                "person": key.take(persons),
+                "relation": pa.array(RELATIONS).take(relation),
+                "errors": _listed(self.written.errors),
+            }
+        )
+
+
+def _registrations(person: Ints, twice: float, rng: np.random.Generator) -> Ints:
+    """Registration of each visit, from 0; a second one begins after the first visit.
+
+    Each visit after the first is under either number with equal chances; the last is under
+    the second one.
+    """
+    _, first, which = np.unique(person, return_index=True, return_inverse=True)
+    last = np.full(len(first), -1)
+    last[which] = np.arange(len(person))
+    second = np.flatnonzero((rng.random(len(first)) < twice) & (last > first))
+    number = np.full(len(first), -1)
+    number[second] = len(first) + np.arange(len(second))
+    visit = np.arange(len(person))
+    moves = (number[which] >= 0) & (visit > first[which])
+    moves &= (rng.random(len(person)) < 0.5) | (visit == last[which])
+    return np.where(moves, number[which], which).astype(np.int64)
+
+
+def _numbers(clinic: int, count: int) -> pa.StringArray:
+    letter, lowest = _NUMBERS[clinic]
+    digits = pa.array(np.arange(lowest, lowest + count)).cast(pa.string())
+    return pc.binary_join_element_wise(letter, pc.utf8_lpad(digits, width=7, padding="0"), "")
+
+
+def _visits(
+    table: pa.Table, number: pa.StringArray, who: Identities, person: Ints, day: Ints
+) -> pa.Table:
+    """The visits under the clinic's numbers, with age and ZIP of the person as it is here."""
+    age = ((day - who.birth[person]) / DAYS_PER_YEAR).astype(np.int32)
+    home = who.homes[(day >= who.move[person]).astype(np.int8), person]
+    own = {
+        "patient": number,
+        "age": pa.array(age),
+        "zip": pa.array(ZIPS).take(pa.array(home)),
+    }
+    kept = [name for name in table.column_names if name not in {"name", "phone"}]
+    return pa.table({name: own.get(name, table[name]) for name in kept})
+
+
+def _listed(errors: dict[str, Bools]) -> pa.StringArray:
+    """The names of each row's errors, with semicolons between."""
+    mask = np.zeros(len(next(iter(errors.values()))), np.int64)
+    for bit, hit in enumerate(errors.values()):
+        mask |= hit.astype(np.int64) << bit
+    kinds, which = np.unique(mask, return_inverse=True)
+    texts = [
+        "; ".join(name for bit, name in enumerate(errors) if kind >> bit & 1)
+        for kind in kinds.tolist()
+    ]
+    return pa.array(texts, pa.string()).take(pa.array(which))

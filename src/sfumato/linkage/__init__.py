@@ -1,0 +1,1 @@
+"""Link tables that hold the same persons under different keys."""

@@ -1,0 +1,239 @@
+"""A linkage read from its folder: to apply decisions to it, or to follow its persons."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from sfumato.core.errors import InputError
+from sfumato.linkage.answers import read_answers
+from sfumato.linkage.checks import Checks
+from sfumato.linkage.files import (
+    ANALYTIC,
+    ANSWERS,
+    CHECKS,
+    LEVELS,
+    LINKED_SCHEMA,
+    MANIFEST,
+    MODEL,
+    PAIRS,
+    PERSONS,
+    REVIEW,
+    SPEC,
+)
+from sfumato.linkage.linked.stack import Analytic
+from sfumato.linkage.manifest import LinkManifest, load_link_manifest
+from sfumato.linkage.model.blocked import RulePairs
+from sfumato.linkage.model.saved import Model, load_model
+from sfumato.linkage.pairs.table import known_records, pairs_of_table
+from sfumato.linkage.persons.decisions import Decisions
+from sfumato.linkage.spec.kinds import ColumnKind
+from sfumato.linkage.spec.model import LinkSpec
+from sfumato.linkage.spec.toml import load_link_spec
+from sfumato.linkage.values import Ints, Pairs, Records
+from sfumato.schema import Schema, load_schema
+
+
+@dataclass(frozen=True, eq=False)
+class Earlier:
+    """A linkage in its folder; each file is read when it is first needed.
+
+    Attributes
+    ----------
+    folder
+        The folder.
+    manifest
+        What repeats it.
+    records
+        The records.
+    person
+        Id of the person of each record.
+    """
+
+    folder: Path
+    manifest: LinkManifest
+    records: Records
+    person: pa.Array
+
+    @cached_property
+    def pairs(self) -> Pairs:
+        """The pairs, with comparison levels and blocks.
+
+        Raises
+        ------
+        InputError
+            If a file is missing or not whole.
+        """
+        pairs = pairs_of_table(_table(self.folder / PAIRS), self.records)
+        levels = _table(self.folder / LEVELS)
+        return replace(
+            pairs,
+            levels={
+                name: np.asarray(levels[name], dtype=np.int8) for name in levels.column_names[1:]
+            },
+            block=np.asarray(levels[levels.column_names[0]], dtype=np.int16),
+        )
+
+    @cached_property
+    def answers(self) -> Decisions | None:
+        """All answers so far."""
+        path = self.folder / ANSWERS
+        return read_answers(path, self.records) if path.exists() else None
+
+    @cached_property
+    def spec(self) -> LinkSpec:
+        """The specification."""
+        return load_link_spec(self.folder / SPEC)
+
+    @cached_property
+    def schema(self) -> Schema:
+        """The schema of the linked file."""
+        return load_schema(self.folder / LINKED_SCHEMA)
+
+    @cached_property
+    def model(self) -> Model:
+        """The model, with what the manifest says of it."""
+        of_manifest = self.manifest.model
+        return replace(
+            load_model(self.folder / MODEL),
+            rules=tuple(RulePairs(each["rule"], each["pairs"]) for each in of_manifest["blocking"]),
+            comparisons=of_manifest["comparisons_without_blocking"],
+            lost=of_manifest["expected_lost_to_blocking"],
+            impossible=dict(of_manifest["impossible_dates"]),
+            notes=tuple(of_manifest["notes"]),
+        )
+
+    @cached_property
+    def analytic(self) -> Analytic:
+        """What is analysed of each record.
+
+        Raises
+        ------
+        InputError
+            If the file is missing or not whole.
+        """
+        table = _table(self.folder / ANALYTIC)
+        record, *names = table.column_names
+        kinds = {n: ColumnKind(kind) for n, kind in self.manifest.quasi_identifiers.items()}
+        return Analytic(np.asarray(table[record]), table.select(names), kinds)
+
+    @cached_property
+    def review(self) -> pa.Table:
+        """The possible matches by score.
+
+        Raises
+        ------
+        InputError
+            If the file is missing or not whole.
+        """
+        return _table(self.folder / REVIEW)
+
+    @cached_property
+    def checks(self) -> Checks | None:
+        """The pairs that were drawn for checks, where some were.
+
+        Raises
+        ------
+        InputError
+            If the file is missing or not whole.
+        """
+        if not self.manifest.checks:
+            return None
+        table = _table(self.folder / CHECKS)
+        number = np.array([int(pair[1:]) - 1 for pair in table["pair"].to_pylist()], np.int64)
+        given = self.manifest.checks
+        return Checks(float(given["half_width"]), float(given["match"]), number, table)
+
+    def check_key(self, key: bytes | None) -> None:
+        """Refuse to go on without the key that its ids were made with, or with one of others.
+
+        Parameters
+        ----------
+        key
+            The key.
+
+        Raises
+        ------
+        InputError
+            If there is none and must be one, or the other way round.
+        """
+        if self.manifest.keyed and key is None:
+            raise InputError(
+                "the earlier linkage",
+                "has ids that were made with a key",
+                found="no key",
+                advice="give it again, as pseudonym_key or --key-file",
+            )
+        if key is not None and not self.manifest.keyed:
+            raise InputError(
+                "the earlier linkage",
+                "has random ids, which no key continues",
+                found="a key",
+                advice="leave the key out",
+            )
+
+    def numbers_in(self, records: Records) -> Ints:
+        """Number of each of its records among others, -1 where it is not there.
+
+        Parameters
+        ----------
+        records
+            The others.
+        """
+        names = pa.array(self.records.sources, pa.string())
+        every = np.arange(self.records.count)
+        source = pa.chunked_array([names.take(pa.array(self.records.source_of(every)))])
+        ids = pa.chunked_array(list(self.records.ids), pa.large_string())
+        return known_records(records, source, ids)
+
+
+def read_earlier(folder: str | os.PathLike[str]) -> Earlier:
+    """Open the folder of a linkage.
+
+    Parameters
+    ----------
+    folder
+        The folder that `Links.write` or ``sfumato link`` wrote.
+
+    Raises
+    ------
+    InputError
+        If it is none.
+    """
+    place = Path(folder)
+    if not (place / MANIFEST).is_file():
+        raise InputError(
+            f"folder {place.name or place}",
+            "must be one that sfumato link wrote",
+            found=f"no {MANIFEST} in it" if place.is_dir() else "no such folder",
+        )
+    manifest = load_link_manifest(place / MANIFEST)
+    table = _table(place / PERSONS)
+    source = table["source"].combine_chunks()
+    ids = table["id"].cast(pa.large_string()).combine_chunks()
+    own = tuple(ids.filter(pc.equal(source, name)) for name in manifest.sources)
+    return Earlier(
+        place,
+        manifest,
+        Records(tuple(manifest.sources), own),
+        table["person"].cast(pa.string()).combine_chunks(),
+    )
+
+
+def _table(path: Path) -> pa.Table:
+    try:
+        return pq.read_table(path)
+    except (pa.ArrowException, OSError, ValueError):
+        raise InputError(
+            f"file {path.name}",
+            "must be there and whole",
+            found="none, or another or a cut one",
+            advice="the files of a linkage belong together; link again",
+        ) from None

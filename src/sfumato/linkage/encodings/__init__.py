@@ -1,0 +1,1 @@
+"""Keyed Bloom-filter encodings (CLK): identifiers compared without being shown."""

@@ -1,0 +1,251 @@
+"""Link tables without a common identifier: from tables to persons and the linked file."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from sfumato.core.errors import InputError
+from sfumato.core.progress import Progress, silent
+from sfumato.core.pseudonyms import check_key
+from sfumato.linkage.asked import Spec, Tables, asked_specification, named_tables
+from sfumato.linkage.checks import Checks, draw_pairs
+from sfumato.linkage.earlier import Earlier, read_earlier
+from sfumato.linkage.linked.attached import attach
+from sfumato.linkage.linked.linked_file import linked_names
+from sfumato.linkage.linked.person_ids import name_persons
+from sfumato.linkage.linked.schema import linked_schema
+from sfumato.linkage.linked.stack import Analytic, kept_columns, read_analytic, without_columns
+from sfumato.linkage.links import Links
+from sfumato.linkage.manifest import LinkManifest, checks_part, hash_of, model_part, versions
+from sfumato.linkage.model.fit import fit_and_score
+from sfumato.linkage.model.saved import Model, load_model
+from sfumato.linkage.pairs.review import review_table, to_review
+from sfumato.linkage.persons.decisions import (
+    Decisions,
+    read_decisions,
+    renumbered,
+    together,
+)
+from sfumato.linkage.settle import settle
+from sfumato.linkage.sources.open import open_sources
+from sfumato.linkage.spec.model import LinkSpec
+from sfumato.linkage.spec.settings import rules_in
+from sfumato.linkage.values import Pairs, Records
+from sfumato.schema import Schema
+
+SEED_BITS = 63
+IDS, CHECKED = 0, 3
+"""The streams of the seed that the persons' ids, and the pairs to check, come from."""
+
+
+def link(
+    tables: Tables,
+    spec: Spec | None = None,
+    *,
+    id_column: str | None = None,
+    schema: Schema | None = None,
+    decisions: Decisions | str | os.PathLike[str] | None = None,
+    model: Model | str | os.PathLike[str] | None = None,
+    previous: str | os.PathLike[str] | None = None,
+    attach_tables: Mapping[str, object] | None = None,
+    quasi_identifiers: Sequence[str] | None = None,
+    check_half_width: float | None = None,
+    pseudonym_key: bytes | None = None,
+    seed: int | None = None,
+    allow_pairs: int | None = None,
+    progress: Progress = silent,
+) -> Links:
+    """Link tables: candidate pairs, their scores, persons, and a linked file without identities.
+
+    Parameters
+    ----------
+    tables
+        Name of each source and its table (a path or a dataframe); or paths, whose names without
+        ending are the sources'. One table is deduplicated.
+    spec
+        What is linked, and how: a `LinkSpec`, or a file with one or with Splink settings. Without
+        it the specification of the previous linkage is taken, or one is proposed.
+    id_column
+        The column that names each record within its table, instead of the specification's.
+    schema
+        What the columns are. Sensitive ones are never compared or shown for review.
+    decisions
+        What people answered: a file of answers about the pairs of the previous linkage or, without
+        one, of this linkage as it was run before.
+    model
+        A trained model or its file; without it that of the previous linkage, or one is trained.
+    previous
+        Folder of an earlier linkage of some of these tables: its persons keep their ids, and
+        decisions hold.
+    attach_tables
+        By source: a table with any number of rows per record, such as visits, whose columns go
+        into the linked file by the specification's id column, in place of the source's records.
+    quasi_identifiers
+        Compared columns that go into the linked file. Without it those of the schema; without a
+        schema dates, postcodes, numbers and categories.
+    check_half_width
+        Draw pairs for clerical checks, as few as give 95 % intervals of precision and recall of
+        this half width, in (0, 0.5).
+    pseudonym_key
+        Secret of at least 16 bytes for ids that are the same in every run; random ones without it.
+    seed
+        Seed of the persons' ids and of the linked file's order; drawn when not given.
+    allow_pairs
+        Number of candidate pairs above which nothing is scored, instead of the specification's.
+    progress
+        Told how far the work is.
+
+    Raises
+    ------
+    InputError
+        If a table, the specification, the model, the decisions or the previous linkage cannot be
+        used, or the blocking rules make more pairs than allowed, or none.
+    SfumatoError
+        If Splink or its database fails.
+    """
+    named = named_tables(tables)
+    number = secrets.randbits(SEED_BITS) if seed is None else _checked_seed(seed)
+    if check_half_width is not None and not 0 < check_half_width < 0.5:
+        raise InputError("parameter check_half_width", "must be above 0 and below 0.5")
+    if pseudonym_key is not None:
+        check_key(pseudonym_key)
+    earlier = None if previous is None else read_earlier(previous)
+    if earlier is not None:
+        earlier.check_key(pseudonym_key)
+    asked = asked_specification(
+        named, spec, schema, earlier, progress, id_column=id_column, allow_pairs=allow_pairs
+    )
+    known = _model(model, earlier)
+    kept = kept_columns(asked.spec, schema, quasi_identifiers)
+    with open_sources(named, asked.spec, schema=schema, progress=progress) as opened:
+        records = opened.records
+        analytic = read_analytic(opened, kept)
+        if attach_tables:
+            analytic = attach(analytic, records, attach_tables, asked.spec, schema)
+        declared = linked_schema(_named(analytic), analytic.quasi_identifiers, schema)
+        analytic = without_columns(analytic, declared.left_out)
+        pairs, fitted = fit_and_score(opened, model=known, progress=progress)
+        answers = _answers(decisions, pairs, records, earlier)
+        settled = settle(records, pairs, asked.spec, answers, lost=fitted.lost)
+        progress("persons", 0.5)
+        labels = {(each.comparison, each.level): each.label for each in fitted.weights}
+        rules = rules_of(asked.spec, fitted)
+        review = review_table(opened, pairs, to_review(settled.by_score), labels, rules)
+        checks = None
+        if check_half_width is not None:
+            upper, rng = settled.thresholds.upper, np.random.default_rng([number, CHECKED])
+            drawn = draw_pairs(pairs, settled.probability, upper, check_half_width, rng)
+            shown = review_table(opened, pairs, drawn, labels, rules)
+            checks = Checks(check_half_width, upper, drawn, shown)
+    ids = name_persons(
+        records,
+        settled.persons.person,
+        np.random.default_rng([number, IDS]),
+        key=pseudonym_key,
+        previous=None if earlier is None else _ids_before(earlier, records),
+    )
+    progress("persons", 1.0)
+    return Links(
+        records=records,
+        pairs=pairs,
+        settled=settled,
+        person_ids=ids,
+        analytic=analytic,
+        linked_schema=declared,
+        review=review,
+        spec=asked.spec,
+        suggested=bool(asked.notes),
+        notes=asked.notes,
+        model=fitted,
+        decisions=answers,
+        checks=checks,
+        manifest=LinkManifest(
+            seed=number,
+            keyed=pseudonym_key is not None,
+            thresholds=settled.thresholds,
+            sources=_sources(named, records),
+            attached={name: hash_of(table) for name, table in (attach_tables or {}).items()},
+            quasi_identifiers={n: kind.value for n, kind in analytic.quasi_identifiers.items()},
+            model=model_part(fitted),
+            checks=checks_part(checks),
+            versions=versions(),
+        ),
+    )
+
+
+def _sources(tables: Mapping[str, object], records: Records) -> dict[str, dict[str, object]]:
+    """Number of records and hash of each source."""
+    return {
+        name: {"records": len(ids), "sha256": hash_of(tables[name])}
+        for name, ids in zip(records.sources, records.ids, strict=True)
+    }
+
+
+def _named(analytic: Analytic) -> pa.Table:
+    """The linked file's columns before the persons are known."""
+    names = linked_names(analytic.columns.column_names)
+    person = pa.chunked_array([pa.array(analytic.record)])
+    return pa.Table.from_arrays([person, *analytic.columns.columns], names=names)
+
+
+def rules_of(spec: LinkSpec, model: Model) -> list[str]:
+    """The blocking rules in words: of the specification, or Splink's SQL.
+
+    Parameters
+    ----------
+    spec
+        The specification.
+    model
+        The model.
+    """
+    if spec.splink is None:
+        return [" + ".join(rule) for rule in spec.blocking]
+    return rules_in(model.settings)
+
+
+def _checked_seed(seed: object) -> int:
+    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 1 << SEED_BITS:
+        raise InputError(
+            "parameter seed", "must be a whole number", accepted=f"0 to 2**{SEED_BITS} - 1"
+        )
+    return seed
+
+
+def _model(model: Model | str | os.PathLike[str] | None, earlier: Earlier | None) -> Model | None:
+    if model is None:
+        return None if earlier is None else earlier.model
+    return model if isinstance(model, Model) else load_model(model)
+
+
+def _answers(
+    decisions: Decisions | str | os.PathLike[str] | None,
+    pairs: Pairs,
+    records: Records,
+    earlier: Earlier | None,
+) -> Decisions | None:
+    """Answers given now and before, by the records' numbers."""
+    given = decisions
+    if isinstance(given, (str, os.PathLike)):
+        given = read_decisions(Path(given), pairs if earlier is None else earlier.pairs)
+    if earlier is None:
+        return given
+    number = earlier.numbers_in(records)
+    parts = [renumbered(each, number) for each in (earlier.answers, given) if each is not None]
+    if not parts:
+        return None
+    return parts[0] if len(parts) == 1 else together(parts[0], parts[1])
+
+
+def _ids_before(earlier: Earlier, records: Records) -> list[str | None]:
+    number = earlier.numbers_in(records)
+    ids: list[str | None] = [None] * records.count
+    for new, person in zip(number.tolist(), earlier.person.to_pylist(), strict=True):
+        if new >= 0:
+            ids[new] = person
+    return ids

@@ -1,0 +1,1 @@
+"""The linked file: persons without identities, and what is analysed."""

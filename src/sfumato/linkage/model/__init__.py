@@ -1,0 +1,1 @@
+"""Score candidate pairs with Splink: settings, training, prediction, saved models."""

@@ -1,0 +1,288 @@
+"""Train a model on the records and score their candidate pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.core.errors import InputError
+from sfumato.core.progress import Progress, silent
+from sfumato.linkage.extra import needed
+from sfumato.linkage.model.blocked import (
+    WHOLE_UP_TO,
+    RulePairs,
+    check_pairs,
+    comparisons,
+    expect_pairs,
+    lost_matches,
+)
+from sfumato.linkage.model.engine import connect, database_api
+from sfumato.linkage.model.prior import Adjusted, first_prior, fit_prior
+from sfumato.linkage.model.quiet import quiet
+from sfumato.linkage.model.saved import Model, equal_u, is_trained, level_weights
+from sfumato.linkage.model.score import scores
+from sfumato.linkage.model.sessions import Session, sessions_of_columns, sessions_of_rules
+from sfumato.linkage.model.settings import settings_from
+from sfumato.linkage.model.tables import make_tables
+from sfumato.linkage.model.train import MANY_RECORDS, RANDOM_PAIRS, steadied, train_m, train_u
+from sfumato.linkage.sources.open import Opened
+from sfumato.linkage.spec.settings import columns_by_comparison, columns_in, rules_in
+from sfumato.linkage.values import Floats, Pairs
+
+if TYPE_CHECKING:
+    import duckdb
+    from splink.backends.duckdb import DuckDBAPI
+
+LOWEST = -14.0
+"""Match weight, under the prior to start from, below which a pair is a non-match and not kept."""
+LIKELY = 0.5
+"""Score from which a pair counts in what blocking may have lost."""
+
+_PRIOR = "probability_two_random_records_match"
+
+
+def fit_and_score(
+    opened: Opened, *, model: Model | None = None, progress: Progress = silent
+) -> tuple[Pairs, Model]:
+    """Train a model and score all candidate pairs, but for those that score next to nothing.
+
+    Parameters
+    ----------
+    opened
+        The tables, open and separated. Only their identifying halves are read.
+    model
+        A model trained before: its m and u are taken, its prior is found anew for these records.
+    progress
+        Told how far the work is, stage by stage.
+
+    Returns
+    -------
+    tuple
+        The pairs, by (left, right), and the model that scored them.
+
+    Raises
+    ------
+    InputError
+        If ``[link]`` is not installed, there are more candidate pairs than the specification
+        allows, or none, or the model compares columns that the sources do not have.
+    SfumatoError
+        If Splink or its database fails.
+    """
+    with closing(connect(opened.workspace.path)) as connection:
+        progress("standardise", 0.0)
+        standardised = make_tables(connection, opened)
+        work = _Work(connection, opened, standardised.tables, model)
+        pairs, fitted = work.run(progress)
+    return pairs, replace(fitted, impossible=dict(standardised.impossible))
+
+
+class _Work:
+    """The way from standardised tables to pairs, in one database."""
+
+    def __init__(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        opened: Opened,
+        tables: Sequence[str],
+        model: Model | None,
+    ) -> None:
+        self.connection, self.opened, self.tables = connection, opened, tables
+        self.api: DuckDBAPI = database_api(connection)
+        with quiet("take the records"):
+            self.frames = [self.api.register(name, dataset_display_name=name) for name in tables]
+        self.settings = settings_from(opened.spec)
+        if model is not None:
+            self.settings = {**self.settings, **_trained_part(model.settings)}
+            self._check_columns()
+        self.rules = rules_in(self.settings)
+        self.trained = is_trained(self.settings) and (
+            model is not None or opened.spec.splink is not None
+        )
+        self.keep_prior = opened.spec.splink is not None and self.trained and model is None
+        self.comparisons = comparisons(self.settings, opened.records)
+        if not self.keep_prior:
+            sizes = [len(ids) for ids in opened.records.ids]
+            self.settings[_PRIOR] = first_prior(self.comparisons, sizes)
+
+    def run(self, progress: Progress) -> tuple[Pairs, Model]:
+        """Count, block, train, score."""
+        spec, records = self.opened.spec, self.opened.records
+        progress("block", 0.0)
+        counted = expect_pairs(self.frames, self.settings, records.count, self.rules)
+        check_pairs(counted, spec.max_pairs, about=records.count > WHOLE_UP_TO)
+        linker = self._linker(self.settings)
+        self._name_comparisons(linker)
+        counted = self._block(linker)
+        check_pairs(counted, spec.max_pairs, about=False)
+        progress("estimate", 0.0)
+        notes: list[str] = []
+        if not self.trained:
+            linker = self._train(linker, counted, notes)
+        progress("score", 0.0)
+        pairs, evidence = self._predict(linker)
+        adjusted, lost = self._adjust(pairs, evidence)
+        progress("score", 1.0)
+        model = Model(
+            _with(self.settings, adjusted),
+            tuple(counted),
+            self.comparisons,
+            lost,
+            notes=tuple(notes),
+        )
+        return replace(pairs, score=scores(adjusted.weight)), model
+
+    def _check_columns(self) -> None:
+        """Refuse a model that compares columns which are not there."""
+        used = set().union(*columns_by_comparison(self.settings).values())
+        with quiet("look at the records"):
+            there = set(self.connection.table(self.tables[0]).columns)
+        missing = sorted(used - there)
+        if missing:
+            raise InputError(
+                "the model",
+                "must compare columns of the specification",
+                found=f"others: {', '.join(missing)}",
+            )
+
+    def _linker(self, settings: dict[str, Any]) -> Any:
+        with quiet("take the settings"):
+            return needed("splink").Linker(
+                self.frames, settings, log_level=None, validate_settings=False
+            )
+
+    def _name_comparisons(self, linker: Any) -> None:
+        """Give comparisons that have no name the one that Splink gives them."""
+        with quiet("read the settings"):
+            named = linker.misc.save_model_to_json()["comparisons"]
+        self.settings["comparisons"] = [
+            {**own, "output_column_name": name["output_column_name"]}
+            for own, name in zip(self.settings["comparisons"], named, strict=True)
+        ]
+
+    def _block(self, linker: Any) -> list[RulePairs]:
+        """Make the candidate pairs, which Splink keeps for scoring, and count them by rule."""
+        with quiet("make the candidate pairs"):
+            blocked = linker.inference.compute_blocked_pairs_for_predict()
+            rows = self.connection.execute(
+                "SELECT CAST(match_key AS INTEGER), count(*) FROM "
+                f"{blocked.physical_name} GROUP BY 1"
+            ).fetchall()
+        number = dict(rows)
+        return [RulePairs(rule, number.get(i, 0)) for i, rule in enumerate(self.rules)]
+
+    def _train(self, linker: Any, counted: list[RulePairs], notes: list[str]) -> Any:
+        """Estimate u, then m; a linker with what was found."""
+        spec = self.opened.spec
+        columns = columns_by_comparison(self.settings)
+        many = self.opened.records.count > MANY_RECORDS
+        random_pairs = max(1, min(RANDOM_PAIRS * (5 if many else 1), self.comparisons))
+        train_u(linker, seed=spec.seed, random_pairs=random_pairs)
+        with quiet("read the model"):
+            u = equal_u(linker.misc.save_model_to_json())
+        rules = {rule: columns_in(rule, sided=False) for rule in self.rules}
+        sessions = sessions_of_rules(counted, columns, rules)
+        if spec.splink is None:
+            sessions = (
+                sessions_of_columns(
+                    self.connection, self.tables, spec.mode, columns, u, self.comparisons
+                )
+                or sessions
+            )
+        done = train_m(linker, sessions)
+        notes += _notes(columns, done)
+        with quiet("read the model"):
+            trained = linker.misc.save_model_to_json()
+        self.settings = {
+            **steadied(trained, self.settings, done, random_pairs),
+            _PRIOR: self.settings[_PRIOR],
+        }
+        return self._linker(self.settings)
+
+    def _predict(self, linker: Any) -> tuple[Pairs, Floats]:
+        """The pairs, their scores still open, and their match weights without the prior."""
+        names = [each["output_column_name"] for each in self.settings["comparisons"]]
+        with quiet("score the candidate pairs"):
+            predicted = linker.inference.predict(
+                threshold_match_weight=LOWEST, warning_mode="never"
+            )
+            levels = ", ".join(f'CAST("gamma_{name}" AS TINYINT)' for name in names)
+            rows = self.connection.execute(
+                "SELECT least(unique_id_l, unique_id_r), greatest(unique_id_l, unique_id_r), "
+                f"match_weight, CAST(match_key AS SMALLINT), {levels} "
+                f"FROM {predicted.physical_name} ORDER BY 1, 2"
+            ).fetchnumpy()
+            predicted.drop_table_from_database_and_remove_from_cache()
+        left, right, weight, block, *gammas = (np.asarray(column) for column in rows.values())
+        prior = self.settings[_PRIOR]
+        evidence: npt.NDArray[np.float64] = weight - np.log2(prior / (1 - prior))
+        pairs = Pairs(
+            left=left.astype(np.int64),
+            right=right.astype(np.int64),
+            score=np.empty(len(left)),
+            levels={n: g.astype(np.int8) for n, g in zip(names, gammas, strict=True)},
+            block=block.astype(np.int16),
+        )
+        return pairs, evidence
+
+    def _adjust(self, pairs: Pairs, evidence: Floats) -> tuple[Adjusted, float]:
+        """The prior that fits, and how many matches blocking has lost under it."""
+        weights = tuple(level_weights(self.settings))
+        if self.keep_prior:
+            prior = float(self.settings[_PRIOR])
+            u = {(w.comparison, w.level): w.u for w in weights}
+            adjusted = Adjusted(prior, evidence + np.log2(prior / (1 - prior)), u)
+            return adjusted, self._lost(pairs, adjusted)
+        correct_u = not self.trained
+        adjusted = fit_prior(evidence, pairs.levels, weights, self.comparisons, correct_u=correct_u)
+        lost = self._lost(pairs, adjusted)
+        if lost:
+            adjusted = fit_prior(
+                evidence, pairs.levels, weights, self.comparisons, correct_u=correct_u, lost=lost
+            )
+        return adjusted, lost
+
+    def _lost(self, pairs: Pairs, adjusted: Adjusted) -> float:
+        score = scores(adjusted.weight)
+        likely = score >= LIKELY
+        return lost_matches(
+            self.connection,
+            self.tables,
+            self.rules,
+            (pairs.left[likely], pairs.right[likely], score[likely]),
+        )
+
+
+def _trained_part(settings: dict[str, Any]) -> dict[str, Any]:
+    return {key: settings[key] for key in ("comparisons", _PRIOR) if key in settings}
+
+
+def _with(settings: dict[str, Any], adjusted: Adjusted) -> dict[str, Any]:
+    """The settings with the prior and u that fit."""
+    comparisons = []
+    for comparison in settings["comparisons"]:
+        name, levels = comparison["output_column_name"], []
+        number = sum(not level.get("is_null_level") for level in comparison["comparison_levels"])
+        for level in comparison["comparison_levels"]:
+            if level.get("is_null_level"):
+                levels.append(level)
+                continue
+            number -= 1
+            levels.append({**level, "u_probability": adjusted.u[name, number]})
+        comparisons.append({**comparison, "comparison_levels": levels})
+    return {**settings, "comparisons": comparisons, _PRIOR: adjusted.prior}
+
+
+def _notes(columns: dict[str, frozenset[str]], sessions: Sequence[Session]) -> list[str]:
+    """What to say of comparisons that no rule could be trained on."""
+    estimated = frozenset[str]().union(*(session.comparisons for session in sessions))
+    return [
+        f"'{name}': how often true matches agree could not be estimated, because every blocking "
+        "rule with enough pairs uses it; a usual value was taken."
+        for name in columns
+        if name not in estimated
+    ]

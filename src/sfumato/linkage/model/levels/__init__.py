@@ -1,0 +1,1 @@
+"""Comparison levels by the kind of a column, from equal to entirely different."""

@@ -1,0 +1,76 @@
+"""Keep Splink's messages from the user: they may hold values of the data."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sfumato.core.errors import SfumatoError
+
+_LOGGERS = ("splink", "sqlglot")
+
+
+@contextmanager
+def quiet(what: str) -> Iterator[None]:
+    """Silence what Splink logs and warns of, and say its errors without its words.
+
+    Parameters
+    ----------
+    what
+        What is being done, for an error: ``"estimate the model"``.
+
+    Yields
+    ------
+    None
+        While the block runs.
+
+    Raises
+    ------
+    SfumatoError
+        If Splink or the database fails. The message says what was being done and the kind of
+        the error.
+    """
+    import duckdb
+    import sqlglot
+    from splink.internals.exceptions import SplinkException
+
+    loggers = [logging.getLogger(name) for name in _LOGGERS]
+    before = [(logger, logger.level, logger.propagate) for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL + 1)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    except SfumatoError:
+        raise
+    except (
+        SplinkException,
+        duckdb.Error,
+        sqlglot.errors.SqlglotError,
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        TypeError,
+        ValueError,
+    ) as error:
+        raise SfumatoError(_said(what, error)) from None
+    finally:
+        for logger, level, propagate in before:
+            logger.setLevel(level)
+            logger.propagate = propagate
+
+
+def _said(what: str, error: Exception) -> str:
+    import duckdb
+
+    kinds = []
+    cause: BaseException | None = error
+    while cause is not None:
+        kinds.append(type(cause).__name__)
+        if isinstance(cause, duckdb.OutOfMemoryException):
+            return f"Splink could not {what}: there is not enough memory or room on the disk."
+        cause = cause.__cause__
+    return f"Splink could not {what}: it stopped with {' from '.join(kinds)}."

@@ -1,0 +1,1 @@
+"""Scored pairs as files: for programs, and for people who look at them."""

@@ -1,0 +1,32 @@
+"""Precision, recall and F1 from three counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """How what was found agrees with the truth.
+
+    Attributes
+    ----------
+    precision
+        Share of what was found that is true; 1 where nothing was found.
+    recall
+        Share of what is true that was found; 1 where nothing is.
+    """
+
+    precision: float
+    recall: float
+
+    @property
+    def f1(self) -> float:
+        """Harmonic mean of precision and recall."""
+        total = self.precision + self.recall
+        return 2 * self.precision * self.recall / total if total else 0.0
+
+
+def rates(right: int, found: int, true: int) -> Rates:
+    """Rates from the number of right ones among those found, those found, and those true."""
+    return Rates(right / found if found else 1.0, right / true if true else 1.0)

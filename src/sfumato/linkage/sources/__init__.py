@@ -1,0 +1,1 @@
+"""Open the tables and separate each at once into an identifying and an analytic half."""

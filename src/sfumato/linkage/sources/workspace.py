@@ -1,0 +1,119 @@
+"""A private folder for what a linkage writes on its way, removed at its end or the next start."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import tempfile
+from importlib.util import find_spec
+from pathlib import Path
+from types import TracebackType
+
+from sfumato.core.errors import InputError
+
+_LOCKS = find_spec("fcntl") is not None
+"""Whether the system has locks; without them what a killed run has left stays."""
+
+_LOCK = "lock"
+
+
+class Workspace:
+    """A folder of its own for one run, that nobody else may enter.
+
+    It lies in a private folder that all runs of one user share. A run holds a lock on its own;
+    a folder whose lock nobody holds is left from a run that was killed, and the next one removes
+    it.
+
+    Parameters
+    ----------
+    parent
+        Where the private folder is made; the system's place for temporary files if not given.
+
+    Raises
+    ------
+    InputError
+        If no private folder can be made there.
+    """
+
+    def __init__(self, parent: str | os.PathLike[str] | None = None) -> None:
+        place = Path(tempfile.gettempdir() if parent is None else parent)
+        user = os.getuid() if hasattr(os, "getuid") else 0
+        root = place / f"sfumato-link-{user}"
+        try:
+            root.mkdir(mode=0o700, exist_ok=True)
+            status = root.lstat()
+            if root.is_symlink() or status.st_uid != user:
+                raise _not_private()
+            root.chmod(0o700)
+            _remove_left(root)
+            self.path = root / secrets.token_hex(8)
+            self._lock = _locked(self.path)
+        except OSError:
+            raise _not_private() from None
+
+    def __enter__(self) -> Workspace:
+        """The folder, until the block ends."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Remove it."""
+        self.close()
+
+    def close(self) -> None:
+        """Remove the folder and all in it; more than once does no harm."""
+        if self._lock >= 0:
+            shutil.rmtree(self.path, ignore_errors=True)
+            os.close(self._lock)
+            self._lock = -1
+
+
+def _locked(path: Path) -> int:
+    """Make the folder under another name, so that it never stands there without its lock."""
+    making = path.with_name(f".{path.name}")
+    making.mkdir(mode=0o700)
+    lock = os.open(making / _LOCK, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
+    _lock(lock)
+    making.rename(path)
+    return lock
+
+
+def _lock(file: int) -> None:
+    """Lock an open file until it is closed; an OSError if somebody else holds the lock."""
+    if _LOCKS:
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _remove_left(root: Path) -> None:
+    if not _LOCKS:
+        return
+    for folder in root.iterdir():
+        if folder.name.startswith("."):
+            continue
+        try:
+            lock = os.open(folder / _LOCK, os.O_RDWR)
+        except OSError:
+            continue
+        try:
+            _lock(lock)
+            shutil.rmtree(folder, ignore_errors=True)
+        except OSError:
+            pass
+        finally:
+            os.close(lock)
+
+
+def _not_private() -> InputError:
+    return InputError(
+        "the folder for temporary files",
+        "must allow a private folder in it",
+        found="none that only this user can enter",
+        advice="set TMPDIR to a folder of your own",
+    )

@@ -1,0 +1,1 @@
+"""What is linked, and how: compared columns, blocking rules, thresholds."""

@@ -1,0 +1,1 @@
+"""Bring values into one spelling before they are compared; one file per kind of column."""

@@ -1,0 +1,1 @@
+"""Propose a linkage specification from names, a schema and the data."""

@@ -1,0 +1,30 @@
+"""The report on a linkage as plain values."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from sfumato.linkage.links import Links
+from sfumato.linkage.outcomes.table import threshold_table
+
+
+def linkage_json(links: Links) -> dict[str, Any]:
+    """Numbers about a linkage, its thresholds and its weights.
+
+    Parameters
+    ----------
+    links
+        The linkage.
+    """
+    table = threshold_table(
+        links.pairs.score,
+        lower=links.thresholds.lower,
+        probability=links.settled.probability,
+        lost=links.lost,
+    )
+    return {
+        **links.to_json(),
+        "threshold_table": [asdict(row) for row in table],
+        "model": dict(links.manifest.model),
+    }

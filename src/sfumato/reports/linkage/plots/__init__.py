@@ -1,0 +1,1 @@
+"""The pictures of the report on a linkage."""

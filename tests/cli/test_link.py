@@ -1,0 +1,304 @@
+"""``sfumato link``: its files, its options, its exit codes, and what it never says."""
+
+from __future__ import annotations
+
+import json
+import signal
+import time
+import tomllib
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from subprocess import Popen
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pyarrow import csv
+
+from sfumato.examples import generate_clinics, generate_registrations, write_registrations
+
+Run = Callable[..., "object"]
+
+A, B = "patients_hospital.csv", "patients_practice.csv"
+FILES = {
+    "analytic.parquet",
+    "levels.parquet",
+    "link.toml",
+    "linked.parquet",
+    "linked.toml",
+    "manifest.toml",
+    "model.json",
+    "pairs.parquet",
+    "persons.parquet",
+    "report.html",
+    "report.json",
+    "review.parquet",
+}
+
+
+@pytest.fixture(scope="module")
+def clinics(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two clinics' patients and visits as files."""
+    folder = tmp_path_factory.mktemp("clinics")
+    write_registrations(generate_registrations(generate_clinics(150, rng=2)), folder)
+    return folder
+
+
+@pytest.fixture
+def here(clinics: Path, tmp_path: Path) -> Path:
+    """The same files where the command runs."""
+    for path in clinics.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    return tmp_path
+
+
+def test_link_writes_all_files_and_says_what_it_proposes(run: Run, here: Path) -> None:
+    """Without --spec it proposes one, says so, and writes it."""
+    done = run("link", A, B, "--id", "patient", "--seed", "1", "--output", "out")
+    assert done.code == 0, done.err
+    assert {path.name for path in (here / "out").iterdir()} == FILES
+    assert "No --spec: sfumato proposes one" in done.err
+    assert "surname" in done.err
+    assert "Persons" in done.out
+    spec = tomllib.loads((here / "out" / "link.toml").read_text())
+    assert spec["id"] == "patient"
+    again = run("link", A, B, "--spec", "out/link.toml", "--seed", "1", "-o", "again", "--json")
+    assert again.code == 0, again.err
+    assert "No --spec" not in again.err
+    said = json.loads(again.out)
+    assert said["specification"] == "given"
+    assert said["persons"]["count"] > 0
+    for name in ("pairs.parquet", "persons.parquet", "linked.parquet"):
+        assert pq.read_table(here / "out" / name).equals(pq.read_table(here / "again" / name))
+    assert not [path.name for path in here.iterdir() if path.name.startswith(".")]
+
+
+def test_dedupe_thresholds_and_one_per_source(run: Run, here: Path) -> None:
+    """Options change the specification that is used and written."""
+    done = run(
+        "link", A, B, "--dedupe", "--id", "patient", "--match", "0.95", "--possible", "0.2",
+        "--json", "-o", "out",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    said = json.loads(done.out)
+    assert said["mode"] == "link-and-dedupe"
+    assert said["thresholds"] == {"possible_match": 0.2, "match": 0.95}
+    spec = tomllib.loads((here / "out" / "link.toml").read_text())
+    assert spec["thresholds"] == {"lower": 0.2, "upper": 0.95}
+    done = run(
+        "link", A, B, "--spec", "out/link.toml", "--one-per-source", "--false-match-rate", "0.01",
+        "--missed-match-rate", "0.02", "-o", "two", "--json",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    spec = tomllib.loads((here / "two" / "link.toml").read_text())
+    assert spec["one_per_source"] == ["patients_hospital", "patients_practice"]
+    assert spec["rates"] == {"false_match_rate": 0.01, "missed_match_rate": 0.02}
+    assert json.loads(done.out)["expected"]["false_match_rate"] <= 0.01
+
+
+def test_one_table_is_deduplicated(run: Run, here: Path) -> None:
+    """With and without --dedupe."""
+    csv.write_csv(
+        pa.concat_tables([csv.read_csv(here / A), _renumbered(here / B)]), here / "all.csv"
+    )
+    for words in (["--dedupe"], []):
+        done = run("link", "all.csv", "--id", "patient", *words, "-o", "out", "--json")
+        assert done.code == 0, done.err
+        assert json.loads(done.out)["mode"] == "dedupe-only"
+
+
+def _renumbered(path: Path) -> pa.Table:
+    table = csv.read_csv(path)
+    return table.set_column(0, "patient", pa.array([f"R{row}" for row in range(len(table))]))
+
+
+def test_visits_attached_go_into_assess(run: Run, here: Path) -> None:
+    """The linked file of the visits, with its schema, is assessed as it is."""
+    done = run(
+        "link", A, B, "--dedupe", "--id", "patient", "--quasi-identifier", "sex",
+        "--attach", "patients_hospital=visits_hospital.csv",
+        "--attach", "patients_practice=visits_practice.csv", "-o", "out", "--json",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    persons = json.loads(done.out)["persons"]["count"]
+    done = run("assess", "out/linked.parquet", "--schema", "out/linked.toml", "--json")
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["persons"] == persons
+
+
+def test_suggest_prints_or_writes_a_specification(run: Run, here: Path) -> None:
+    """TOML that --spec takes."""
+    done = run("link", "suggest", A, B, "--id", "patient")
+    assert done.code == 0
+    assert "surname" in tomllib.loads(done.out)["columns"]
+    done = run("link", "suggest", A, B, "--dedupe", "-o", "my.toml")
+    assert done.code == 0
+    assert tomllib.loads((here / "my.toml").read_text())["mode"] == "link-and-dedupe"
+    assert run("link", A, B, "--spec", "my.toml", "-o", "out").code == 0
+
+
+def test_tables_of_one_file_name_are_named(run: Run, here: Path) -> None:
+    """name=FILE; without names the error says so."""
+    (here / "b").mkdir()
+    (here / "b" / A).write_bytes((here / B).read_bytes())
+    done = run("link", A, f"b/{A}", "-o", "out")
+    assert done.code == 1
+    assert "hospital=FILE" in done.err
+    done = run("link", f"hospital={A}", f"practice=b/{A}", "--id", "patient", "-o", "out", "--json")
+    assert done.code == 0, done.err
+    assert set(json.loads(done.out)["records"]) == {"hospital", "practice"}
+
+
+def _decide(path: Path, pair: str, answer: int, *, withdrawn: bool = False) -> None:
+    table = pa.table(
+        {
+            "pair": [pair],
+            "worker": ["w7"],
+            "answer": pa.array([answer], pa.int8()),
+            "time": pa.array(
+                [datetime(2026, 3, 2, 9, int(withdrawn), tzinfo=UTC)], pa.timestamp("us", "UTC")
+            ),
+            "withdrawn": [withdrawn],
+        }
+    )
+    pq.write_table(table, path)
+
+
+def test_apply_takes_decisions_and_withdrawals(run: Run, here: Path) -> None:
+    """The folder is rewritten; other files in it stay."""
+    run("link", A, B, "--id", "patient", "--seed", "1", "-o", "out")
+    before = pq.read_table(here / "out" / "persons.parquet")
+    pairs = pq.read_table(here / "out" / "pairs.parquet").to_pylist()
+    match = next(row["pair"] for row in pairs if row["outcome"] == "match")
+    _decide(here / "out" / "decisions.parquet", match, -3)
+    done = run("link", "apply", "out", "--decisions", "out/decisions.parquet", "--json")
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["decisions"]["decided_pairs"] == 1
+    after = pq.read_table(here / "out" / "persons.parquet")
+    assert after["person"].combine_chunks().unique().__len__() == 1 + len(
+        before["person"].combine_chunks().unique()
+    )
+    assert not FILES - {path.name for path in (here / "out").iterdir()}
+    _decide(here / "out" / "decisions.parquet", match, -3, withdrawn=True)
+    done = run("link", "apply", "out", "--decisions", "out/decisions.parquet")
+    assert done.code == 0, done.err
+    again = pq.read_table(here / "out" / "persons.parquet")
+    assert len(again["person"].unique()) == len(before["person"].unique())
+
+
+def test_a_later_table_is_linked_to_the_persons_of_before(run: Run, here: Path) -> None:
+    """--previous: ids stay, changes are told."""
+    run("link", A, B, "--id", "patient", "--seed", "1", "-o", "out")
+    table = csv.read_csv(here / A).slice(0, 40)
+    names = pa.array([f"T{n}" for n in range(40)])
+    csv.write_csv(table.set_column(0, "patient", names), here / "third.csv")
+    done = run("link", A, B, "third.csv", "--previous", "out", "-o", "new", "--json")
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["changes"]["persons_with_new_records"] >= 30
+    one = pq.read_table(here / "out" / "persons.parquet").to_pylist()
+    two = pq.read_table(here / "new" / "persons.parquet").to_pylist()
+    same = [old == new for old, new in zip(one, two, strict=False)]
+    assert sum(same) > 0.95 * len(same)
+
+
+def test_keyed_ids_are_the_same_in_every_run(run: Run, here: Path) -> None:
+    """And the key is nowhere in the folder."""
+    (here / "key").write_bytes(b"0123456789abcdef0123456789abcdef\n")
+    for name in ("one", "two"):
+        done = run("link", A, B, "--id", "patient", "--key-file", "key", "-o", name)
+        assert done.code == 0, done.err
+    one, two = (pq.read_table(here / name / "persons.parquet") for name in ("one", "two"))
+    assert one.equals(two)
+    for path in (here / "one").iterdir():
+        assert b"0123456789abcdef" not in path.read_bytes()
+    (here / "short").write_bytes(b"secret")
+    done = run("link", A, B, "--key-file", "short", "-o", "three")
+    assert done.code == 1
+    assert "16 bytes" in done.err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([A, "nowhere.csv", "-o", "out"], "nowhere.csv"),
+        ([A, B], "--output"),
+        ([A, B, "-o", "no/such/out"], "folder that exists"),
+        ([A, B, "-o", A], "must be a folder"),
+        ([A, B, "-o", "."], "new or empty folder"),
+        ([A, B, "--match", "2", "-o", "out"], "option --match must be a score"),
+        ([A, B, "--match", "0.1", "--possible", "0.5", "-o", "out"], "must not be above"),
+        ([A, B, "--false-match-rate", "0.1", "-o", "out"], "must come together"),
+        ([A, B, "--match", "0.9", "--false-match-rate", "0.1", "-o", "out"], "must come without"),
+        ([A, B, "--attach", "visits_hospital.csv", "-o", "out"], "option --attach"),
+        ([A, B, "--attach", "x=visits_hospital.csv", "-o", "out"], "given for sources"),
+        ([A, B, "--id", "sex", "-o", "out"], "must name each record by another id"),
+        ([A, B, "--spec", "nothing.toml", "-o", "out"], "nothing.toml"),
+        ([A, B, "--model", "truth.csv", "-o", "out"], "model truth.csv"),
+        ([A, B, "--previous", ".", "-o", "out"], "sfumato link wrote"),
+        (["apply", ".", "--decisions", "x.parquet"], "sfumato link wrote"),
+        (["suggest", "visits_hospital.csv", "nowhere.csv"], "nowhere.csv"),
+        ([A, B, "--allow-pairs", "5", "-o", "out"], "pairs"),
+    ],
+)
+def test_bad_input_is_refused_and_leaves_nothing(
+    run: Run, here: Path, words: list[str], said: str
+) -> None:
+    """Exit code 1, a sentence, no folder."""
+    before = {path.name for path in here.iterdir()}
+    done = run("link", *words)
+    assert done.code == 1
+    assert said in done.err
+    assert {path.name for path in here.iterdir()} == before
+
+
+def test_no_value_is_ever_said(run: Run, here: Path) -> None:
+    """A canary in every column is in no message and in no text file of the folder."""
+    table = csv.read_csv(here / A)
+    columns = {}
+    for name in table.column_names:
+        texts = table[name].cast(pa.string()).to_pylist()
+        columns[name] = [*texts, "CANARYzqx"] if name != "patient" else [*texts, "HCANARYzqx"]
+    columns["diagnosis"] = ["CANARYzqx"] * len(columns["patient"])
+    csv.write_csv(pa.table(columns), here / "canary.csv")
+    said = []
+    for words in (
+        ["canary.csv", B, "--id", "patient", "-o", "out"],
+        ["canary.csv", B, "--id", "diagnosis", "-o", "other"],
+        ["canary.csv", "-o", "third", "--allow-pairs", "1"],
+        ["suggest", "canary.csv", B],
+    ):
+        done = run("link", *words)
+        said.append(done.out + done.err)
+    assert "CANARY" not in "".join(said)
+    for path in (here / "out").iterdir():
+        if path.suffix != ".parquet":
+            assert "CANARY" not in path.read_text(), path.name
+
+
+def test_help_is_that_of_the_linkage(run: Run) -> None:
+    """The command itself needs no name, and names the others."""
+    for words in (["link"], ["link", "--help"]):
+        done = run(*words)
+        assert done.code == 0
+        assert "--one-per-source" in done.out
+        assert "sfumato link apply" in " ".join(done.out.split())
+    assert "--decisions" in run("link", "apply", "--help").out
+
+
+def test_interrupted_it_leaves_nothing(start: Callable[..., Popen[str]], here: Path) -> None:
+    """Ctrl-C while it works: exit code 130, no folder, no private folder."""
+    temporary = here / "tmp"
+    temporary.mkdir()
+    before = {path.name for path in here.iterdir()}
+    process = start("link", A, B, "--id", "patient", "-o", "out", TMPDIR=str(temporary))
+    ends = time.monotonic() + 30
+    while process.poll() is None and time.monotonic() < ends:
+        if any(temporary.rglob("identifying_*")):
+            break
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert {path.name for path in here.iterdir()} == before
+    assert not list(temporary.rglob("*.parquet"))
