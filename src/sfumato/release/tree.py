@@ -56,7 +56,9 @@ def grow(
     progress
         Told the share of persons whose class is final.
     """
-    return _MedianGrowth(persons, constraints, budgets, split, progress, loss).run()
+    growth = _MedianGrowth(persons, constraints, budgets, split, progress, loss)
+    del persons  # a caller who keeps no table either lets it go as it is put in order
+    return growth.run()
 
 
 class _MedianGrowth(Growth):
