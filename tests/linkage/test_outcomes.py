@@ -12,7 +12,7 @@ from scipy.special import expit, logit
 from sfumato.core.errors import InputError
 from sfumato.linkage.outcomes.calibrate import ISOTONIC_FROM, Method, calibrate
 from sfumato.linkage.outcomes.choose import thresholds_for_rates
-from sfumato.linkage.outcomes.expected import curve, lost_to_blocking, workload
+from sfumato.linkage.outcomes.expected import curve, workload
 from sfumato.linkage.outcomes.table import threshold_table
 from sfumato.linkage.outcomes.thresholds import OUTCOMES, Thresholds, after_review, classify
 from sfumato.linkage.values import Outcome
@@ -131,12 +131,6 @@ def test_the_table_agrees_with_the_workload(score, one, other):
     (row,) = threshold_table(score, thresholds=[upper], lower=lower)
     work = workload(score, Thresholds(lower, upper))
     assert (row.matches, row.review) == (work.matches, work.possible_matches)
-
-
-def test_what_blocking_loses_by_the_prior():
-    score = np.array([0.9, 0.6])
-    assert lost_to_blocking(score, 0.001, 4000) == pytest.approx(2.5)
-    assert lost_to_blocking(score, 0.0001, 4000) == 0
 
 
 def test_platt_scaling_finds_the_stretch_it_was_drawn_with():

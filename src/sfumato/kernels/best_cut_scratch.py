@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.kernels.best_cut_inputs import Axes, Bools, Codes, Floats, Ints, Known, Limits
+from sfumato.kernels.best_cut_inputs import Axes, Bools, Codes, Floats, Ints, Limits
 from sfumato.kernels.choose import compiled
 
 
@@ -122,12 +122,3 @@ def scratch_for(longest: int, most: int, axes: Axes, limits: Limits, shares: int
         np.empty((ordered, shares), np.int64),
         np.empty(ordered, np.bool_),
     )
-
-
-@compiled
-def most_records(known: Known) -> int:
-    """Largest number of records of a person."""
-    most = 0
-    for records in known.records:
-        most = max(most, records)
-    return most

@@ -14,12 +14,11 @@ from sfumato.core.measure import Measure
 from sfumato.release.result import Release
 from sfumato.reports.numbers import count, percent
 from sfumato.risk.population.matches import MatchDistribution
+from sfumato.risk.population.names import REGISTER
 from sfumato.risk.population.result import PopulationRisk
 from sfumato.risk.result import Risk
 from sfumato.risk.words import IN_POPULATION, MEANINGS
 
-REGISTER = "register"
-"""The name of an estimator that is none: the population was counted."""
 SHARES = ("marketer", "journalist", "population_average_risk", "population_records_at_risk")
 COUNTS = ("expected_matches", "unique_matches", "population_uniques", "class_count")
 BANDS = (1.0, 0.5, 1 / 3, 0.2, 0.09, 0.05, 0.01, 0.0)

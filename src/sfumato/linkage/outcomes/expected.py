@@ -134,21 +134,3 @@ def workload(score: Floats, thresholds: Thresholds, probability: Floats | None =
         false_match_rate=false / matches if matches else 0.0,
         missed_match_rate=missed / true if true > 0 else 0.0,
     )
-
-
-def lost_to_blocking(score: Floats, prior: float, comparisons: int) -> float:
-    """Expected number of true matches that no blocking rule brought together.
-
-    The model's prior says how many of all comparisons are true matches; what the candidate
-    pairs do not account for is lost. It is as good as the prior, and 0 at least.
-
-    Parameters
-    ----------
-    score
-        Score of each candidate pair.
-    prior
-        Probability that two records that are compared at random are one person's.
-    comparisons
-        Number of comparisons without blocking.
-    """
-    return max(0.0, prior * comparisons - float(np.sum(score)))

@@ -11,7 +11,6 @@ from sfumato.linkage.persons.decisions import Decisions
 from sfumato.linkage.values import Floats, Ints, Pairs
 
 SAME = 1
-UNDECIDED = 0
 DIFFERENT = -1
 
 

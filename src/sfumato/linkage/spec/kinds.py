@@ -25,7 +25,3 @@ class ColumnKind(StrEnum):
     """One of some values: sex, state, occupation."""
     NUMBER = "number"
     """A house number, a year of birth, a height."""
-
-
-NAMES = frozenset({ColumnKind.GIVEN_NAME, ColumnKind.SURNAME, ColumnKind.FULL_NAME})
-"""The kinds that are a person's name."""

@@ -11,11 +11,10 @@ import numpy.typing as npt
 from sfumato.core.measure import Measure, Position
 from sfumato.release.constraints.marketer_risk import ALLOWANCE, estimated_matches
 from sfumato.release.population.known import Population
+from sfumato.risk.population.names import REGISTER
 
 Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]
-REGISTER = "register"
-"""The name of an estimator that is none: the population was counted."""
 COUNTED = (
     "counted in the register: every person of it who lies in a class's cells is in that class; "
     "where persons lie in the cells of several classes, the true risk is lower"

@@ -13,7 +13,7 @@ from sfumato.risk.classes import ClassSummary
 from sfumato.risk.population.accumulation import Accumulation
 from sfumato.risk.population.accumulation.estimator import known
 from sfumato.risk.population.estimate import Estimate, EstimationFailedError, Estimator
-from sfumato.risk.population.intervals import with_interval
+from sfumato.risk.population.intervals import STANDARD_DEVIATIONS, with_interval
 from sfumato.risk.population.matches import matches
 from sfumato.risk.population.per_class import PerClass
 from sfumato.risk.population.result import PopulationRisk
@@ -24,6 +24,8 @@ from sfumato.risk.population.words import reason
 
 Floats = npt.NDArray[np.float64]
 
+SHAPE = 2.0
+"""By how much more the ends of λ count for the number of small classes."""
 SUBSAMPLES = 10
 """Subsamples on which the estimator is checked."""
 SLOW = ("log-linear", "log-linear-uniques", "log-linear-all-two-way", "log-linear-count")
@@ -191,14 +193,31 @@ class _Assembly:
         sums = [float(weights @ self.classes.at_most(size, shift)) for shift in self.shifts]
         return sums[0], sums[1], sums[2]
 
+    def _realised(self, size: int, weights: Floats) -> tuple[float, float, float]:
+        """As `_at_most`, the ends for the sum that this file really has.
+
+        The share of small classes follows from the shape of the distribution of F, of which λ
+        fixes only one number: what the ends of λ change in it counts `SHAPE` times. Each class
+        has F_j <= size or not, which scatters the sum besides; the two add up as squares.
+        """
+        middle, low, high = self._at_most(size, weights)
+        if self.classes is None:
+            return middle, low, high
+        chances = self.classes.at_most(size, self.shifts[0])
+        scatter = float(np.sqrt((weights * weights) @ (chances * (1 - chances))))
+        noise = STANDARD_DEVIATIONS * scatter
+        below = float(np.hypot(SHAPE * (middle - low), noise))
+        above = float(np.hypot(SHAPE * (high - middle), noise))
+        return middle, max(middle - below, 0.0), min(middle + above, float(weights.sum()))
+
     def _records_at_risk(self) -> Measure:
         largest = int(np.ceil(1 / self.threshold - 1e-9)) - 1
         records = self.summary.records / int(self.summary.records.sum())
-        return self._measure("population_records_at_risk", self._at_most(largest, records))
+        return self._measure("population_records_at_risk", self._realised(largest, records))
 
     def _uniques(self) -> Measure:
         value = float(self.estimate.population_uniques or 0.0)
-        middle, low, high = self._at_most(1, np.ones(self.sample.classes))
+        middle, low, high = self._realised(1, np.ones(self.sample.classes))
         scale = value / middle if middle > 0 else 0.0
         most = float((self.sample.sizes == 1).sum())
         return self._measure("population_uniques", (value, low * scale, min(high * scale, most)))

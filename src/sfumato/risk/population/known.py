@@ -8,11 +8,11 @@ import numpy.typing as npt
 from sfumato.core.measure import Measure, Position
 from sfumato.risk.classes import ClassSummary
 from sfumato.risk.population.matches import matches
+from sfumato.risk.population.names import REGISTER
 from sfumato.risk.population.result import PopulationRisk
 
 Ints = npt.NDArray[np.int64]
 
-REGISTER = "register"
 COUNTED = "counted in the register"
 
 

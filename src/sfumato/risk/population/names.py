@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from sfumato.core.errors import InputError
 
+REGISTER = "register"
+"""The name of an estimator that is none: the population was counted."""
 AUTO = "auto"
 ESTIMATORS = (
     AUTO,

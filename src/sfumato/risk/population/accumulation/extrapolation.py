@@ -14,8 +14,6 @@ from sfumato.risk.population.accumulation.rarefaction import Rarefaction
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
-BEHIND = 2
-"""Subsamples at which the trend is read: of the sample itself, and of π^(1/2) of it."""
 AHEAD = 41
 """Points of the curve between the sample and the population."""
 DAMPING = 0.4

@@ -8,11 +8,11 @@ from scipy.special import expit, logit
 
 from sfumato.risk.population.accumulation.extrapolation import EDGE, Extrapolation, Reach
 from sfumato.risk.population.accumulation.resampling import resampled
+from sfumato.risk.population.intervals import STANDARD_DEVIATIONS
 from sfumato.risk.population.sample import SampleClasses
 
 Floats = npt.NDArray[np.float64]
 
-STANDARD_DEVIATIONS = 1.96
 DRIFT = 0.08
 """By how much the logit of the growth may drift off, per factor e of the number of persons."""
 PAIRS_MISSED = 3

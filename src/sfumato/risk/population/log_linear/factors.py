@@ -7,11 +7,8 @@ from functools import cached_property
 from math import prod
 
 import numpy as np
-import numpy.typing as npt
 
 from sfumato.risk.population.log_linear.cells import Codes, Floats, Ints, SparseTable
-
-Booleans = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
