@@ -87,7 +87,6 @@ def naive_class(rows, person, codes):
         "squares": sum(count**2 for count in records.values()),
         "largest": largest,
         "largest_row": next(row for row in rows if records[person[row]] == largest),
-        "first_row": rows[0],
         "affiliation": affiliation,
         "affiliation_row": next(
             (row for row in valued if len(sharing[codes[row]]) == affiliation), -1

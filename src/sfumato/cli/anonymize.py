@@ -45,6 +45,7 @@ from sfumato.cli.options.suppression import CapRecords, CoarsenCounts, Suppress
 from sfumato.cli.output import print_json, progress_bar, say, warn
 from sfumato.cli.parameters import Data, Delimiter, Json, Report, SchemaFile, Seed, Threshold
 from sfumato.cli.population import Population, Register
+from sfumato.cli.process import keep_memory
 
 if TYPE_CHECKING:
     from sfumato.release.result import Release
@@ -90,6 +91,7 @@ def anonymize(
 
     Exit codes: 0 released and met, 1 bad input, 2 the promises cannot be met.
     """
+    keep_memory()
     from sfumato.release.anonymize import anonymize as release_file
     from sfumato.release.promises import held_against
     from sfumato.schema import load_schema

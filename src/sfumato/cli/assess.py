@@ -19,6 +19,7 @@ from sfumato.cli.population import (
     given_population,
     write_record_risks,
 )
+from sfumato.cli.process import keep_memory
 
 
 def assess(
@@ -70,6 +71,7 @@ def assess(
     json: Json = False,
 ) -> None:
     """Measure what a file gives away: about identities, about sensitive values."""
+    keep_memory()
     from sfumato.risk.assess import assess as measure
     from sfumato.schema import load_schema
 

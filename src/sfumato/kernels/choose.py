@@ -11,9 +11,21 @@ COMPILED_ABOVE = 50_000
 _Function = TypeVar("_Function", bound=Callable[..., object])
 
 
-def worth_compiling(records: int) -> bool:
-    """Whether an input of this many records should run the compiled loops."""
-    return records > COMPILED_ABOVE
+SORTING = 20
+"""So many times the records run twins that sort a few times, which takes less than the start."""
+
+
+def worth_compiling(records: int, patience: int = 1) -> bool:
+    """Whether an input of this many records should run the compiled loops.
+
+    Parameters
+    ----------
+    records
+        Number of records.
+    patience
+        How many times the usual number of records the twin is fast enough for.
+    """
+    return records > COMPILED_ABOVE * patience
 
 
 def compiled(function: _Function) -> _Function:

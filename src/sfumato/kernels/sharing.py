@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.kernels import sharing_twin
-from sfumato.kernels.choose import worth_compiling
+from sfumato.kernels.choose import SORTING, worth_compiling
 from sfumato.kernels.scans import CALLS
 from sfumato.kernels.summaries import ClassOrder, of_classes
 
@@ -40,7 +40,7 @@ class SharingCounts(NamedTuple):
         Sum over persons of the largest such share of each.
     """
 
-    fewest: Counts
+    fewest: Integers
     fewest_row: Integers
     alone: Integers
     risk: Floats
@@ -61,12 +61,11 @@ def count_sharing(order: ClassOrder, person: Codes) -> SharingCounts:
         Index of each record's person, in that order, shape (records,).
     """
     rows, starts, shown = order
-    if not worth_compiling(len(rows)):
+    if not worth_compiling(len(rows), SORTING):
         return SharingCounts(*sharing_twin.count_sharing(rows, starts, person, shown))
     from sfumato.kernels import sharing_loops
 
-    fewest = np.empty(len(starts) - 1, dtype=np.int64)
-    others = np.empty((3, len(starts) - 1), dtype=np.int32)
+    counts = np.empty((4, len(starts) - 1), dtype=np.int32)
     risks = np.empty((2, len(starts) - 1))
     most = int(sharing_loops.longest_run(shown))
 
@@ -75,11 +74,11 @@ def count_sharing(order: ClassOrder, person: Codes) -> SharingCounts:
         scratch = np.zeros((6, most + 1), dtype=np.int64)
         runs = np.empty((3, longest), dtype=np.int32)
         sharing_loops.count_sharing(
-            rows, starts, person, shown, begin, end, scratch, runs, fewest, others, risks
+            rows, starts, person, shown, begin, end, scratch, runs, counts, risks
         )
 
     of_classes(starts, count)
-    fewest_row, alone, risk_row = others
+    fewest, fewest_row, alone, risk_row = counts
     return SharingCounts(fewest, fewest_row, alone, risks[0], risk_row, risks[1])
 
 

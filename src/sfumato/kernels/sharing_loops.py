@@ -33,13 +33,12 @@ def count_sharing(
     end: int,
     scratch: Counts,
     runs: Codes,
-    fewest_sharing: Counts,
-    others: Codes,
+    out: Codes,
     risks: Floats,
 ) -> None:
     """Fill the fields of `SharingCounts` for the classes from ``begin`` to before ``end``.
 
-    ``others``, shape (3, classes), holds fewest_row, alone and risk_row; ``risks``, shape
+    ``out``, shape (4, classes), holds fewest, fewest_row, alone and risk_row; ``risks``, shape
     (2, classes), risk and risk_total.
 
     ``scratch``, shape (6, sizes), comes filled with zeros; it holds per size the ids, the
@@ -52,8 +51,7 @@ def count_sharing(
         found, different = 0, 0
         at, stop = starts[t], starts[t + 1]
         if shown[at] == shown[stop - 1]:
-            fewest_sharing[t] = 1
-            others[0, t], others[1, t], others[2, t] = rows[at], 1, rows[at]
+            out[0, t], out[1, t], out[2, t], out[3, t] = 1, rows[at], 1, rows[at]
             risks[0, t], risks[1, t] = 1.0, 1.0
             continue
         while at < stop:
@@ -103,8 +101,7 @@ def count_sharing(
             left = right
         for i in range(different):
             ids[met[i]] = 0
-        fewest_sharing[t] = fewest
-        others[0, t], others[1, t], others[2, t] = fewest_row, alone, risk_row
+        out[0, t], out[1, t], out[2, t], out[3, t] = fewest, fewest_row, alone, risk_row
         risks[0, t], risks[1, t] = risk, total
 
 

@@ -9,44 +9,31 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.kernels.cuts_twin import members
+from sfumato.kernels.sorting import run_lengths, run_starts, sort_with_places
 
 Codes = npt.NDArray[np.int32]
 Counts = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 
-def _starts(*keys: npt.NDArray[np.integer]) -> npt.NDArray[np.intp]:
-    """Where a run that agrees on all ``keys`` starts."""
-    changed = np.ones(len(keys[0]), dtype=np.bool_)
-    changed[1:] = np.logical_or.reduce([key[1:] != key[:-1] for key in keys])
-    return np.flatnonzero(changed)
-
-
-def _pairs(
-    one: npt.NDArray[np.integer], other: npt.NDArray[np.integer]
-) -> tuple[npt.NDArray[np.intp], Counts]:
+def _pairs(one: npt.NDArray[np.integer], other: npt.NDArray[np.integer]) -> tuple[Counts, Counts]:
     """Number the distinct pairs of two columns of small numbers; and how often each occurs."""
-    key = one.astype(np.int64) * (int(other.max()) + 1) + other
-    _, number, counts = np.unique(key, return_inverse=True, return_counts=True)
-    return number, counts.astype(np.int64)
+    size = int(other.max()) + 1
+    key = one.astype(np.int64) * size + other
+    ascending, order = sort_with_places(key, (int(one.max()) + 1) * size)
+    counts = run_lengths(run_starts(ascending), len(key))
+    number = np.empty(len(key), dtype=np.int64)
+    number[order] = np.repeat(np.arange(len(counts)), counts)
+    return number, counts
 
 
 def _best(
-    groups: npt.NDArray[np.integer],
-    count: int,
-    values: npt.NDArray[np.generic],
-    rows: Codes,
-    best: np.ufunc,
+    firsts: Counts, values: npt.NDArray[np.generic], rows: Codes, best: np.ufunc
 ) -> tuple[npt.NDArray[np.generic], Counts]:
-    """The best value of each group by ``best``, and the smallest row that goes with it.
-
-    ``groups`` is ascending and has every group.
-    """
-    found = best.reduceat(values, np.searchsorted(groups, np.arange(count)))
-    first = np.full(count, np.iinfo(np.int64).max, dtype=np.int64)
-    tied = values == found[groups]
-    np.minimum.at(first, groups[tied], rows[tied])
-    return found, first
+    """The best value by ``best`` of each run that begins at ``firsts``, and its smallest row."""
+    found = best.reduceat(values, firsts)
+    tied = values == np.repeat(found, run_lengths(firsts, len(values)))
+    return found, np.minimum.reduceat(np.where(tied, rows, np.iinfo(np.int32).max), firsts)
 
 
 def count_sharing(
@@ -55,22 +42,24 @@ def count_sharing(
     """Count over runs of one id within one class; the fields of ``SharingCounts``."""
     classes = len(starts) - 1
     class_of = np.repeat(np.arange(classes), np.diff(starts))
-    runs = _starts(class_of, shown)
+    runs = run_starts(class_of, shown)
     size = np.diff(np.append(runs, len(rows)))
     run_class, owner, row = class_of[runs], person[runs], rows[runs]
 
     same_size, ids = _pairs(run_class, size)
     same_size_and_owner, own = _pairs(same_size, owner)
-    one_each = np.unique(same_size_and_owner, return_index=True)[1]
+    one_each = np.zeros(len(own), dtype=np.int64)
+    one_each[same_size_and_owner] = np.arange(len(runs))
     persons = np.bincount(same_size[one_each], minlength=len(ids))[same_size]
     share = own[same_size_and_owner] / ids[same_size]
 
-    firsts = _starts(run_class, owner)
+    firsts = run_starts(run_class, owner)
     person_class = run_class[firsts]
     alone = np.logical_or.reduceat(persons == 1, firsts)
     worst = np.maximum.reduceat(share, firsts)
-    fewest, fewest_row = _best(run_class, classes, persons, row, np.minimum)
-    risk, risk_row = _best(run_class, classes, share, row, np.maximum)
+    of_class = run_starts(run_class)
+    fewest, fewest_row = _best(of_class, persons, row, np.minimum)
+    risk, risk_row = _best(of_class, share, row, np.maximum)
     return (
         fewest.astype(np.int64),
         fewest_row,

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.kernels import summaries_twin
-from sfumato.kernels.choose import COMPILED_ABOVE, worth_compiling
+from sfumato.kernels.choose import COMPILED_ABOVE, SORTING, worth_compiling
 from sfumato.kernels.threads import PARTS, in_threads, parts
 
 Codes = npt.NDArray[np.int32]
@@ -42,15 +42,12 @@ class PersonCounts(NamedTuple):
         Number of records of the person who has most of them in the class.
     largest_row
         0-based row of that person's first record in the class; of tied persons the first row.
-    first_row
-        0-based row of the class's first record.
     """
 
     persons: Counts
     squares: Counts
-    largest: Counts
+    largest: Integers
     largest_row: Integers
-    first_row: Counts
 
 
 class ValueCounts(NamedTuple):
@@ -78,9 +75,9 @@ class ValueCounts(NamedTuple):
         Equal distance of the records' values from those of the whole file, see `distances`.
     """
 
-    affiliation: Counts
+    affiliation: Integers
     affiliation_row: Integers
-    distinct: Counts
+    distinct: Integers
     entropy: Floats
     valued: Integers
     commonest: Integers
@@ -115,19 +112,9 @@ def count_records(class_of: Codes, classes: int) -> tuple[Counts, Counts]:
     classes
         Number of classes. The first row of one without a record means nothing.
     """
-    if not worth_compiling(len(class_of)):
-        return summaries_twin.count_records(class_of, classes)
-    from sfumato.kernels import summaries_loops
-
-    records, first = np.zeros(classes, dtype=np.int64), np.zeros(classes, dtype=np.int64)
-
-    def count(begin: int, end: int) -> None:
-        summaries_loops.count_records(class_of, begin, end, records, first)
-
-    scans = SCANS if classes > COMPILED_ABOVE else 1
-    edges = np.linspace(0, classes, scans + 1).astype(np.int64).tolist()
-    in_threads([partial(count, *edge) for edge in pairwise(edges)])
-    return records, first
+    first = np.zeros(classes, dtype=np.int64)
+    first[class_of[::-1]] = np.arange(len(class_of) - 1, -1, -1)
+    return np.bincount(class_of, minlength=classes), first
 
 
 def class_order(class_of: Codes, records: Counts, person: Codes) -> ClassOrder:
@@ -148,7 +135,7 @@ def class_order(class_of: Codes, records: Counts, person: Codes) -> ClassOrder:
     """
     starts = np.zeros(len(records) + 1, dtype=np.int64)
     np.cumsum(records, out=starts[1:])
-    if not worth_compiling(len(person)):
+    if not worth_compiling(len(person), SORTING):
         return ClassOrder(*summaries_twin.class_order(class_of, person, starts))
     from sfumato.kernels import summaries_loops
 
@@ -171,7 +158,7 @@ def class_order(class_of: Codes, records: Counts, person: Codes) -> ClassOrder:
 
 def in_order(order: ClassOrder, codes: Codes) -> Codes:
     """A column in the order of the classes, shape (records,)."""
-    if not worth_compiling(len(codes)):
+    if not worth_compiling(len(codes), SORTING):
         return codes[order.rows]
     from sfumato.kernels import summaries_loops
 
@@ -192,19 +179,18 @@ def count_persons(order: ClassOrder) -> PersonCounts:
         What `class_order` gave; no class is empty.
     """
     rows, starts, owners = order
-    if not worth_compiling(len(rows)):
+    if not worth_compiling(len(rows), SORTING):
         return PersonCounts(*summaries_twin.count_persons(rows, starts, owners))
     from sfumato.kernels import summaries_loops
 
-    counts = np.empty((4, len(starts) - 1), dtype=np.int64)
-    largest_row = np.empty(len(starts) - 1, dtype=np.int32)
+    counts = np.empty((2, len(starts) - 1), dtype=np.int64)
+    largest = np.empty((2, len(starts) - 1), dtype=np.int32)
 
     def count(begin: int, end: int) -> None:
-        summaries_loops.count_persons(rows, starts, owners, begin, end, counts, largest_row)
+        summaries_loops.count_persons(rows, starts, owners, begin, end, counts, largest)
 
     of_classes(starts, count)
-    persons, squares, largest, first_row = counts
-    return PersonCounts(persons, squares, largest, largest_row, first_row)
+    return PersonCounts(*counts, *largest)
 
 
 def count_values(order: ClassOrder, codes: Codes, file: Counts) -> ValueCounts:
@@ -221,24 +207,23 @@ def count_values(order: ClassOrder, codes: Codes, file: Counts) -> ValueCounts:
     """
     rows, starts, owners = order
     share = file / max(file.sum(), 1)
-    if not worth_compiling(len(rows)):
+    if not worth_compiling(len(rows), SORTING):
         return ValueCounts(*summaries_twin.count_values(rows, starts, owners, codes, share))
     from sfumato.kernels import summaries_loops
 
-    counts = np.empty((2, len(starts) - 1), dtype=np.int64)
-    others = np.empty((4, len(starts) - 1), dtype=np.int32)
+    counts = np.empty((6, len(starts) - 1), dtype=np.int32)
     spread = np.empty((2, len(starts) - 1))
 
     def count(begin: int, end: int) -> None:
         scratch = np.full((5, len(share)), -1, dtype=np.int64)
         summaries_loops.count_values(
-            rows, starts, owners, codes, share, begin, end, scratch, counts, others, spread
+            rows, starts, owners, codes, share, begin, end, scratch, counts, spread
         )
 
     of_classes(starts, count)
-    affiliation, distinct = counts
-    affiliation_row, valued, commonest = others[0], others[1], others[2:].T
+    affiliation, affiliation_row, distinct, valued = counts[:4]
     entropy, distance = spread
+    commonest = counts[4:].T
     return ValueCounts(affiliation, affiliation_row, distinct, entropy, valued, commonest, distance)
 
 

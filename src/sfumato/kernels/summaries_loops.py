@@ -19,20 +19,6 @@ ROW = (1 << 32) - 1
 
 
 @compiled
-def count_records(class_of: Codes, begin: int, end: int, records: Counts, first: Counts) -> None:
-    """Count the records of the classes from ``begin`` to before ``end``, and find their first.
-
-    ``records`` comes filled with zeros.
-    """
-    for row in range(len(class_of)):
-        t = class_of[row]
-        if begin <= t < end:
-            if records[t] == 0:
-                first[t] = row
-            records[t] += 1
-
-
-@compiled
 def _sort(keys: Counts) -> None:
     if len(keys) > FEW:
         keys.sort()
@@ -108,19 +94,18 @@ def take(codes: Codes, rows: Codes, begin: int, end: int, taken: Codes) -> None:
 
 @compiled
 def count_persons(
-    rows: Codes, starts: Counts, owners: Codes, begin: int, end: int, out: Counts, best: Codes
+    rows: Codes, starts: Counts, owners: Codes, begin: int, end: int, out: Counts, most: Codes
 ) -> None:
     """Fill the fields of `PersonCounts` for the classes from ``begin`` to before ``end``.
 
-    ``out``, shape (4, classes), holds persons, squares, largest and first_row; ``best``, shape
-    (classes,), largest_row.
+    ``out``, shape (2, classes), holds persons and squares; ``most``, shape (2, classes), largest
+    and largest_row.
     """
     for t in range(begin, end):
         persons = 0
         squares = 0
         largest = 0
         largest_row = -1
-        first_row = rows[starts[t]]
         at = starts[t]
         stop = starts[t + 1]
         while at < stop:
@@ -135,12 +120,8 @@ def count_persons(
             if records > largest or (records == largest and row < largest_row):
                 largest = records
                 largest_row = row
-            first_row = min(first_row, row)
-        out[0, t] = persons
-        out[1, t] = squares
-        out[2, t] = largest
-        out[3, t] = first_row
-        best[t] = largest_row
+        out[0, t], out[1, t] = persons, squares
+        most[0, t], most[1, t] = largest, largest_row
 
 
 @compiled
@@ -178,17 +159,15 @@ def count_values(
     begin: int,
     end: int,
     scratch: Counts,
-    out: Counts,
-    others: Codes,
+    out: Codes,
     spread: Floats,
 ) -> None:
     """Fill the fields of `ValueCounts` for the classes from ``begin`` to before ``end``.
 
-    ``out``, shape (2, classes), holds affiliation and distinct; ``others``, shape (4, classes),
-    affiliation_row, valued, commonest and second commonest; ``spread``, shape (2, classes),
-    entropy and distance. ``scratch``, shape (5, values), holds per value its records (-1 while
-    the class has none), persons, last person and first row; its last row lists the class's
-    values.
+    ``out``, shape (6, classes), holds affiliation, affiliation_row, distinct, valued, commonest
+    and second commonest; ``spread``, shape (2, classes), entropy and distance. ``scratch``, shape
+    (5, values), holds per value its records (-1 while the class has none), persons, last person
+    and first row; its last row lists the class's values.
     """
     records, persons, last, first = scratch[0], scratch[1], scratch[2], scratch[3]
     met = scratch[4]
@@ -214,8 +193,7 @@ def count_values(
                 if last[value] != owner:
                     persons[value] += 1
                     last[value] = owner
-        out[0, t], others[0, t], others[2, t], others[3, t], spread[0, t], spread[1, t] = (
-            _read_class(scratch, distinct, valued, file)
+        out[0, t], out[1, t], out[4, t], out[5, t], spread[0, t], spread[1, t] = _read_class(
+            scratch, distinct, valued, file
         )
-        out[1, t] = distinct
-        others[1, t] = valued
+        out[2, t], out[3, t] = distinct, valued

@@ -190,13 +190,22 @@ def _printed(
     key: Ints,
     value_of: Callable[[int], Released],
     leaves: Ints,
+    text_of: Callable[[int], str] | None = None,
 ) -> ReleasedColumn:
-    """Print each distinct key once; classes with the same cell have the same text."""
+    """Print each distinct key once; classes with the same cell have the same text.
+
+    ``text_of`` prints the value of a key, where that is known to be simple.
+    """
     key = np.where(held.mixed, -1, np.where(held.present == 0, -2, key))
     distinct, key_of_class = np.unique(key, return_inverse=True)
     special: dict[int, Released] = {-1: Anything(), -2: Missing()}
     show = _printer(column)
-    printed = [show(special[each] if each < 0 else value_of(each)) for each in distinct.tolist()]
+    printed = [
+        text_of(each)
+        if text_of and each >= 0
+        else show(special[each] if each < 0 else value_of(each))
+        for each in distinct.tolist()
+    ]
     texts = tuple(dict.fromkeys(printed))
     number = {text: place for place, text in enumerate(texts)}
     text_of_key = np.array([number[text] for text in printed], dtype=np.int32)
@@ -214,7 +223,24 @@ def _ranges(column: CodedColumn, held: Spread) -> ReleasedColumn:
         return _between(column, low, high)
 
     key = held.lowest.astype(np.int64) * size + held.highest
-    return _printed(column, held, key, value, held.highest - held.lowest + 1)
+    leaves = held.highest - held.lowest + 1
+    return _printed(column, held, key, value, leaves, _text_of_whole_numbers(column))
+
+
+def _text_of_whole_numbers(column: CodedColumn) -> Callable[[int], str] | None:
+    """Print a range of a column of whole numbers that nothing makes ambiguous: there are many."""
+    domain = column.domain
+    if not isinstance(domain, NumberDomain) or domain.unit != "number" or column.ends is not None:
+        return None
+    if domain.decimals or domain.width or column.hierarchy is not None or (domain.points < 0).any():
+        return None
+    points = domain.points.tolist()
+
+    def text(key: int) -> str:
+        low, high = divmod(key, len(points))
+        return f"{points[low]}-{points[high]}" if low < high else str(points[low])
+
+    return text
 
 
 def _between(column: CodedColumn, low: int, high: int) -> Released:

@@ -87,12 +87,12 @@ class ClassSummary:
     records: Counts
     persons: Counts
     squares: Counts
-    largest: Counts
-    affiliation: Mapping[str, Counts] = field(default_factory=dict)
-    distinct: Mapping[str, Counts] = field(default_factory=dict)
+    largest: Integers
+    affiliation: Mapping[str, Integers] = field(default_factory=dict)
+    distinct: Mapping[str, Integers] = field(default_factory=dict)
     distance: Mapping[str, Floats] = field(default_factory=dict)
     ordered_distance: Mapping[str, Floats] = field(default_factory=dict)
-    fewest_sharing: Counts = field(default_factory=_unknown)
+    fewest_sharing: Integers = field(default_factory=_unknown)
     population: Counts = field(default_factory=_unknown)
     first_row: Counts = field(default_factory=_unknown)
     largest_row: Integers = field(default_factory=_unknown)

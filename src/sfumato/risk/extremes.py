@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from sfumato.core.measure import Measure, Position
 from sfumato.kernels.threads import in_threads
-from sfumato.risk.classes import ClassSummary, Counts, Floats, Integers
+from sfumato.risk.classes import ClassSummary, Floats, Integers
 
 BLOCK = 1 << 16
 """Classes that are looked at together, so that what is computed of them stays in a cache."""
@@ -36,7 +36,7 @@ def highest(
     return _at(name, int(np.argmax(values)), values, rows, why, threshold)
 
 
-def smallest_count(values: Counts, rows: Integers) -> tuple[int, Position]:
+def smallest_count(values: Integers, rows: Integers) -> tuple[int, Position]:
     """The smallest count over classes and where it is."""
     at = int(np.argmin(values))
     return int(values[at]), position(at, rows)

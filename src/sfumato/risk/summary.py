@@ -73,7 +73,7 @@ def summarize(
     order = None if single and not sensitive else class_order(class_of, records, person)
     if single or order is None:
         ones = np.broadcast_to(np.int64(1), len(records))
-        counts = PersonCounts(records, records, ones, first, first)
+        counts = PersonCounts(records, records, ones, first)
         sharing = _alone_or_equal(records, first)
     else:
         counts = count_persons(order)
@@ -89,7 +89,7 @@ def summarize(
         distance={name: value.distance for name, value in values.items()},
         ordered_distance=distances,
         fewest_sharing=sharing.fewest,
-        first_row=counts.first_row,
+        first_row=first,
         largest_row=counts.largest_row,
         affiliation_row={name: value.affiliation_row for name, value in values.items()},
         entropy={name: value.entropy for name, value in values.items()},

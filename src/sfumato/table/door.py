@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from sfumato.core.errors import InputError
 from sfumato.core.progress import Progress, silent
-from sfumato.kernels.choose import worth_compiling
+from sfumato.kernels.choose import SORTING, worth_compiling
 from sfumato.kernels.loading import load_compiler
 from sfumato.kernels.threads import in_threads, one_by_one, read_ahead
 from sfumato.schema import Kind, Schema
@@ -194,7 +194,8 @@ def _side_by_side(
         return accumulator.finish()
 
     tasks = [partial(read, name) for name in names]
-    ready = load_compiler() if large else None
+    compiling = people and source.rows is not None and worth_compiling(source.rows, SORTING)
+    ready = load_compiler() if compiling else None
     raws = {}
     for name, raw in zip(names, one_by_one(tasks, alone=not large), strict=True):
         raws[name] = raw

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.core.errors import InputError
-from sfumato.kernels.choose import worth_compiling
+from sfumato.kernels.choose import SORTING, worth_compiling
 from sfumato.table.columns import MISSING, Codes
 from sfumato.table.encoding.arrow_types import as_numpy, check_utf8, flags, from_numpy, is_text
 from sfumato.table.encoding.many_values import ManyValues
@@ -142,10 +142,14 @@ class Accumulator:
             self._merge()
         self._pending.append(([len(self._codes) - 1], values))
         self._waiting += len(values)
-        if worth_compiling(len(values)) and ManyValues.can_be(values.type):
+        if self._has_many(len(values)) and ManyValues.can_be(values.type):
             self._merge()
             self._many = ManyValues(values.type)
             self._many.number(self._known)
+
+    def _has_many(self, values: int) -> bool:
+        """Whether a batch of so many values shows that the compiled loop pays off from here on."""
+        return worth_compiling(values) and worth_compiling(self._taken, SORTING)
 
     def _is_kind(self, kind: pa.DataType) -> bool:
         """Whether a batch is of the type of those before it, texts of any width being one."""

@@ -15,7 +15,6 @@ from sfumato.table.sources.formats import (
     open_excel,
     open_statistics,
 )
-from sfumato.table.sources.frames import open_frame
 from sfumato.table.sources.parquet_file import PARQUET_SUFFIXES, open_parquet_file
 
 __all__ = ["Source", "open_source"]
@@ -49,6 +48,8 @@ def open_source(data: object, *, delimiter: str | None = None) -> Source:
             raise InputError(
                 "parameter delimiter", "is for CSV files only", found="data that is not a path"
             )
+        from sfumato.table.sources.frames import open_frame  # narwhals, which no file needs
+
         return open_frame(data)
     path = Path(os.fsdecode(data))
     if "\n" in path.name:
