@@ -16,7 +16,7 @@ def study(
         str,
         typer.Argument(
             metavar="NAME",
-            help="The study: kartal-li-2020 or dankar-elemam-2010.",
+            help="The study: kartal-li-2020, dankar-elemam-2010 or mindfirl-2019.",
             show_default=False,
         ),
     ],
@@ -27,8 +27,9 @@ def study(
             help="Where the paper's data is, as published. kartal-li-2020: INFORMS 2008 "
             "(conditions_2005.parquet, demographics_2005.parquet), MovieLens 100K (u.data, "
             "u.user), PKDD'99 bank (client.asc, account.asc, disp.asc, trans.asc, district.asc). "
-            "dankar-elemam-2010: adult.csv, demographics_2005.parquet. What is absent is left "
-            "out. Without it: the worked example, or generated data, only.",
+            "dankar-elemam-2010: adult.csv, demographics_2005.parquet. mindfirl-2019: FEBRL "
+            "(dataset3.csv). What is absent is left out. Without it: the worked example, or "
+            "generated data, only.",
             show_default=False,
         ),
     ] = None,

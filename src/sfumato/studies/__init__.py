@@ -7,13 +7,18 @@ from types import MappingProxyType
 
 from sfumato.studies.dankar_el_emam.whole import dankar_elemam_2010
 from sfumato.studies.kartal_li.whole import kartal_li_2020
+from sfumato.studies.mindfirl.whole import mindfirl_2019
 from sfumato.studies.study import Study
 
 STUDIES: Mapping[str, Callable[..., Study]] = MappingProxyType(
-    {"kartal-li-2020": kartal_li_2020, "dankar-elemam-2010": dankar_elemam_2010}
+    {
+        "kartal-li-2020": kartal_li_2020,
+        "dankar-elemam-2010": dankar_elemam_2010,
+        "mindfirl-2019": mindfirl_2019,
+    }
 )
 """Each study by its name: a function of the data folder (or ``None``) and ``progress``."""
 DRAWN = frozenset({"dankar-elemam-2010"})
 """The studies that draw samples; they also take ``repetitions`` and ``seed``."""
 
-__all__ = ["DRAWN", "STUDIES", "Study", "dankar_elemam_2010", "kartal_li_2020"]
+__all__ = ["DRAWN", "STUDIES", "Study", "dankar_elemam_2010", "kartal_li_2020", "mindfirl_2019"]

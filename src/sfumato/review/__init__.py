@@ -1,0 +1,1 @@
+"""Clerical review: what a pair may show, what it costs, and a budget that holds."""

@@ -1,0 +1,1 @@
+"""Anonymity sets: which records of the database agree with what is seen of one."""

@@ -1,0 +1,1 @@
+"""What workers answer about pairs, how far they agree, and how often they are right."""

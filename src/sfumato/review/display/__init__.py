@@ -1,0 +1,1 @@
+"""What a pair shows of its values in each mode."""

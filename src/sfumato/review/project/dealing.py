@@ -1,0 +1,212 @@
+"""Which pairs each worker gets: dealt evenly, dealt again, taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from sfumato.core.errors import InputError
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Deal:
+    """Which pairs each worker has, in the order in which they are shown.
+
+    Nothing in it says which of them are gold pairs.
+
+    Attributes
+    ----------
+    pairs_of
+        By worker, ids of the pairs.
+    """
+
+    pairs_of: Mapping[str, tuple[str, ...]]
+
+    @property
+    def workers_of(self) -> Mapping[str, tuple[str, ...]]:
+        """By pair, the workers that have it."""
+        found: dict[str, list[str]] = {}
+        for worker, pairs in self.pairs_of.items():
+            for pair in pairs:
+                found.setdefault(pair, []).append(worker)
+        return {pair: tuple(workers) for pair, workers in found.items()}
+
+
+def deal(
+    pairs: Sequence[str],
+    workers: Sequence[str],
+    each: int,
+    rng: np.random.Generator,
+    *,
+    groups: Sequence[int] | None = None,
+    earlier: Deal | None = None,
+) -> Deal:
+    """Deal each pair to some of the workers, who get equally many, in a random order.
+
+    Without groups, the workers' numbers of pairs differ by one at most. Pairs of a group go to
+    the same workers and stand together in their order, so that fewer workers see a record, but
+    those see it oftener; the numbers of pairs then differ by the largest group at most.
+
+    Parameters
+    ----------
+    pairs
+        Ids of the pairs.
+    workers
+        The workers' pseudonyms.
+    each
+        How many workers get each pair.
+    rng
+        Source of randomness.
+    groups
+        The group of each pair, as `of_one_record` finds them.
+    earlier
+        What has been dealt; it is added to, and who has less gets more.
+
+    Raises
+    ------
+    InputError
+        If there are fewer workers than each pair needs, or a worker or pair is there twice.
+    """
+    _check(pairs, workers, each, earlier)
+    have = {} if earlier is None else dict(earlier.pairs_of)
+    own: dict[str, list[list[str]]] = {worker: [] for worker in workers}
+    load = np.array([len(have.get(worker, ())) for worker in workers], dtype=np.int64)
+    for block in _blocks(pairs, groups, rng):
+        for number in _least(load, each, rng):
+            own[workers[number]].append(block)
+            load[number] += len(block)
+    for worker, blocks in own.items():
+        order = rng.permutation(len(blocks)).tolist()
+        have[worker] = (*have.get(worker, ()), *(pair for n in order for pair in blocks[n]))
+    return Deal(have)
+
+
+def deal_again(
+    dealt: Deal,
+    pairs: Sequence[str],
+    workers: Sequence[str],
+    rng: np.random.Generator,
+    *,
+    seen: Mapping[str, Collection[str]] | None = None,
+) -> Deal:
+    """Deal each of some pairs to one more worker who has not had it, the least busy first.
+
+    Parameters
+    ----------
+    dealt
+        What has been dealt.
+    pairs
+        Ids of the pairs.
+    workers
+        Those who may get them.
+    rng
+        Source of randomness.
+    seen
+        By worker, pairs that he has had and does not get again.
+
+    Raises
+    ------
+    InputError
+        If a pair is left that all of the workers have or have had.
+    """
+    own = {worker: list(dealt.pairs_of.get(worker, ())) for worker in workers}
+    had = {worker: {*own[worker], *(seen or {}).get(worker, ())} for worker in workers}
+    for place in rng.permutation(len(pairs)).tolist():
+        pair = pairs[place]
+        free = [worker for worker in workers if pair not in had[worker]]
+        if not free:
+            raise InputError(
+                "the workers", "must have one who has not had the pair", found="none for a pair"
+            )
+        load = np.array([len(own[worker]) for worker in free], dtype=np.int64)
+        worker = free[int(_least(load, 1, rng)[0])]
+        own[worker].append(pair)
+        had[worker].add(pair)
+    return Deal({**dealt.pairs_of, **{worker: tuple(each) for worker, each in own.items()}})
+
+
+def take_back(
+    dealt: Deal, worker: str, *, but: Collection[str] = ()
+) -> tuple[Deal, tuple[str, ...]]:
+    """Take pairs back from a worker.
+
+    Parameters
+    ----------
+    dealt
+        What has been dealt.
+    worker
+        The worker.
+    but
+        Pairs that the worker keeps: those that are decided.
+
+    Returns
+    -------
+    tuple
+        What is dealt now, and the pairs that were taken back.
+
+    Raises
+    ------
+    InputError
+        If the worker has never got a pair.
+    """
+    if worker not in dealt.pairs_of:
+        raise InputError("a worker", "must have pairs that can be taken back", found="none")
+    kept = tuple(pair for pair in dealt.pairs_of[worker] if pair in but)
+    taken = tuple(pair for pair in dealt.pairs_of[worker] if pair not in but)
+    return Deal({**dealt.pairs_of, worker: kept}), taken
+
+
+def of_one_record(left: Ints, right: Ints) -> Ints:
+    """The group of each pair: pairs that share a record, directly or by others, are in one.
+
+    Parameters
+    ----------
+    left, right
+        Numbers of the two records of each pair; shape (pairs,).
+    """
+    records, number = np.unique(np.concatenate([left, right]), return_inverse=True)
+    one, two = number[: len(left)], number[len(left) :]
+    graph = coo_array((np.ones(len(left)), (one, two)), shape=(len(records),) * 2)
+    _, group = connected_components(graph, directed=False)
+    return np.asarray(group[one], dtype=np.int64)
+
+
+def _check(pairs: Sequence[str], workers: Sequence[str], each: int, earlier: Deal | None) -> None:
+    if not 1 <= each <= len(workers):
+        raise InputError(
+            "the number of workers for each pair",
+            "must be 1 at least, and as many workers at most as there are",
+            found=f"{each} for {len(workers)} workers",
+        )
+    before = set() if earlier is None else {p for own in earlier.pairs_of.values() for p in own}
+    for what, names in (("a worker", workers), ("a pair", pairs)):
+        if len(set(names)) < len(names):
+            raise InputError(what, "must be there once", found="the same one again")
+    if before & set(pairs):
+        raise InputError("a pair", "must not have been dealt before", found="one that has")
+
+
+def _blocks(
+    pairs: Sequence[str], groups: Sequence[int] | None, rng: np.random.Generator
+) -> list[list[str]]:
+    """What is dealt at once, in a random order but the larger first, so that the rest evens out."""
+    order = rng.permutation(len(pairs)).tolist()
+    if groups is None:
+        return [[pairs[place]] for place in order]
+    found: dict[int, list[str]] = {}
+    for place in order:
+        found.setdefault(int(groups[place]), []).append(pairs[place])
+    return sorted(found.values(), key=len, reverse=True)
+
+
+def _least(load: Ints, count: int, rng: np.random.Generator) -> Ints:
+    """Numbers of those with the least load, ties at random."""
+    order: Ints = np.lexsort((rng.random(len(load)), load))
+    return order[:count]

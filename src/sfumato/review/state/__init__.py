@@ -1,0 +1,1 @@
+"""What has been disclosed to each worker, what it cost, and what the next opening would cost."""
