@@ -22,7 +22,7 @@ DATA ?= $(wildcard ../shared/data)
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(STAMP)-demo ## two clinics' visits: generated, measured, released, reported
+demo: $(STAMP)-demo ## two clinics' patients: generated, linked; their visits: released, reported
 	@$(BIN)/sfumato demo
 
 test: $(STAMP)-test ## run the tests
@@ -79,9 +79,9 @@ $(PEERS)/.stamp: benchmarks/peers.txt
 	  --requirement benchmarks/peers.txt
 	@touch $@
 
-WANTS_demo  := --editable '.[report]'
+WANTS_demo  := --editable '.[link,report]'
 WANTS_test  := --editable '.[all]' --group test
 WANTS_check := --editable '.[all]' --group check
-WANTS_bench := --editable '.[report]' --group bench
+WANTS_bench := --editable '.[link,report]' --group bench
 
 .PRECIOUS: $(STAMP)-%

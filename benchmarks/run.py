@@ -1,16 +1,18 @@
 """Every figure of docs/performance.md, measured in one run on this machine.
 
-Usage: run.py [tree|processes|peers|loss|many_cells ...]    (all of them where none is named)
+Usage: run.py [PART ...]    (all parts where none is named: tree, processes, ... as below)
 """
 
 from __future__ import annotations
 
 import sys
 
+import linkage
 import loss
 import many_cells
 import peers
 import processes
+import review
 import trees
 from timing import machine
 
@@ -20,6 +22,8 @@ PARTS = {
     "peers": peers.report,
     "loss": loss.report,
     "many_cells": many_cells.report,
+    "review": review.report,
+    "linkage": linkage.report,
 }
 
 

@@ -7,6 +7,7 @@ import platform
 import resource
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -95,6 +96,38 @@ def run(command: Sequence[str | Path], timeout: float | None = None) -> Run:
     if done.returncode:
         raise RuntimeError(f"{Path(str(command[0])).name} failed: {done.stderr[-400:]}")
     return Run(time.perf_counter() - start, _children() - before)
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What a whole process and its children used: seconds, CPU seconds, peak memory in bytes."""
+
+    wall: float
+    cpu: float
+    peak: int
+
+
+def usage(command: Sequence[str | Path]) -> Usage:
+    """Run a command to its end; what it prints is thrown away.
+
+    Raises
+    ------
+    RuntimeError
+        If the command fails.
+    """
+    start = time.perf_counter()
+    with tempfile.TemporaryFile() as said:
+        process = subprocess.Popen(  # noqa: S603
+            [str(part) for part in command], stdout=subprocess.DEVNULL, stderr=said
+        )
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode:
+            said.seek(0)
+            last = said.read().decode(errors="replace")[-400:]
+            raise RuntimeError(f"{Path(str(command[0])).name} failed: {last}")
+    wall = time.perf_counter() - start
+    return Usage(wall, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024)
 
 
 def _children() -> float:

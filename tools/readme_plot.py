@@ -1,7 +1,11 @@
-"""Draw the README's picture: what `make demo` finds before and after its release."""
+"""Draw the README's picture: what `make demo` finds before and after its release.
+
+Usage: readme_plot.py FOLDER, where the demo has run.
+"""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,7 +15,6 @@ import numpy as np
 import vl_convert
 
 import sfumato as sf
-from sfumato.examples import generate_clinics
 from sfumato.risk.multi_record import gidr, gsar
 
 TARGET = Path(__file__).parents[1] / "docs" / "images" / "demo.svg"
@@ -50,11 +53,14 @@ def panel(title: str, risks: tuple[sf.Risk, sf.Risk]) -> Any:
     )
 
 
-def main() -> None:
+def main(folder: Path) -> None:
     """Measure and draw."""
-    clinics = generate_clinics(2_000, rng=2020)
     release = sf.anonymize(
-        clinics.visits, clinics.schema, sf.GBalance(0.9), sf.HAffiliation(0.5), seed=2020
+        folder / "linked" / "linked.parquet",
+        sf.load_schema(folder / "linked" / "linked.toml"),
+        sf.GBalance(0.9),
+        sf.HAffiliation(0.5),
+        seed=2020,
     )
     risks = (release.risk_before, release.risk)
     chart = alt.hconcat(*(panel(title, risks) for title in PANELS)).configure(
@@ -64,4 +70,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(Path(sys.argv[1]))

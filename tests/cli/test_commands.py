@@ -315,35 +315,6 @@ def test_reports(folder: Path, run: Run) -> None:
     assert json.loads((folder / "report.json").read_text(encoding="utf-8"))
 
 
-def test_demo_twice(tmp_path: Path, run: Run) -> None:
-    written = []
-    for _ in range(2):
-        result = run("demo", "--output", "clinics", "--persons", "200")
-        assert result.code == 0
-        names = ("visits.csv", "schema.toml", "release.csv", "release.toml", "report.html")
-        for name in names:
-            assert (tmp_path / "clinics" / name).is_file()
-            assert name in result.out
-        written.append((tmp_path / "clinics" / "release.csv").read_bytes())
-    assert written[0] == written[1]
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("--persons", "0"), "persons"),
-        (("--persons", "-5"), "persons"),
-        (("--seed", "-1"), "seed"),
-        (("--output", "visits.csv"), "must be a folder that exists or can be made"),
-        (("--output", "visits.csv/demo"), "must be a folder that exists or can be made"),
-    ],
-)
-def test_a_wrong_demo(words: tuple[str, ...], said: str, folder: Path, run: Run) -> None:
-    result = run("demo", *words)
-    assert (result.code, result.out) == (1, "")
-    assert said in result.err
-
-
 def test_the_study_of_kartal_and_li(tmp_path: Path, run: Run) -> None:
     result = run("study", "kartal-li-2020", "--json")
     assert result.code == 0

@@ -23,6 +23,7 @@ Run = Callable[..., "object"]
 A, B = "patients_hospital.csv", "patients_practice.csv"
 FILES = {
     "analytic.parquet",
+    "identifying.parquet",
     "levels.parquet",
     "link.toml",
     "linked.parquet",

@@ -28,6 +28,7 @@ from sfumato.examples import (
 from sfumato.examples.mistakes import NEIGHBOURS, misread_dates, misspelt, mistyped, swapped_dates
 from sfumato.examples.names import FAMILY_NAMES, GIVEN_NAMES
 from sfumato.examples.nicknames import NICKNAMES
+from sfumato.schema import load_schema
 
 PERSON_RATES = ("twins", "juniors", "registered_twice")
 NO_ERRORS = replace(
@@ -338,10 +339,10 @@ def test_the_files_hold_the_tables(tmp_path: Path) -> None:
     paths = write_registrations(made, tmp_path / "new")
     assert [path.name for path in paths] == [
         *("patients_hospital.csv", "patients_practice.csv"),
-        *("visits_hospital.csv", "visits_practice.csv", "truth.csv"),
+        *("visits_hospital.csv", "visits_practice.csv", "truth.csv", "schema.toml", "icd9.csv"),
     ]
     tables = (made.hospital, made.practice, made.hospital_visits, made.practice_visits, made.truth)
-    for path, table in zip(paths, tables, strict=True):
+    for path, table in zip(paths, tables, strict=False):
         with path.open(encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))
         assert len(rows) == len(table)
@@ -350,3 +351,9 @@ def test_the_files_hold_the_tables(tmp_path: Path) -> None:
             for name, value in table.slice(0, 1).to_pylist()[0].items()
         }
         assert rows[0] == first
+    assert load_schema(paths[-2]) == made.schema
+    named = {"patient", *made.schema.columns()}
+    assert named == {*made.hospital.column_names, *made.hospital_visits.column_names}
+    with paths[-1].open(encoding="utf-8", newline="") as file:
+        codes = {row["icd9"] for row in csv.DictReader(file)}
+    assert set(made.practice_visits["icd9"].to_pylist()) <= codes

@@ -1,10 +1,13 @@
 """Public data with known truth, linked with a suggested specification and no labels."""
 
+from collections import Counter
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pc
 import pytest
 
+import sfumato as sf
 from sfumato.linkage.model.fit import fit_and_score
 from sfumato.linkage.persons.clusters import find_persons
 from sfumato.linkage.quality.truth import quality_of_pairs
@@ -43,6 +46,22 @@ def test_febrl(shared_data, files, least):
     assert found >= least
     assert abs(model.prior * model.comparisons - true) <= 0.01 * true
     assert lost <= 0.01 * true
+
+
+@pytest.mark.parametrize(
+    ("files", "least"), [(("dataset3.csv",), 0.99), (("dataset4a.csv", "dataset4b.csv"), 0.995)]
+)
+def test_febrl_from_files_to_persons(shared_data, files, least):
+    """Pairwise F1 of the persons of sf.link, counted from the names of the records."""
+    links = sf.link([shared_data / "febrl" / name for name in files], seed=1)
+    rows = links.persons.to_pylist()
+    true = Counter(febrl_person(row["id"]) for row in rows)
+    found = Counter(row["person"] for row in rows)
+    both = Counter((febrl_person(row["id"]), row["person"]) for row in rows)
+    right, *all_pairs = (
+        sum(count * (count - 1) // 2 for count in each.values()) for each in (both, true, found)
+    )
+    assert 2 * right / sum(all_pairs) >= least
 
 
 def test_fake_people(shared_data):

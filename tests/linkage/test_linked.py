@@ -120,7 +120,7 @@ def test_no_file_on_the_way_has_a_sensitive_value_beside_an_identifier(
     sensitive = {path.name for path in files if _holds(path, "SECRET-")}
     identifying = {path.name for path in files if _holds(path, "zqx")}
     assert {"analytic_000.parquet", "analytic.parquet", "linked.parquet"} <= sensitive
-    assert {"identifying_000.parquet", "review.parquet"} <= identifying
+    assert {"identifying_000.parquet", "identifying.parquet", "review.parquet"} <= identifying
     assert not sensitive & identifying
     patients = set(tables["hospital"]["patient"].to_pylist())
     for path in files:

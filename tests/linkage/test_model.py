@@ -15,6 +15,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import expit
 
 from sfumato.core.errors import InputError, SfumatoError
+from sfumato.examples import generate_clinics
+from sfumato.examples.registrations import generate_registrations
+from sfumato.examples.write import write_registrations
 from sfumato.linkage.model.blocked import RulePairs, check_pairs, lost_by_patterns
 from sfumato.linkage.model.fit import fit_and_score
 from sfumato.linkage.model.levels.dates import date_levels
@@ -26,7 +29,8 @@ from sfumato.linkage.model.score import scores
 from sfumato.linkage.model.settings import settings_from
 from sfumato.linkage.model.train import BELIEF, steadied
 from sfumato.linkage.sources.open import open_sources
-from sfumato.linkage.spec.model import LinkSpec, spec_of_settings
+from sfumato.linkage.spec.model import LinkSpec, Mode, spec_of_settings
+from sfumato.linkage.suggest.suggest import suggest
 
 COLUMNS = {
     "given_name": "given name",
@@ -142,6 +146,17 @@ def test_a_few_records_are_linked_by_first_guesses():
     assert np.sum(true & (pairs.score > 0.5)) >= 7
     assert np.all(true[pairs.score > 0.5])
     assert any("could not be estimated" in note for note in model.notes)
+
+
+def test_a_session_that_fails_leaves_every_comparison(tmp_path):
+    """20 persons: no pair of some training rule differs in anything, and Splink gives up."""
+    write_registrations(generate_registrations(generate_clinics(20, rng=2020)), tmp_path)
+    tables = {name: tmp_path / f"patients_{name}.csv" for name in ("hospital", "practice")}
+    spec = suggest(tables, mode=Mode.LINK_AND_DEDUPE, id_column="patient").spec
+    with open_sources(tables, spec) as opened:
+        _, model = fit_and_score(opened)
+    compared = {each.comparison for each in model.weights}
+    assert {"given_name", "surname", "date_of_birth"} <= compared
 
 
 def test_settings_of_splink_are_taken_as_they_are(linked):

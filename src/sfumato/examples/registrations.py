@@ -10,16 +10,28 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.examples.clinics import Clinics
-from sfumato.examples.people import DAYS_PER_YEAR
+from sfumato.examples.people import DAYS_PER_YEAR, EDUCATION
 from sfumato.examples.places import ZIPS
 from sfumato.examples.registering import ErrorRates, Written, written
 from sfumato.examples.relatives import RELATIONS, Identities, identities
 from sfumato.examples.visits import CLINICS, WINDOW_START
+from sfumato.schema import Schema
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 _NUMBERS = (("H", 1), ("", 40_000_001))
 """Of each clinic, what its patient numbers begin with, and the lowest of them."""
+_SCHEMA = Schema(
+    direct_identifiers=("given_name", "surname", "phone", "date_of_birth", "visit_date"),
+    quasi_identifiers={
+        "age": "numeric",
+        "sex": "categorical",
+        "zip": "numeric",
+        "education": {"kind": "ordered", "order": EDUCATION},
+    },
+    sensitive=("icd9",),
+    insensitive=("department", "charge"),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +53,8 @@ class Registrations:
         with semicolons between.
     rates
         How often registrations err.
+    schema
+        What the columns of patients and visits are, but for the clinics' own numbers.
     """
 
     hospital: pa.Table
@@ -49,6 +63,7 @@ class Registrations:
     practice_visits: pa.Table
     truth: pa.Table
     rates: ErrorRates
+    schema: Schema
 
 
 def generate_registrations(clinics: Clinics, rates: ErrorRates | None = None) -> Registrations:
@@ -84,6 +99,7 @@ def generate_registrations(clinics: Clinics, rates: ErrorRates | None = None) ->
         practice_visits=practice.visits,
         truth=pa.concat_tables([hospital.truth(who, key), practice.truth(who, key)]),
         rates=rates,
+        schema=_SCHEMA,
     )
 
 

@@ -20,9 +20,17 @@ _HEADER = """\
 # Each column of visits.csv has one role; hospital.csv and practice.csv lack the column clinic.
 """
 
+_REGISTRATIONS_HEADER = """\
+# Patients and visits of two made-up clinics, as sfumato.examples.generate_registrations draws them.
+# Each column has one role, but for the clinics' own numbers, the column patient.
+"""
+
 _NOTES = {
     "patient": "the person; the same key in both clinics, as linkage would give it",
     "name": "names the person",
+    "given_name": "names the person",
+    "surname": "names the person",
+    "date_of_birth": "singles out a person; release the age instead",
     "phone": "reaches the person",
     "visit_date": "a date of visit singles out a person; release the age instead",
     "age": "completed years at the visit; it grows between visits",
@@ -69,19 +77,19 @@ def write_clinics(clinics: Clinics, folder: str | os.PathLike[str]) -> tuple[Pat
     _write_csv(clinics.practice, practice, quoting="none")
     _write_csv(clinics.visits, visits, quoting="none")
     write_text(schema, f"{_HEADER}\n{dump_schema(clinics.schema, _NOTES)}")
-    meanings = {"icd9": list(DESCRIPTIONS), "description": list(DESCRIPTIONS.values())}
-    _write_csv(pa.table(meanings), codes, quoting="needed")
+    _write_codes(codes)
     return hospital, practice, visits, schema, codes
 
 
 def write_registrations(
     registrations: Registrations, folder: str | os.PathLike[str]
 ) -> tuple[Path, ...]:
-    """Write the patients and visits of both clinics, and the truth, into a folder.
+    """Write the patients and visits of both clinics, the truth, and the schema into a folder.
 
     The files are ``patients_hospital.csv``, ``patients_practice.csv``, ``visits_hospital.csv``,
-    ``visits_practice.csv`` and ``truth.csv``. Each is written whole or not at all; a file of the
-    same name is replaced. Missing values are empty cells.
+    ``visits_practice.csv``, ``truth.csv``, ``schema.toml`` (with comments) and ``icd9.csv`` (code,
+    description). Each is written whole or not at all; a file of the same name is replaced.
+    Missing values are empty cells.
 
     Parameters
     ----------
@@ -110,7 +118,16 @@ def write_registrations(
     }
     for name, table in tables.items():
         _write_csv(table, place / name, quoting="none")
-    return tuple(place / name for name in tables)
+    text = f"{_REGISTRATIONS_HEADER}\n{dump_schema(registrations.schema, _NOTES)}"
+    write_text(place / "schema.toml", text)
+    _write_codes(place / "icd9.csv")
+    return tuple(place / name for name in (*tables, "schema.toml", "icd9.csv"))
+
+
+def _write_codes(path: Path) -> None:
+    """What the codes of diagnoses mean."""
+    meanings = {"icd9": list(DESCRIPTIONS), "description": list(DESCRIPTIONS.values())}
+    _write_csv(pa.table(meanings), path, quoting="needed")
 
 
 def _folder(folder: str | os.PathLike[str]) -> Path:

@@ -73,6 +73,7 @@ def apply_decisions(
         analytic=earlier.analytic,
         linked_schema=LinkedSchema(earlier.schema, {}),
         review=earlier.review,
+        identifying=earlier.identifying,
         spec=earlier.spec,
         suggested=False,
         notes={},

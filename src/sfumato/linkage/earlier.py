@@ -19,6 +19,7 @@ from sfumato.linkage.files import (
     ANALYTIC,
     ANSWERS,
     CHECKS,
+    IDENTIFYING,
     LEVELS,
     LINKED_SCHEMA,
     MANIFEST,
@@ -29,7 +30,7 @@ from sfumato.linkage.files import (
     SPEC,
 )
 from sfumato.linkage.linked.stack import Analytic
-from sfumato.linkage.manifest import LinkManifest, load_link_manifest
+from sfumato.linkage.manifest import ENCODINGS, LinkManifest, load_link_manifest
 from sfumato.linkage.model.blocked import RulePairs
 from sfumato.linkage.model.saved import Model, load_model
 from sfumato.linkage.pairs.table import known_records, pairs_of_table
@@ -108,6 +109,7 @@ class Earlier:
             lost=of_manifest["expected_lost_to_blocking"],
             impossible=dict(of_manifest["impossible_dates"]),
             notes=tuple(of_manifest["notes"]),
+            engine=of_manifest.get("engine", "duckdb"),
         )
 
     @cached_property
@@ -134,6 +136,12 @@ class Earlier:
             If the file is missing or not whole.
         """
         return _table(self.folder / REVIEW)
+
+    @cached_property
+    def identifying(self) -> Path | None:
+        """The file of all records' identifying attributes; ``None`` where there is none."""
+        path = self.folder / IDENTIFYING
+        return path if path.is_file() else None
 
     @cached_property
     def checks(self) -> Checks | None:
@@ -215,6 +223,13 @@ def read_earlier(folder: str | os.PathLike[str]) -> Earlier:
             found=f"no {MANIFEST} in it" if place.is_dir() else "no such folder",
         )
     manifest = load_link_manifest(place / MANIFEST)
+    if ENCODINGS in manifest.model:
+        raise InputError(
+            f"folder {place.name or place}",
+            "must hold a linkage of clear tables",
+            found="one of encodings, which nobody can review or continue",
+            advice="link the encodings again",
+        )
     table = _table(place / PERSONS)
     source = table["source"].combine_chunks()
     ids = table["id"].cast(pa.large_string()).combine_chunks()

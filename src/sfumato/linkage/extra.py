@@ -1,4 +1,4 @@
-"""The packages of the extra ``[link]``, imported when they are needed."""
+"""The packages of the extras ``[link]`` and ``[spark]``, imported when they are needed."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from typing import Any
 from sfumato.core.errors import InputError
 
 
-def needed(module: str) -> Any:
-    """A module of the extra ``[link]``.
+def needed(module: str, *, extra: str = "link") -> Any:
+    """A module of an extra.
 
     Parameters
     ----------
     module
         Its name.
+    extra
+        The extra that it comes with.
 
     Raises
     ------
@@ -28,5 +30,5 @@ def needed(module: str) -> Any:
             "linkage",
             f"needs the package {module.partition('.')[0]}",
             found="no such package",
-            advice='install it with: pip install "sfumato[link]"',
+            advice=f'install it with: pip install "sfumato[{extra}]"',
         ) from None

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import overload
 
 import numpy as np
 import pyarrow as pa
@@ -16,15 +18,19 @@ from sfumato.core.pseudonyms import check_key
 from sfumato.linkage.asked import Spec, Tables, asked_specification, named_tables
 from sfumato.linkage.checks import Checks, draw_pairs
 from sfumato.linkage.earlier import Earlier, read_earlier
+from sfumato.linkage.encodings.unit.link import all_encoded, link_encodings
+from sfumato.linkage.encodings.unit.links import EncodedLinks
+from sfumato.linkage.encodings.unit.matching import Matching, matching_of
 from sfumato.linkage.linked.attached import attach
-from sfumato.linkage.linked.linked_file import linked_names
+from sfumato.linkage.linked.declare import declare
 from sfumato.linkage.linked.person_ids import name_persons
-from sfumato.linkage.linked.schema import linked_schema
-from sfumato.linkage.linked.stack import Analytic, kept_columns, read_analytic, without_columns
+from sfumato.linkage.linked.stack import kept_columns, read_analytic
 from sfumato.linkage.links import Links
 from sfumato.linkage.manifest import LinkManifest, checks_part, hash_of, model_part, versions
+from sfumato.linkage.model.engine import Engine, checked_engine
 from sfumato.linkage.model.fit import fit_and_score
 from sfumato.linkage.model.saved import Model, load_model
+from sfumato.linkage.pairs.identifying import identifying_file
 from sfumato.linkage.pairs.review import review_table, to_review
 from sfumato.linkage.persons.decisions import (
     Decisions,
@@ -32,11 +38,11 @@ from sfumato.linkage.persons.decisions import (
     renumbered,
     together,
 )
-from sfumato.linkage.settle import settle
-from sfumato.linkage.sources.open import open_sources
+from sfumato.linkage.settle import Settled, settle
+from sfumato.linkage.sources.open import Opened, open_sources
 from sfumato.linkage.spec.model import LinkSpec
 from sfumato.linkage.spec.settings import rules_in
-from sfumato.linkage.values import Pairs, Records
+from sfumato.linkage.values import Ints, Pairs, Records
 from sfumato.schema import Schema
 
 SEED_BITS = 63
@@ -44,9 +50,44 @@ IDS, CHECKED = 0, 3
 """The streams of the seed that the persons' ids, and the pairs to check, come from."""
 
 
+@overload
 def link(
     tables: Tables,
-    spec: Spec | None = None,
+    spec: Matching,
+    *,
+    id_column: str | None = ...,
+    schema: Schema | None = ...,
+    attach_tables: Mapping[str, object] | None = ...,
+    pseudonym_key: bytes | None = ...,
+    seed: int | None = ...,
+    progress: Progress = ...,
+) -> EncodedLinks: ...
+
+
+@overload
+def link(
+    tables: Tables,
+    spec: Spec | None = ...,
+    *,
+    id_column: str | None = ...,
+    schema: Schema | None = ...,
+    decisions: Decisions | str | os.PathLike[str] | None = ...,
+    model: Model | str | os.PathLike[str] | None = ...,
+    previous: str | os.PathLike[str] | None = ...,
+    attach_tables: Mapping[str, object] | None = ...,
+    quasi_identifiers: Sequence[str] | None = ...,
+    check_half_width: float | None = ...,
+    pseudonym_key: bytes | None = ...,
+    seed: int | None = ...,
+    allow_pairs: int | None = ...,
+    engine: Engine | str = ...,
+    progress: Progress = ...,
+) -> Links: ...
+
+
+def link(  # noqa: PLR0913
+    tables: Tables,
+    spec: Spec | Matching | None = None,
     *,
     id_column: str | None = None,
     schema: Schema | None = None,
@@ -59,18 +100,24 @@ def link(
     pseudonym_key: bytes | None = None,
     seed: int | None = None,
     allow_pairs: int | None = None,
+    engine: Engine | str = Engine.DUCKDB,
     progress: Progress = silent,
-) -> Links:
+) -> Links | EncodedLinks:
     """Link tables: candidate pairs, their scores, persons, and a linked file without identities.
+
+    Encodings that owners made at home are linked by their similarity alone, and give
+    `EncodedLinks`, which have no model and no pairs for review. Then only ``spec``, ``id_column``,
+    ``attach_tables`` and their ``schema``, ``pseudonym_key``, ``seed`` and ``progress`` apply.
 
     Parameters
     ----------
     tables
         Name of each source and its table (a path or a dataframe); or paths, whose names without
-        ending are the sources'. One table is deduplicated.
+        ending are the sources'. One table is deduplicated. Or, of all sources, encodings.
     spec
         What is linked, and how: a `LinkSpec`, or a file with one or with Splink settings. Without
-        it the specification of the previous linkage is taken, or one is proposed.
+        it the specification of the previous linkage is taken, or one is proposed. Of encodings: a
+        `Matching`.
     id_column
         The column that names each record within its table, instead of the specification's.
     schema
@@ -98,6 +145,10 @@ def link(
         Seed of the persons' ids and of the linked file's order; drawn when not given.
     allow_pairs
         Number of candidate pairs above which nothing is scored, instead of the specification's.
+    engine
+        Where candidate pairs are made, compared and scored: ``"duckdb"`` on this machine, or
+        ``"spark"`` in the active session or, without one, a Spark on this machine. Records are
+        standardised, and persons found, on this machine in either case.
     progress
         Told how far the work is.
 
@@ -105,7 +156,8 @@ def link(
     ------
     InputError
         If a table, the specification, the model, the decisions or the previous linkage cannot be
-        used, or the blocking rules make more pairs than allowed, or none.
+        used, the blocking rules make more pairs than allowed, or none, encodings cannot be
+        compared, or something is asked that they cannot give.
     SfumatoError
         If Splink or its database fails.
     """
@@ -115,6 +167,28 @@ def link(
         raise InputError("parameter check_half_width", "must be above 0 and below 0.5")
     if pseudonym_key is not None:
         check_key(pseudonym_key)
+    if all_encoded(named):
+        _only_of_clear_tables(
+            decisions=decisions,
+            model=model,
+            previous=previous,
+            quasi_identifiers=quasi_identifiers,
+            check_half_width=check_half_width,
+            allow_pairs=allow_pairs,
+            engine=None if engine == Engine.DUCKDB else engine,
+        )
+        return link_encodings(
+            named,
+            matching_of(spec, id_column, one=len(named) == 1),
+            schema=schema,
+            attach_tables=attach_tables,
+            pseudonym_key=pseudonym_key,
+            seed=number,
+            progress=progress,
+        )
+    if isinstance(spec, Matching):
+        raise InputError("parameter spec", "must say what columns hold", found="a Matching")
+    known_engine = checked_engine(engine)
     earlier = None if previous is None else read_earlier(previous)
     if earlier is not None:
         earlier.check_key(pseudonym_key)
@@ -122,27 +196,24 @@ def link(
         named, spec, schema, earlier, progress, id_column=id_column, allow_pairs=allow_pairs
     )
     known = _model(model, earlier)
-    kept = kept_columns(asked.spec, schema, quasi_identifiers)
+    wanted = kept_columns(asked.spec, schema, quasi_identifiers)
     with open_sources(named, asked.spec, schema=schema, progress=progress) as opened:
         records = opened.records
-        analytic = read_analytic(opened, kept)
+        analytic = read_analytic(opened, wanted)
         if attach_tables:
             analytic = attach(analytic, records, attach_tables, asked.spec, schema)
-        declared = linked_schema(_named(analytic), analytic.quasi_identifiers, schema)
-        analytic = without_columns(analytic, declared.left_out)
-        pairs, fitted = fit_and_score(opened, model=known, progress=progress)
+        analytic, declared = declare(analytic, schema)
+        pairs, fitted = fit_and_score(opened, model=known, engine=known_engine, progress=progress)
         answers = _answers(decisions, pairs, records, earlier)
         settled = settle(records, pairs, asked.spec, answers, lost=fitted.lost)
         progress("persons", 0.5)
-        labels = {(each.comparison, each.level): each.label for each in fitted.weights}
-        rules = rules_of(asked.spec, fitted)
-        review = review_table(opened, pairs, to_review(settled.by_score), labels, rules)
+        shown = Shown(opened, pairs, fitted)
+        review = shown.table(to_review(settled.by_score))
+        identifying = identifying_file(opened)
         checks = None
         if check_half_width is not None:
-            upper, rng = settled.thresholds.upper, np.random.default_rng([number, CHECKED])
-            drawn = draw_pairs(pairs, settled.probability, upper, check_half_width, rng)
-            shown = review_table(opened, pairs, drawn, labels, rules)
-            checks = Checks(check_half_width, upper, drawn, shown)
+            rng = np.random.default_rng([number, CHECKED])
+            checks = _checks(check_half_width, settled, shown, rng)
     ids = name_persons(
         records,
         settled.persons.person,
@@ -159,6 +230,7 @@ def link(
         analytic=analytic,
         linked_schema=declared,
         review=review,
+        identifying=identifying,
         spec=asked.spec,
         suggested=bool(asked.notes),
         notes=asked.notes,
@@ -187,13 +259,6 @@ def _sources(tables: Mapping[str, object], records: Records) -> dict[str, dict[s
     }
 
 
-def _named(analytic: Analytic) -> pa.Table:
-    """The linked file's columns before the persons are known."""
-    names = linked_names(analytic.columns.column_names)
-    person = pa.chunked_array([pa.array(analytic.record)])
-    return pa.Table.from_arrays([person, *analytic.columns.columns], names=names)
-
-
 def rules_of(spec: LinkSpec, model: Model) -> list[str]:
     """The blocking rules in words: of the specification, or Splink's SQL.
 
@@ -207,6 +272,43 @@ def rules_of(spec: LinkSpec, model: Model) -> list[str]:
     if spec.splink is None:
         return [" + ".join(rule) for rule in spec.blocking]
     return rules_in(model.settings)
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """Pairs as they are shown to people."""
+
+    opened: Opened
+    pairs: Pairs
+    model: Model
+
+    def table(self, numbers: Ints) -> pa.Table:
+        """Some pairs with what identifies their records, and what the model says of it.
+
+        Parameters
+        ----------
+        numbers
+            Numbers of the pairs.
+        """
+        labels = {(each.comparison, each.level): each.label for each in self.model.weights}
+        rules = rules_of(self.opened.spec, self.model)
+        return review_table(self.opened, self.pairs, numbers, labels, rules)
+
+
+def _checks(half_width: float, settled: Settled, shown: Shown, rng: np.random.Generator) -> Checks:
+    """Pairs drawn for clerical checks."""
+    upper = settled.thresholds.upper
+    drawn = draw_pairs(shown.pairs, settled.probability, upper, half_width, rng)
+    return Checks(half_width, upper, drawn, shown.table(drawn))
+
+
+def _only_of_clear_tables(**asked: object) -> None:
+    """Refuse what encodings cannot give."""
+    for name, value in asked.items():
+        if value is not None:
+            raise InputError(
+                f"parameter {name}", "must be left out where encodings are linked", found="it"
+            )
 
 
 def _checked_seed(seed: object) -> int:

@@ -24,6 +24,8 @@ _HEADER = (
     "What repeats this linkage. It holds no value of the data, but the seed of the persons' ids:\n"
     "whoever has the seed and the tables can undo them. Keep it inside."
 )
+ENCODINGS = "encodings"
+"""The part of a manifest's model that a linkage of encodings has."""
 _LIBRARIES = ("sfumato", "splink", "duckdb", "numpy", "pyarrow")
 
 
@@ -147,6 +149,7 @@ def model_part(model: Model) -> dict[str, Any]:
         The model.
     """
     return {
+        "engine": model.engine,
         "prior": model.prior,
         "comparisons_without_blocking": model.comparisons,
         "expected_lost_to_blocking": model.lost,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -22,13 +23,41 @@ from sfumato.linkage.persons.contradictions import Contradiction, find_contradic
 from sfumato.linkage.persons.decisions import Decisions
 from sfumato.linkage.persons.verdicts import DIFFERENT, SAME, Verdicts, join_workers, no_verdicts
 from sfumato.linkage.quality.by_model import expected_quality
-from sfumato.linkage.spec.model import LinkSpec
+from sfumato.linkage.spec.model import WantedRates
 from sfumato.linkage.values import Floats, Pairs, Records
 
 USUAL = Thresholds(lower=0.1, upper=0.9)
 """The thresholds where nobody asked for others."""
 LABELS = 50
 """Decided pairs from which the scores are corrected by them."""
+
+
+class Wishes(Protocol):
+    """What a specification says of outcomes and persons."""
+
+    @property
+    def thresholds(self) -> Limits | None:
+        """The thresholds."""
+
+    @property
+    def rates(self) -> WantedRates | None:
+        """The error rates from which they are found."""
+
+    @property
+    def one_per_source(self) -> tuple[str, ...]:
+        """Names of the sources that have at most one record per person."""
+
+
+class Limits(Protocol):
+    """Least score of a possible match, and of a match."""
+
+    @property
+    def lower(self) -> float:
+        """Of a possible match."""
+
+    @property
+    def upper(self) -> float:
+        """Of a match."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +103,7 @@ class Settled:
 def settle(
     records: Records,
     pairs: Pairs,
-    spec: LinkSpec,
+    spec: Wishes,
     decisions: Decisions | None = None,
     *,
     lost: float = 0.0,
@@ -122,7 +151,7 @@ def settle(
     )
 
 
-def _probability(pairs: Pairs, verdicts: Verdicts, spec: LinkSpec) -> tuple[Floats, int]:
+def _probability(pairs: Pairs, verdicts: Verdicts, spec: Wishes) -> tuple[Floats, int]:
     decided = (verdicts.pair >= 0) & (verdicts.result != 0)
     kinds = set(verdicts.result[decided].tolist())
     if spec.rates is None or np.count_nonzero(decided) < LABELS or kinds != {SAME, DIFFERENT}:
@@ -132,7 +161,7 @@ def _probability(pairs: Pairs, verdicts: Verdicts, spec: LinkSpec) -> tuple[Floa
     return fitted(pairs.score), fitted.labels
 
 
-def _thresholds(pairs: Pairs, probability: Floats, spec: LinkSpec) -> Thresholds:
+def _thresholds(pairs: Pairs, probability: Floats, spec: Wishes) -> Thresholds:
     if spec.thresholds is not None:
         return Thresholds(spec.thresholds.lower, spec.thresholds.upper)
     if spec.rates is None:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from math import isfinite
 from typing import Any
 
 import numpy as np
 
 from sfumato.linkage.linkage import Linkage
-from sfumato.linkage.outcomes.thresholds import MATCH, NON_MATCH, POSSIBLE_MATCH
+from sfumato.linkage.numbers import (
+    expected_json,
+    outcomes_json,
+    persons_json,
+    records_json,
+    thresholds_json,
+)
 
 
 def as_json(links: Linkage) -> dict[str, Any]:
@@ -19,48 +24,18 @@ def as_json(links: Linkage) -> dict[str, Any]:
     links
         The linkage.
     """
-    settled, work = links.settled, links.settled.workload
-    sizes, counts = np.unique(links.person_sizes, return_counts=True)
-    precision, recall = settled.quality
-    upper = settled.thresholds.upper
     found: dict[str, Any] = {
         "mode": links.spec.mode.value,
         "specification": "suggested" if links.suggested else "given",
         "seed": links.seed,
-        "records": dict(
-            zip(links.records.sources, (len(ids) for ids in links.records.ids), strict=True)
-        ),
+        "records": records_json(links),
         "comparisons_without_blocking": links.model.comparisons,
         "candidate_pairs": links.model.candidates,
         "pairs": len(links.pairs),
-        "thresholds": {
-            "possible_match": settled.thresholds.lower,
-            "match": upper if isfinite(upper) else None,
-        },
-        "outcomes": {
-            "match": int(np.count_nonzero(settled.outcome == MATCH)),
-            "possible_match": int(np.count_nonzero(settled.outcome == POSSIBLE_MATCH)),
-            "non_match": int(np.count_nonzero(settled.outcome == NON_MATCH)),
-        },
-        "expected": {
-            "pairs_to_review": work.possible_matches,
-            "false_matches": work.false_matches,
-            "missed_matches": work.missed_matches,
-            "true_matches_found_in_review": work.found_in_review,
-            "false_match_rate": work.false_match_rate,
-            "missed_match_rate": work.missed_match_rate,
-            "lost_to_blocking": links.lost,
-            "precision": precision.value,
-            "recall": recall.value,
-            "labels": settled.calibrated,
-        },
-        "persons": {
-            "count": settled.persons.count,
-            "by_records": {
-                str(size): int(count)
-                for size, count in zip(sizes.tolist(), counts.tolist(), strict=True)
-            },
-        },
+        "thresholds": thresholds_json(links),
+        "outcomes": outcomes_json(links),
+        "expected": expected_json(links),
+        "persons": persons_json(links),
         "decisions": decisions_json(links),
         "warnings": list(links.warnings),
     }
@@ -128,7 +103,7 @@ def as_text(links: Linkage) -> str:
         f"{name} {len(ids):,}"
         for name, ids in zip(links.records.sources, links.records.ids, strict=True)
     )
-    found = as_json(links)["outcomes"]
+    found = outcomes_json(links)
     lines = [
         f"Records           {links.records.count:,} ({sources}), {links.spec.mode.value}",
         f"Candidate pairs   {links.model.candidates:,} of {links.model.comparisons:,}",

@@ -19,6 +19,7 @@ from sfumato.linkage.files import (
     ANSWERS,
     CHANGES,
     CHECKS,
+    IDENTIFYING,
     LEVELS,
     LINKED,
     LINKED_SCHEMA,
@@ -29,9 +30,12 @@ from sfumato.linkage.files import (
     REVIEW,
     SPEC,
 )
+from sfumato.linkage.found import Found
 from sfumato.linkage.linkage import Linkage
+from sfumato.linkage.linked.schema import LinkedSchema
 from sfumato.linkage.linked.stack import free
 from sfumato.linkage.manifest import file_hash
+from sfumato.linkage.pairs.identifying import write_identifying
 from sfumato.linkage.persons.follow import Followed
 from sfumato.linkage.sources.open import RECORD
 from sfumato.linkage.spec.toml import dump_link_spec
@@ -104,26 +108,74 @@ def write_links(
         If it cannot be written, or holds something else than a linkage.
     """
     check_links_folder(folder, answered=links.decisions is not None)
-    with atomic_folder(folder) as place:
+
+    def fill(place: Path) -> None:
         _write_tables(links, place)
         _write_texts(links, place, Path(folder))
         if also is not None:
             also(place)
+
+    return write_found(links, folder, fill)
+
+
+def write_found(found: Found, folder: str | os.PathLike[str], fill: Callable[[Path], None]) -> Path:
+    """Write pairs, persons, the linked file and the manifest of any linkage.
+
+    Parameters
+    ----------
+    found
+        The linkage.
+    folder
+        Where; made if it does not exist. Other files in it are kept.
+    fill
+        Writes all other files, given the folder as it is being made.
+
+    Raises
+    ------
+    InputError
+        If it cannot be written.
+    """
+    with atomic_folder(folder) as place:
+        for name, table in (
+            (PAIRS, found.pairs_table),
+            (PERSONS, found.persons),
+            (LINKED, found.linked),
+        ):
+            write_table(table, place / name)
+        fill(place)
         written = sorted(each.name for each in place.iterdir() if each.is_file())
         hashes = {name: file_hash(place / name) for name in written}
-        replace(links.manifest, files={**links.manifest.files, **hashes}).write(place / MANIFEST)
+        replace(found.manifest, files={**found.manifest.files, **hashes}).write(place / MANIFEST)
     return Path(folder)
+
+
+def write_linked_schema(linked: LinkedSchema, place: Path, folder: Path) -> None:
+    """Write what each column of the linked file is.
+
+    Parameters
+    ----------
+    linked
+        The schema.
+    place
+        The folder as it is being made.
+    folder
+        Where it will be; files that the schema names are named from there.
+
+    Raises
+    ------
+    InputError
+        If it cannot be written.
+    """
+    text = dump_schema(_located(linked.schema, folder), linked.notes)
+    write_text(place / LINKED_SCHEMA, _LINKED_HEADER + text)
 
 
 def _write_tables(links: Linkage, place: Path) -> None:
     analytic = links.analytic.columns
     record = free(RECORD, analytic.column_names)
     tables = {
-        PAIRS: links.pairs_table,
         REVIEW: links.review,
         LEVELS: pa.table({"\0block": links.pairs.block, **links.pairs.levels}),
-        PERSONS: links.persons,
-        LINKED: links.linked,
         ANALYTIC: pa.table(
             {
                 record: links.analytic.record,
@@ -139,6 +191,8 @@ def _write_tables(links: Linkage, place: Path) -> None:
         tables[CHANGES] = _changes(links.person_ids.followed, links.person_ids.names)
     for name, table in tables.items():
         write_table(table, place / name)
+    if links.identifying is not None:
+        write_identifying(links.identifying, place / IDENTIFYING)
 
 
 def _write_texts(links: Linkage, place: Path, folder: Path) -> None:
@@ -151,10 +205,7 @@ def _write_texts(links: Linkage, place: Path, folder: Path) -> None:
     if spec.nicknames is not None:
         spec = spec.model_copy(update={"nicknames": _beside(spec.nicknames, folder)})
     write_text(place / SPEC, _SPEC_HEADER + dump_link_spec(spec, links.notes))
-    schema = _located(links.schema, folder)
-    write_text(
-        place / LINKED_SCHEMA, _LINKED_HEADER + dump_schema(schema, links.linked_schema.notes)
-    )
+    write_linked_schema(links.linked_schema, place, folder)
 
 
 def _located(schema: Schema, folder: Path) -> Schema:

@@ -20,6 +20,7 @@ from sfumato.reports.population import population_json
 from sfumato.risk.result import Risk
 
 if TYPE_CHECKING:
+    from sfumato.linkage.encodings.unit.links import EncodedLinks
     from sfumato.linkage.links import Links
 
 NEEDED = ("altair", "jinja2", "vl_convert")
@@ -28,7 +29,7 @@ INTERNAL = "internal: contains aggregate distributions of the original file; do 
 
 
 def report(
-    result: Release | Risk | Links,
+    result: Release | Risk | Links | EncodedLinks,
     path: str | os.PathLike[str],
     *,
     title: str | None = None,
@@ -75,19 +76,26 @@ def report(
     return target
 
 
-def _page(result: Release | Risk | Links, about: dict[str, Any]) -> str:
+def _page(result: Release | Risk | Links | EncodedLinks, about: dict[str, Any]) -> str:
     day = date.fromisoformat(about["date"])
     if isinstance(result, (Release, Risk)):
         from sfumato.reports.page import Heading, draw_page
 
         return draw_page(result, Heading(about["title"], day))
+    from sfumato.linkage.encodings.unit.links import EncodedLinks
+    from sfumato.reports.linkage.encodings import draw_encoded_linkage
     from sfumato.reports.linkage.page import draw_linkage
 
+    if isinstance(result, EncodedLinks):
+        return draw_encoded_linkage(result, about["title"], day)
     return draw_linkage(result, about["title"], day)
 
 
 def report_json(
-    result: Release | Risk | Links, *, title: str | None = None, made: date | None = None
+    result: Release | Risk | Links | EncodedLinks,
+    *,
+    title: str | None = None,
+    made: date | None = None,
 ) -> dict[str, Any]:
     """The report as plain values: those of the result's ``to_json``, and ``report``.
 
@@ -130,12 +138,13 @@ def report_json(
     return content
 
 
-def _of_linkage(result: Links, title: str | None, made: date) -> dict[str, Any]:
+def _of_linkage(result: Links | EncodedLinks, title: str | None, made: date) -> dict[str, Any]:
     """The report on a linkage; what it needs is imported only where there is one."""
+    from sfumato.linkage.encodings.unit.links import EncodedLinks
     from sfumato.linkage.links import Links
     from sfumato.reports.linkage.write import linkage_content
 
-    if not isinstance(result, Links):
+    if not isinstance(result, (Links, EncodedLinks)):
         raise InputError(
             "parameter result",
             "must be what anonymize, assess or link returns",

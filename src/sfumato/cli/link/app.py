@@ -5,7 +5,9 @@ from __future__ import annotations
 import typer
 
 from sfumato.cli.link.apply import apply
+from sfumato.cli.link.encode import encode
 from sfumato.cli.link.group import RUN, LinkGroup
+from sfumato.cli.link.key import key
 from sfumato.cli.link.run import run
 from sfumato.cli.link.suggest import suggest
 
@@ -20,3 +22,5 @@ def link() -> None:
 app.command(RUN)(run)
 app.command()(suggest)
 app.command()(apply)
+app.command()(key)
+app.command()(encode)

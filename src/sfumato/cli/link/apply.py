@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli.link.run import key_of, write_with_report
-from sfumato.cli.output import print_json, progress_bar, say, warn
+from sfumato.cli.link.hand_over import hand_over, write_with_report
+from sfumato.cli.link.options.linked import key_of
+from sfumato.cli.output import progress_bar
 from sfumato.cli.parameters import Json
 
 
@@ -50,9 +51,4 @@ def apply(
         progress("persons", 0.0)
         links = apply_decisions(folder, decisions, afresh=afresh, pseudonym_key=key_of(key_file))
         write_with_report(links, folder)
-    warn(links.warnings)
-    if json:
-        print_json(links.to_json())
-    else:
-        typer.echo(str(links))
-    say(f"Wrote {folder}")
+    hand_over(links, folder, json=json)

@@ -1,38 +1,68 @@
-"""``sfumato link A B``: from tables to persons and the linked file."""
+"""``sfumato link A B``: from tables, or from encodings, to persons and the linked file."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.link.options import (
-    LINKED,
-    OUTCOMES,
-    WHAT,
+from sfumato.cli.link.hand_over import hand_over, write_with_report
+from sfumato.cli.link.options.encodings import check_applies, matching
+from sfumato.cli.link.options.linked import (
+    Attach,
+    KeyFile,
+    LinkedFile,
+    QuasiIdentifiers,
+    attached,
+    key_of,
+)
+from sfumato.cli.link.options.outcomes import (
+    ByUncertainty,
+    Check,
+    DecisionsFile,
+    FalseMatchRate,
+    ForPeople,
+    Limits,
+    Match,
+    MissedMatchRate,
+    Possible,
+    Similarity,
+)
+from sfumato.cli.link.options.specification import (
     AllowPairs,
     Asked,
+    Before,
     Dedupe,
+    EngineChoice,
+    EngineWord,
+    ModelFile,
+    OnePerSource,
+    Previous,
+    SpecFile,
+    described,
+    specification,
+)
+from sfumato.cli.link.options.tables import (
     Id,
     SchemaOfTables,
     Tables,
     load_schema_of,
     named_paths,
-    specification,
 )
-from sfumato.cli.output import print_json, progress_bar, say, warn
+from sfumato.cli.output import progress_bar, say
 from sfumato.cli.parameters import Json, Seed
-from sfumato.core.errors import InputError
 
 if TYPE_CHECKING:
+    from sfumato.linkage.encodings.unit.links import EncodedLinks
     from sfumato.linkage.links import Links
-    from sfumato.linkage.spec.model import LinkSpec
+    from sfumato.schema import Schema
 
 
 def run(
+    context: typer.Context,
     tables: Tables,
     output: Annotated[
         Path,
@@ -40,139 +70,26 @@ def run(
             "--output", "-o", metavar="FOLDER", help="Where all files go.", show_default=False
         ),
     ],
-    spec: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="What is compared and how: link.toml, or Splink settings as .json. Without it "
-            "sfumato proposes one.",
-            show_default=False,
-            rich_help_panel=WHAT,
-        ),
-    ] = None,
+    spec: SpecFile = None,
     schema: SchemaOfTables = None,
     dedupe: Dedupe = False,
     id_column: Id = None,
-    one_per_source: Annotated[
-        bool,
-        typer.Option(
-            "--one-per-source",
-            help="Every table has at most one record per person.",
-            rich_help_panel=WHAT,
-        ),
-    ] = False,
-    model: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="A trained model, such as the model.json of another linkage.",
-            show_default=False,
-            rich_help_panel=WHAT,
-        ),
-    ] = None,
+    one_per_source: OnePerSource = False,
+    model: ModelFile = None,
     allow_pairs: AllowPairs = None,
-    previous: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FOLDER",
-            help="An earlier linkage of some of these tables: persons keep their ids, decisions "
-            "hold, its specification and model are taken.",
-            show_default=False,
-            rich_help_panel=WHAT,
-        ),
-    ] = None,
-    match: Annotated[
-        float | None,
-        typer.Option(
-            metavar="SCORE",
-            help="Least score of a match; 0.9 when not given.",
-            show_default=False,
-            rich_help_panel=OUTCOMES,
-        ),
-    ] = None,
-    possible: Annotated[
-        float | None,
-        typer.Option(
-            metavar="SCORE",
-            help="Least score of a possible match; 0.1 when not given.",
-            show_default=False,
-            rich_help_panel=OUTCOMES,
-        ),
-    ] = None,
-    false_match_rate: Annotated[
-        float | None,
-        typer.Option(
-            metavar="SHARE",
-            help="Find the thresholds: expected share of false ones among the matches.",
-            show_default=False,
-            rich_help_panel=OUTCOMES,
-        ),
-    ] = None,
-    missed_match_rate: Annotated[
-        float | None,
-        typer.Option(
-            metavar="SHARE",
-            help="Find the thresholds: expected share of true matches called non-matches.",
-            show_default=False,
-            rich_help_panel=OUTCOMES,
-        ),
-    ] = None,
-    decisions: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="What people answered about the pairs of the same run before, or of --previous.",
-            show_default=False,
-            rich_help_panel=OUTCOMES,
-        ),
-    ] = None,
-    by_uncertainty: Annotated[
-        bool,
-        typer.Option(
-            "--by-uncertainty",
-            help="Pairs for review: the most doubtful ones first.",
-            rich_help_panel=OUTCOMES,
-        ),
-    ] = False,
-    check: Annotated[
-        float | None,
-        typer.Option(
-            metavar="HALF_WIDTH",
-            help="Draw pairs for clerical checks into checks.parquet: as few as give 95 % "
-            "intervals of precision and recall of this half width, such as 0.02.",
-            show_default=False,
-            rich_help_panel=OUTCOMES,
-        ),
-    ] = None,
-    quasi_identifier: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="A compared column that goes into the linked file; without any those of the "
-            "schema, or dates, postcodes, numbers and categories.",
-            show_default=False,
-            rich_help_panel=LINKED,
-        ),
-    ] = None,
-    attach: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="SOURCE=FILE",
-            help="Further records of a table's persons by its ids, such as visits; they stand in "
-            "the linked file instead of the table's own.",
-            show_default=False,
-            rich_help_panel=LINKED,
-        ),
-    ] = None,
-    key_file: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Key for person ids that are the same in every run; random without it.",
-            show_default=False,
-            rich_help_panel=LINKED,
-        ),
-    ] = None,
+    engine: EngineChoice = EngineWord.DUCKDB,
+    previous: Previous = None,
+    match: Match = None,
+    possible: Possible = None,
+    false_match_rate: FalseMatchRate = None,
+    missed_match_rate: MissedMatchRate = None,
+    similarity: Similarity = None,
+    decisions: DecisionsFile = None,
+    by_uncertainty: ByUncertainty = False,
+    check: Check = None,
+    quasi_identifier: QuasiIdentifiers = None,
+    attach: Attach = None,
+    key_file: KeyFile = None,
     seed: Seed = None,
     json: Json = False,
 ) -> None:
@@ -181,127 +98,91 @@ def run(
     Candidate pairs, their scores, persons, and a linked file without identities.
 
     Other commands: 'sfumato link suggest A B' proposes a specification to read and edit;
-    'sfumato link apply FOLDER --decisions FILE' takes what people decided.
+    'sfumato link apply FOLDER --decisions FILE' takes what people decided. Owners who may not
+    show their identifiers make a key ('sfumato link key'), encode at home ('sfumato link
+    encode'), and link what was encoded. The linked file of encodings has persons and sources
+    only, and what is attached by the records' ids.
     """
-    from sfumato.linkage.link import link
-    from sfumato.linkage.pairs.review import most_doubtful_first
+    from sfumato.linkage.encodings.unit.link import all_encoded
     from sfumato.linkage.write import check_links_folder
 
     check_links_folder(output, answered=decisions is not None or previous is not None)
     named = named_paths(tables)
+    limits = Limits(match, possible, false_match_rate, missed_match_rate, similarity)
+    asked = Asked(spec, dedupe, id_column, one_per_source, limits, allow_pairs, engine)
     key = key_of(key_file)
+    linked = LinkedFile(quasi_identifier or None, attached(attach or []), key, seed)
     declared = load_schema_of(schema)
-    asked = Asked(
-        spec,
-        dedupe,
-        id_column,
-        one_per_source,
-        match,
-        possible,
-        false_match_rate,
-        missed_match_rate,
-        allow_pairs,
-    )
+    links: Links | EncodedLinks
+    if all_encoded(named):
+        check_applies(context)
+        links = _of_encodings(named, asked, declared, linked, output)
+    else:
+        people = ForPeople(check, by_uncertainty)
+        before = Before(previous, model, decisions)
+        links = _of_tables(named, asked, declared, before, people, linked, output)
+    hand_over(links, output, json=json)
+
+
+def _of_tables(
+    named: Mapping[str, Path],
+    asked: Asked,
+    declared: Schema | None,
+    before: Before,
+    people: ForPeople,
+    linked: LinkedFile,
+    output: Path,
+) -> Links:
+    """Link clear tables, and write what comes of it."""
+    from sfumato.linkage.link import link
+    from sfumato.linkage.pairs.review import most_doubtful_first
+
     with progress_bar() as progress:
-        made = specification(named, asked, declared, previous)
-        if spec is None and previous is None:
+        made = specification(named, asked, declared, before.previous)
+        if asked.spec is None and before.previous is None:
             say(f"No --spec: {described(made.spec)}")
         links = link(
             named,
             made,
             schema=declared,
-            decisions=decisions,
-            model=model,
-            previous=previous,
-            attach_tables=attached(attach or []),
-            quasi_identifiers=quasi_identifier or None,
-            check_half_width=check,
-            pseudonym_key=key,
-            seed=seed,
+            decisions=before.decisions,
+            model=before.model,
+            previous=before.previous,
+            attach_tables=linked.attach,
+            quasi_identifiers=linked.quasi_identifiers,
+            check_half_width=people.check,
+            pseudonym_key=linked.key,
+            seed=linked.seed,
+            engine=asked.engine,
             progress=progress,
         )
-        if by_uncertainty:
+        if people.by_uncertainty:
             links = replace(links, review=most_doubtful_first(links.review))
         write_with_report(links, output)
-    warn(links.warnings)
-    if json:
-        print_json(links.to_json())
-    else:
-        typer.echo(str(links))
-    say(f"Wrote {output}")
+    return links
 
 
-def described(spec: LinkSpec) -> str:
-    """What a proposed specification compares and blocks on, in a sentence."""
-    compared = [name for name, column in spec.columns.items() if column.compare]
-    rules = "; ".join(" + ".join(rule) for rule in spec.blocking)
-    named = f"records named by {spec.id}" if spec.id else "records numbered"
-    return (
-        f"sfumato proposes one ({spec.mode.value}, {named}). "
-        f"It compares {', '.join(compared)}, where records agree on: {rules}. "
-        "It is in link.toml; read it."
-    )
+def _of_encodings(
+    named: Mapping[str, Path],
+    asked: Asked,
+    declared: Schema | None,
+    linked: LinkedFile,
+    output: Path,
+) -> EncodedLinks:
+    """Link encodings, and write what comes of it."""
+    from sfumato.linkage.encodings.unit.links import check_encodings_folder
+    from sfumato.linkage.link import link
 
-
-def attached(words: list[str]) -> dict[str, Path]:
-    """The tables to attach, by their sources.
-
-    Raises
-    ------
-    InputError
-        If a word is no source, an equals sign and a file, or a source is there twice.
-    """
-    tables: dict[str, Path] = {}
-    for word in words:
-        name, sign, path = word.partition("=")
-        if not sign or not name or not path or name in tables:
-            raise InputError(
-                "option --attach",
-                "must be a source and its file, once for each source",
-                accepted="--attach hospital=visits.csv",
-            )
-        tables[name] = Path(path)
-    return tables
-
-
-def key_of(path: Path | None) -> bytes | None:
-    """The key that a file holds.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, or the key is too short.
-    """
-    from sfumato.core.pseudonyms import SHORTEST_KEY
-
-    if path is None:
-        return None
-    try:
-        key = path.read_bytes().strip()
-    except OSError:
-        raise InputError("option --key-file", "must be a file that can be read") from None
-    if len(key) < SHORTEST_KEY:
-        raise InputError(
-            "option --key-file",
-            f"must hold a secret of at least {SHORTEST_KEY} bytes",
-            found=f"{len(key)} bytes",
-            advice="write 32 random bytes to a file and keep it apart from the data",
+    check_encodings_folder(output)
+    with progress_bar() as progress:
+        links = link(
+            named,
+            matching(named, asked),
+            schema=declared,
+            attach_tables=linked.attach,
+            pseudonym_key=linked.key,
+            seed=linked.seed,
+            progress=progress,
         )
-    return key
-
-
-def write_with_report(links: Links, output: Path) -> None:
-    """Write the folder, with the report where the extra for it is installed."""
-    from sfumato.linkage.files import REPORT
-    from sfumato.reports import report
-    from sfumato.reports.write import NEEDED
-
-    if any(find_spec(name) is None for name in NEEDED):
-        links.write(output)
-        say('No report: it needs the extra "report"; run: pip install "sfumato[report]"')
-        return
-
-    def draw(folder: Path) -> None:
-        report(links, folder / REPORT)
-
-    links.write(output, also=draw)
+        write_with_report(links, output)
+    return links

@@ -7,16 +7,13 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli.link.options import (
-    AllowPairs,
-    Asked,
-    Dedupe,
+from sfumato.cli.link.options.specification import AllowPairs, Asked, Dedupe, specification
+from sfumato.cli.link.options.tables import (
     Id,
     SchemaOfTables,
     Tables,
     load_schema_of,
     named_paths,
-    specification,
 )
 from sfumato.cli.output import check_apart, say
 

@@ -80,7 +80,7 @@ def plan_blocking(
             raise InputError(f"parameter {name}", "must be above 0 and below 1", found=f"{value}")
     if not len(left) or not len(right):
         raise InputError("the encodings", "must hold records to plan their blocking")
-    length = left.spec.length
+    length = left.length
     many = max(float(np.quantile(each.counts, 0.95)) for each in (left, right))
     distance = min(math.ceil(2 * many * (1 - similarity)), length - 1)
     shares = _distances(left, right, rng)
@@ -120,7 +120,7 @@ def agreement(distances: npt.NDArray[np.int64], bits: int, length: int) -> npt.N
 def _distances(left: Encoded, right: Encoded, rng: np.random.Generator) -> npt.NDArray[np.float64]:
     """Share of each Hamming distance, from 0 to the length, among pairs drawn at random."""
     one, other = sampled_pairs(left, right, rng)
-    length = left.spec.length
+    length = left.length
     found = np.bitwise_count(left.words[one] ^ right.words[other]).sum(axis=1, dtype=np.int64)
     counts = np.bincount(found, minlength=length + 1)
     return np.asarray(counts / max(len(found), 1), dtype=np.float64)

@@ -7,9 +7,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.core.errors import InputError
+from sfumato.core.progress import Progress, silent
 from sfumato.linkage.encodings.encoded import Encoded
 from sfumato.linkage.encodings.hashes import positions_of
-from sfumato.linkage.encodings.keys import FieldKeys, field_keys, key_check
+from sfumato.linkage.encodings.keys import FieldKeys, field_keys, key_check, spec_check
 from sfumato.linkage.encodings.spec import EncodingSpec, FieldEncoding
 from sfumato.linkage.encodings.tokens import bits_of, tokens_of
 
@@ -17,7 +18,14 @@ Bytes = npt.NDArray[np.uint8]
 _AT_ONCE = 1 << 14
 
 
-def encode(table: pa.Table, spec: EncodingSpec, secret: bytes, *, id_column: str) -> Encoded:
+def encode(
+    table: pa.Table,
+    spec: EncodingSpec,
+    secret: bytes,
+    *,
+    id_column: str,
+    progress: Progress = silent,
+) -> Encoded:
     """Encode each record into one Bloom filter: a cryptographic long-term key (CLK).
 
     Tokens of each column are hashed into one filter under keys of the column's own (Schnell,
@@ -34,6 +42,8 @@ def encode(table: pa.Table, spec: EncodingSpec, secret: bytes, *, id_column: str
         At least 16 random bytes that the owners share, and nobody else has.
     id_column
         The owner's id of each record; it leaves as it is, so it must say nothing of the person.
+    progress
+        Told how far the work is.
 
     Raises
     ------
@@ -46,7 +56,8 @@ def encode(table: pa.Table, spec: EncodingSpec, secret: bytes, *, id_column: str
     if ids.null_count or len(ids.unique()) < len(ids):
         raise InputError(f"column {id_column!r}", "must hold a different id for every record")
     filters = np.zeros((len(table), spec.hashed_length // 8), np.uint8)
-    for field, own in zip(spec.fields, keys, strict=True):
+    for place, (field, own) in enumerate(zip(spec.fields, keys, strict=True)):
+        progress("encode", place / len(keys))
         column = _text(table, field.column).dictionary_encode()
         values = _encoded_values(column.dictionary.to_pylist(), field, own, spec)
         there = np.flatnonzero(column.is_valid().to_numpy(zero_copy_only=False))
@@ -54,7 +65,8 @@ def encode(table: pa.Table, spec: EncodingSpec, secret: bytes, *, id_column: str
         for start in range(0, len(there), _AT_ONCE):
             part = slice(start, start + _AT_ONCE)
             filters[there[part]] |= values[codes[part]]
-    return Encoded(ids, folded(filters, spec.folds), spec, key_check(secret))
+    bits = folded(filters, spec.folds)
+    return Encoded(ids, bits, key_check(secret), spec_check(secret, spec))
 
 
 def folded(filters: Bytes, folds: int) -> Bytes:

@@ -9,7 +9,6 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.core.errors import InputError
-from sfumato.linkage.encodings.spec import EncodingSpec
 
 Words = npt.NDArray[np.uint64]
 
@@ -24,20 +23,25 @@ class Encoded:
         The owner's ids of the records, as text.
     bits
         The encodings, eight bits a byte, the first bit the highest; shape (records, length / 8).
-    spec
-        What was encoded how.
     key_check
         Equal for the same secret; no key.
+    spec_check
+        Equal for the same specification under the same secret; it tells nothing else of it.
     """
 
     ids: pa.StringArray
     bits: npt.NDArray[np.uint8]
-    spec: EncodingSpec
     key_check: str
+    spec_check: str
 
     def __len__(self) -> int:
         """Number of records."""
         return len(self.bits)
+
+    @property
+    def length(self) -> int:
+        """Bits of an encoding."""
+        return int(self.bits.shape[1]) * 8
 
     @property
     def words(self) -> Words:
@@ -50,25 +54,32 @@ class Encoded:
         return np.asarray(np.bitwise_count(self.words).sum(axis=1, dtype=np.int64))
 
 
-def check_comparable(one: Encoded, other: Encoded) -> None:
+def check_comparable(one: Encoded, other: Encoded, names: str = "the two encodings") -> None:
     """Refuse to compare what was encoded differently or under different keys.
+
+    Parameters
+    ----------
+    one, other
+        Encodings of two sources.
+    names
+        How errors call them.
 
     Raises
     ------
     InputError
         If specifications or keys differ.
     """
-    if one.spec != other.spec:
+    if one.key_check != other.key_check:
         raise InputError(
-            "the two encodings",
+            names,
+            "must have been made under the same key",
+            found="different keys",
+            advice="let the owners compare their keys and encode again",
+        )
+    if one.spec_check != other.spec_check or one.length != other.length:
+        raise InputError(
+            names,
             "must have been made with the same specification",
             found="different ones",
             advice="give all owners the same file and encode again",
-        )
-    if one.key_check != other.key_check:
-        raise InputError(
-            "the two encodings",
-            "must have been made under the same key",
-            found="different keys",
-            advice="let the owners compare their secrets and encode again",
         )

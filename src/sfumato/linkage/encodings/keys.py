@@ -6,11 +6,13 @@ import hashlib
 import hmac
 
 from sfumato.core.errors import InputError
+from sfumato.linkage.encodings.spec import EncodingSpec
 
 KEY_SIZE = 64
 """Bytes of a key: the longest that BLAKE2b takes, the block of HMAC-SHA-1 and HMAC-MD5."""
 SHORTEST_SECRET = 16
 _CHECK = b"sfumato: do two files have the same key?"
+_SPEC_CHECK = b"sfumato: do two files have the same specification?"
 
 FieldKeys = tuple[bytes, bytes]
 
@@ -61,6 +63,22 @@ def field_keys(secret: bytes, fields: int, *, salt: bytes, info: bytes) -> tuple
 def key_check(secret: bytes) -> str:
     """Eight bytes in hexadecimal that are equal where the secrets are; they are no key."""
     return hkdf(secret, 8, info=_CHECK).hex()
+
+
+def spec_check(secret: bytes, spec: EncodingSpec) -> str:
+    """Eight bytes in hexadecimal that are equal where specifications under one secret are.
+
+    Nobody without the secret can find the specification by trying.
+
+    Parameters
+    ----------
+    secret
+        What the owners share.
+    spec
+        The specification.
+    """
+    digest = hashlib.sha256(spec.to_json().encode()).digest()
+    return hkdf(secret, 8, info=_SPEC_CHECK + digest).hex()
 
 
 def check_secret(secret: object) -> None:

@@ -90,7 +90,7 @@ def match_encodings(
     if threshold is None or one_to_one:
         own = assigned(pairs, len(left), len(other))
     if threshold is None:
-        mixture = fit_scores(pairs[2][own], _runners_up(pairs, own, len(left)))
+        mixture = fit_scores(pairs[2][own], runners_up(pairs, own, len(left)))
         mixture = replace(mixture, one_to_one=one_to_one)
         threshold = mixture.threshold()
     taken = pairs[2] >= threshold
@@ -122,8 +122,18 @@ def assigned(pairs: Scored, left: int, right: int) -> Bools:
     return result
 
 
-def _runners_up(pairs: Scored, own: Bools, left: int) -> Floats:
-    """Score of the best pair of each left record that is not its own, where there is one."""
+def runners_up(pairs: Scored, own: Bools, left: int) -> Floats:
+    """Score of the best pair of each left record that is not its own, where there is one.
+
+    Parameters
+    ----------
+    pairs
+        Positions and similarities.
+    own
+        Whether each pair is the record's own, as `assigned` says.
+    left
+        Number of left records.
+    """
     best = np.zeros(left)
     np.maximum.at(best, pairs[0][~own], pairs[2][~own])
     return best[best > 0]

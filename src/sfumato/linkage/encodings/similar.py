@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.core.errors import InputError
+from sfumato.core.progress import Progress, silent
 from sfumato.kernels.dice import pairs_above
 from sfumato.linkage.encodings.blocking import BitSampling, keys_of, sampled_pairs
 from sfumato.linkage.encodings.encoded import Encoded, check_comparable
@@ -16,6 +17,8 @@ Scored = tuple[Ints, Ints, Floats]
 
 MOST_COMPARISONS = 200_000_000_000
 """Comparisons that are made without blocking; about an hour of one processor."""
+AT_ONCE = 500_000_000
+"""Comparisons between two signs of progress, about."""
 CHANCE_PAIRS = 10
 """Pairs per record that chance may bring above the lowest similarity that is looked at."""
 
@@ -27,6 +30,7 @@ def similar_pairs(
     *,
     blocking: BitSampling | None = None,
     rng: np.random.Generator,
+    progress: Progress = silent,
 ) -> Scored:
     """All pairs, or those that blocking brings together, of Dice similarity at least ``least``.
 
@@ -41,6 +45,8 @@ def similar_pairs(
         Compare only what it brings together; all pairs whose numbers of bits allow it if None.
     rng
         Source of randomness, for the bits that blocking samples.
+    progress
+        Told how far the work is.
 
     Returns
     -------
@@ -63,10 +69,11 @@ def similar_pairs(
                 found=f"{len(left) * len(right):,}",
                 advice="plan their blocking",
             )
-        found = [_all(left, right, least)]
+        found = [_all(left, right, least, progress)]
     else:
         found = [_in_one_table(left, right, least, blocking.bits, rng)]
-        for _ in range(blocking.tables - 1):
+        for table in range(1, blocking.tables):
+            progress("match", table / blocking.tables)
             found.append(_in_one_table(left, right, least, blocking.bits, rng))
             if sum(len(one) for one, *_ in found[1:]) > len(found[0][0]):
                 found = [_distinct(found, len(right))]
@@ -88,22 +95,31 @@ def chance_similarity(left: Encoded, right: Encoded, rng: np.random.Generator) -
     return max(float(np.quantile(2 * common / bits, share)), 0.01)
 
 
-def _all(left: Encoded, right: Encoded, least: float) -> Scored:
+def _all(left: Encoded, right: Encoded, least: float, progress: Progress) -> Scored:
     """All pairs: 2 min(a, b) / (a + b) >= least bounds the numbers of bits, a and b."""
     counts = right.counts
     order = np.argsort(counts, kind="stable")
     bits, slack = left.counts, 1e-9
     low = np.searchsorted(counts[order], bits * (least / (2 - least)) - slack, side="left")
     high = np.searchsorted(counts[order], bits * ((2 - least) / least) + slack, side="right")
-    one, other, dice = pairs_above(left.words, right.words[order], low, high, least)
-    return one, order[other], dice
+    found, words, sorted_words = [], left.words, right.words[order]
+    rows = max(1, AT_ONCE // max(len(right), 1))
+    for start in range(0, max(len(left), 1), rows):
+        progress("match", start / max(len(left), 1))
+        part = slice(start, start + rows)
+        one, other, dice = pairs_above(words[part], sorted_words, low[part], high[part], least)
+        found.append((one + start, order[other], dice))
+    if len(found) == 1:
+        return found[0]
+    one, other, dice = (np.concatenate(each) for each in zip(*found, strict=True))
+    return one, other, dice
 
 
 def _in_one_table(
     left: Encoded, right: Encoded, least: float, bits: int, rng: np.random.Generator
 ) -> Scored:
     """Pairs that agree in some bits drawn at random."""
-    positions = rng.choice(left.spec.length, bits, replace=False)
+    positions = rng.choice(left.length, bits, replace=False)
     mine, theirs = keys_of(left, positions), keys_of(right, positions)
     first, order = np.argsort(mine, kind="stable"), np.argsort(theirs, kind="stable")
     low = np.searchsorted(theirs[order], mine[first], side="left")

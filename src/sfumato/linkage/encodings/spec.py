@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from sfumato.core.errors import InputError
+from sfumato.linkage.spec.kinds import ColumnKind
 
 COMPARISONS = ("ngram", "exact")
 HASHES = ("blake", "double")
@@ -35,6 +35,9 @@ class FieldEncoding:
     per
         ``value``: short and long values weigh the same and set as many bits; ``token``: as in
         Schnell et al. (2009), where the number of bits tells the length of the values.
+    kind
+        What the column holds, by which its values are standardised before; ``None`` takes them
+        as they come.
 
     Raises
     ------
@@ -48,6 +51,7 @@ class FieldEncoding:
     positional: bool = False
     bits: int = 60
     per: str = "value"
+    kind: ColumnKind | None = None
 
     def __post_init__(self) -> None:
         """Refuse what cannot be encoded.
@@ -148,23 +152,5 @@ class EncodingSpec:
         return bytes.fromhex(self.info)
 
     def to_json(self) -> str:
-        """The same as JSON; `from_json` reads it."""
+        """The same as JSON, equal for equal specifications."""
         return json.dumps(asdict(self))
-
-    @classmethod
-    def from_json(cls, text: str | bytes) -> EncodingSpec:
-        """Read what `to_json` wrote.
-
-        Raises
-        ------
-        InputError
-            If it is something else.
-        """
-        try:
-            raw: dict[str, Any] = json.loads(text)
-            fields = tuple(FieldEncoding(**each) for each in raw.pop("fields"))
-            return cls(fields=fields, **raw)
-        except (ValueError, TypeError, KeyError, AttributeError):
-            raise InputError(
-                "encoding", "must be one that this version of sfumato can read"
-            ) from None

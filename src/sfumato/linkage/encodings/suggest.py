@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from sfumato.core.errors import InputError
 from sfumato.linkage.encodings.spec import EncodingSpec, FieldEncoding
+from sfumato.linkage.spec.kinds import ColumnKind
 
 FEWEST_BITS = 10
 ROUND_TO = 5
@@ -27,14 +28,16 @@ def suggest_encoding(
     folds: int = 0,
     salt: str = "",
     fill: float = 0.5,
+    kinds: Mapping[str, ColumnKind] | None = None,
 ) -> EncodingSpec:
     """Propose an encoding: runs by kind of column, bits in proportion to its information.
 
     A column's information is the entropy of its values, -Σ p log2 p, missing values adding
     nothing: -(1 - p_missing) Σ p log2 p. Durham et al. (2014, "Composite Bloom Filters for
     Secure Record Linkage", IEEE TKDE 26(12)) weigh fields for a composite filter likewise, by
-    what agreement in them says. Columns of digits are cut into single digits at their places,
-    others into bigrams, and those with few values are compared whole.
+    what agreement in them says. Columns are cut into bigrams, those of digits at their places
+    (pairs of digits agree by chance less often than single ones), and those with few values are
+    compared whole.
 
     Parameters
     ----------
@@ -49,6 +52,8 @@ def suggest_encoding(
         Share of the bits before folding that a record without missing values is to set, in
         (0, 1). Fewer make blocking on encodings cheaper; half of them hide single tokens best
         among the others.
+    kinds
+        What columns hold, by which every owner standardises them.
 
     Raises
     ------
@@ -73,6 +78,7 @@ def suggest_encoding(
                 n=n,
                 positional=positional,
                 bits=max(FEWEST_BITS, bits),
+                kind=(kinds or {}).get(name),
             )
         )
     return EncodingSpec(fields=tuple(fields), length=length, folds=folds, salt=salt)
@@ -106,4 +112,4 @@ def _kind(column: pa.ChunkedArray) -> tuple[str, int, bool]:
     if len(values.unique()) < FEW_VALUES:
         return "exact", 1, False
     digits = pc.mean(pc.match_substring_regex(values, r"^[0-9][0-9 /.-]*$")).as_py()
-    return ("ngram", 1, True) if digits > 0.9 else ("ngram", 2, False)
+    return "ngram", 2, bool(digits > 0.9)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -13,18 +14,29 @@ from sfumato.linkage.linked.stack import Analytic, free, stacked
 from sfumato.linkage.sources.cells import as_text
 from sfumato.linkage.sources.halves import separate
 from sfumato.linkage.sources.headers import match_headers
-from sfumato.linkage.spec.model import LinkSpec
 from sfumato.linkage.values import Ints, Records
 from sfumato.schema import Schema
 from sfumato.table.sources.batches import positions
 from sfumato.table.sources.open_source import Source, open_source
 
 
+class Identified(Protocol):
+    """What a specification says of the records' ids."""
+
+    @property
+    def id(self) -> str | None:
+        """The column of ids."""
+
+    @property
+    def rename(self) -> Mapping[str, Mapping[str, str]]:
+        """By source: names of columns and their headers."""
+
+
 def attach(
     analytic: Analytic,
     records: Records,
     tables: Mapping[str, object],
-    spec: LinkSpec,
+    spec: Identified,
     schema: Schema | None = None,
 ) -> Analytic:
     """Put tables with any number of rows per record in the place of the sources' records.
@@ -84,7 +96,7 @@ def _beside(table: pa.Table, of_record: pa.Table) -> pa.Table:
 
 
 def _read(
-    data: object, name: str, ids: pa.Array, spec: LinkSpec, schema: Schema | None
+    data: object, name: str, ids: pa.Array, spec: Identified, schema: Schema | None
 ) -> tuple[Ints, pa.Table]:
     """Number of each row's record within its source, and the row's columns."""
     source = data if isinstance(data, Source) else open_source(data)

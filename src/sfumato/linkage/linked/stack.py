@@ -20,6 +20,7 @@ from sfumato.linkage.spec.columns import sql_name
 from sfumato.linkage.spec.kinds import ColumnKind
 from sfumato.linkage.spec.model import LinkSpec
 from sfumato.linkage.spec.settings import columns_of_settings
+from sfumato.linkage.values import Records
 from sfumato.schema import Schema
 from sfumato.table.guessing.words import WORDS, named, words_of
 
@@ -148,6 +149,20 @@ def read_analytic(opened: Opened, kept: Mapping[str, ColumnKind]) -> Analytic:
     """
     parts = [_one_source(opened, place, kept) for place in range(len(opened.records.sources))]
     return Analytic(np.arange(opened.records.count), stacked(parts), kept)
+
+
+def sources_alone(records: Records) -> Analytic:
+    """Of each record its source, and nothing else.
+
+    Parameters
+    ----------
+    records
+        The records.
+    """
+    every = np.arange(records.count)
+    names = pa.array(records.sources, pa.string())
+    source = names.take(pa.array(records.source_of(every)))
+    return Analytic(every, pa.table({_PROVENANCE: source}), {})
 
 
 def stacked(parts: Sequence[pa.Table]) -> pa.Table:

@@ -2,14 +2,79 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.core.errors import InputError
 from sfumato.linkage.extra import needed
+from sfumato.linkage.model.quiet import quiet
 
 if TYPE_CHECKING:
     import duckdb
-    from splink.backends.duckdb import DuckDBAPI
+
+
+class Engine(StrEnum):
+    """Where candidate pairs are made, compared and scored."""
+
+    DUCKDB = "duckdb"
+    SPARK = "spark"
+
+
+class Database(Protocol):
+    """What Splink works in. Settings and rules are kept in DuckDB's SQL, whatever it is.
+
+    Attributes
+    ----------
+    chunks
+        Number of parts in which random pairs are looked at, until there are enough.
+    """
+
+    chunks: int
+
+    def register(self, tables: Sequence[str]) -> list[Any]:
+        """The standardised tables as Splink knows them."""
+
+    def settings(self, settings: dict[str, Any]) -> dict[str, Any]:
+        """Splink settings in its own SQL."""
+
+    def condition(self, sql: str) -> str:
+        """A condition in its own SQL."""
+
+    def columns(self, sql: str) -> Mapping[str, npt.NDArray[Any]]:
+        """The columns of a query, in their order."""
+
+
+class OnDuckDB:
+    """Splink in the database that holds the standardised tables."""
+
+    chunks = 10
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        self._connection = connection
+        self._api = needed("splink.backends.duckdb").DuckDBAPI(connection)
+
+    def register(self, tables: Sequence[str]) -> list[Any]:
+        """The standardised tables as Splink knows them."""
+        return [self._api.register(name, dataset_display_name=name) for name in tables]
+
+    def settings(self, settings: dict[str, Any]) -> dict[str, Any]:
+        """The settings as they are."""
+        return settings
+
+    def condition(self, sql: str) -> str:
+        """The condition as it is."""
+        return sql
+
+    def columns(self, sql: str) -> Mapping[str, npt.NDArray[Any]]:
+        """The columns of a query, in their order."""
+        found = self._connection.execute(sql).fetchnumpy()
+        return {name: np.asarray(column) for name, column in found.items()}
 
 
 def connect(folder: Path) -> duckdb.DuckDBPyConnection:
@@ -36,13 +101,62 @@ def connect(folder: Path) -> duckdb.DuckDBPyConnection:
     return connection
 
 
-def database_api(connection: duckdb.DuckDBPyConnection) -> DuckDBAPI:
-    """What Splink calls the database by.
+def checked_engine(engine: object) -> Engine:
+    """The engine of a name.
 
     Parameters
     ----------
-    connection
-        The database.
+    engine
+        Its name.
+
+    Raises
+    ------
+    InputError
+        If there is no such engine, or what it needs is not installed.
     """
-    api: DuckDBAPI = needed("splink.backends.duckdb").DuckDBAPI(connection)
-    return api
+    if engine not in {each.value for each in Engine}:
+        raise InputError(
+            "parameter engine", "must be a known engine", accepted=", ".join(map(str, Engine))
+        )
+    known = Engine(engine)
+    if known is Engine.SPARK:
+        needed("pyspark", extra="spark")
+    return known
+
+
+@contextmanager
+def database_of(
+    engine: Engine, connection: duckdb.DuckDBPyConnection, folder: Path
+) -> Iterator[Database]:
+    """What Splink works in, for as long as it is needed.
+
+    Parameters
+    ----------
+    engine
+        Which one.
+    connection
+        The database with the standardised tables.
+    folder
+        A private folder.
+
+    Yields
+    ------
+    Database
+        DuckDB on this machine, or Spark.
+
+    Raises
+    ------
+    InputError
+        If Spark is not installed, or does not start.
+    SfumatoError
+        If Splink cannot use it.
+    """
+    if engine is Engine.DUCKDB:
+        with quiet("take the database"):
+            database = OnDuckDB(connection)
+        yield database
+        return
+    from sfumato.linkage.model.spark import open_spark
+
+    with open_spark(connection, folder) as spark:
+        yield spark

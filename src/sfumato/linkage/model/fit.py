@@ -21,10 +21,17 @@ from sfumato.linkage.model.blocked import (
     expect_pairs,
     lost_matches,
 )
-from sfumato.linkage.model.engine import connect, database_api
-from sfumato.linkage.model.prior import Adjusted, first_prior, fit_prior
+from sfumato.linkage.model.engine import Database, Engine, OnDuckDB, connect, database_of
+from sfumato.linkage.model.prior import Adjusted, distinct_patterns, first_prior, fit_prior
 from sfumato.linkage.model.quiet import quiet
-from sfumato.linkage.model.saved import Model, equal_u, is_trained, level_weights
+from sfumato.linkage.model.refit import refit_m, weight_change
+from sfumato.linkage.model.saved import (
+    Model,
+    equal_u,
+    is_trained,
+    level_weights,
+    with_levels,
+)
 from sfumato.linkage.model.score import scores
 from sfumato.linkage.model.sessions import Session, sessions_of_columns, sessions_of_rules
 from sfumato.linkage.model.settings import settings_from
@@ -36,7 +43,6 @@ from sfumato.linkage.values import Floats, Pairs
 
 if TYPE_CHECKING:
     import duckdb
-    from splink.backends.duckdb import DuckDBAPI
 
 LOWEST = -14.0
 """Match weight, under the prior to start from, below which a pair is a non-match and not kept."""
@@ -44,10 +50,15 @@ LIKELY = 0.5
 """Score from which a pair counts in what blocking may have lost."""
 
 _PRIOR = "probability_two_random_records_match"
+_RULES = "blocking_rules_to_generate_predictions"
 
 
 def fit_and_score(
-    opened: Opened, *, model: Model | None = None, progress: Progress = silent
+    opened: Opened,
+    *,
+    model: Model | None = None,
+    engine: Engine = Engine.DUCKDB,
+    progress: Progress = silent,
 ) -> tuple[Pairs, Model]:
     """Train a model and score all candidate pairs, but for those that score next to nothing.
 
@@ -57,6 +68,9 @@ def fit_and_score(
         The tables, open and separated. Only their identifying halves are read.
     model
         A model trained before: its m and u are taken, its prior is found anew for these records.
+    engine
+        Where candidate pairs are made, compared and scored. Values are standardised, and what
+        blocking has lost is estimated, by DuckDB on this machine in either case.
     progress
         Told how far the work is, stage by stage.
 
@@ -68,17 +82,21 @@ def fit_and_score(
     Raises
     ------
     InputError
-        If ``[link]`` is not installed, there are more candidate pairs than the specification
-        allows, or none, or the model compares columns that the sources do not have.
+        If ``[link]``, or ``[spark]`` for Spark, is not installed, there are more candidate pairs
+        than the specification allows, or none, or the model compares columns that the sources do
+        not have.
     SfumatoError
         If Splink or its database fails.
     """
-    with closing(connect(opened.workspace.path)) as connection:
+    folder = opened.workspace.path
+    with closing(connect(folder)) as connection:
         progress("standardise", 0.0)
         standardised = make_tables(connection, opened)
-        work = _Work(connection, opened, standardised.tables, model)
-        pairs, fitted = work.run(progress)
-    return pairs, replace(fitted, impossible=dict(standardised.impossible))
+        with database_of(engine, connection, folder) as database:
+            work = _Work(database, connection, opened, standardised.tables, model)
+            pairs, fitted = work.run(progress)
+    impossible = dict(standardised.impossible)
+    return pairs, replace(fitted, impossible=impossible, engine=engine.value)
 
 
 class _Work:
@@ -86,15 +104,16 @@ class _Work:
 
     def __init__(
         self,
+        database: Database,
         connection: duckdb.DuckDBPyConnection,
         opened: Opened,
         tables: Sequence[str],
         model: Model | None,
     ) -> None:
-        self.connection, self.opened, self.tables = connection, opened, tables
-        self.api: DuckDBAPI = database_api(connection)
+        self.database, self.connection = database, connection
+        self.opened, self.tables = opened, tables
         with quiet("take the records"):
-            self.frames = [self.api.register(name, dataset_display_name=name) for name in tables]
+            self.frames = database.register(tables)
         self.settings = settings_from(opened.spec)
         if model is not None:
             self.settings = {**self.settings, **_trained_part(model.settings)}
@@ -113,8 +132,10 @@ class _Work:
         """Count, block, train, score."""
         spec, records = self.opened.spec, self.opened.records
         progress("block", 0.0)
-        counted = expect_pairs(self.frames, self.settings, records.count, self.rules)
-        check_pairs(counted, spec.max_pairs, about=records.count > WHOLE_UP_TO)
+        with quiet("take the records"):
+            here = OnDuckDB(self.connection).register(self.tables)
+        expected = expect_pairs(here, self.settings, records.count, self.rules)
+        check_pairs(expected, spec.max_pairs, about=records.count > WHOLE_UP_TO)
         linker = self._linker(self.settings)
         self._name_comparisons(linker)
         counted = self._block(linker)
@@ -128,7 +149,12 @@ class _Work:
         adjusted, lost = self._adjust(pairs, evidence)
         progress("score", 1.0)
         model = Model(
-            _with(self.settings, adjusted),
+            {
+                **with_levels(
+                    self.settings, {key: {"u_probability": u} for key, u in adjusted.u.items()}
+                ),
+                _PRIOR: adjusted.prior,
+            },
             tuple(counted),
             self.comparisons,
             lost,
@@ -152,7 +178,10 @@ class _Work:
     def _linker(self, settings: dict[str, Any]) -> Any:
         with quiet("take the settings"):
             return needed("splink").Linker(
-                self.frames, settings, log_level=None, validate_settings=False
+                self.frames,
+                self.database.settings(settings),
+                log_level=None,
+                validate_settings=False,
             )
 
     def _name_comparisons(self, linker: Any) -> None:
@@ -168,11 +197,11 @@ class _Work:
         """Make the candidate pairs, which Splink keeps for scoring, and count them by rule."""
         with quiet("make the candidate pairs"):
             blocked = linker.inference.compute_blocked_pairs_for_predict()
-            rows = self.connection.execute(
-                "SELECT CAST(match_key AS INTEGER), count(*) FROM "
+            rule, count = self.database.columns(
+                "SELECT CAST(match_key AS INTEGER) AS rule, count(*) AS pairs FROM "
                 f"{blocked.physical_name} GROUP BY 1"
-            ).fetchall()
-        number = dict(rows)
+            ).values()
+        number = dict(zip(rule.tolist(), count.tolist(), strict=True))
         return [RulePairs(rule, number.get(i, 0)) for i, rule in enumerate(self.rules)]
 
     def _train(self, linker: Any, counted: list[RulePairs], notes: list[str]) -> Any:
@@ -181,7 +210,8 @@ class _Work:
         columns = columns_by_comparison(self.settings)
         many = self.opened.records.count > MANY_RECORDS
         random_pairs = max(1, min(RANDOM_PAIRS * (5 if many else 1), self.comparisons))
-        train_u(linker, seed=spec.seed, random_pairs=random_pairs)
+        chunks = self.database.chunks
+        train_u(linker, seed=spec.seed, random_pairs=random_pairs, chunks=chunks)
         with quiet("read the model"):
             u = equal_u(linker.misc.save_model_to_json())
         rules = {rule: columns_in(rule, sided=False) for rule in self.rules}
@@ -193,13 +223,14 @@ class _Work:
                 )
                 or sessions
             )
-        done = train_m(linker, sessions)
+        done = train_m(linker, sessions, self.database.condition)
         notes += _notes(columns, done)
         with quiet("read the model"):
             trained = linker.misc.save_model_to_json()
         self.settings = {
             **steadied(trained, self.settings, done, random_pairs),
-            _PRIOR: self.settings[_PRIOR],
+            **{key: self.settings[key] for key in (_PRIOR, _RULES)},
+            "sql_dialect": "duckdb",
         }
         return self._linker(self.settings)
 
@@ -210,14 +241,16 @@ class _Work:
             predicted = linker.inference.predict(
                 threshold_match_weight=LOWEST, warning_mode="never"
             )
-            levels = ", ".join(f'CAST("gamma_{name}" AS TINYINT)' for name in names)
-            rows = self.connection.execute(
-                "SELECT least(unique_id_l, unique_id_r), greatest(unique_id_l, unique_id_r), "
-                f"match_weight, CAST(match_key AS SMALLINT), {levels} "
+            levels = ", ".join(
+                f'CAST("gamma_{name}" AS TINYINT) AS "level_{i}"' for i, name in enumerate(names)
+            )
+            left, right, weight, block, *gammas = self.database.columns(
+                "SELECT least(unique_id_l, unique_id_r) AS pair_l, "
+                "greatest(unique_id_l, unique_id_r) AS pair_r, match_weight, "
+                f"CAST(match_key AS SMALLINT) AS rule, {levels} "
                 f"FROM {predicted.physical_name} ORDER BY 1, 2"
-            ).fetchnumpy()
+            ).values()
             predicted.drop_table_from_database_and_remove_from_cache()
-        left, right, weight, block, *gammas = (np.asarray(column) for column in rows.values())
         prior = self.settings[_PRIOR]
         evidence: npt.NDArray[np.float64] = weight - np.log2(prior / (1 - prior))
         pairs = Pairs(
@@ -237,14 +270,30 @@ class _Work:
             u = {(w.comparison, w.level): w.u for w in weights}
             adjusted = Adjusted(prior, evidence + np.log2(prior / (1 - prior)), u)
             return adjusted, self._lost(pairs, adjusted)
-        correct_u = not self.trained
-        adjusted = fit_prior(evidence, pairs.levels, weights, self.comparisons, correct_u=correct_u)
-        lost = self._lost(pairs, adjusted)
-        if lost:
-            adjusted = fit_prior(
-                evidence, pairs.levels, weights, self.comparisons, correct_u=correct_u, lost=lost
+        correct_u, lost = not self.trained, 0.0
+        patterns, pattern = distinct_patterns(pairs.levels)
+
+        def fit() -> Adjusted:
+            return fit_prior(
+                *(evidence, patterns, weights, self.comparisons),
+                correct_u=correct_u,
+                lost=lost,
+                pattern=pattern,
             )
-        return adjusted, lost
+
+        adjusted = fit()
+        if not self.trained and self.opened.spec.splink is None and len(pairs):
+            odds = np.log2(adjusted.prior / (1 - adjusted.prior))
+            refitted = refit_m(
+                *(adjusted.weight - odds, pairs.levels, weights, self.comparisons),
+                prior=adjusted.prior,
+            )
+            evidence = evidence + weight_change(patterns, weights, refitted)[pattern]
+            m = {(w.comparison, w.level): {"m_probability": w.m} for w in refitted}
+            weights, self.settings = refitted, with_levels(self.settings, m)
+            adjusted = fit()
+        lost = self._lost(pairs, adjusted)
+        return fit() if lost else adjusted, lost
 
     def _lost(self, pairs: Pairs, adjusted: Adjusted) -> float:
         score = scores(adjusted.weight)
@@ -259,22 +308,6 @@ class _Work:
 
 def _trained_part(settings: dict[str, Any]) -> dict[str, Any]:
     return {key: settings[key] for key in ("comparisons", _PRIOR) if key in settings}
-
-
-def _with(settings: dict[str, Any], adjusted: Adjusted) -> dict[str, Any]:
-    """The settings with the prior and u that fit."""
-    comparisons = []
-    for comparison in settings["comparisons"]:
-        name, levels = comparison["output_column_name"], []
-        number = sum(not level.get("is_null_level") for level in comparison["comparison_levels"])
-        for level in comparison["comparison_levels"]:
-            if level.get("is_null_level"):
-                levels.append(level)
-                continue
-            number -= 1
-            levels.append({**level, "u_probability": adjusted.u[name, number]})
-        comparisons.append({**comparison, "comparison_levels": levels})
-    return {**settings, "comparisons": comparisons, _PRIOR: adjusted.prior}
 
 
 def _notes(columns: dict[str, frozenset[str]], sessions: Sequence[Session]) -> list[str]:

@@ -7,14 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import expit
 
 from sfumato.linkage.model.saved import LevelWeight
-from sfumato.linkage.model.score import scores
-from sfumato.linkage.values import Floats
+from sfumato.linkage.values import Floats, Ints
 
 _STEPS = 60
 _CLOSE = 1e-10
 _MOST = 0.5
+_LN_2 = float(np.log(2))
 _KEPT = 0.1
 """Share of an estimated u that is kept at least."""
 
@@ -51,6 +52,7 @@ def fit_prior(
     *,
     correct_u: bool,
     lost: float = 0.0,
+    pattern: Ints | None = None,
 ) -> Adjusted:
     """The prior under which the pairs' probabilities add up to the matches that it says.
 
@@ -76,6 +78,8 @@ def fit_prior(
         Whether u was estimated from random pairs of these records.
     lost
         Expected number of true matches that are no candidate pairs.
+    pattern
+        Where the levels are those of distinct patterns: which of them each pair has.
     """
     prior, u = min(_MOST, max(len(evidence), 1) / max(comparisons, 1)), {}
     weight = evidence
@@ -83,14 +87,37 @@ def fit_prior(
         u = {(w.comparison, w.level): _u(w, prior, correct_u=correct_u) for w in weights}
         weight = evidence + np.log2(prior / (1 - prior))
         if correct_u:
-            weight = weight + _change(levels, weights, u, len(evidence))
-        matches = float(np.sum(scores(weight))) + lost
+            change = _change(levels, weights, u)
+            weight += change if pattern is None else change[pattern]
+        matches = float(np.sum(expit(weight * _LN_2))) + lost
         new = float(np.clip(matches / max(comparisons, 1), 0.01 / max(comparisons, 1), _MOST))
         done = abs(new - prior) <= _CLOSE * prior
         prior = new
         if done:
             break
     return Adjusted(float(f"{prior:.9g}"), weight, u)
+
+
+def distinct_patterns(
+    levels: Mapping[str, npt.NDArray[np.int8]],
+) -> tuple[dict[str, npt.NDArray[np.int8]], Ints]:
+    """The distinct patterns of levels, and which of them each pair has.
+
+    Parameters
+    ----------
+    levels
+        By comparison, the level of each pair.
+    """
+    code = np.zeros(max((len(level) for level in levels.values()), default=0), np.int64)
+    width = 1
+    for level in levels.values():
+        most = int(level.max(initial=0)) + 2
+        if width > np.iinfo(np.int64).max // most:
+            code = np.unique(code, return_inverse=True)[1]
+            width = int(code.max(initial=0)) + 1
+        code, width = code * most + level + 1, width * most
+    _, first, pattern = np.unique(code, return_index=True, return_inverse=True)
+    return {name: level[first] for name, level in levels.items()}, pattern
 
 
 def _u(level: LevelWeight, prior: float, *, correct_u: bool) -> float:
@@ -104,10 +131,9 @@ def _change(
     levels: Mapping[str, npt.NDArray[np.int8]],
     weights: Sequence[LevelWeight],
     u: Mapping[tuple[str, int], float],
-    pairs: int,
 ) -> Floats:
-    """How the weight of each pair changes with u."""
-    change = np.zeros(pairs)
+    """How the weight of each pair, or pattern, changes with u."""
+    change = np.zeros(max((len(level) for level in levels.values()), default=1))
     for comparison, level in levels.items():
         of_level = np.zeros(int(level.max(initial=0)) + 2)
         for w in weights:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
+import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from sfumato.core.errors import SfumatoError
 
-_LOGGERS = ("splink", "sqlglot")
+_LOGGERS = ("splink", "sqlglot", "py4j", "SQLQueryContextLogger", "DataFrameQueryContextLogger")
 
 
 @contextmanager
@@ -47,6 +48,7 @@ def quiet(what: str) -> Iterator[None]:
     except SfumatoError:
         raise
     except (
+        *_of_spark(),
         SplinkException,
         duckdb.Error,
         sqlglot.errors.SqlglotError,
@@ -61,6 +63,15 @@ def quiet(what: str) -> Iterator[None]:
         for logger, level, propagate in before:
             logger.setLevel(level)
             logger.propagate = propagate
+
+
+def _of_spark() -> tuple[type[Exception], ...]:
+    """The errors of Spark and its bridge, where they are in use."""
+    errors, bridge = sys.modules.get("pyspark.errors"), sys.modules.get("py4j.protocol")
+    return (
+        *(() if errors is None else (errors.PySparkException,)),
+        *(() if bridge is None else (bridge.Py4JError,)),
+    )
 
 
 def _said(what: str, error: Exception) -> str:

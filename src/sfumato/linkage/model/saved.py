@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -65,6 +65,8 @@ class Model:
         By column of dates: number of values that are no date.
     notes
         What was found when the model was trained, in sentences.
+    engine
+        Where the pairs were scored, ``"duckdb"`` or ``"spark"``.
     """
 
     settings: dict[str, Any]
@@ -73,6 +75,7 @@ class Model:
     lost: float = 0.0
     impossible: dict[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    engine: str = "duckdb"
 
     @property
     def prior(self) -> float:
@@ -184,6 +187,32 @@ def equal_u(settings: dict[str, Any]) -> dict[str, float]:
         u = level.get("u_probability")
         found.setdefault(comparison, float(u) if isinstance(u, (int, float)) else 1.0)
     return found
+
+
+def with_levels(
+    settings: dict[str, Any], changes: Mapping[tuple[str, int], Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Settings with other values in their comparison levels.
+
+    Parameters
+    ----------
+    settings
+        The settings; they are left as they are.
+    changes
+        By comparison and number of the level: keys and values.
+    """
+    comparisons = []
+    for comparison in settings["comparisons"]:
+        name, levels = comparison["output_column_name"], []
+        number = sum(not level.get("is_null_level") for level in comparison["comparison_levels"])
+        for level in comparison["comparison_levels"]:
+            if level.get("is_null_level"):
+                levels.append(level)
+                continue
+            number -= 1
+            levels.append({**level, **changes.get((name, number), {})})
+        comparisons.append({**comparison, "comparison_levels": levels})
+    return {**settings, "comparisons": comparisons}
 
 
 def _levels(settings: dict[str, Any]) -> Iterator[tuple[str, int, dict[str, Any]]]:

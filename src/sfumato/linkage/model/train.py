@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from sfumato.linkage.model.quiet import quiet
@@ -19,7 +19,7 @@ LEAST = 1e-7
 """The least u of a level."""
 
 
-def train_u(linker: Any, *, seed: int, random_pairs: int) -> None:
+def train_u(linker: Any, *, seed: int, random_pairs: int, chunks: int) -> None:
     """Estimate u from random pairs.
 
     Parameters
@@ -30,6 +30,8 @@ def train_u(linker: Any, *, seed: int, random_pairs: int) -> None:
         Seed of the random pairs.
     random_pairs
         Number of random pairs.
+    chunks
+        Number of parts that they are looked at in, until each level was seen often enough.
 
     Raises
     ------
@@ -37,11 +39,18 @@ def train_u(linker: Any, *, seed: int, random_pairs: int) -> None:
         If Splink cannot estimate it.
     """
     with quiet("estimate how often random pairs agree"):
-        linker.training.estimate_u_using_random_sampling(max_pairs=random_pairs, seed=seed)
+        linker.training.estimate_u_using_random_sampling(
+            max_pairs=random_pairs, seed=seed, num_chunks=chunks
+        )
 
 
-def train_m(linker: Any, sessions: Sequence[Session]) -> list[Session]:
+def train_m(
+    linker: Any, sessions: Sequence[Session], condition: Callable[[str], str]
+) -> list[Session]:
     """Estimate m by expectation maximisation; gives the sessions that came to an end.
+
+    A session that fails leaves Splink's settings without the comparisons that it blocks on:
+    those of before are put back.
 
     Parameters
     ----------
@@ -49,6 +58,8 @@ def train_m(linker: Any, sessions: Sequence[Session]) -> list[Session]:
         Splink's linker, with u.
     sessions
         What to estimate m from.
+    condition
+        A rule in the SQL of what Splink works in.
 
     Raises
     ------
@@ -57,16 +68,19 @@ def train_m(linker: Any, sessions: Sequence[Session]) -> list[Session]:
     """
     from splink.internals.exceptions import EMTrainingException
 
-    done = []
+    done, settings = [], linker._settings_obj  # noqa: SLF001
     for session in sessions:
+        before = settings.core_model_settings.copy()
         with quiet("estimate how often true matches agree"):
             try:
                 linker.training.estimate_parameters_using_expectation_maximisation(
-                    session.rule, max_pairs=TRAINING_PAIRS, estimate_without_term_frequencies=True
+                    condition(session.rule),
+                    max_pairs=TRAINING_PAIRS,
+                    estimate_without_term_frequencies=True,
                 )
                 done.append(session)
             except (EMTrainingException, ValueError, ZeroDivisionError):
-                continue
+                settings.core_model_settings = before
     return done
 
 
@@ -78,7 +92,8 @@ def steadied(
     A level that was never seen, or in a few pairs only, has an estimate of 0 or none, which
     would make one disagreement decide all. Both are averaged with the first guess, which counts
     for 20 pairs: (n · estimate + 20 · guess) / (n + 20), each comparison's to sum 1. The numbers
-    are rounded, so that the order in which threads add up does not show.
+    are rounded, so that the order in which threads add up does not show. The SQL is that of
+    before training.
 
     Parameters
     ----------
@@ -94,8 +109,11 @@ def steadied(
     settings = {**trained, "comparisons": []}
     for after, before in zip(trained["comparisons"], first["comparisons"], strict=True):
         seen = [s.matches for s in sessions if after["output_column_name"] in s.comparisons]
-        levels = [dict(level) for level in after["comparison_levels"]]
         guesses = before["comparison_levels"]
+        levels = [
+            {**level, **{key: guess[key] for key in ("sql_condition",) if key in guess}}
+            for level, guess in zip(after["comparison_levels"], guesses, strict=True)
+        ]
         free = [i for i, level in enumerate(levels) if _is_estimated(level)]
         for key, count in (
             ("m_probability", max(seen, default=0)),

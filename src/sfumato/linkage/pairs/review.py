@@ -114,7 +114,7 @@ def _shown(opened: Opened, record: Ints) -> pa.Table:
 
 def _taken(half: Path, rows: Ints) -> pa.Table:
     with pq.ParquetFile(half) as file:
-        names = [name for name in file.schema_arrow.names if _may_be_shown(name)]
+        names = [name for name in file.schema_arrow.names if may_be_shown(name)]
         parts, first = [], 0
         for batch in file.iter_batches(columns=names):
             own = rows[(rows >= first) & (rows < first + batch.num_rows)] - first
@@ -124,5 +124,12 @@ def _taken(half: Path, rows: Ints) -> pa.Table:
     return table.cast(pa.schema([(name, pa.large_string()) for name in table.column_names]))
 
 
-def _may_be_shown(name: str) -> bool:
+def may_be_shown(name: str) -> bool:
+    """Whether a column of an identifying half is for people's eyes: no number of ours, no text.
+
+    Parameters
+    ----------
+    name
+        Its name.
+    """
     return name != RECORD and not named(words_of(name), _FREE_TEXT)

@@ -98,6 +98,7 @@ def open_sources(
     *,
     schema: Schema | None = None,
     folder: Path | None = None,
+    varied: bool = True,
     progress: Progress = silent,
 ) -> Opened:
     """Open the tables, check them, and write each one's two halves to a private folder.
@@ -113,6 +114,8 @@ def open_sources(
         the columns that are not compared are taken apart by their names.
     folder
         Where the private folder is made; the system's place for temporary files if not given.
+    varied
+        Whether columns are refused that are empty, or hold one value throughout.
     progress
         Told how far the reading is.
 
@@ -135,7 +138,8 @@ def open_sources(
             readings.append(reading)
             start += reading.rows
             progress("read", (number + 1) / len(tables))
-        check_columns(spec.mode, columns, [(each.name, each.seen) for each in readings])
+        if varied:
+            check_columns(spec.mode, columns, [(each.name, each.seen) for each in readings])
         on_error.pop_all()
     numbers = range(len(readings))
     return Opened(

@@ -7,12 +7,10 @@ from importlib.metadata import version
 from math import isfinite
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 from sfumato.linkage.links import Links
 from sfumato.linkage.outcomes.table import THRESHOLDS, threshold_table
 from sfumato.linkage.summary import as_json
-from sfumato.reports import numbers
+from sfumato.reports.linkage.environment import environment
 from sfumato.reports.linkage.patterns import patterns_of
 from sfumato.reports.linkage.plots.scores import persons_figure, quality_figure, scores_figure
 from sfumato.reports.linkage.plots.weights import waterfall_figure, weights_figure
@@ -30,20 +28,10 @@ def draw_linkage(links: Links, title: str, made: date) -> str:
     made
         The day that it bears.
     """
-    environment = Environment(
-        loader=PackageLoader("sfumato.reports"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {
-        "count": numbers.count,
-        "number": numbers.number,
-        "percent": numbers.percent,
-    }
-    return environment.get_template("linkage.html").render(
-        title=title, made=made, version=version("sfumato"), **_content(links)
+    return (
+        environment()
+        .get_template("linkage.html")
+        .render(title=title, made=made, version=version("sfumato"), **_content(links))
     )
 
 

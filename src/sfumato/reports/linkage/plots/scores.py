@@ -7,7 +7,7 @@ from math import isfinite, log2
 import altair as alt
 import numpy as np
 
-from sfumato.linkage.links import Links
+from sfumato.linkage.found import Found
 from sfumato.linkage.outcomes.expected import curve
 from sfumato.linkage.values import Floats
 from sfumato.reports.numbers import count, percent
@@ -41,7 +41,7 @@ def bits_of(score: Floats) -> Floats:
     return np.asarray(np.clip(np.log2(kept / (1 - kept)), LEAST, MOST))
 
 
-def scores_figure(links: Links) -> Figure:
+def scores_figure(links: Found) -> Figure:
     """Number of pairs by match weight, with both thresholds.
 
     Parameters
@@ -81,7 +81,7 @@ def scores_figure(links: Links) -> Figure:
     )
 
 
-def _limits(links: Links) -> list[Chart]:
+def _limits(links: Found) -> list[Chart]:
     at = links.thresholds
     layers: list[Chart] = []
     for name, score in (("possible", at.lower), ("match", at.upper)):
@@ -99,7 +99,7 @@ def _limits(links: Links) -> list[Chart]:
     return layers
 
 
-def quality_figure(links: Links) -> Figure:
+def quality_figure(links: Found) -> Figure:
     """Expected precision and recall at every threshold.
 
     Parameters
@@ -145,7 +145,7 @@ def quality_figure(links: Links) -> Figure:
     )
 
 
-def persons_figure(links: Links) -> Figure:
+def persons_figure(links: Found) -> Figure:
     """How many records the persons have.
 
     Parameters

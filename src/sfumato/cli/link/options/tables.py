@@ -1,0 +1,83 @@
+"""The tables, and what is known of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sfumato.cli.link.options.panels import WHAT
+from sfumato.core.errors import InputError
+
+if TYPE_CHECKING:
+    from sfumato.schema import Schema
+
+Tables = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="TABLE...",
+        help="The tables: CSV, Parquet; Excel, SPSS, Stata and SAS with sfumato\\[formats]. "
+        "A source is named as its file, without the ending, or as you say: hospital=FILE. "
+        "Or, of all owners, what 'sfumato link encode' wrote.",
+        show_default=False,
+    ),
+]
+SchemaOfTables = Annotated[
+    Path | None,
+    typer.Option(
+        "--schema",
+        metavar="FILE",
+        help="What the columns are, as TOML: sensitive ones are never compared or shown.",
+        show_default=False,
+        rich_help_panel=WHAT,
+    ),
+]
+Id = Annotated[
+    str | None,
+    typer.Option(
+        "--id",
+        metavar="COLUMN",
+        help="The column that names each record within its table.",
+        show_default=False,
+        rich_help_panel=WHAT,
+    ),
+]
+
+
+def named_paths(tables: list[Path]) -> dict[str, Path]:
+    """The tables by the names of their sources: as said, or as their files.
+
+    Parameters
+    ----------
+    tables
+        Paths, some with a name and an equals sign before them.
+
+    Raises
+    ------
+    InputError
+        If two have the same name.
+    """
+    from sfumato.linkage.asked import stem_of
+
+    named: dict[str, Path] = {}
+    for each in tables:
+        name, sign, path = str(each).partition("=")
+        if not (sign and name and path) or each.exists():
+            name, path = stem_of(each), str(each)
+        if name in named:
+            raise InputError(
+                "the tables",
+                "must have names that differ",
+                found="two of one name",
+                advice="say how each is called: hospital=FILE practice=FILE",
+            )
+        named[name] = Path(path)
+    return named
+
+
+def load_schema_of(path: Path | None) -> Schema | None:
+    """The schema of a file, where one is given."""
+    from sfumato.schema import load_schema
+
+    return None if path is None else load_schema(path)

@@ -1,0 +1,1 @@
+"""What each owner does at home: a key, the agreed specification, the table encoded."""
