@@ -19,7 +19,7 @@ from sfumato.examples.registrations import Registrations, generate_registrations
 from sfumato.review.anonymity.database import Database
 from sfumato.review.anonymity.index import Index
 from sfumato.review.anonymity.naive import Naive
-from sfumato.review.attributes import Attribute, AttributeKind
+from sfumato.review.attributes import Attribute, AttributeKind, NamePart
 from sfumato.review.display.compare import compare_pair
 from sfumato.review.display.disclosed import more, seen
 from sfumato.review.modes import Mode
@@ -27,8 +27,10 @@ from sfumato.review.settings import MaskWidth, Policy
 from sfumato.review.values import Comparison, Positions, Seen
 
 ATTRIBUTES = (
-    Attribute(name="given_name", kind=AttributeKind.VARIABLE, name_part="given", rarity=True),
-    Attribute(name="surname", kind=AttributeKind.VARIABLE, name_part="family", rarity=True),
+    Attribute(
+        name="given_name", kind=AttributeKind.VARIABLE, name_part=NamePart.GIVEN, rarity=True
+    ),
+    Attribute(name="surname", kind=AttributeKind.VARIABLE, name_part=NamePart.FAMILY, rarity=True),
     Attribute(name="date_of_birth", kind=AttributeKind.DATE),
     Attribute(name="sex", kind=AttributeKind.CATEGORY),
     Attribute(name="zip", kind=AttributeKind.FIXED),

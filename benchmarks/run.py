@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 
+import by_hand
 import linkage
 import loss
 import many_cells
@@ -24,6 +25,7 @@ PARTS = {
     "many_cells": many_cells.report,
     "review": review.report,
     "linkage": linkage.report,
+    "by_hand": by_hand.report,
 }
 
 

@@ -10,6 +10,7 @@ from typer.main import get_command
 
 from sfumato.cli import anonymize, assess, demo, presets, schema, study
 from sfumato.cli.interrupt import interrupted, remember_interrupts
+from sfumato.cli.ledger.app import app as ledger_app
 from sfumato.cli.link.app import app as link_app
 from sfumato.cli.output import (
     BAD_INPUT,
@@ -20,6 +21,9 @@ from sfumato.cli.output import (
     publishable_hook,
     say,
 )
+from sfumato.cli.process import settle
+from sfumato.cli.review.app import app as review_app
+from sfumato.cli.server import audit, project, serve
 from sfumato.core.errors import ConstraintsNotMetError, SfumatoError
 
 app = typer.Typer(
@@ -31,11 +35,16 @@ app = typer.Typer(
 )
 app.add_typer(schema.app, name="schema")
 app.add_typer(link_app, name="link")
+app.add_typer(review_app, name="review")
+app.add_typer(ledger_app, name="ledger")
+app.add_typer(audit.app, name="audit")
+app.add_typer(project.app, name="project")
 app.command()(assess.assess)
 app.command()(anonymize.anonymize)
 app.command()(presets.presets)
 app.command()(study.study)
 app.command()(demo.demo)
+app.command()(serve.serve)
 
 
 def _version(asked: bool) -> None:
@@ -61,6 +70,7 @@ def sfumato(
 
 def main() -> None:
     """Run the program and leave with its exit code."""
+    settle()
     sys.excepthook = publishable_hook
     print_anything()
     with remember_interrupts():

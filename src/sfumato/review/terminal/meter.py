@@ -1,18 +1,18 @@
-"""The meters: KAPR with its limit and what the next opening may add, and characters."""
+"""The meters: KAPR with its limit and what the next opening may add, characters, progress."""
 
 from __future__ import annotations
 
 from sfumato.review.terminal.look import Look
 from sfumato.review.terminal.numbers import kapr_text, percent_text
-from sfumato.review.terminal.styled import Line, Span, Style, padded, width_of
+from sfumato.review.terminal.styled import Line, Span, Style
 from sfumato.review.terminal.view import Standing
 
 BAR, LABEL = 24, 13
 """Columns of a bar, and of what stands before it."""
 
 
-def draw_meters(standing: Standing, following: float, look: Look) -> tuple[Line, Line]:
-    """Two lines: KAPR, and characters with progress.
+def draw_meters(standing: Standing, following: float, look: Look) -> tuple[Line, Line, Line]:
+    """Three lines: KAPR, characters, progress.
 
     Parameters
     ----------
@@ -23,24 +23,26 @@ def draw_meters(standing: Standing, following: float, look: Look) -> tuple[Line,
     look
         The terminal.
     """
-    limit, cells = standing.limit, standing.cells
-    whole = 1.0 if limit is None else limit
+    limit, cells, dot = standing.limit, standing.cells, f" {look.signs.dot} "
     of = "no limit" if limit is None else f"limit {kapr_text(limit, cells)}"
-    kapr: Line = (
-        *_bar("KAPR", standing.score, following, whole, look),
-        Span(f" {kapr_text(standing.score, cells)}", Style.STRONG),
-        Span(f" {look.signs.dot} {of}", Style.QUIET),
+    aside = [f"{standing.skipped:,} skipped"] if standing.skipped else []
+    aside += [f"{standing.flagged:,} flagged"] if standing.flagged else []
+    return (
+        (
+            *_bar("KAPR", standing.score, following, 1.0 if limit is None else limit, look),
+            Span(f" {kapr_text(standing.score, cells)}", Style.STRONG),
+            Span(f"{dot}{of}", Style.QUIET),
+        ),
+        (
+            *_bar("Characters", standing.characters, 0.0, 1.0, look),
+            Span(f" {percent_text(standing.characters)}", Style.STRONG),
+        ),
+        (
+            *_bar("Progress", standing.decided, 0.0, standing.pairs, look),
+            Span(f" {standing.decided:,} of {standing.pairs:,}", Style.STRONG),
+            Span(dot.join([" decided", *aside]), Style.QUIET),
+        ),
     )
-    characters: Line = (
-        *_bar("Characters", standing.characters, 0.0, 1.0, look),
-        Span(f" {percent_text(standing.characters)}", Style.STRONG),
-    )
-    dot = f" {look.signs.dot} "
-    parts = [f"{standing.decided} of {standing.pairs} decided"]
-    parts += [f"{standing.skipped} skipped"] if standing.skipped else []
-    parts += [f"{standing.flagged} flagged"] if standing.flagged else []
-    counts = f"{dot.join(parts)} "
-    return kapr, _apart(characters, (Span(counts, Style.QUIET),), look.width)
 
 
 def _bar(label: str, share: float, more: float, whole: float, look: Look) -> Line:
@@ -61,9 +63,3 @@ def _columns(share: float, whole: float) -> int:
     if share <= 0:
         return 0
     return BAR if share >= whole else max(1, int(BAR * share / whole))
-
-
-def _apart(left: Line, right: Line, width: int) -> Line:
-    """Two pieces at the two ends of a line; the right one only where there is room."""
-    room = width - width_of(right) - 1
-    return (*padded(left, room), *right) if width_of(left) < room else left

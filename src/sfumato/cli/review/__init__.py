@@ -1,0 +1,1 @@
+"""``sfumato review``: at the terminal, without a server."""

@@ -1,0 +1,169 @@
+"""``sfumato review create``: a project of the web application, from the folder of a linkage."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sfumato.cli.output import progress_bar, say
+from sfumato.cli.review.options import CostsWord, PolicyWord, StartWord, WidthWord, given
+from sfumato.cli.server.options import DATA, Data, Database, KeyFolder, existing
+from sfumato.core.errors import InputError
+
+if TYPE_CHECKING:
+    from sfumato.server.store.models import Account
+
+_WORK, _RULES = "The work", "The rules"
+
+
+def create(
+    folder: Annotated[
+        Path,
+        typer.Argument(metavar="FOLDER", help="What 'sfumato link' wrote.", show_default=False),
+    ],
+    data: Data = DATA,
+    keys: KeyFolder = None,
+    database: Database = "",
+    title: Annotated[
+        str, typer.Option(metavar="TEXT", help="What it is called.  [default: the folder's name]")
+    ] = "",
+    custodian: Annotated[
+        str,
+        typer.Option(metavar="NAME", help="Who owns the data.  [default: the only custodian]"),
+    ] = "",
+    manager: Annotated[
+        str, typer.Option(metavar="NAME", help="Who deals the work.  [default: the only manager]")
+    ] = "",
+    gold: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Pairs of known truth: source_l, id_l, source_r, id_r, same.",
+            show_default=False,
+            rich_help_panel=_WORK,
+        ),
+    ] = None,
+    gold_share: Annotated[
+        float,
+        typer.Option(min=0, max=0.5, metavar="SHARE", help="Of gold pairs.", rich_help_panel=_WORK),
+    ] = 0.0,
+    overlap: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            max=20,
+            metavar="NUMBER",
+            help="Workers who decide each pair.",
+            rich_help_panel=_WORK,
+        ),
+    ] = 2,
+    page_size: Annotated[
+        int,
+        typer.Option(
+            min=1, max=50, metavar="NUMBER", help="Pairs on a page.", rich_help_panel=_WORK
+        ),
+    ] = 10,
+    k: Annotated[
+        int,
+        typer.Option(
+            "--k",
+            min=1,
+            metavar="NUMBER",
+            help="Records that what is disclosed must fit at least.",
+            rich_help_panel=_RULES,
+        ),
+    ] = 5,
+    budget: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            max=1,
+            metavar="KAPR",
+            help="What each worker may spend.  [default: no limit]",
+            show_default=False,
+            rich_help_panel=_RULES,
+        ),
+    ] = None,
+    project_budget: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            max=1,
+            metavar="KAPR",
+            help="What all workers together may.  [default: no limit]",
+            show_default=False,
+            rich_help_panel=_RULES,
+        ),
+    ] = None,
+    costs: Annotated[CostsWord, typer.Option(rich_help_panel=_RULES)] = CostsWord.BOUND,
+    policy: Annotated[PolicyWord, typer.Option(rich_help_panel=_RULES)] = PolicyWord.CONSISTENT,
+    mask_width: Annotated[WidthWord, typer.Option(rich_help_panel=_RULES)] = WidthWord.TRUE,
+    start: Annotated[StartWord, typer.Option(rich_help_panel=_RULES)] = StartWord.MASKED,
+    hints: Annotated[
+        bool,
+        typer.Option("--hints", help="Say which cell to open next.", rich_help_panel=_RULES),
+    ] = False,
+) -> None:
+    """Make a project of a linkage's possible matches in the web application.
+
+    As on its page /projects/new, and without that page's limits of size. Attributes are those
+    that the linkage compared. The linkage's own files are kept, encrypted, so that the linked
+    file can be downloaded once the project is closed.
+    """
+    existing(data, keys, database)
+    import numpy as np
+
+    from sfumato.review.project.from_linkage import from_linkage
+    from sfumato.review.settings import Settings
+    from sfumato.server.live.make import make_project
+    from sfumato.server.manager.linked import keep_linkage
+    from sfumato.server.store.models import Role
+
+    chief = _person(manager, Role.MANAGER)
+    owner = _person(custodian, Role.CUSTODIAN, other_than=chief)
+    rules: dict[str, Any] = given(
+        budget=budget, k=k, costs=costs, mask_width=mask_width, policy=policy, start=start,
+        hints=hints,
+    )  # fmt: skip
+    settings = Settings(**rules, project_budget=project_budget)
+    with progress_bar() as progress:
+        progress("reading", 0.0)
+        project = from_linkage(folder, np.random.default_rng(), settings=settings, gold=gold)
+        progress("storing", 0.3)
+        made = make_project(
+            project,
+            title=title or folder.resolve().name,
+            custodian=owner,
+            manager=chief,
+            page_size=page_size,
+            overlap=overlap,
+            gold_share=gold_share,
+        )
+        kept = keep_linkage(
+            made,
+            {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()},
+        )
+    typer.echo(str(made.id))
+    say(f"{len(project.pairs):,} pairs of {len(project.records):,} records.")
+    if not kept:
+        say("The linked file cannot be written there: the folder lacks what is analysed.")
+
+
+def _person(name: str, role: str, other_than: Account | None = None) -> Account:
+    """An account with a role, by its name or as the only one; another one where there is one."""
+    from sfumato.server.store.models import Account
+
+    active = Account.objects.filter(is_active=True).order_by("name")
+    able: list[Account] = [each for each in active if each.has_role(role)]
+    able = [each for each in able if other_than is None or each.pk != other_than.pk] or able
+    found = [each for each in able if each.name == name] if name else able
+    if len(found) == 1:
+        return found[0]
+    raise InputError(
+        f"option --{role}",
+        f"must name an account with the role {role}",
+        found="another, or the manager" if name else f"{len(able)} of them",
+        advice="accounts are made at the web application's own pages",
+    )

@@ -1,0 +1,201 @@
+"""A chain of signed entries: what is hashed, and whether it is whole."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from sfumato.core.errors import InputError
+
+START = "0" * 64
+"""What the first entry has in the place of the digest before."""
+
+
+@dataclass(frozen=True)
+class Head:
+    """The last entry at some time; kept elsewhere, it shows truncation and rewriting.
+
+    Attributes
+    ----------
+    number
+        Number of the entry; 0 for an empty log.
+    digest
+        Its digest.
+    """
+
+    number: int
+    digest: str
+
+    def __str__(self) -> str:
+        """As it is printed and given again."""
+        return f"{self.number}:{self.digest}"
+
+
+@dataclass(frozen=True)
+class Link:
+    """What binds an entry to the one before.
+
+    Attributes
+    ----------
+    number
+        Number of the entry.
+    previous
+        The digest of the entry before that it states.
+    digest
+        The digest that it states.
+    signature
+        The signature of the digest, in hexadecimal digits.
+    made
+        The digest of what it holds, made anew.
+    """
+
+    number: int
+    previous: str
+    digest: str
+    signature: str
+    made: str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a check of a chain found.
+
+    Attributes
+    ----------
+    entries
+        Number of entries that were checked.
+    fault
+        What is wrong and at which entry, ``""`` if nothing.
+    head
+        The last entry.
+    """
+
+    entries: int
+    fault: str
+    head: Head
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.fault
+
+
+def parse_head(text: str, command: str) -> Head:
+    """A head that was printed.
+
+    Parameters
+    ----------
+    text
+        Such as ``"17:5f0c..."``.
+    command
+        The command that prints it.
+
+    Raises
+    ------
+    InputError
+        If it is none.
+    """
+    number, _, digest = text.strip().partition(":")
+    if not (number.isascii() and number.isdigit()) or not _is_digest(digest):
+        raise InputError(
+            "option --against",
+            f"must be a head that '{command}' printed",
+            accepted="NUMBER:64 hexadecimal digits",
+        )
+    return Head(int(number), digest)
+
+
+def detail_text(detail: Mapping[str, object]) -> str:
+    """What an entry's details are as text: JSON with sorted names."""
+    return json.dumps(detail, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+
+
+def digest_of(*fields: int | str) -> str:
+    """SHA-256 of an entry, as hexadecimal digits.
+
+    Every field is hashed with its length, so that no two entries hash the same text.
+
+    Parameters
+    ----------
+    *fields
+        The fields of the entry, the last of them the digest of the entry before, or `START`.
+    """
+    digest = hashlib.sha256()
+    for field in fields:
+        data = str(field).encode()
+        digest.update(len(data).to_bytes(8, "big"))
+        digest.update(data)
+    return digest.hexdigest()
+
+
+def follow(
+    links: Iterable[Link],
+    signed: Callable[[bytes, bytes], bool],
+    log: str,
+    signer: str,
+    against: Head | None = None,
+) -> Verdict:
+    """Check every entry: its number, the digest before, its digest, its signature.
+
+    A log that was cut off, or rewritten from some entry on by somebody who holds the signing
+    key, is found only by a head that was kept elsewhere.
+
+    Parameters
+    ----------
+    links
+        The entries, in order.
+    signed
+        Whether a signature is one of this digest.
+    log
+        What is checked, for the fault: ``"log"``.
+    signer
+        Who signs, for the fault: ``"this server"``.
+    against
+        A head that was kept elsewhere.
+    """
+    last = Head(0, START)
+    for link in links:
+        fault = _fault(link, last, signed, signer)
+        if fault:
+            return Verdict(last.number, fault, last)
+        last = Head(link.number, link.digest)
+        if against is not None and against.number == last.number and against != last:
+            return Verdict(last.number, f"entry {last.number} is another than was kept", last)
+    fault = ""
+    if against is not None and against.number > last.number:
+        kept = against.number
+        fault = f"the {log} ends at entry {last.number}, before entry {kept} that was kept"
+    return Verdict(last.number, fault, last)
+
+
+def is_signed(link: Link, signed: Callable[[bytes, bytes], bool]) -> bool:
+    """Whether an entry holds what was signed, whatever came before it.
+
+    Parameters
+    ----------
+    link
+        The entry.
+    signed
+        Whether a signature is one of this digest.
+    """
+    try:
+        signature, digest = bytes.fromhex(link.signature), bytes.fromhex(link.digest)
+    except (TypeError, ValueError):
+        return False
+    return link.made == link.digest and signed(signature, digest)
+
+
+def _fault(link: Link, last: Head, signed: Callable[[bytes, bytes], bool], signer: str) -> str:
+    if link.number != last.number + 1:
+        return f"entry {last.number + 1} is missing"
+    if link.previous != last.digest:
+        return f"entry {link.number} does not follow entry {last.number}"
+    if link.made != link.digest:
+        return f"entry {link.number} was changed"
+    return "" if is_signed(link, signed) else f"entry {link.number} is not signed by {signer}"
+
+
+def _is_digest(text: str) -> bool:
+    return len(text) == len(START) and all(letter in "0123456789abcdef" for letter in text)

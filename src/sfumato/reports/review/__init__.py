@@ -1,0 +1,1 @@
+"""The disclosure report of a review, its plots, and accuracy against disclosure."""

@@ -1,0 +1,160 @@
+"""Plots of a review: progress, disclosure against decisions, answers. No value of the data."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+import altair as alt
+from markupsafe import Markup
+
+from sfumato.reports.plots.picture import (
+    AFTER,
+    BEFORE,
+    FAINT,
+    INK,
+    LIMIT,
+    QUIET,
+    Figure,
+    picture,
+    values,
+)
+
+WIDTH, HEIGHT = 360, 190
+_NEAR = 4
+"""How many times what was spent a budget may be and still be marked."""
+_COORDINATES = re.compile(r' (?:d|transform)="[^"]*"')
+_LONG = re.compile(r"-?\d+\.\d{3,}(?:e-?\d+)?")
+_COLOURS = (AFTER, "#b3711b", "#4b7f52", "#7a4f8c", "#9a3b3b", "#3f8fa3", "#6b6b00", "#555f69")
+_DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
+
+
+def progress_figure(series: Mapping[str, Sequence[tuple[datetime, int]]]) -> Figure:
+    """Pairs decided over time, by worker.
+
+    Parameters
+    ----------
+    series
+        By worker, times and the number of decided pairs from then on.
+    """
+    rows = [
+        {"worker": worker, "time": time.isoformat(), "decided": count}
+        for worker, points in series.items()
+        for time, count in points
+    ]
+    chart: alt.Chart = _lines(rows, list(series), "time:T", "decided:Q", "pairs decided").encode(
+        x=alt.X("time:T", title="time (UTC)", scale=alt.Scale(type="utc")).axis(grid=False)
+    )
+    said = "; ".join(f"{worker}: {points[-1][1]}" for worker, points in series.items() if points)
+    return Figure(
+        _drawn(chart, "progress", f"Lines: pairs decided over time. At last {said}."),
+        "Pairs decided over time",
+    )
+
+
+def disclosure_figure(
+    series: Mapping[str, Sequence[tuple[int, float]]], limit: float | None
+) -> Figure:
+    """KAPR against the number of decisions, by worker.
+
+    Parameters
+    ----------
+    series
+        By worker, numbers of decided pairs and the KAPR spent by then.
+    limit
+        The budget that is marked, ``None`` for none.
+    """
+    rows = [
+        {"worker": worker, "decided": count, "kapr": score}
+        for worker, points in series.items()
+        for count, score in points
+    ]
+    lines = _lines(rows, list(series), "decided:Q", "kapr:Q", "KAPR spent").encode(
+        x=alt.X("decided:Q", title="pairs decided").axis(grid=False, tickMinStep=1, format="d")
+    )
+    chart: alt.Chart | alt.LayerChart = lines
+    most = max((score for points in series.values() for _, score in points), default=0.0)
+    if limit is not None and limit <= _NEAR * most:
+        rule = alt.Chart(values([{"limit": limit}])).mark_rule(color=LIMIT, strokeDash=[4, 3])
+        label = alt.Chart(values([{"limit": limit}])).mark_text(
+            color=LIMIT, align="left", baseline="top", dx=4, dy=4, text="budget"
+        )
+        at = alt.Y("limit:Q")
+        marked = [rule.encode(y=at), label.encode(y=at, x=alt.value(0))]
+        chart = alt.LayerChart(layer=[lines, *marked], width=WIDTH, height=HEIGHT)
+    said = "; ".join(
+        f"{worker}: {points[-1][1]:.4f} after {points[-1][0]} decisions"
+        for worker, points in series.items()
+        if points
+    )
+    return Figure(
+        _drawn(chart, "disclosure", f"Lines: KAPR against decisions. {said}."),
+        "Disclosure against decisions",
+        "" if limit is None else f"The budget of a worker is {limit:g}.",
+    )
+
+
+def answers_figure(counts: Mapping[str, int]) -> Figure:
+    """How often each of the six answers stands.
+
+    Parameters
+    ----------
+    counts
+        By the answer in words, from surely different to surely same.
+    """
+    rows = [
+        {"answer": answer, "count": count, "side": answer.partition(",")[0]}
+        for answer, count in counts.items()
+    ]
+    base = alt.Chart(values(rows)).encode(
+        y=alt.Y("answer:N", sort=list(counts), title=None).axis(grid=False, labelLimit=200),
+        x=alt.X("count:Q", title="answers").axis(gridColor=FAINT, tickMinStep=1, format="d"),
+    )
+    bars = base.mark_bar(height=17).encode(
+        color=alt.Color(
+            "side:N",
+            scale=alt.Scale(domain=["Different", "Same"], range=[BEFORE, AFTER]),
+            legend=None,
+        )
+    )
+    text = base.mark_text(align="left", dx=4, color=INK).encode(text="count:Q")
+    chart = alt.LayerChart(layer=[bars, text], width=WIDTH - 130, height=HEIGHT)
+    said = "; ".join(f"{answer}: {count}" for answer, count in counts.items())
+    return Figure(
+        _drawn(chart, "answers", f"Bars: answers that stand. {said}."), "Answers that stand"
+    )
+
+
+def _drawn(chart: alt.Chart | alt.LayerChart, key: str, description: str) -> Markup:
+    """A picture whose coordinates have two decimals, which makes it half as large."""
+    return Markup(_COORDINATES.sub(_rounded, str(picture(chart, key, description))))  # noqa: S704
+
+
+def _rounded(found: re.Match[str]) -> str:
+    return _LONG.sub(lambda number: f"{float(number[0]):.2f}", found[0])
+
+
+def _lines(
+    rows: list[dict[str, Any]], workers: list[str], across: str, up: str, title: str
+) -> alt.Chart:
+    """Steps in a colour and a dash of their own for each worker."""
+    colours = [_COLOURS[place % len(_COLOURS)] for place in range(len(workers))]
+    dashes = [_DASHES[place % len(_DASHES)] for place in range(len(workers))]
+    chart: alt.Chart = (
+        alt.Chart(values(rows))
+        .mark_line(interpolate="step-after", strokeWidth=2)
+        .encode(
+            x=across,
+            y=alt.Y(up, title=title).axis(gridColor=FAINT, titleColor=QUIET, tickCount=5),
+            color=alt.Color("worker:N", scale=alt.Scale(domain=workers, range=colours)).legend(
+                columns=4
+            ),
+            strokeDash=alt.StrokeDash(
+                "worker:N", scale=alt.Scale(domain=workers, range=dashes), legend=None
+            ),
+        )
+        .properties(width=WIDTH, height=HEIGHT)
+    )
+    return chart

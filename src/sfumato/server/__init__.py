@@ -1,0 +1,1 @@
+"""Clerical review as a web application: managers deal work, workers decide."""

@@ -1,0 +1,1 @@
+"""Logging in, accounts, one-time links."""

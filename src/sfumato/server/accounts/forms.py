@@ -1,0 +1,136 @@
+"""The forms of logging in and of one's own account."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib.auth.password_validation import validate_password
+
+from sfumato.server.accounts.names import LONGEST_NAME, LONGEST_PASSWORD, plain_name
+from sfumato.server.store.models import Account
+
+NEW_RULE = "At least 12 characters; a sentence is easy to keep in mind."
+
+
+class Name(forms.CharField):
+    """A name to log in with."""
+
+    def __init__(self, label: str = "Name") -> None:
+        super().__init__(
+            label=label,
+            min_length=2,
+            max_length=LONGEST_NAME,
+            widget=forms.TextInput(attrs={"autocomplete": "username", "spellcheck": "false"}),
+        )
+
+    def clean(self, value: Any) -> str:
+        """The name as it is stored."""
+        return plain_name(super().clean(value))
+
+
+class Password(forms.CharField):
+    """A password, as it was typed."""
+
+    def __init__(self, label: str, *, new: bool = False, help_text: str = "") -> None:
+        attrs = {"autocomplete": "new-password" if new else "current-password"}
+        super().__init__(
+            label=label,
+            strip=False,
+            max_length=LONGEST_PASSWORD,
+            help_text=help_text,
+            widget=forms.PasswordInput(attrs=attrs),
+        )
+
+
+class Code(forms.CharField):
+    """A code of an authenticator app."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            label="Code",
+            max_length=10,
+            help_text="Six digits, from your authenticator app. Each works once.",
+            widget=forms.TextInput(
+                attrs={"autocomplete": "one-time-code", "inputmode": "numeric", "class": "mono"}
+            ),
+        )
+
+
+class LoginForm(forms.Form):
+    """Name and password."""
+
+    name = Name()
+    password = Password("Password")
+
+
+class CodeForm(forms.Form):
+    """A code of an authenticator app."""
+
+    code = Code()
+
+
+class FreshForm(forms.Form):
+    """What somebody proves again who they are with.
+
+    Parameters
+    ----------
+    account
+        Who.
+    data
+        What was entered.
+    """
+
+    def __init__(self, account: Account, data: Any = None) -> None:
+        super().__init__(data)
+        if account.has_usable_password():
+            self.fields["password"] = Password("Password")
+        if account.totp:
+            self.fields["code"] = Code()
+
+
+class NewPasswordForm(forms.Form):
+    """A new password, twice."""
+
+    new = Password("New password", new=True, help_text=NEW_RULE)
+    again = Password("The same again", new=True)
+
+    def clean_new(self) -> str:
+        """The password, if it is a good one."""
+        password = str(self.cleaned_data["new"])
+        validate_password(password)
+        return password
+
+    def clean(self) -> dict[str, Any]:
+        """Both, if they are the same."""
+        cleaned: dict[str, Any] = super().clean() or {}
+        if "new" in cleaned and "again" in cleaned and cleaned["new"] != cleaned["again"]:
+            self.add_error("again", "The two passwords differ.")
+        return cleaned
+
+
+class ChangePasswordForm(NewPasswordForm):
+    """The present password and a new one."""
+
+    present = Password("Present password")
+    field_order = ("present", "new", "again")
+
+
+class NewAccountForm(NewPasswordForm):
+    """Name and password of a new account."""
+
+    name = Name()
+    field_order = ("name", "new", "again")
+
+    def clean_name(self) -> str:
+        """The name, if nobody has it.
+
+        Raises
+        ------
+        ValidationError
+            If somebody has.
+        """
+        name = str(self.cleaned_data["name"])
+        if Account.objects.filter(name=name).exists():
+            raise forms.ValidationError("Somebody has this name; choose another.")
+        return name

@@ -1,0 +1,1 @@
+"""The audit log: append-only, chained, signed."""

@@ -1,0 +1,142 @@
+"""How a server is set up: folders, database, address."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from sfumato.core.errors import InputError
+
+DATABASE_FILE = "sfumato.sqlite3"
+_POSTGRESQL = ("postgres", "postgresql")
+
+
+@dataclass(frozen=True)
+class ServerConfig:
+    """How a server is set up.
+
+    Attributes
+    ----------
+    data
+        Folder of everything that is stored; identifying values in it are encrypted.
+    keys
+        Folder of the keys, outside `data`; a copy of one without the other tells nothing.
+    database
+        URL of a PostgreSQL database; ``""`` for SQLite in `data`.
+    host, port
+        Where the server listens.
+    url
+        The address that people open, where it differs (behind a proxy with TLS).
+    proxy
+        The address that the proxy's requests come from, where there is one; ``""`` for this
+        machine's own.
+    trusted_header
+        Header in which the proxy names the person who has logged in; ``""`` for none.
+    idle_minutes
+        After so many minutes without a request, a person must log in again.
+    threads
+        Requests that are answered at a time.
+    """
+
+    data: Path
+    keys: Path
+    database: str = ""
+    host: str = "127.0.0.1"
+    port: int = 8321
+    url: str = ""
+    proxy: str = ""
+    trusted_header: str = ""
+    idle_minutes: int = 20
+    threads: int = 8
+
+    @property
+    def address(self) -> str:
+        """The address that people open."""
+        return self.url.rstrip("/") or f"http://{self.host}:{self.port}"
+
+    @property
+    def behind_tls(self) -> bool:
+        """Whether people reach it through TLS."""
+        return self.address.startswith("https://")
+
+
+def default_keys() -> Path:
+    """Folder of the keys where none is named."""
+    home = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
+    return Path(home) / "sfumato" / "keys"
+
+
+def check_config(config: ServerConfig) -> None:
+    """Refuse a set-up that cannot work, before anything is made.
+
+    Parameters
+    ----------
+    config
+        The set-up.
+
+    Raises
+    ------
+    InputError
+        If the keys would lie in the data folder, or the database or address is none.
+    """
+    data, keys = config.data.resolve(), config.keys.resolve()
+    if keys == data or data in keys.parents:
+        raise InputError(
+            "option --keys",
+            "must be a folder outside the data folder",
+            advice="a stolen copy of the data must not hold the key",
+        )
+    if config.database and urlsplit(config.database).scheme not in _POSTGRESQL:
+        raise InputError(
+            "option --database", "must be a URL", accepted="postgresql://user@host/name"
+        )
+    if config.url and urlsplit(config.url).scheme not in ("http", "https"):
+        raise InputError("option --url", "must be an address", accepted="https://host/")
+    if config.trusted_header and not config.behind_tls:
+        raise InputError(
+            "option --trusted-header",
+            "needs the address that people open at the proxy",
+            found="no --url https://...",
+            advice="only what comes through the proxy may name somebody",
+        )
+
+
+def database_settings(config: ServerConfig) -> dict[str, object]:
+    """The database as Django's settings name it.
+
+    Every transaction on SQLite takes the write lock when it begins, so that two that read before
+    they write cannot both go on; a commit is on the disk when it returns.
+
+    Parameters
+    ----------
+    config
+        The set-up.
+    """
+    if not config.database:
+        return {
+            "ENGINE": "django.db.backends.sqlite3",
+            "NAME": str(config.data / DATABASE_FILE),
+            "OPTIONS": {
+                "transaction_mode": "IMMEDIATE",
+                "timeout": 20,
+                # `checkpoint_beside` checkpoints long before that many pages.
+                "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; "
+                "PRAGMA secure_delete=ON; PRAGMA wal_autocheckpoint=20000;",
+            },
+            "CONN_MAX_AGE": None,
+        }
+    parts = urlsplit(config.database)
+    query = dict(item.split("=", 1) for item in parts.query.split("&") if "=" in item)
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": unquote(parts.path.lstrip("/")),
+        "USER": unquote(parts.username or ""),
+        "PASSWORD": unquote(parts.password or ""),
+        "HOST": unquote(parts.hostname or "") or query.pop("host", ""),
+        "PORT": str(parts.port or ""),
+        "OPTIONS": {name: unquote(value) for name, value in query.items()},
+        "CONN_MAX_AGE": None,
+        "CONN_HEALTH_CHECKS": True,
+    }

@@ -1,0 +1,132 @@
+"""Django's settings, from a server's set-up and keys."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from sfumato.server.config import ServerConfig, database_settings
+from sfumato.server.vault.keys import Keys
+
+_HERE = Path(__file__).parent
+_NOTHING, _OURS = ["'none'"], ["'self'"]
+
+
+def django_settings(config: ServerConfig, keys: Keys) -> dict[str, object]:
+    """All settings by name.
+
+    Pages load nothing from elsewhere and run no script but the one file; nothing is cached;
+    cookies are for this site's own requests, and behind TLS for TLS only.
+
+    Parameters
+    ----------
+    config
+        The set-up.
+    keys
+        The keys.
+    """
+    host = urlsplit(config.address).hostname or config.host
+    return {
+        "DEBUG": False,
+        "SECRET_KEY": keys.session.hex(),
+        "ALLOWED_HOSTS": sorted({host, config.host, "127.0.0.1", "localhost", "[::1]"}),
+        "CSRF_TRUSTED_ORIGINS": [config.address],
+        "ROOT_URLCONF": "sfumato.server.urls",
+        "INSTALLED_APPS": [
+            "django.contrib.auth",
+            "django.contrib.contenttypes",
+            "django.contrib.sessions",
+            "django.contrib.messages",
+            "django.contrib.staticfiles",
+            "sfumato.server.store.apps.StoreConfig",
+        ],
+        "MIDDLEWARE": [
+            "sfumato.server.middleware.answers.AnswersMiddleware",
+            "django.middleware.security.SecurityMiddleware",
+            "whitenoise.middleware.WhiteNoiseMiddleware",
+            "csp.middleware.CSPMiddleware",
+            "django.contrib.sessions.middleware.SessionMiddleware",
+            "django.middleware.common.CommonMiddleware",
+            "django.middleware.csrf.CsrfViewMiddleware",
+            "django.contrib.auth.middleware.AuthenticationMiddleware",
+            "sfumato.server.middleware.session.SessionRulesMiddleware",
+            "django.contrib.messages.middleware.MessageMiddleware",
+            "django.middleware.clickjacking.XFrameOptionsMiddleware",
+        ],
+        "TEMPLATES": [
+            {
+                "BACKEND": "django.template.backends.django.DjangoTemplates",
+                "DIRS": [_HERE / "pages" / "templates"],
+                "OPTIONS": {
+                    "context_processors": [
+                        "django.template.context_processors.request",
+                        "django.contrib.messages.context_processors.messages",
+                        "sfumato.server.pages.context.common",
+                    ],
+                },
+            }
+        ],
+        "DATABASES": {"default": database_settings(config)},
+        "AUTH_USER_MODEL": "store.Account",
+        "PASSWORD_HASHERS": ["django.contrib.auth.hashers.Argon2PasswordHasher"],
+        "AUTH_PASSWORD_VALIDATORS": [
+            {
+                "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
+                "OPTIONS": {"min_length": 12},
+            },
+            {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+        ],
+        "AUTHENTICATION_BACKENDS": ["sfumato.server.accounts.backend.AccountBackend"],
+        "LOGIN_URL": "/login",
+        "LOGIN_REDIRECT_URL": "/",
+        "SESSION_ENGINE": "django.contrib.sessions.backends.db",
+        "SESSION_COOKIE_AGE": config.idle_minutes * 60,
+        "SESSION_EXPIRE_AT_BROWSER_CLOSE": True,
+        "SESSION_COOKIE_HTTPONLY": True,
+        "SESSION_COOKIE_SAMESITE": "Strict",
+        "SESSION_COOKIE_SECURE": config.behind_tls,
+        "CSRF_COOKIE_SECURE": config.behind_tls,
+        "CSRF_COOKIE_HTTPONLY": True,
+        "CSRF_COOKIE_SAMESITE": "Strict",
+        "CSRF_USE_SESSIONS": True,
+        "CSRF_FAILURE_VIEW": "sfumato.server.errors.csrf_failure",
+        "MESSAGE_STORAGE": "django.contrib.messages.storage.session.SessionStorage",
+        "SECURE_CONTENT_TYPE_NOSNIFF": True,
+        "SECURE_REFERRER_POLICY": "same-origin",
+        "SECURE_CROSS_ORIGIN_OPENER_POLICY": "same-origin",
+        "SECURE_HSTS_SECONDS": 31_536_000 if config.behind_tls else 0,
+        "SECURE_PROXY_SSL_HEADER": ("HTTP_X_FORWARDED_PROTO", "https")
+        if config.behind_tls
+        else None,
+        "X_FRAME_OPTIONS": "DENY",
+        "CONTENT_SECURITY_POLICY": {
+            "DIRECTIVES": {
+                "default-src": _NOTHING,
+                "script-src": _OURS,
+                "style-src": _OURS,
+                "img-src": _OURS,
+                "font-src": _OURS,
+                "connect-src": _OURS,
+                "form-action": _OURS,
+                "base-uri": _NOTHING,
+                "frame-ancestors": _NOTHING,
+            }
+        },
+        "DATA_UPLOAD_MAX_MEMORY_SIZE": 1 << 20,
+        "FILE_UPLOAD_MAX_MEMORY_SIZE": 1 << 20,
+        "FILE_UPLOAD_TEMP_DIR": str(config.data / "uploads"),
+        "FILE_UPLOAD_PERMISSIONS": 0o600,
+        "STATIC_URL": "/static/",
+        "STATICFILES_DIRS": [_HERE / "pages" / "static"],
+        "WHITENOISE_USE_FINDERS": True,
+        "WHITENOISE_AUTOREFRESH": False,
+        "USE_TZ": True,
+        "TIME_ZONE": "UTC",
+        "LANGUAGE_CODE": "en",
+        "USE_I18N": False,
+        "APPEND_SLASH": False,
+        "LOGGING_CONFIG": None,
+        "DEFAULT_AUTO_FIELD": "django.db.models.BigAutoField",
+        "SFUMATO": config,
+        "SFUMATO_KEYS": keys,
+    }

@@ -1,0 +1,92 @@
+"""The review of a project: read from its encrypted files once, then held in memory."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import Any
+
+from sfumato.review.hints.evidence import AttributeEvidence, Evidence, Level
+from sfumato.review.state.review import Review
+from sfumato.server.live.memory import Live, keep, kept, lock_of
+from sfumato.server.live.project_files import attributes_of, read_index, read_rows, settings_of
+from sfumato.server.store.models import Project
+
+
+def review_of(project: Project) -> Review:
+    """The review of a project; it is read once, however many threads ask.
+
+    Parameters
+    ----------
+    project
+        The project.
+
+    Raises
+    ------
+    InputError
+        If the project is purged, or a file is missing or was changed.
+    """
+    return live_of(project).review
+
+
+def live_of(project: Project) -> Live:
+    """What is held in memory of a project, under the rules that the database has now.
+
+    Parameters
+    ----------
+    project
+        The project.
+
+    Raises
+    ------
+    InputError
+        If the project is purged, or a file is missing or was changed.
+    """
+    with lock_of(project.id):
+        live = kept(project.id)
+        if live is not None and live.rules == project.settings:
+            return live
+        rules = settings_of(project)
+        if live is None:
+            left, right = read_rows(project)
+            index = read_index(project)
+            review = Review(attributes_of(project), rules, index, left, right)
+        else:
+            old = live.review
+            review = Review(old.attributes, rules, old.index, old.left, old.right)
+        live = Live(dict(project.settings), review, _evidence(project.weights.get("evidence")))
+        keep(project.id, live)
+        return live
+
+
+def with_budget(review: Review, budget: float | None) -> Review:
+    """A review with a worker's own budget; all else is shared.
+
+    Parameters
+    ----------
+    review
+        The review.
+    budget
+        KAPR that the worker may spend in it, ``None`` for no limit.
+    """
+    own = copy.copy(review)
+    own.settings = review.settings.model_copy(update={"budget": budget})
+    return own
+
+
+def _evidence(stored: Mapping[str, Any] | None) -> Evidence | None:
+    if stored is None:
+        return None
+    return Evidence(
+        stored["prior"],
+        tuple(
+            None
+            if each is None
+            else AttributeEvidence(
+                Level(**each["same"]),
+                tuple(Level(**level) for level in each["near"]),
+                Level(**each["other"]),
+            )
+            for each in stored["attributes"]
+        ),
+    )

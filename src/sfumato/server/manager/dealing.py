@@ -1,0 +1,189 @@
+"""Deal the pairs of a project to workers, deal them again, take them back."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+from django.db import transaction
+
+from sfumato.review.project.dealing import Deal, deal_again, of_one_record
+from sfumato.review.project.dealing import deal as deal_evenly
+from sfumato.review.project.mixing import mix_gold
+from sfumato.server.live.deal import deal, take_back
+from sfumato.server.live.memory import lock_of
+from sfumato.server.live.reviews import review_of
+from sfumato.server.live.stop import Stop
+from sfumato.server.permissions.rules import Action, decide
+from sfumato.server.store.models import Account, Dealt, Project, StoredPair
+
+
+def deal_pairs(
+    by: Account,
+    project: Project,
+    workers: Sequence[Account],
+    overlap: int,
+    gold_share: float,
+    *,
+    together: bool = False,
+) -> int:
+    """Deal what fewer workers than wanted have, and tell how many pairs were given.
+
+    Pairs that nobody has are dealt evenly among the workers; those that some have already go to
+    more of them, until each pair has as many workers as wanted. Then gold pairs are mixed in.
+
+    Parameters
+    ----------
+    by
+        The manager.
+    project
+        The project.
+    workers
+        Who may get them.
+    overlap
+        How many workers each pair is to have.
+    gold_share
+        Share of gold pairs among all that a worker has.
+    together
+        Whether pairs that share a record go to the same workers.
+
+    Raises
+    ------
+    InputError
+        If there are too few workers, or too few gold pairs.
+    Stop
+        If they may not.
+    """
+    if any(worker.pk == project.manager_id for worker in workers):
+        raise Stop(409, "The manager resolves conflicts, and so gets no pairs.")
+    numbers = _record_groups(project) if together else None
+    with _locked(by, project):
+        rng = np.random.default_rng()
+        others = _numbers(project, gold=False)
+        has, had = _piles(project)
+        count = Counter(pair for pile in has.values() for pair in pile)
+        fresh = [pair for pair in others if not count[pair]]
+        names = [worker.pseudonym for worker in workers]
+        plan = Deal({name: tuple(has.get(name, ())) for name in names})
+        groups = None if numbers is None else [numbers[int(pair)] for pair in fresh]
+        if fresh:
+            plan = deal_evenly(fresh, names, overlap, rng, groups=groups, earlier=plan)
+        for step in range(1, overlap):
+            again = [pair for pair in others if 0 < count[pair] <= overlap - step]
+            plan = deal_again(plan, again, names, rng, seen=had)
+        plan = mix_gold(plan, _numbers(project, gold=True), gold_share, rng)
+        project.overlap, project.gold_share = overlap, gold_share
+        project.save(update_fields=["overlap", "gold_share"])
+        return sum(
+            deal(project, worker, _new(plan, worker, has), by) if _new(plan, worker, has) else 0
+            for worker in workers
+        )
+
+
+def take_pairs_back(by: Account, project: Project, worker: Account) -> int:
+    """Take from a worker the pairs that are not decided, and tell how many.
+
+    Parameters
+    ----------
+    by
+        The manager.
+    project
+        The project.
+    worker
+        The worker.
+
+    Raises
+    ------
+    Stop
+        If they may not.
+    """
+    with _locked(by, project):
+        return _take(by, project, worker)[0]
+
+
+def deal_pairs_again(
+    by: Account, project: Project, worker: Account, others: Sequence[Account]
+) -> int:
+    """Give the pairs that a worker has not decided to others who have not had them.
+
+    Parameters
+    ----------
+    by
+        The manager.
+    project
+        The project.
+    worker
+        The worker from whom they are taken.
+    others
+        Who may get them.
+
+    Raises
+    ------
+    InputError
+        If there is a pair that all of the others have or have had.
+    Stop
+        If they may not.
+    """
+    if any(each.pk in (project.manager_id, worker.pk) for each in others) or not others:
+        raise Stop(409, "Choose other workers who get the pairs.")
+    with _locked(by, project):
+        _, pairs = _take(by, project, worker)
+        gold = set(_numbers(project, gold=True))
+        has, had = _piles(project)
+        names = [each.pseudonym for each in others]
+        plan = Deal({name: tuple(has.get(name, ())) for name in names})
+        moved = [pair for pair in pairs if pair not in gold]
+        plan = deal_again(plan, moved, names, np.random.default_rng(), seen=had)
+        return sum(
+            deal(project, each, _new(plan, each, has), by) if _new(plan, each, has) else 0
+            for each in others
+        )
+
+
+@contextmanager
+def _locked(by: Account, project: Project) -> Iterator[None]:
+    """Nobody opens or decides anything in the project meanwhile."""
+    with lock_of(project.pk), transaction.atomic():
+        locked = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+        permission = decide(by, Action.DEAL, locked)
+        if not permission.allowed:
+            raise Stop(403, permission.reason)
+        yield
+
+
+def _take(by: Account, project: Project, worker: Account) -> tuple[int, list[str]]:
+    open_ones = Dealt.objects.filter(
+        project=project, worker=worker, answer=0, taken_back__isnull=True
+    ).order_by("place")
+    numbers = list(open_ones.values_list("pair__number", flat=True))
+    return (take_back(project, worker, numbers, by) if numbers else 0), [str(n) for n in numbers]
+
+
+def _numbers(project: Project, *, gold: bool) -> list[str]:
+    pairs = StoredPair.objects.filter(project=project, gold=gold).order_by("number")
+    return [str(number) for number in pairs.values_list("number", flat=True)]
+
+
+def _piles(project: Project) -> tuple[dict[str, list[str]], dict[str, set[str]]]:
+    """By pseudonym, the pairs that somebody has, and those that they have or have had."""
+    has: dict[str, list[str]] = {}
+    had: dict[str, set[str]] = {}
+    dealt = Dealt.objects.filter(project=project).order_by("place")
+    for name, number, back in dealt.values_list("worker__pseudonym", "pair__number", "taken_back"):
+        had.setdefault(name, set()).add(str(number))
+        if back is None:
+            has.setdefault(name, []).append(str(number))
+    return has, had
+
+
+def _new(plan: Deal, worker: Account, has: dict[str, list[str]]) -> list[int]:
+    before = set(has.get(worker.pseudonym, ()))
+    return [int(pair) for pair in plan.pairs_of[worker.pseudonym] if pair not in before]
+
+
+def _record_groups(project: Project) -> list[int]:
+    review = review_of(project)
+    groups: list[int] = of_one_record(review.left, review.right).tolist()
+    return groups

@@ -1,0 +1,93 @@
+"""Masked pairs of a project that is not stored yet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from django.utils.safestring import SafeString
+
+from sfumato.review.anonymity.database import Database
+from sfumato.review.display.compare import compare_pair
+from sfumato.review.display.render import render_pair
+from sfumato.review.modes import Mode
+from sfumato.review.project.project import LEFT, RIGHT, Project
+from sfumato.review.values import Rarity, RenderedAttribute
+from sfumato.server.worker.cells import draw_row
+from sfumato.server.worker.marks import MEANING, draw_mark, draw_rarity
+
+PAIRS = 5
+
+
+@dataclass(frozen=True)
+class Column:
+    """One attribute of a pair of the preview.
+
+    Attributes
+    ----------
+    name
+        The attribute.
+    rows, rarity
+        Its two rows, and how rare their values are.
+    marks
+        The marks between them.
+    meaning
+        What the marks say.
+    """
+
+    name: str
+    rows: tuple[SafeString, SafeString]
+    rarity: tuple[SafeString, SafeString]
+    marks: tuple[SafeString, ...]
+    meaning: str
+
+
+def preview(project: Project, rng: np.random.Generator) -> list[tuple[Column, ...]]:
+    """Some pairs with every character masked, whatever workers are shown at first.
+
+    Parameters
+    ----------
+    project
+        The project, in memory.
+    rng
+        Source of randomness: which pairs.
+    """
+    rules, attributes = project.settings, project.attributes
+    database = Database.of(
+        attributes, project.columns, rare_below=rules.rare_below, common_from=rules.common_from
+    )
+    left, right = project.pairs[LEFT], project.pairs[RIGHT]
+    chosen = np.sort(rng.permutation(len(project.pairs))[:PAIRS]).tolist()
+    drawn = []
+    for place in chosen:
+        one, two = left[place].as_py(), right[place].as_py()
+        rendered = render_pair(
+            attributes,
+            compare_pair(attributes, database.values(one), database.values(two)),
+            (Mode.MASKED,) * len(attributes),
+            rules.mask_width,
+            tuple(
+                (database.rarity(one, number), database.rarity(two, number))
+                if each.rarity
+                else (None, None)
+                for number, each in enumerate(attributes)
+            ),
+        )
+        drawn.append(tuple(_column(each) for each in rendered))
+    return drawn
+
+
+def _column(attribute: RenderedAttribute) -> Column:
+    one, two = (draw_row(cells, row) for row, cells in enumerate(attribute.rows))
+    rare, other = (_rarity(each) for each in attribute.rarity)
+    return Column(
+        attribute.name.replace("_", " "),
+        (one, two),
+        (rare, other),
+        tuple(draw_mark(mark) for mark in attribute.marks),
+        ", ".join(MEANING[mark] for mark in attribute.marks),
+    )
+
+
+def _rarity(rarity: Rarity | None) -> SafeString:
+    return draw_rarity(rarity) if rarity is not None else SafeString()

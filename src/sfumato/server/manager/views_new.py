@@ -1,0 +1,214 @@
+"""Create a project: upload, look at what is proposed and at five masked pairs, create."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import numpy as np
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.csrf import csrf_exempt, csrf_protect
+from django.views.decorators.http import require_http_methods, require_POST
+
+from sfumato.core.errors import InputError
+from sfumato.server.errors import problem
+from sfumato.server.live.make import make_project
+from sfumato.server.manager.forms_settings import (
+    MOST_SHOWN,
+    AttributeForm,
+    RulesForm,
+    attributes_of_forms,
+)
+from sfumato.server.manager.forms_upload import LinkageForm, TablesForm
+from sfumato.server.manager.linked import keep_linkage
+from sfumato.server.manager.preview import preview
+from sfumato.server.manager.sources import LINKAGE, Proposal, build, propose
+from sfumato.server.manager.upload_handler import MOST_BYTES, InMemory
+from sfumato.server.manager.uploads import Upload, drop_upload, keep_upload, kept_upload
+from sfumato.server.permissions.rules import Action, decide
+
+View = Callable[..., HttpResponse]
+_TOO_LARGE = (
+    f"Files of {MOST_BYTES >> 20} MiB together can be uploaded. Whoever runs the server can make "
+    "a project of larger ones: sfumato review create."
+)
+
+
+def creators_view(view: View) -> View:
+    """A view for somebody who may create projects.
+
+    Parameters
+    ----------
+    view
+        The view.
+    """
+
+    @wraps(view)
+    @login_required
+    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        permission = decide(request.user, Action.CREATE_PROJECT)
+        if not permission.allowed:
+            return problem(request, 403, permission.reason)
+        try:
+            return view(request, *args, **kwargs)
+        except InputError as error:
+            return problem(request, 400, str(error))
+
+    return guarded
+
+
+@csrf_exempt
+@require_http_methods(["GET", "POST"])
+@creators_view
+def new(request: HttpRequest) -> HttpResponse:
+    """Upload the files of a linkage, or two tables.
+
+    Files are received into memory; that must be said before the request is read, and so before
+    Django's middleware checks where it comes from: the inner view has that check.
+
+    Parameters
+    ----------
+    request
+        The request.
+    """
+    handler = InMemory(request)
+    request.upload_handlers = [handler]
+    answer: HttpResponse = _new(request)
+    return problem(request, 413, _TOO_LARGE) if handler.too_large else answer
+
+
+@csrf_protect
+def _new(request: HttpRequest) -> HttpResponse:
+    kinds: dict[str, type[Any]] = {"linkage": LinkageForm, "tables": TablesForm}
+    forms: dict[str, Any] = {name: kind(prefix=name) for name, kind in kinds.items()}
+    asked = request.POST.get("kind", "") if request.method == "POST" else ""
+    if asked in kinds:
+        form = forms[asked] = kinds[asked](request.POST, request.FILES, prefix=asked)
+        if form.is_valid():
+            upload = form.cleaned_data["upload"]
+            try:
+                propose(upload)
+            except InputError as error:
+                form.add_error(None, f"{error} {_advice(upload, error)}".strip())
+            else:
+                keep_upload(request.session, upload)
+                return redirect("new_settings")
+    context = {"forms": forms, "most": MOST_BYTES >> 20}
+    return render(request, "manager/new.html", context, status=400 if asked else 200)
+
+
+@require_http_methods(["GET", "POST"])
+@creators_view
+def settings_page(request: HttpRequest) -> HttpResponse:
+    """What is shown, and by which rules; with five masked pairs. Nothing is stored yet.
+
+    Parameters
+    ----------
+    request
+        The request.
+    """
+    upload = kept_upload(request.session)
+    if upload is None:
+        messages.warning(request, "Upload the files again: they are kept for one hour.")
+        return redirect("new")
+    proposal = propose(upload)
+    data = request.POST if request.method == "POST" else None
+    columns = [
+        AttributeForm(each, shown=each.name in proposal.shown, data=data, number=number)
+        for number, each in enumerate(proposal.attributes)
+    ]
+    rules = RulesForm(request.user, data)
+    valid = data is None or all([*(each.is_valid() for each in columns), rules.is_valid()])
+    if data is not None and valid and request.POST.get("go") == "create":
+        try:
+            return _created(request, upload, columns, rules)
+        except InputError as error:
+            rules.add_error(None, str(error))
+    if data is not None and request.POST.get("go") != "create":
+        rules.errors.pop("title", None)
+    pairs, reason = _pairs(upload, proposal, columns, rules)
+    context = {
+        "proposal": proposal,
+        "linkage": upload.kind == LINKAGE,
+        "columns": columns,
+        "rules": rules,
+        "pairs": pairs,
+        "reason": reason,
+    }
+    return render(
+        request,
+        "manager/settings.html",
+        context,
+        status=400 if data is not None and request.POST.get("go") == "create" else 200,
+    )
+
+
+@require_POST
+@creators_view
+def cancel(request: HttpRequest) -> HttpResponse:
+    """Give an upload up.
+
+    Parameters
+    ----------
+    request
+        The request.
+    """
+    drop_upload(request.session)
+    messages.success(request, "The files were removed; nothing was stored.")
+    return redirect("projects")
+
+
+def _advice(upload: Upload, error: InputError) -> str:
+    """What to do where pairs name no records: mostly the column of ids was not recognised."""
+    if upload.kind == LINKAGE or "must name records" not in error.rule:
+        return ""
+    return "Name the column of ids, if the tables have one whose header does not say so."
+
+
+def _pairs(
+    upload: Upload, proposal: Proposal, columns: list[AttributeForm], rules: RulesForm
+) -> tuple[list[Any], str]:
+    """Masked pairs with what is entered so far, or why there are none."""
+    settings: Any = None
+    if not rules.is_bound:
+        attributes = tuple(each for each in proposal.attributes if each.name in proposal.shown)
+    elif all(each.is_valid() for each in columns):
+        attributes = attributes_of_forms(columns)
+        settings = rules.cleaned_data.get("settings")
+    else:
+        return [], "Correct the columns first."
+    if not 0 < len(attributes) <= MOST_SHOWN:
+        return [], f"Show one column at least, and {MOST_SHOWN} at most."
+    try:
+        return preview(build(upload, attributes, settings), np.random.default_rng(upload.seed)), ""
+    except InputError as error:
+        return [], str(error)
+
+
+def _created(
+    request: HttpRequest, upload: Upload, columns: list[AttributeForm], rules: RulesForm
+) -> HttpResponse:
+    given = rules.cleaned_data
+    attributes = attributes_of_forms(columns)
+    if not 0 < len(attributes) <= MOST_SHOWN:
+        raise InputError("the columns shown", f"must be one at least and {MOST_SHOWN} at most")
+    project = build(upload, attributes, given["settings"])
+    made = make_project(
+        project,
+        title=given["title"],
+        custodian=given["custodian"],
+        manager=request.user,
+        page_size=given["page_size"],
+        overlap=given["overlap"],
+        gold_share=given["gold_share"],
+    )
+    if upload.kind == LINKAGE:
+        keep_linkage(made, upload.files)
+    drop_upload(request.session)
+    messages.success(request, "The project is made. Invite workers and deal its pairs.")
+    return redirect(reverse("manage", args=[made.pk]))

@@ -1,0 +1,1 @@
+"""Templates, styles and the one script."""

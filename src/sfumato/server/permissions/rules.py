@@ -1,0 +1,204 @@
+"""Who may do what with what: every rule of the application, in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from sfumato.server.store.models import Account, Dealt, Project, ProjectState, Role
+
+
+class Action(StrEnum):
+    """What somebody may want to do."""
+
+    SEE_PROJECT = "see a project"
+    CREATE_PROJECT = "create a project"
+    DEAL = "deal pairs"
+    SEE_PROGRESS = "see progress"
+    RESOLVE = "resolve a conflict"
+    CLOSE_PROJECT = "close a project"
+    EXPORT_DECISIONS = "export decisions"
+    EXPORT_LINKED = "export the linked de-identified file"
+    EXPORT_IDENTITIES = "export identities"
+    GRANT = "grant"
+    PURGE_PROJECT = "purge a project"
+    INVITE = "invite"
+    MANAGE_ACCOUNTS = "manage accounts"
+    WORK = "work on a project"
+    SEE_PAIR = "see a pair"
+    OPEN_CELL = "open a cell"
+    DECIDE = "decide a pair"
+    READ_AUDIT_LOG = "read the audit log"
+
+
+Resource = Project | Dealt | Account | None
+
+
+@dataclass(frozen=True)
+class Permission:
+    """Whether somebody may, and why.
+
+    Attributes
+    ----------
+    allowed
+        Whether.
+    reason
+        Why, in a sentence that may be shown.
+    """
+
+    allowed: bool
+    reason: str
+
+
+def decide(actor: Account | None, action: Action, resource: Resource = None) -> Permission:
+    """Whether somebody may do something with something.
+
+    Parameters
+    ----------
+    actor
+        Who; ``None`` for somebody who has not logged in.
+    action
+        What.
+    resource
+        With what: a project, a dealt pair, an account, or nothing where the action has no
+        object.
+    """
+    if actor is None or not actor.is_active:
+        return Permission(False, "Log in first.")
+    return _RULES[action](actor, resource)
+
+
+def _custodian_of(actor: Account, project: Project) -> Permission:
+    if not actor.has_role(Role.CUSTODIAN):
+        return Permission(False, "Only a custodian may do this.")
+    if project.custodian_id != actor.pk:
+        return Permission(False, "Only the custodian of this project may do this.")
+    return Permission(True, "Custodian of this project.")
+
+
+def _manager_of(actor: Account, project: Project) -> Permission:
+    if not actor.has_role(Role.MANAGER):
+        return Permission(False, "Only a manager may do this.")
+    if project.manager_id != actor.pk:
+        return Permission(False, "Only the manager of this project may do this.")
+    return Permission(True, "Manager of this project.")
+
+
+def _open(project: Project, permission: Permission) -> Permission:
+    if permission.allowed and project.state != ProjectState.OPEN:
+        return Permission(False, f"The project is {project.state}.")
+    return permission
+
+
+def _is_member(actor: Account, project: Project) -> bool:
+    return project.members.filter(account=actor).exists()
+
+
+def _managed(actor: Account, resource: Resource) -> Permission:
+    if not isinstance(resource, Project):
+        return Permission(False, "There is no such project.")
+    return _manager_of(actor, resource)
+
+
+def _managed_while_open(actor: Account, resource: Resource) -> Permission:
+    permission = _managed(actor, resource)
+    return _open(resource, permission) if isinstance(resource, Project) else permission
+
+
+def _managed_once_closed(actor: Account, resource: Resource) -> Permission:
+    permission = _managed(actor, resource)
+    if permission.allowed and isinstance(resource, Project):
+        if resource.state == ProjectState.OPEN:
+            return Permission(False, "Close the project first.")
+        if resource.state == ProjectState.PURGED:
+            return Permission(False, "The project is purged.")
+    return permission
+
+
+def _granted(actor: Account, resource: Resource) -> Permission:
+    """A custodian's own decision, never about a project that they manage themselves."""
+    if not isinstance(resource, Project):
+        return Permission(False, "There is no such project.")
+    permission = _custodian_of(actor, resource)
+    if permission.allowed and resource.manager_id == actor.pk:
+        return Permission(False, "Nobody grants anything to a project that they manage.")
+    if permission.allowed and resource.state == ProjectState.PURGED:
+        return Permission(False, "The project is purged.")
+    return permission
+
+
+def _purged(actor: Account, resource: Resource) -> Permission:
+    if not isinstance(resource, Project):
+        return Permission(False, "There is no such project.")
+    if resource.state == ProjectState.PURGED:
+        return Permission(False, "The project is purged already.")
+    return _custodian_of(actor, resource)
+
+
+def _seen(actor: Account, resource: Resource) -> Permission:
+    if not isinstance(resource, Project):
+        return Permission(False, "There is no such project.")
+    for role, own in ((Role.MANAGER, resource.manager_id), (Role.CUSTODIAN, resource.custodian_id)):
+        if actor.has_role(role) and own == actor.pk:
+            return Permission(True, f"The {role} of this project.")
+    if _is_member(actor, resource) and resource.state != ProjectState.PURGED:
+        return Permission(True, "Takes part in this project.")
+    return Permission(False, "Does not take part in this project.")
+
+
+def _worked(actor: Account, resource: Resource) -> Permission:
+    if not isinstance(resource, Project):
+        return Permission(False, "There is no such project.")
+    if not actor.has_role(Role.WORKER):
+        return Permission(False, "Only a worker may do this.")
+    if not _is_member(actor, resource):
+        return Permission(False, "Does not take part in this project.")
+    return _open(resource, Permission(True, "Worker of this project."))
+
+
+def _dealt_to(actor: Account, resource: Resource) -> Permission:
+    if not isinstance(resource, Dealt) or resource.worker_id != actor.pk:
+        return Permission(False, "The pair was not dealt to this worker.")
+    if resource.taken_back is not None:
+        return Permission(False, "The pair was taken back.")
+    return _worked(actor, resource.project)
+
+
+def _with_role(*roles: Role) -> Callable[[Account, Resource], Permission]:
+    def rule(actor: Account, _resource: Resource) -> Permission:
+        for role in roles:
+            if actor.has_role(role):
+                return Permission(True, f"Has the role {role}.")
+        return Permission(False, "Needs the role " + " or ".join(roles) + ".")
+
+    return rule
+
+
+def _accounts(actor: Account, resource: Resource) -> Permission:
+    permission = _with_role(Role.CUSTODIAN)(actor, resource)
+    if permission.allowed and isinstance(resource, Account) and resource.pk == actor.pk:
+        return Permission(False, "Nobody resets or deactivates their own account here.")
+    return permission
+
+
+_RULES: Mapping[Action, Callable[[Account, Resource], Permission]] = {
+    Action.SEE_PROJECT: _seen,
+    Action.CREATE_PROJECT: _with_role(Role.MANAGER),
+    Action.DEAL: _managed_while_open,
+    Action.SEE_PROGRESS: _managed,
+    Action.RESOLVE: _managed_while_open,
+    Action.CLOSE_PROJECT: _managed_while_open,
+    Action.EXPORT_DECISIONS: _managed_once_closed,
+    Action.EXPORT_LINKED: _managed_once_closed,
+    Action.EXPORT_IDENTITIES: _managed_once_closed,
+    Action.GRANT: _granted,
+    Action.PURGE_PROJECT: _purged,
+    Action.INVITE: _managed_while_open,
+    Action.MANAGE_ACCOUNTS: _accounts,
+    Action.WORK: _worked,
+    Action.SEE_PAIR: _dealt_to,
+    Action.OPEN_CELL: _dealt_to,
+    Action.DECIDE: _dealt_to,
+    Action.READ_AUDIT_LOG: _with_role(Role.AUDITOR),
+}

@@ -1,0 +1,128 @@
+"""Run the server until it is stopped."""
+
+from __future__ import annotations
+
+import errno
+import secrets
+import signal
+from collections.abc import Callable
+from datetime import timedelta
+from types import FrameType
+
+from django.core.management import call_command
+from django.core.wsgi import get_wsgi_application
+from django.utils import timezone
+from waitress.server import create_server
+
+from sfumato.core.errors import InputError
+from sfumato.server.accounts.tokens import digest_of_token
+from sfumato.server.config import DATABASE_FILE, ServerConfig
+from sfumato.server.logs import log_without_values
+from sfumato.server.manager.upload_handler import MOST_BYTES
+from sfumato.server.store.checkpoints import checkpoint_beside
+from sfumato.server.store.models import Account, Link, Role
+
+SETUP_DAYS = 2
+"""Days for which the set-up link can be used."""
+CONNECTIONS = 500
+"""Connections that are held at a time; a browser keeps a few open between its requests."""
+_FROM_PROXY = {"x-forwarded-for", "x-forwarded-proto"}
+"""Headers that only the proxy may set; they are taken off what comes from elsewhere."""
+_FORM_BYTES, _NO_FILE = 2 << 20, 1 << 40
+"""What a form may have beside its files; bytes of an answer that never go to a temporary file.
+
+Requests and answers hold values, and wait in memory alone."""
+
+
+def setup_link(config: ServerConfig) -> str:
+    """The one-time link that makes the first account; ``""`` once there is one.
+
+    Each start makes a new one, and the one before can no longer be used.
+
+    Parameters
+    ----------
+    config
+        The set-up.
+    """
+    if Account.objects.exists():
+        return ""
+    Link.objects.filter(purpose="setup").delete()
+    token = secrets.token_urlsafe(24)
+    Link.objects.create(
+        token=digest_of_token(token),
+        purpose="setup",
+        roles=[Role.CUSTODIAN, Role.MANAGER],
+        expires=timezone.now() + timedelta(days=SETUP_DAYS),
+    )
+    return f"{config.address}/link/{token}"
+
+
+def serve(config: ServerConfig, ready: Callable[[], None] = lambda: None) -> None:
+    """Answer requests until Ctrl-C or SIGTERM; `boot` must have been called.
+
+    One process with threads, so that the index of a project is in memory once.
+
+    Parameters
+    ----------
+    config
+        The set-up.
+    ready
+        Called once connections are taken.
+
+    Raises
+    ------
+    InputError
+        If the port is taken, or the host is none of this machine.
+    """
+    log_without_values()
+    call_command("clearsessions")
+    try:
+        server = create_server(
+            get_wsgi_application(),
+            host=config.host,
+            port=config.port,
+            threads=config.threads,
+            connection_limit=CONNECTIONS,
+            asyncore_use_poll=True,
+            ident=None,
+            trusted_proxy=(config.proxy or "127.0.0.1") if config.url else None,
+            trusted_proxy_headers=_FROM_PROXY if config.url else set(),
+            clear_untrusted_proxy_headers=True,
+            max_request_body_size=MOST_BYTES + _FORM_BYTES,
+            inbuf_overflow=MOST_BYTES + _FORM_BYTES,
+            outbuf_overflow=_NO_FILE,
+        )
+    except (OSError, ValueError, OverflowError) as error:
+        raise _not_listening(config, error) from None
+    if not config.database:
+        checkpoint_beside(config.data / DATABASE_FILE)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _leave)
+    try:
+        ready()
+        server.run()
+    except SystemExit:
+        pass
+    finally:
+        server.close()
+
+
+def _leave(_number: int, _frame: FrameType | None) -> None:
+    """Leave the loop; waitress waits for the requests that are being answered."""
+    raise SystemExit(0)
+
+
+def _not_listening(config: ServerConfig, error: Exception) -> InputError:
+    number = getattr(error, "errno", None)
+    if number == errno.EADDRINUSE:
+        return InputError(
+            "option --port",
+            "must be a port that nothing listens at",
+            found=f"{config.port} is in use",
+            advice="stop the other server, or choose another --port",
+        )
+    if number == errno.EACCES:
+        return InputError(
+            "option --port", "must be one that you may listen at", accepted="1024 to 65535"
+        )
+    return InputError("options --host and --port", "must be an address and port of this machine")

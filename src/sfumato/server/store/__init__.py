@@ -1,0 +1,1 @@
+"""What the application stores in its database; no identifying value is in it unencrypted."""

@@ -1,0 +1,1 @@
+"""Keys, and what is encrypted with them."""

@@ -1,0 +1,14 @@
+"""The addresses of these pages."""
+
+from __future__ import annotations
+
+from django.urls import URLPattern, path
+
+from sfumato.server.worker.views_changes import change
+from sfumato.server.worker.views_page import pair, work
+
+urlpatterns: list[URLPattern] = [
+    path("projects/<uuid:project_id>/work", work, name="work"),
+    path("projects/<uuid:project_id>/work/<str:token>", pair, name="work_pair"),
+    path("projects/<uuid:project_id>/work/<str:token>/<str:verb>", change, name="work_change"),
+]

@@ -1,0 +1,95 @@
+"""From a linkage's folder to the web application and back, at the command line."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from sfumato.examples import generate_clinics, generate_registrations
+from sfumato.linkage.apply import apply_decisions
+from sfumato.linkage.link import link
+from sfumato.linkage.spec.model import LinkSpec, SetThresholds
+
+SPEC = LinkSpec(
+    id="patient",
+    columns={"given_name": "given name", "surname": "surname", "date_of_birth": "date"},
+    blocking=["surname:2", "date_of_birth"],
+    thresholds=SetThresholds(lower=0.001, upper=0.9999),
+)
+BEGIN = """
+from pathlib import Path
+from sfumato.server.config import ServerConfig
+from sfumato.server.boot import boot
+boot(ServerConfig(Path("data"), Path("keys")))
+from sfumato.server.store.models import *
+"""
+PEOPLE = """
+for name in ("custodian", "manager", "worker"):
+    Account.objects.make(name, None, [name])
+"""
+DECIDE = """
+from sfumato.server.live.deal import deal
+from sfumato.server.live.deciding import decide_pair
+from sfumato.server.live.opening import show_page
+project, worker = Project.objects.get(), Account.objects.get(name="worker")
+deal(project, worker, [0, 1])
+show_page(worker, project.pk)
+for dealt, answer in zip(Dealt.objects.order_by("place"), (3, -3)):
+    decide_pair(worker, project.pk, dealt.token, answer)
+Project.objects.update(state="closed")
+"""
+
+
+def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+def sfumato(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    options = ("--data", "data", "--keys", "keys")
+    return run(folder, "-c", "from sfumato.cli.app import main; main()", *arguments, *options)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with a linkage and a server's data."""
+    found = generate_registrations(generate_clinics(120, rng=2))
+    tables = {"hospital": found.hospital, "practice": found.practice}
+    link(tables, SPEC, seed=1).write(tmp_path / "links")
+    made = run(tmp_path, "-c", BEGIN + PEOPLE)
+    assert made.returncode == 0, made.stderr
+    return tmp_path
+
+
+def test_a_project_is_made_reviewed_exported_and_applied(folder: Path) -> None:
+    made = sfumato(folder, "review", "create", "links", "--title", "Clinics", "--k", "2")
+    assert made.returncode == 0, made.stderr
+    number = made.stdout.strip()
+    early = sfumato(folder, "review", "export", number, "--output", "decisions.parquet")
+    assert early.returncode == 1
+    assert "closed first" in early.stderr
+    decided = run(folder, "-c", BEGIN + DECIDE)
+    assert decided.returncode == 0, decided.stderr
+    done = sfumato(folder, "review", "export", number, "--output", "decisions.parquet")
+    assert done.returncode == 0, done.stderr
+    answers = pq.read_table(folder / "decisions.parquet")
+    assert sorted(answers["answer"].to_pylist()) == [-3, 3]
+    applied = apply_decisions(folder / "links", folder / "decisions.parquet")
+    assert applied.decisions is not None
+    verified = sfumato(folder, "audit", "verify")
+    assert verified.returncode == 0, verified.stderr
+
+
+def test_who_is_missing_is_said(folder: Path) -> None:
+    wrong = sfumato(folder, "review", "create", "links", "--manager", "nobody")
+    assert wrong.returncode == 1
+    assert "--manager" in wrong.stderr
+    none = sfumato(
+        folder, "review", "export", "6f1c7a62-0000-4000-8000-000000000000", "--output", "x.parquet"
+    )
+    assert none.returncode == 1
+    assert "must be a project" in none.stderr

@@ -1,0 +1,29 @@
+"""A server for the tests of this folder; each of them finds it empty."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+from server.booted import booted, emptied
+
+from sfumato.server.config import ServerConfig
+
+# Playwright runs an event loop in the thread of the tests; Django takes that for asynchronous code.
+os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
+
+
+@pytest.fixture(scope="session")
+def server() -> ServerConfig:
+    """How the server of this process is set up."""
+    return booted()
+
+
+@pytest.fixture(autouse=True)
+def _empty(server: ServerConfig) -> Iterator[None]:
+    emptied()
+    yield
+    from django.db import connections
+
+    connections.close_all()

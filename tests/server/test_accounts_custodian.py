@@ -1,0 +1,80 @@
+"""What a custodian does with accounts."""
+
+from __future__ import annotations
+
+import pytest
+from server.people import (
+    actions,
+    log_in,
+    logged_in,
+    person,
+    quick_hashes,
+    who,
+    with_second_factor,
+)
+
+__all__ = ["quick_hashes"]
+
+
+def test_the_list_has_everybody() -> None:
+    person("carol", "custodian")
+    person("wanda", "worker").is_active = False
+    page = logged_in("carol").get("/accounts").content.decode()
+    assert "carol" in page
+    assert "wanda" in page
+
+
+def test_deactivating_ends_sessions_and_reactivating_does_not_revive_them() -> None:
+    person("carol", "custodian")
+    wanda = person("wanda", "worker")
+    theirs, client = logged_in("wanda"), logged_in("carol")
+    assert client.post(f"/accounts/{wanda.pseudonym}/deactivate").status_code == 302
+    assert who(theirs) == ""
+    assert log_in("wanda")[1].status_code == 200
+    assert client.post(f"/accounts/{wanda.pseudonym}/reset").status_code == 409
+    assert client.post(f"/accounts/{wanda.pseudonym}/reactivate").status_code == 302
+    assert who(theirs) == "", "the session is over"
+    assert log_in("wanda")[1].status_code == 302
+    assert {"deactivate", "reactivate"} <= set(actions())
+
+
+def test_roles_are_set_and_hold_at_once() -> None:
+    person("carol", "custodian")
+    wanda = person("wanda", "worker")
+    theirs, client = logged_in("wanda"), logged_in("carol")
+    assert theirs.get("/audit").status_code == 403
+    client.post(f"/accounts/{wanda.pseudonym}/roles", {"roles": ["auditor"]})
+    assert theirs.get("/audit").status_code == 200
+    client.post(f"/accounts/{wanda.pseudonym}/roles", {"roles": ["owner"]})
+    client.post(f"/accounts/{wanda.pseudonym}/roles", {})
+    wanda.refresh_from_db()
+    assert wanda.roles == ["auditor"]
+    assert actions().count("set roles") == 1
+
+
+@pytest.mark.parametrize(
+    "verb", ["roles", "deactivate", "reactivate", "reset", "lost-second-factor"]
+)
+def test_nobody_changes_their_own_account_here(verb: str) -> None:
+    carol = person("carol", "custodian")
+    answer = logged_in("carol").post(f"/accounts/{carol.pseudonym}/{verb}", {"roles": ["auditor"]})
+    assert answer.status_code == 403
+    assert b"own account" in answer.content
+    carol.refresh_from_db()
+    assert (carol.is_active, carol.roles) == (True, ["custodian"])
+
+
+def test_a_lost_second_factor_is_turned_off() -> None:
+    person("carol", "custodian")
+    wanda = person("wanda", "worker")
+    with_second_factor(wanda)
+    logged_in("carol").post(f"/accounts/{wanda.pseudonym}/lost-second-factor")
+    assert log_in("wanda")[1]["Location"] == "/"
+    assert "turn second factor off" in actions()
+
+
+def test_an_unknown_account_is_not_there() -> None:
+    person("carol", "custodian")
+    client = logged_in("carol")
+    assert client.get("/accounts/wffffffff").status_code == 404
+    assert client.post("/accounts/wffffffff/deactivate").status_code == 404

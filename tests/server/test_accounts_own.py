@@ -1,0 +1,237 @@
+"""One's own account: password, second factor, sessions, fresh logins, single sign-on."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from server.people import (
+    NEW,
+    PASSWORD,
+    actions,
+    code_of,
+    log_in,
+    logged_in,
+    person,
+    quick_hashes,
+    secret_on,
+    visitor,
+    who,
+    with_second_factor,
+)
+
+__all__ = ["quick_hashes"]
+
+
+def test_a_changed_password_ends_the_other_sessions_only() -> None:
+    person("wanda", "worker")
+    here, elsewhere = logged_in("wanda"), logged_in("wanda")
+    answer = here.post("/account/password", {"present": PASSWORD, "new": NEW, "again": NEW})
+    assert answer["Location"] == "/account"
+    assert who(here) == "wanda"
+    assert who(elsewhere) == ""
+    assert log_in("wanda")[1].status_code == 200
+    assert log_in("wanda", NEW)[1].status_code == 302
+    assert "change password" in actions()
+
+
+def test_the_present_password_is_asked_for_and_throttled() -> None:
+    person("wanda", "worker")
+    client = logged_in("wanda")
+    for _ in range(5):
+        answer = client.post("/account/password", {"present": "no", "new": NEW, "again": NEW})
+        assert b"not your present password" in answer.content
+    answer = client.post("/account/password", {"present": PASSWORD, "new": NEW, "again": NEW})
+    assert answer.status_code == 429
+
+
+def test_the_second_factor_is_on_once_its_code_was_given() -> None:
+    wanda = person("wanda", "worker")
+    client = logged_in("wanda")
+    other = logged_in("wanda")
+    secret = secret_on(client.get("/account/second-factor"))
+    assert secret_on(client.get("/account/second-factor")) == secret, "reloading keeps it"
+    code = code_of(secret)
+    wrong = f"{(int(code) + 1) % 10**6:06}"
+    assert client.post("/account/second-factor", {"code": wrong}).status_code == 200
+    wanda.refresh_from_db()
+    assert not wanda.totp
+    assert client.post("/account/second-factor", {"code": code}).status_code == 302
+    wanda.refresh_from_db()
+    assert secret not in bytes(wanda.totp), "it is encrypted"
+    assert who(other) == ""
+    assert log_in("wanda")[1]["Location"].startswith("/login/code")
+    assert "turn second factor on" in actions()
+
+
+def test_the_qr_code_is_an_image_of_this_session_only() -> None:
+    person("wanda", "worker")
+    client = logged_in("wanda")
+    assert client.get("/account/second-factor/image").status_code == 404
+    page = client.get("/account/second-factor")
+    image = client.get("/account/second-factor/image")
+    assert image["Content-Type"] == "image/svg+xml"
+    assert image["Cache-Control"] == "no-store"
+    assert b"<svg" in image.content
+    assert secret_on(page) not in image.content
+    assert visitor().get("/account/second-factor/image").status_code == 302
+
+
+def test_the_secret_in_the_session_is_encrypted() -> None:
+    person("wanda", "worker")
+    client = logged_in("wanda")
+    secret = secret_on(client.get("/account/second-factor"))
+    import base64
+
+    assert base64.b64encode(secret).decode() not in repr(dict(client.session))
+    assert base64.b32encode(secret).decode() not in repr(dict(client.session))
+
+
+def test_a_secret_is_of_one_account_only() -> None:
+    from cryptography.exceptions import InvalidTag
+
+    from sfumato.server.accounts.second_factor import unseal_secret
+
+    wanda, will = person("wanda", "worker"), person("will", "worker")
+    with_second_factor(wanda)
+    with pytest.raises(InvalidTag):
+        unseal_secret(wanda.totp, will)
+
+
+def test_the_second_factor_can_be_turned_off() -> None:
+    wanda = person("wanda", "worker")
+    client = logged_in("wanda")
+    with_second_factor(wanda)
+    assert client.get("/account/second-factor/off").status_code == 200
+    assert client.post("/account/second-factor/off").status_code == 302
+    wanda.refresh_from_db()
+    assert not wanda.totp
+
+
+def test_other_sessions_can_be_ended() -> None:
+    person("wanda", "worker")
+    person("will", "worker")
+    here, elsewhere, somebody = logged_in("wanda"), logged_in("wanda"), logged_in("will")
+    here.post("/account/sessions")
+    assert (who(here), who(elsewhere), who(somebody)) == ("wanda", "", "will")
+
+
+FRESH_PAGES = ("/account/second-factor", "/account/second-factor/off")
+
+
+@pytest.mark.parametrize("path", FRESH_PAGES)
+def test_what_matters_needs_a_fresh_proof(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    wanda = person("wanda", "worker")
+    client = logged_in("wanda")
+    if path.endswith("off"):
+        with_second_factor(wanda)
+    assert client.get(path).status_code == 200
+    now = time.time()
+    monkeypatch.setattr("sfumato.server.accounts.fresh.time.time", lambda: now + 301)
+    for answer in (client.get(path), client.post(path)):
+        assert answer["Location"].startswith("/fresh?next=%2Faccount")
+
+
+def test_a_proof_asks_for_all_that_a_login_asks_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    wanda = person("wanda", "worker")
+    client = logged_in("wanda")
+    secret = with_second_factor(wanda)
+    now = time.time() + 301
+    monkeypatch.setattr("sfumato.server.accounts.fresh.time.time", lambda: now)
+    goal = {"next": "/account/second-factor/off"}
+    assert client.post("/fresh", {**goal, "password": PASSWORD}).status_code == 200
+    wrong = {**goal, "password": "a wrong password", "code": code_of(secret)}
+    assert client.post("/fresh", wrong).status_code == 200
+    right = {**goal, "password": PASSWORD, "code": code_of(secret)}
+    before = client.cookies["sessionid"].value
+    assert client.post("/fresh", right)["Location"] == goal["next"]
+    assert client.cookies["sessionid"].value != before
+    assert client.get(goal["next"]).status_code == 200
+    assert "prove identity" in actions()
+
+
+def test_proofs_are_throttled() -> None:
+    person("wanda", "worker")
+    client = logged_in("wanda")
+    for _ in range(5):
+        client.post("/fresh", {"password": "a wrong password"})
+    assert client.post("/fresh", {"password": PASSWORD}).status_code == 429
+
+
+@pytest.fixture
+def by_header(server: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The server behind a proxy that names people."""
+    from django.conf import settings
+
+    own = replace(server, url="https://review.example", trusted_header="X-Remote-User")
+    monkeypatch.setattr(settings, "SFUMATO", own)
+    return own
+
+
+def _through_proxy(name: str) -> Any:
+    return visitor(HTTP_X_FORWARDED_FOR="10.0.0.1", HTTP_X_REMOTE_USER=name)
+
+
+def test_nobody_is_believed_a_header_by_default() -> None:
+    person("wanda", "worker")
+    assert who(_through_proxy("wanda")) == ""
+
+
+@pytest.mark.usefixtures("by_header")
+def test_the_proxy_names_who_has_logged_in() -> None:
+    person("wanda", "worker")
+    person("will", "worker")
+    client = _through_proxy("wanda")
+    assert who(client) == "wanda"
+    assert actions() == ["log in"]
+    client.defaults["HTTP_X_REMOTE_USER"] = "will"
+    assert who(client) == "will", "the header counts, not the session"
+    del client.defaults["HTTP_X_REMOTE_USER"]
+    assert who(client) == ""
+
+
+@pytest.mark.usefixtures("by_header")
+def test_the_header_counts_only_where_it_came_through_the_proxy() -> None:
+    person("wanda", "worker")
+    assert who(visitor(HTTP_X_REMOTE_USER="wanda")) == ""
+
+
+@pytest.mark.usefixtures("by_header")
+def test_the_header_makes_nobody_and_revives_nobody() -> None:
+    person("wanda", "worker")
+    from sfumato.server.store.models import Account
+
+    Account.objects.update(is_active=False)
+    assert who(_through_proxy("wanda")) == ""
+    assert who(_through_proxy("unknown")) == ""
+    assert Account.objects.count() == 1
+
+
+@pytest.mark.usefixtures("by_header")
+def test_the_header_is_no_fresh_proof() -> None:
+    from sfumato.server.store.models import Account
+
+    Account.objects.make("wanda", None, ["custodian"])
+    client = _through_proxy("wanda")
+    assert client.get("/account/second-factor")["Location"].startswith("/fresh")
+    page = client.get("/fresh?next=/account/second-factor")
+    assert b"second factor" in page.content
+    assert client.post("/fresh", {"next": "/account/second-factor"}).status_code == 200
+    assert client.get("/account/second-factor").status_code == 302
+
+
+@pytest.mark.usefixtures("by_header")
+def test_a_custodian_makes_accounts_without_a_password() -> None:
+    person("carol", "custodian")
+    client = _through_proxy("carol")
+    answer = client.post("/accounts/named", {"name": "wanda", "roles": ["worker"]})
+    assert answer["Location"] == "/accounts"
+    assert who(_through_proxy("wanda")) == "wanda"
+    assert log_in("wanda", "")[1].status_code == 200
+
+
+def test_accounts_without_a_password_are_for_single_sign_on_only() -> None:
+    person("carol", "custodian")
+    assert logged_in("carol").get("/accounts/named").status_code == 404

@@ -1,0 +1,337 @@
+"""A manager follows a project, closes it, and exports what may leave it."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from server.clinic import PEOPLE, Browser, account, body, review_project
+from server.manager_pages import client_of, filled, made_project
+
+from sfumato.examples import generate_clinics, generate_registrations
+from sfumato.linkage.apply import apply_decisions
+from sfumato.linkage.link import link
+from sfumato.linkage.spec.model import LinkSpec, SetThresholds
+from sfumato.review.project.from_linkage import from_linkage
+
+PLANTED = "Zquxvortexia"
+SPEC = LinkSpec(
+    id="patient",
+    columns={
+        "given_name": "given name",
+        "surname": "surname",
+        "date_of_birth": "date",
+        "sex": "category",
+        "zip": "postcode",
+    },
+    blocking=["surname:2", "date_of_birth:year + sex", "zip"],
+    thresholds=SetThresholds(lower=0.001, upper=0.9999),
+)
+
+
+@pytest.fixture
+def team() -> dict[str, Any]:
+    return {
+        "custodian": account("carol", "custodian"),
+        "manager": account("mark", "manager"),
+        "wanda": account("wanda", "worker"),
+        "will": account("will", "worker"),
+    }
+
+
+def worked(team: dict[str, Any], project: Any, answers: dict[str, list[int]]) -> None:
+    """Pairs dealt to the workers and decided by them, with a cell opened in each."""
+    from sfumato.server.live.deal import deal
+
+    for name, given in answers.items():
+        deal(project, team[name], range(len(given)))
+        browser = Browser(team[name], project)
+        browser.get()
+        for token, answer in zip(browser.tokens(), given, strict=True):
+            body(browser.open(token, [0], 2))
+            if answer:
+                body(browser.post(token, "decide", answer=str(answer)))
+
+
+def reviewed(team: dict[str, Any], **settings: Any) -> Any:
+    gold = {"p0": True, "p3": False}
+    project = made_project(
+        team["custodian"], team["manager"], review_project(gold=gold, **settings)
+    )
+    worked(team, project, {"wanda": [3, 2, -1, -3, 1, 0], "will": [3, -2, -2, 3, 1, -1]})
+    return project
+
+
+def close(team: dict[str, Any], project: Any) -> None:
+    answer = client_of(team["manager"]).post(f"/projects/{project.id}/close")
+    assert answer.status_code == 302
+
+
+def downloaded(client: Any, project: Any, what: str, **data: Any) -> Any:
+    return client.post(f"/projects/{project.id}/export/{what}", data)
+
+
+def test_the_page_shows_progress_and_no_value(team: dict[str, Any]) -> None:
+    project = reviewed(team, budget=0.8)
+    client = client_of(team["manager"])
+    whole = client.get(f"/projects/{project.id}/")
+    part = client.get(f"/projects/{project.id}/progress")
+    assert whole.status_code == part.status_code == 200
+    for text in (whole.content.decode(), part.content.decode()):
+        assert "wanda" in text
+        assert "5 of 6" in text
+        assert "6 of 6" in text
+        assert "of 0.8000" in text
+        assert re.search(r"Krippendorff&#x27;s α", text)
+        assert text.count("<svg") == 3
+        assert ' style="' not in text
+        values = {
+            value for row in PEOPLE for value in row if value and not value.isdigit() and value[1:]
+        }
+        assert not [value for value in values if value in text]
+    assert "<html" not in part.content.decode()
+
+
+def test_a_new_project_has_a_page(team: dict[str, Any]) -> None:
+    project = made_project(team["custodian"], team["manager"])
+    text = client_of(team["manager"]).get(f"/projects/{project.id}/").content.decode()
+    assert "No worker takes part yet" in text
+    assert "6 pairs are dealt to nobody" in text
+
+
+def test_everybody_is_led_to_their_own_page(team: dict[str, Any]) -> None:
+    project = reviewed(team)
+    address = f"/projects/{project.id}/"
+    assert client_of(team["wanda"]).get(address)["Location"].endswith("/work")
+    assert client_of(team["custodian"]).get(address)["Location"].endswith("/grants")
+    stranger = account("mona", "manager")
+    assert client_of(stranger).get(address).status_code == 404
+    for who in (team["wanda"], team["custodian"]):
+        assert client_of(who).get(f"{address}progress").status_code == 403
+
+
+def test_the_list_has_what_one_may_see(team: dict[str, Any]) -> None:
+    project = reviewed(team)
+    for who, there in (
+        (team["manager"], "Manage"),
+        (team["custodian"], "Grants"),
+        (team["wanda"], "Work"),
+    ):
+        text = client_of(who).get("/projects").content.decode()
+        assert str(project.id) in text
+        assert there in text
+        assert ("Create a project" in text) == (who == team["manager"])
+    assert (
+        str(project.id)
+        not in client_of(account("mona", "manager")).get("/projects").content.decode()
+    )
+    assert "5 of 6 decided" in client_of(team["wanda"]).get("/projects").content.decode()
+    assert "11 of 12 decided" in client_of(team["manager"]).get("/projects").content.decode()
+
+
+def test_nothing_is_exported_before_the_project_is_closed(team: dict[str, Any]) -> None:
+    project = reviewed(team)
+    client = client_of(team["manager"], fresh=True)
+    for what in ("decisions", "report", "linked", "identities"):
+        assert downloaded(client, project, what).status_code == 403
+    close(team, project)
+    assert client.post(f"/projects/{project.id}/close").status_code == 403
+    assert Browser(team["wanda"], project).get().status_code == 403
+    assert downloaded(client, project, "decisions").status_code == 200
+
+
+@pytest.mark.parametrize("what", ["decisions", "report", "linked", "identities"])
+def test_exports_are_the_managers_and_need_a_fresh_login(team: dict[str, Any], what: str) -> None:
+    project = reviewed(team)
+    close(team, project)
+    address = f"/projects/{project.id}/export/{what}"
+    assert client_of(team["manager"]).post(address)["Location"].startswith("/fresh?")
+    assert client_of(team["manager"], fresh=True).get(address).status_code == 405
+    for who, status in (
+        (team["custodian"], 403),
+        (team["wanda"], 403),
+        (account("mona", "manager"), 404),
+    ):
+        assert client_of(who, fresh=True).post(address).status_code == status
+
+
+def test_decisions_are_those_that_stand(team: dict[str, Any]) -> None:
+    from sfumato.server.store.models import AuditEntry
+
+    project = reviewed(team)
+    client = client_of(team["manager"], fresh=True)
+    address = f"/projects/{project.id}/conflicts/1"
+    client.get(address)
+    client.post(f"{address}/resolve", {"answer": "2"})
+    close(team, project)
+    answer = downloaded(client, project, "decisions")
+    table = pq.read_table(io.BytesIO(answer.content)).to_pylist()
+    names = {team[name].pseudonym: name for name in ("wanda", "will", "manager")}
+    found = {(row["pair"], names[row["worker"]]): row for row in table}
+    assert len(found) == len(table) == 12
+    assert (found["p1", "manager"]["answer"], found["p1", "manager"]["withdrawn"]) == (2, False)
+    assert found["p1", "wanda"]["withdrawn"]
+    assert (found["p2", "will"]["answer"], found["p2", "will"]["withdrawn"]) == (-2, False)
+    entry = AuditEntry.objects.get(action="export decisions")
+    assert entry.actor == team["manager"].pseudonym
+    assert "sha256" in entry.detail
+
+
+def test_the_report_says_what_was_disclosed(team: dict[str, Any]) -> None:
+    from sfumato.server.store.models import Allowance
+
+    project = reviewed(team, budget=0.9, k=1)
+    client = client_of(team["manager"], fresh=True)
+    client.get(f"/projects/{project.id}/conflicts/1")
+    client.post(f"/projects/{project.id}/conflicts/1/open", {"open": "0:2"})
+    close(team, project)
+    found = json.loads(downloaded(client, project, "report", form="json").content)
+    people = {each["pseudonym"]: each for each in found["people"]}
+    assert {each["role"] for each in found["people"]} == {"worker", "manager"}
+    wanda = people[team["wanda"].pseudonym]
+    allowance = Allowance.objects.get(worker=team["wanda"])
+    assert wanda["kapr"] == pytest.approx(allowance.spent, abs=1e-6)
+    assert (wanda["shown"], wanda["decided"], wanda["budget"]) == (6, 5, 0.9)
+    assert wanda["accuracy"]["value"] == 1.0
+    assert people[team["will"].pseudonym]["accuracy"]["value"] == 0.5
+    given = next(each for each in found["opened"] if each["attribute"] == "given")
+    assert given["anybody"] == 6
+    assert given["full"] >= 12
+    assert (found["conflicts"], found["resolved"]) == (2, 0)
+    page = downloaded(client, project, "report").content.decode()
+    assert page.lstrip().startswith("<!DOCTYPE html>")
+    assert "<script" not in page
+    assert not re.findall(r'(?:src|href)="http', page)
+    values = {
+        value for row in PEOPLE for value in row if value and not value.isdigit() and value[1:]
+    }
+    for text in (page, json.dumps(found)):
+        assert not [value for value in values if value in text]
+
+
+def test_identities_need_the_custodians_grant_each_time(team: dict[str, Any]) -> None:
+    from sfumato.server.custodian.grants import allow_identity_export
+    from sfumato.server.store.models import AuditEntry
+
+    project = reviewed(team)
+    close(team, project)
+    client = client_of(team["manager"], fresh=True)
+    assert downloaded(client, project, "identities").status_code == 403
+    allow_identity_export(team["custodian"], project.id, 1)
+    assert b"identities.parquet" in client.get(f"/projects/{project.id}/").content
+    answer = downloaded(client, project, "identities")
+    row = pq.read_table(io.BytesIO(answer.content)).to_pylist()[0]
+    assert (row["given_l"], row["given_r"], row["id_l"]) == ("Anna", "Anne", "r0")
+    assert downloaded(client, project, "identities").status_code == 403
+    assert AuditEntry.objects.filter(action="export identities").count() == 1
+
+
+@pytest.fixture(scope="module")
+def linked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a linkage."""
+    found = generate_registrations(generate_clinics(120, rng=2))
+    links = link(
+        {"hospital": found.hospital, "practice": found.practice},
+        SPEC,
+        seed=1,
+    )
+    return links.write(tmp_path_factory.mktemp("linked") / "links")
+
+
+def test_decisions_go_back_to_the_linkage(
+    team: dict[str, Any], linked: Path, tmp_path: Path
+) -> None:
+    from sfumato.server.manager.linked import keep_linkage
+
+    review = from_linkage(linked, np.random.default_rng(5))
+    project = made_project(team["custodian"], team["manager"], review)
+    assert keep_linkage(project, {path.name: path.read_bytes() for path in linked.iterdir()})
+    worked(team, project, {"wanda": [3, -3, 2]})
+    close(team, project)
+    client = client_of(team["manager"], fresh=True)
+    path = tmp_path / "decisions.parquet"
+    path.write_bytes(downloaded(client, project, "decisions").content)
+    rows = {row["pair"]: row["answer"] for row in pq.read_table(path).to_pylist()}
+    assert rows == dict(zip(review.pair_ids[:3], [3, -3, 2], strict=True))
+    folder = tmp_path / "links"
+    shutil.copytree(linked, folder)
+    applied = apply_decisions(folder, path)
+    answer = downloaded(client, project, "linked")
+    here = pq.read_table(io.BytesIO(answer.content))
+    assert here.column_names == applied.linked.column_names
+    assert here.num_rows == applied.linked.num_rows
+    joined = [pair for pair, answer in rows.items() if answer > 0]
+    outcome = dict(
+        zip(
+            applied.pairs_table["pair"].to_pylist(),
+            applied.pairs_table["outcome"].to_pylist(),
+            strict=True,
+        )
+    )
+    assert {outcome[pair] for pair in joined} == {"match"}
+
+
+def test_a_linkage_is_uploaded_as_files(server: Any, team: dict[str, Any], linked: Path) -> None:
+    from django.core.files.uploadedfile import SimpleUploadedFile
+
+    from sfumato.server.manager.linked import has_linkage
+    from sfumato.server.store.models import Project
+
+    client = client_of(team["manager"])
+    files = [
+        SimpleUploadedFile(path.name, path.read_bytes())
+        for path in linked.iterdir()
+        if path.suffix in {".parquet", ".toml", ".json"}
+    ]
+    answer = client.post("/projects/new", {"kind": "linkage", "linkage-files": files})
+    assert answer.status_code == 302, answer.content.decode()
+    page = client.get("/projects/new/settings").content
+    again = client.get("/projects/new/settings").content
+    assert re.findall(rb'<div class="row">.*', page) == re.findall(rb'<div class="row">.*', again)
+    assert b"Kinds are those of the linkage" in page
+    data = filled(page, go="create")
+    assert client.post("/projects/new/settings", data).status_code == 302
+    made = Project.objects.get()
+    assert has_linkage(made)
+    names = [each["name"] for each in made.attributes]
+    assert {"given_name", "surname", "date_of_birth", "sex", "zip"} <= set(names)
+    for each in files:
+        each.seek(0)
+    some = client.post("/projects/new", {"kind": "linkage", "linkage-files": files[:2]})
+    assert some.status_code == 400
+    assert b"Missing: " in some.content
+
+
+def test_odd_files_of_a_linkage_are_refused_without_a_value(
+    team: dict[str, Any], linked: Path
+) -> None:
+    from django.core.files.uploadedfile import SimpleUploadedFile
+
+    stream = io.BytesIO()
+    odd = pa.table({"source": ["hospital"], "id": ["1"], "name": pa.array([[PLANTED]])})
+    pq.write_table(odd, stream)
+    content = {path.name: path.read_bytes() for path in linked.glob("*.*")}
+    content["identifying.parquet"] = stream.getvalue()
+    files = [SimpleUploadedFile(name, data) for name, data in content.items()]
+    client = client_of(team["manager"])
+    answer = client.post("/projects/new", {"kind": "linkage", "linkage-files": files})
+    assert answer.status_code == 400
+    assert b"columns of another type" in answer.content
+    assert PLANTED.encode() not in answer.content
+
+
+def test_a_linked_file_needs_the_files_of_the_linkage(team: dict[str, Any]) -> None:
+    project = reviewed(team)
+    close(team, project)
+    client = client_of(team["manager"], fresh=True)
+    answer = downloaded(client, project, "linked")
+    assert answer.status_code == 400
+    assert b"sfumato link apply" in answer.content

@@ -1,0 +1,169 @@
+"""`sfumato serve --demo`: a newcomer's first minutes, at a real browser."""
+
+from __future__ import annotations
+
+import re
+import signal
+import sqlite3
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+from conftest import missing
+from server.test_serve import Serving, _serving
+
+try:
+    from playwright import sync_api
+except ImportError:
+    sync_api = None
+
+READY = 30.0
+"""Seconds within which the demonstration is ready on a quiet machine with two cores."""
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    pytest.importorskip("splink")
+    with _serving(tmp_path_factory.mktemp("demo"), "--demo") as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def passwords(demo: Serving) -> dict[str, str]:
+    found = re.findall(
+        r"^  (\w+) +([a-z0-9]{5}(?:-[a-z0-9]{5}){2})$", demo.out.read_text(), re.MULTILINE
+    )
+    return dict(found)
+
+
+def test_every_role_has_an_account(passwords: dict[str, str]) -> None:
+    assert set(passwords) == {
+        "custodian", "manager", "auditor", "worker1", "worker2", "worker3",
+    }  # fmt: skip
+    assert len(set(passwords.values())) == 6
+
+
+@pytest.fixture(scope="module")
+def chrome(chromium: Path) -> Iterator[Any]:
+    if sync_api is None:
+        missing("no playwright; install the dependency group 'test'")
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=str(chromium), args=["--no-sandbox", "--disable-gpu"]
+        )
+        yield browser
+        browser.close()
+
+
+def _at(chrome: Any, demo: Serving, name: str, passwords: dict[str, str]) -> Any:
+    page = chrome.new_context(viewport={"width": 1280, "height": 800}).new_page()
+    page.goto(f"http://127.0.0.1:{demo.port}/")
+    page.get_by_label("Name").fill(name)
+    page.get_by_label("Password").fill(passwords[name])
+    page.get_by_role("button", name="Log in").click()
+    return page
+
+
+def test_a_worker_is_at_work_after_one_page(
+    chrome: Any, demo: Serving, passwords: dict[str, str]
+) -> None:
+    page = _at(chrome, demo, "worker1", passwords)
+    assert page.url.endswith("/work")
+    page.get_by_role("button", name="Log out").click()
+    assert page.get_by_role("heading", name="You are logged out").is_visible()
+    page.go_back()
+    assert "Log in" in page.title()
+    assert page.evaluate("localStorage.length + sessionStorage.length") == 0
+    assert page.context.cookies() == [] or page.context.cookies()[0]["name"] == "sessionid"
+
+
+def test_an_auditor_begins_in_the_log(
+    chrome: Any, demo: Serving, passwords: dict[str, str]
+) -> None:
+    page = _at(chrome, demo, "auditor", passwords)
+    assert page.url.endswith("/audit")
+    assert page.get_by_role("cell", name="create project").is_visible()
+
+
+def test_the_keyboard_alone_is_enough_to_log_in(
+    chrome: Any, demo: Serving, passwords: dict[str, str]
+) -> None:
+    page = chrome.new_context().new_page()
+    page.goto(f"http://127.0.0.1:{demo.port}/login")
+    for _ in range(3):  # the link to the content, the name of the site, the first field
+        page.keyboard.press("Tab")
+    page.keyboard.type("custodian")
+    page.keyboard.press("Tab")
+    page.keyboard.type(passwords["custodian"])
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/projects")
+
+
+PAGES = {
+    "nobody": ("login", "link/none"),
+    "custodian": (
+        "account",
+        "account/password",
+        "account/second-factor",
+        "accounts",
+        "accounts/invite",
+        "accounts/*",
+        "fresh?next=/account",
+        "projects/*/grants",
+        "projects/*/purge",
+    ),
+    "auditor": ("audit", "audit/check"),
+}
+
+
+@pytest.mark.parametrize("width", [1280, 820])
+@pytest.mark.parametrize("name", PAGES)
+def test_pages_are_for_everybody_and_fit(
+    chrome: Any, demo: Serving, passwords: dict[str, str], name: str, width: int
+) -> None:
+    """Axe finds nothing, and nothing is wider than the screen."""
+    try:
+        from axe_playwright_python.sync_playwright import Axe
+    except ImportError:
+        missing("no axe; install the dependency group 'test'")
+    page = chrome.new_page() if name == "nobody" else _at(chrome, demo, name, passwords)
+    page.set_viewport_size({"width": width, "height": 900})
+    known = {}
+    with sqlite3.connect(demo.folder / "data" / "sfumato.sqlite3") as database:
+        known["accounts"] = database.execute("SELECT pseudonym FROM account").fetchone()[0]
+        known["projects"] = str(UUID(database.execute("SELECT id FROM project").fetchone()[0]))
+    for each in PAGES[name]:
+        path = each.replace("*", known.get(each.partition("/")[0], ""))
+        page.goto(f"http://127.0.0.1:{demo.port}/{path}")
+        response = Axe().run(page).response
+        assert len(response["passes"]) > 10
+        found = [
+            (fault["id"], [node["html"] for node in fault["nodes"]])
+            for fault in response["violations"]
+        ]
+        assert found == [], path
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+
+
+def test_without_a_folder_nothing_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("splink")
+    from sfumato.cli.server.serve import _demo_config
+    from sfumato.server.config import ServerConfig
+
+    with _demo_config(ServerConfig(Path("x"), Path("y")), named=False, keys=None) as own:
+        place = own.data.parent
+        assert place.is_dir()
+        assert own.keys.parent == place
+    assert not place.exists()
+
+
+def test_a_second_start_keeps_what_was_made(demo: Serving, tmp_path: Path) -> None:
+    begun = time.monotonic()
+    demo.end(signal.SIGINT)
+    with _serving(demo.folder, "--demo") as again:
+        assert time.monotonic() - begun < READY
+        assert "passwords of the first start" in again.out.read_text()
+        again.end()
