@@ -9,6 +9,7 @@ import sys
 
 import by_hand
 import linkage
+import linkage_anonymity
 import loss
 import many_cells
 import peers
@@ -25,6 +26,7 @@ PARTS = {
     "many_cells": many_cells.report,
     "review": review.report,
     "linkage": linkage.report,
+    "linkage_anonymity": linkage_anonymity.report,
     "by_hand": by_hand.report,
 }
 

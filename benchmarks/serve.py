@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
 from review import ATTRIBUTES, registered
 from server.load import Worker, contradictions, milliseconds, run, staff, workers_of
-from server.servers import Server, postgresql, running
+from server.servers import Server, postgresql, postgresql_process, running
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -189,9 +189,14 @@ def _prepared(workers: list[Worker]) -> Iterator[None]:
 
 
 def _ahead(server: Server) -> None:
-    """Let server and workers go before others on a machine that is shared."""
+    """Let server, database and workers go before others on a machine that is shared."""
     assert server.process is not None
-    for process in (os.getpid(), server.process.pid):
+    processes = [os.getpid(), server.process.pid]
+    if server.database:
+        first = postgresql_process()
+        children = Path(f"/proc/{first}/task/{first}/children").read_text(encoding="utf-8")
+        processes += [first, *map(int, children.split())]
+    for process in processes:
         for thread in Path(f"/proc/{process}/task").iterdir():
             os.sched_setscheduler(int(thread.name), os.SCHED_RR, os.sched_param(1))
 

@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from sfumato.core.errors import ConstraintsNotMetError, InputError, SfumatoError
     from sfumato.core.measure import Measure
+    from sfumato.linkage.encodings.owner.table import encode_table
+    from sfumato.linkage.encodings.unit.links import EncodedLinks
+    from sfumato.linkage.encodings.unit.matching import Matching
     from sfumato.linkage.link import link
     from sfumato.linkage.links import Links
     from sfumato.linkage.spec.model import LinkSpec
@@ -43,10 +46,12 @@ if TYPE_CHECKING:
         dump_schema,
         load_schema,
     )
+    from sfumato.semantics.linkage_anonymity import LinkageAnonymity, release_linked
 
 _HOMES = {
     "ConstraintsNotMetError": "core.errors",
     "DeltaPresence": "release.constraints",
+    "EncodedLinks": "linkage.encodings.unit.links",
     "GBalance": "release.constraints",
     "HAffiliation": "release.constraints",
     "InputError": "core.errors",
@@ -55,8 +60,10 @@ _HOMES = {
     "Kind": "schema",
     "LDiversity": "release.constraints",
     "LinkSpec": "linkage.spec.model",
+    "LinkageAnonymity": "semantics.linkage_anonymity",
     "Links": "linkage.links",
     "MarketerRisk": "release.constraints",
+    "Matching": "linkage.encodings.unit.matching",
     "Measure": "core.measure",
     "PidKAnonymity": "release.constraints",
     "PrefixHierarchy": "schema",
@@ -72,10 +79,12 @@ _HOMES = {
     "anonymize": "release.anonymize",
     "assess": "risk.assess",
     "dump_schema": "schema",
+    "encode_table": "linkage.encodings.owner.table",
     "hold": "risk.thresholds.hold",
     "link": "linkage.link",
     "load_schema": "schema",
     "promises": "release.promises",
+    "release_linked": "semantics.linkage_anonymity",
     "report": "reports",
     "thresholds": "risk.thresholds.load",
 }
@@ -83,6 +92,7 @@ _HOMES = {
 __all__ = [
     "ConstraintsNotMetError",
     "DeltaPresence",
+    "EncodedLinks",
     "GBalance",
     "HAffiliation",
     "InputError",
@@ -91,8 +101,10 @@ __all__ = [
     "Kind",
     "LDiversity",
     "LinkSpec",
+    "LinkageAnonymity",
     "Links",
     "MarketerRisk",
+    "Matching",
     "Measure",
     "PidKAnonymity",
     "PrefixHierarchy",
@@ -108,10 +120,12 @@ __all__ = [
     "anonymize",
     "assess",
     "dump_schema",
+    "encode_table",
     "hold",
     "link",
     "load_schema",
     "promises",
+    "release_linked",
     "report",
     "thresholds",
 ]

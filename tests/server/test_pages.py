@@ -29,6 +29,9 @@ AXE = """axe.run(document, {resultTypes: ["violations"]}).then(found => JSON.str
   found.violations.map(each => [each.impact, each.id, each.nodes.slice(0, 3).map(
     node => node.target.join(" ") + " | " + (node.any[0] || node.all[0] || {message: ""}).message)]
 )))"""
+BAD = """() => document.querySelector("main").insertAdjacentHTML("beforeend",
+  '<input type="text"><img src="/x.png"><h1>Two</h1>'
+  + '<pre>' + 'x'.repeat(2000) + '</pre>')"""
 WIDER = """() => [document.documentElement.scrollWidth - innerWidth,
   [...document.querySelectorAll("body *")].filter(each => {
     const box = each.getBoundingClientRect();
@@ -81,7 +84,13 @@ def tours(chromium: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
                     context.add_cookies([cookie])
                 pages = context.pages[0], context.new_cdp_session(context.pages[0])
                 found[role] = _tour(pages, server.address, role, axe, one["id"])
+                if role == "manager":
+                    _upload(pages[0], server.address)
+                    found[role].visits.append(_visit(*pages, "/projects/new/settings", role, axe))
                 found[role].faults = list(context.faults)
+            context.pages[0].goto(f"{server.address}/login")
+            context.pages[0].evaluate(BAD)
+            found["bad"] = Tour([_visit(context.pages[0], pages[1], "/bad", "bad", axe)])
         yield found
 
 
@@ -154,6 +163,19 @@ def _tour(pages: Any, address: str, role: str, axe: str, known: str) -> Tour:
     return tour
 
 
+def _upload(page: Any, address: str) -> None:
+    """Two tables, so that the page of a new project's rules shows what it proposes."""
+    rows = planted(random.Random(9), 6)
+    lines = [f"r{number}," + ",".join(row) for number, row in enumerate(rows)]
+    page.goto(f"{address}/projects/new")
+    for name, half in (("one", lines[::2]), ("two", lines[1::2])):
+        content = "\n".join(["id,given,family,street,town,kind", *half]).encode()
+        file = {"name": f"{name}.csv", "mimeType": "text/csv", "buffer": content}
+        page.set_input_files(f"input[name=tables-{name}]", file)
+    page.click("button[value=tables]")
+    page.wait_for_url("**/projects/new/settings")
+
+
 def _visit(page: Any, inspector: Any, path: str, role: str, axe: str) -> Visit:
     wider = {}
     inspector.send("Runtime.evaluate", {"expression": axe})
@@ -173,6 +195,13 @@ def _visit(page: Any, inspector: Any, path: str, role: str, axe: str) -> Visit:
         page.locator("h1").count(),
         page.title(),
     )
+
+
+def test_what_is_wrong_is_found(tours: dict[str, Tour]) -> None:
+    (visit,) = tours["bad"].visits
+    assert {"label", "image-alt"} <= {rule for _, rule, _ in visit.violations}
+    assert all(over > 0 for over, _ in visit.wider.values())
+    assert visit.headings == 2
 
 
 @pytest.mark.parametrize("role", ["nobody", *ROLES])

@@ -21,6 +21,7 @@ from sfumato.cli.output import (
     publishable_hook,
     say,
 )
+from sfumato.cli.policy.app import app as policy_app
 from sfumato.cli.process import settle
 from sfumato.cli.review.app import app as review_app
 from sfumato.cli.server import audit, project, serve
@@ -36,6 +37,7 @@ app = typer.Typer(
 app.add_typer(schema.app, name="schema")
 app.add_typer(link_app, name="link")
 app.add_typer(review_app, name="review")
+app.add_typer(policy_app, name="policy")
 app.add_typer(ledger_app, name="ledger")
 app.add_typer(audit.app, name="audit")
 app.add_typer(project.app, name="project")

@@ -16,7 +16,8 @@ def study(
         str,
         typer.Argument(
             metavar="NAME",
-            help="The study: kartal-li-2020, dankar-elemam-2010 or mindfirl-2019.",
+            help="The study: kartal-li-2020, dankar-elemam-2010, mindfirl-2019 or "
+            "lu-sinnott-verspoor-2017.",
             show_default=False,
         ),
     ],
@@ -28,8 +29,8 @@ def study(
             "(conditions_2005.parquet, demographics_2005.parquet), MovieLens 100K (u.data, "
             "u.user), PKDD'99 bank (client.asc, account.asc, disp.asc, trans.asc, district.asc). "
             "dankar-elemam-2010: adult.csv, demographics_2005.parquet. mindfirl-2019: FEBRL "
-            "(dataset3.csv). What is absent is left out. Without it: the worked example, or "
-            "generated data, only.",
+            "(dataset3.csv). lu-sinnott-verspoor-2017 reads none. What is absent is left out. "
+            "Without it: the worked example, or generated data, only.",
             show_default=False,
         ),
     ] = None,
@@ -47,7 +48,8 @@ def study(
         int | None,
         typer.Option(
             metavar="NUMBER",
-            help="Samples at each fraction, for dankar-elemam-2010; 20 when not given.",
+            help="Samples at each fraction, for dankar-elemam-2010 (20 when not given); draws, "
+            "for lu-sinnott-verspoor-2017 (30).",
             show_default=False,
         ),
     ] = None,
@@ -55,7 +57,8 @@ def study(
         int | None,
         typer.Option(
             metavar="NUMBER",
-            help="Seed of the samples, for dankar-elemam-2010; 2010 when not given.",
+            help="Seed of the samples, for dankar-elemam-2010 (2010 when not given), or of the "
+            "draws, for lu-sinnott-verspoor-2017 (2017).",
             show_default=False,
         ),
     ] = None,

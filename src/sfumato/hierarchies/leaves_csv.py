@@ -9,6 +9,7 @@ from pathlib import Path
 
 from sfumato.core.errors import InputError
 from sfumato.hierarchies.hierarchy import Hierarchy
+from sfumato.hierarchies.text_file import read_text
 
 DELIMITERS = (";", "\t", ",")
 """Delimiters that are tried; the first one that gives rows of one length is taken."""
@@ -35,7 +36,7 @@ def read_leaves_csv(path: str | os.PathLike[str]) -> Hierarchy:
         different lengths or empty cells, or is not nested.
     """
     subject = f"hierarchy file {Path(path).name}"
-    text = _read_text(Path(path), subject)
+    text = read_text(Path(path), subject)
     rows, lines = _rows(text, subject)
     if not rows:
         raise InputError(
@@ -57,29 +58,6 @@ def read_leaves_csv(path: str | os.PathLike[str]) -> Hierarchy:
                 advice="repeat a label where a branch has fewer levels; missing values need no row",
             )
     return Hierarchy.from_columns(list(zip(*rows, strict=True)), subject, lines)
-
-
-def _read_text(path: Path, subject: str) -> str:
-    try:
-        raw = path.read_bytes()
-    except OSError as error:
-        folder = isinstance(error, IsADirectoryError)
-        kind = "a folder" if folder else (error.strerror or type(error).__name__).lower()
-        raise InputError(subject, "must be a file that can be read", found=kind) from None
-    except ValueError:
-        raise InputError(
-            subject, "must be a file that can be read", found="a path that no file can have"
-        ) from None
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
-        raise InputError(
-            subject,
-            "must be text in UTF-8",
-            found=f"other bytes in line {line}",
-            advice="save it as CSV UTF-8",
-        ) from None
 
 
 def _rows(text: str, subject: str) -> _Rows:

@@ -118,7 +118,8 @@ class QuasiIdentifier(_Frozen):
         The categories from lowest to highest, for ``kind="ordered"`` only. Without it the
         order comes from the hierarchy's file, else it is natural (numbers by value).
     hierarchy
-        Path of a one-row-per-leaf CSV, or prefixes, or intervals.
+        Path of a one-row-per-leaf CSV, of a classification or of SKOS in Turtle, or prefixes,
+        or intervals.
     weight
         Its share in information loss, relative to the others.
     bottom, top

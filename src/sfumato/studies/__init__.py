@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from sfumato.studies.dankar_el_emam.whole import dankar_elemam_2010
 from sfumato.studies.kartal_li.whole import kartal_li_2020
+from sfumato.studies.lu_sinnott_verspoor.whole import lu_sinnott_verspoor_2017
 from sfumato.studies.mindfirl.whole import mindfirl_2019
 from sfumato.studies.study import Study
 
@@ -15,10 +16,19 @@ STUDIES: Mapping[str, Callable[..., Study]] = MappingProxyType(
         "kartal-li-2020": kartal_li_2020,
         "dankar-elemam-2010": dankar_elemam_2010,
         "mindfirl-2019": mindfirl_2019,
+        "lu-sinnott-verspoor-2017": lu_sinnott_verspoor_2017,
     }
 )
 """Each study by its name: a function of the data folder (or ``None``) and ``progress``."""
-DRAWN = frozenset({"dankar-elemam-2010"})
+DRAWN = frozenset({"dankar-elemam-2010", "lu-sinnott-verspoor-2017"})
 """The studies that draw samples; they also take ``repetitions`` and ``seed``."""
 
-__all__ = ["DRAWN", "STUDIES", "Study", "dankar_elemam_2010", "kartal_li_2020", "mindfirl_2019"]
+__all__ = [
+    "DRAWN",
+    "STUDIES",
+    "Study",
+    "dankar_elemam_2010",
+    "kartal_li_2020",
+    "lu_sinnott_verspoor_2017",
+    "mindfirl_2019",
+]

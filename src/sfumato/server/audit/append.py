@@ -29,7 +29,7 @@ def append(
     detail
         More of it, such as the cost; never a value.
     """
-    with transaction.atomic():
+    with transaction.atomic(savepoint=False):
         if connection.vendor == "postgresql":
             with connection.cursor() as cursor:
                 cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])

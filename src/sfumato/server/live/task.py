@@ -216,7 +216,7 @@ def task_of(account: Account, project_id: UUID) -> Iterator[Task]:
 
 
 def _permitted(account: Account, project_id: UUID, *, lock: bool) -> Project:
-    projects = Project.objects.filter(pk=project_id)
+    projects = Project.objects.filter(pk=project_id).defer("attributes", "weights")
     project = (projects.select_for_update(no_key=True) if lock else projects).first()
     permission = decide(account, Action.WORK, project)
     if project is not None and permission.allowed:

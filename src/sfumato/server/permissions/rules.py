@@ -92,7 +92,10 @@ def _open(project: Project, permission: Permission) -> Permission:
 
 
 def _is_member(actor: Account, project: Project) -> bool:
-    return project.members.filter(account=actor).exists()
+    known: dict[int, bool] = project.__dict__.setdefault("members_known", {})
+    if actor.pk not in known:  # asked several times in a request, which has a project of its own
+        known[actor.pk] = project.members.filter(account=actor).exists()
+    return known[actor.pk]
 
 
 def _managed(actor: Account, resource: Resource) -> Permission:

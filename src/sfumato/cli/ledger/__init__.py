@@ -1,0 +1,1 @@
+"""``sfumato ledger``: what was released to whom."""

@@ -1,0 +1,1 @@
+"""Policies, rules and their reasoner, associations, the memory of releases."""

@@ -1,0 +1,1 @@
+"""The ledger: what was released to whom, append-only, chained and signed."""

@@ -1,0 +1,90 @@
+"""How many individuals of a local data set match each generalised tuple."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.kernels.key_individuals import key_individuals
+from sfumato.semantics.linkage_anonymity.keys import Ints, packed_keys
+from sfumato.semantics.linkage_anonymity.local import Local
+
+
+def matches(local: Local, codes: Ints, levels: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
+    """Individuals of the local data who match each generalised tuple.
+
+    An individual matches if one of its tuples shows the same as the generalised tuple in every
+    quasi-identifier, at the levels of the generalised tuple. Individuals are counted, not
+    records. A missing value matches a missing value and ``*`` alone.
+
+    Takes O(V (local tuples) + tuples) for V distinct vectors of levels.
+
+    Parameters
+    ----------
+    local
+        The local data set.
+    codes
+        Leaf codes, one column per quasi-identifier of ``local``, -1 for missing; shape
+        (tuples, QIs).
+    levels
+        Level that each value is shown at; shape (tuples, QIs).
+
+    Returns
+    -------
+    numpy.ndarray
+        Individuals, shape (tuples,).
+    """
+    found = np.zeros(len(codes), dtype=np.int64)
+    if not len(codes):
+        return found
+    vectors, of_vector = np.unique(levels, axis=0, return_inverse=True)
+    order = np.argsort(of_vector.ravel(), kind="stable")
+    ends = np.cumsum(np.bincount(of_vector.ravel(), minlength=len(vectors)))
+    for vector, rows in zip(vectors, np.split(order, ends[:-1]), strict=True):
+        found[rows] = matches_at(local, codes[rows], vector.tolist(), len(vectors))
+    return found
+
+
+def matches_at(
+    local: Local, codes: Ints, vector: list[int], times: int = 1
+) -> npt.NDArray[np.int64]:
+    """Individuals of the local data who match each tuple, all shown at the same levels.
+
+    Parameters
+    ----------
+    local
+        The local data set.
+    codes
+        Leaf codes, shape (tuples, QIs).
+    vector
+        The level of each quasi-identifier.
+    times
+        How many vectors the caller will ask for.
+
+    Returns
+    -------
+    numpy.ndarray
+        Individuals, shape (tuples,).
+    """
+    keys, asked = packed_keys(local.tables, vector, local.codes, codes)
+    return key_individuals(keys, local.alone, *local.shared, asked, times)
+
+
+def matching_individuals(local: Local, codes: Ints, levels: npt.NDArray[np.integer]) -> Ints:
+    """The individuals of the local data who match one generalised tuple, ascending.
+
+    Parameters
+    ----------
+    local
+        The local data set.
+    codes, levels
+        The leaf codes and the levels of the tuple; each of shape (QIs,).
+
+    Returns
+    -------
+    numpy.ndarray
+        Numbers of the individuals, shape (individuals who match,).
+    """
+    keys, asked = packed_keys(local.tables, levels.tolist(), local.codes, codes[np.newaxis])
+    hit = np.repeat(keys == asked[0], np.diff(local.start))
+    return np.unique(local.persons[hit])

@@ -1,0 +1,246 @@
+"""Contradictions and gaps of a policy, in plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+from enum import StrEnum
+from pathlib import Path
+
+from sfumato.semantics.policy.model import Policy
+
+
+class Severity(StrEnum):
+    """What a finding means for those who ask."""
+
+    ERROR = "error"
+    """Nothing can be released under it."""
+    WARNING = "warning"
+    """It can, but somebody should look."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One contradiction or gap.
+
+    Attributes
+    ----------
+    severity
+        What it means for those who ask.
+    where
+        What it is about: ``"request 'diabetes'"``.
+    says
+        What is wrong.
+    advice
+        What to do about it.
+    """
+
+    severity: Severity
+    where: str
+    says: str
+    advice: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.says}." + (f" {self.advice}." if self.advice else "")
+
+
+Findings = Iterator[Finding]
+
+
+def check_policy(policy: Policy) -> tuple[Finding, ...]:
+    """Everything in a policy that contradicts itself or is left open; errors first.
+
+    Parameters
+    ----------
+    policy
+        The policy, with its paths located, since the files that it names are looked for.
+    """
+    checks: tuple[Callable[[Policy], Findings], ...] = (
+        _nothing,
+        _databases,
+        _hierarchies,
+        _linkages,
+        _requests,
+        _unused,
+    )
+    found = [finding for check in checks for finding in check(policy)]
+    return tuple(sorted(found, key=lambda finding: finding.severity is Severity.WARNING))
+
+
+def errors_for(policy: Policy, request: str) -> tuple[Finding, ...]:
+    """The errors that concern one request, its linkage, a linked database, or the whole policy.
+
+    Parameters
+    ----------
+    policy
+        The policy.
+    request
+        The request's name.
+    """
+    about = {"policy", f"request '{request}'"}
+    asked = policy.requests.get(request)
+    if asked is not None:
+        about.add(f"linkage '{asked.linkage}'")
+        linkage = policy.linkages.get(asked.linkage)
+        names = () if linkage is None else linkage.from_
+        about |= {f"database '{name}'" for name in names}
+        about |= {
+            f"quasi-identifier '{column}'"
+            for name in names
+            if name in policy.databases
+            for column in policy.databases[name].quasi_identifiers
+        }
+    return tuple(
+        finding
+        for finding in check_policy(policy)
+        if finding.severity is Severity.ERROR and finding.where in about
+    )
+
+
+def _error(where: str, says: str, advice: str = "") -> Finding:
+    return Finding(Severity.ERROR, where, says, advice)
+
+
+def _warning(where: str, says: str, advice: str = "") -> Finding:
+    return Finding(Severity.WARNING, where, says, advice)
+
+
+def _unknown(where: str, kind: str, name: str, known: Iterable[str]) -> Finding:
+    names = list(known)
+    folded = {each.casefold(): each for each in names}
+    near = get_close_matches(name.casefold(), folded, n=1)
+    advice = f"Perhaps '{folded[near[0]]}' is meant" if near else f"Add the {kind}"
+    return _error(where, f"{kind} '{name}' is not in the policy", advice)
+
+
+def _nothing(policy: Policy) -> Findings:
+    for section in ("databases", "linkages", "requests"):
+        if not getattr(policy, section):
+            yield _warning("policy", f"it has no {section}")
+
+
+def _databases(policy: Policy) -> Findings:
+    for name, database in policy.databases.items():
+        where = f"database '{name}'"
+        if database.k is None:
+            yield _error(where, "it has no k", "Say how many individuals a tuple must match")
+        elif database.k == 1:
+            yield _warning(where, "its k is 1, which hides nobody", "Ask for 2 or more")
+        if not database.quasi_identifiers:
+            if database.authenticates:
+                yield _error(
+                    where,
+                    "it has no quasi-identifiers, so nothing would be generalised for the roles "
+                    "that it authenticates",
+                    "Name what these roles know about a person",
+                )
+            else:
+                yield _warning(where, "it has no quasi-identifiers")
+        for role in database.authenticates:
+            if role not in policy.roles:
+                yield _unknown(where, "role", role, policy.roles)
+        for purpose in database.purposes or ():
+            if purpose not in policy.purposes:
+                yield _unknown(where, "purpose", purpose, policy.purposes)
+        if database.purposes == ():
+            yield _warning(where, "it may be linked for no purpose at all")
+
+
+def _hierarchies(policy: Policy) -> Findings:
+    first: dict[str, str] = {}
+    for name, database in policy.databases.items():
+        for column, qi in database.quasi_identifiers.items():
+            where = f"database '{name}'"
+            if qi.hierarchy is None:
+                yield _error(
+                    where,
+                    f"quasi-identifier '{column}' has no hierarchy",
+                    "Without one it cannot be generalised",
+                )
+            elif isinstance(qi.hierarchy, Path) and not qi.hierarchy.is_file():
+                yield _error(where, f"the hierarchy's file of '{column}' is not there")
+            other = first.setdefault(column, name)
+            known = policy.databases[other].quasi_identifiers[column]
+            if qi.hierarchy is None or known.hierarchy is None:
+                continue
+            if qi.hierarchy != known.hierarchy:
+                yield _error(
+                    f"quasi-identifier '{column}'",
+                    f"databases '{other}' and '{name}' give it different hierarchies",
+                    "Give both the same one, or give the two columns different names",
+                )
+            if qi.weight != known.weight:
+                yield _error(
+                    f"quasi-identifier '{column}'",
+                    f"databases '{other}' and '{name}' give it different weights",
+                )
+
+
+def _linkages(policy: Policy) -> Findings:
+    for name, linkage in policy.linkages.items():
+        where = f"linkage '{name}'"
+        for database in linkage.from_:
+            if database not in policy.databases:
+                yield _unknown(where, "database", database, policy.databases)
+        if not linkage.from_:
+            yield _error(where, "it links no database")
+        elif len(linkage.from_) == 1:
+            yield _warning(where, "it links one database only")
+
+
+def _requests(policy: Policy) -> Findings:
+    for name, request in policy.requests.items():
+        where = f"request '{name}'"
+        if request.role not in policy.roles:
+            yield _unknown(where, "role", request.role, policy.roles)
+        if request.purpose is None:
+            if policy.purposes:
+                yield _error(where, "it does not say for what purpose", "Name one of the policy's")
+        elif request.purpose not in policy.purposes:
+            yield _unknown(where, "purpose", request.purpose, policy.purposes)
+        if not request.requester:
+            yield _warning(where, "it does not say who asks")
+        linkage = policy.linkages.get(request.linkage)
+        if linkage is None:
+            yield _unknown(where, "linkage", request.linkage, policy.linkages)
+            continue
+        linked = {
+            each: policy.databases[each] for each in linkage.from_ if each in policy.databases
+        }
+        if not any(request.role in database.authenticates for database in linked.values()):
+            yield _error(
+                where,
+                f"none of the databases of linkage '{request.linkage}' authenticates role "
+                f"'{request.role}'",
+                "Its requester's quasi-identifiers are unknown, so nothing can be released",
+            )
+        for each, database in linked.items():
+            if database.purposes is not None and request.purpose not in database.purposes:
+                yield _error(where, f"database '{each}' may not be linked for its purpose")
+
+
+def _unused(policy: Policy) -> Findings:
+    authenticated = {role for each in policy.databases.values() for role in each.authenticates}
+    linked = {name for linkage in policy.linkages.values() for name in linkage.from_}
+    asked = {request.linkage for request in policy.requests.values()}
+    for role in policy.roles:
+        if role not in authenticated:
+            yield _warning(f"role '{role}'", "no database authenticates it")
+    for name in policy.databases:
+        if name not in linked:
+            yield _warning(f"database '{name}'", "no linkage links it")
+    for name, linkage in policy.linkages.items():
+        if name not in asked:
+            yield _warning(f"linkage '{name}'", "nobody asks for it")
+        roles = {
+            role
+            for each in linkage.from_
+            if each in policy.databases
+            for role in policy.databases[each].authenticates
+        }
+        if not roles:
+            yield _warning(f"linkage '{name}'", "none of its databases authenticates anybody")
+    for path in policy.rules:
+        if not path.is_file():
+            yield _error("policy", f"the rules' file {path.name} is not there")
