@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         load_schema,
     )
     from sfumato.semantics.linkage_anonymity import LinkageAnonymity, release_linked
+    from sfumato.semantics.requested import RequestedRelease, anonymize_requested
 
 _HOMES = {
     "ConstraintsNotMetError": "core.errors",
@@ -70,6 +71,7 @@ _HOMES = {
     "Preset": "risk.thresholds.preset",
     "QuasiIdentifier": "schema",
     "Release": "release.result",
+    "RequestedRelease": "semantics.requested",
     "Risk": "risk.result",
     "Schema": "schema",
     "SfumatoError": "core.errors",
@@ -77,6 +79,7 @@ _HOMES = {
     "TCloseness": "release.constraints",
     "Threshold": "risk.thresholds.preset",
     "anonymize": "release.anonymize",
+    "anonymize_requested": "semantics.requested",
     "assess": "risk.assess",
     "dump_schema": "schema",
     "encode_table": "linkage.encodings.owner.table",
@@ -111,6 +114,7 @@ __all__ = [
     "Preset",
     "QuasiIdentifier",
     "Release",
+    "RequestedRelease",
     "Risk",
     "Schema",
     "SfumatoError",
@@ -118,6 +122,7 @@ __all__ = [
     "TCloseness",
     "Threshold",
     "anonymize",
+    "anonymize_requested",
     "assess",
     "dump_schema",
     "encode_table",

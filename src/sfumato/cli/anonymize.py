@@ -41,11 +41,23 @@ from sfumato.cli.options.recoding import (
     ValuesWord,
 )
 from sfumato.cli.options.repeat import Repeat, check_same, manifest_of
+from sfumato.cli.options.requested import (
+    AssociationConfidence,
+    AssociationSupport,
+    KeysOption,
+    LedgerOption,
+    LocalFiles,
+    PolicyFile,
+    RequestName,
+    SiteRules,
+    is_requested,
+)
 from sfumato.cli.options.suppression import CapRecords, CoarsenCounts, Suppress
 from sfumato.cli.output import print_json, progress_bar, say, warn
 from sfumato.cli.parameters import Data, Delimiter, Json, Report, SchemaFile, Seed, Threshold
 from sfumato.cli.population import Population, Register
 from sfumato.cli.process import keep_memory
+from sfumato.cli.requested import Options, release_requested
 
 if TYPE_CHECKING:
     from sfumato.release.result import Release
@@ -69,6 +81,14 @@ def anonymize(
     presence_high: PresenceHigh = None,
     register: Register = None,
     population: Population = None,
+    policy: PolicyFile = None,
+    request: RequestName = None,
+    local: LocalFiles = None,
+    ledger: LedgerOption = None,
+    keys: KeysOption = None,
+    site_rules: SiteRules = None,
+    association_support: AssociationSupport = 0.01,
+    association_confidence: AssociationConfidence = 0.9,
     preset: Presets = None,
     thresholds: ThresholdsFile = None,
     repeat: Repeat = None,
@@ -89,9 +109,33 @@ def anonymize(
 ) -> None:
     """Release a file whose every equivalence class keeps the promises asked for.
 
+    With --policy: linked data, as a policy's rules allow it for a request.
+
     Exit codes: 0 released and met, 1 bad input, 2 the promises cannot be met.
     """
     keep_memory()
+    if is_requested(context, policy) and policy is not None:
+        release_requested(
+            Options(
+                data=data,
+                schema=schema,
+                output=output,
+                report=report,
+                pseudonym_key=pseudonym_key,
+                policy=policy,
+                request=request,
+                local=local,
+                site_rules=site_rules,
+                ledger=ledger,
+                keys=keys,
+                support=association_support,
+                confidence=association_confidence,
+                seed=seed,
+                keep_order=keep_order,
+                json=json,
+            )
+        )
+        return
     from sfumato.release.anonymize import anonymize as release_file
     from sfumato.release.promises import held_against
     from sfumato.schema import load_schema

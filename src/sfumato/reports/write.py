@@ -1,4 +1,4 @@
-"""Write the report of a release, of an assessment or of a linkage as HTML and JSON."""
+"""Write the report of a release, an assessment or a linkage as HTML and JSON."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from sfumato.risk.result import Risk
 if TYPE_CHECKING:
     from sfumato.linkage.encodings.unit.links import EncodedLinks
     from sfumato.linkage.links import Links
+    from sfumato.semantics.requested import RequestedRelease
 
 NEEDED = ("altair", "jinja2", "vl_convert")
 """What the pages need beyond the core; the extra ``report`` brings them."""
@@ -29,7 +30,7 @@ INTERNAL = "internal: contains aggregate distributions of the original file; do 
 
 
 def report(
-    result: Release | Risk | Links | EncodedLinks,
+    result: Release | Risk | Links | EncodedLinks | RequestedRelease,
     path: str | os.PathLike[str],
     *,
     title: str | None = None,
@@ -43,7 +44,7 @@ def report(
     Parameters
     ----------
     result
-        A release, an assessment, or a linkage.
+        A release, one on request, an assessment, or a linkage.
     path
         Where to write: a ``.html`` file (its ``.json`` twin gets the same name), or a ``.json``
         file.
@@ -76,12 +77,20 @@ def report(
     return target
 
 
-def _page(result: Release | Risk | Links | EncodedLinks, about: dict[str, Any]) -> str:
+def _page(
+    result: Release | Risk | Links | EncodedLinks | RequestedRelease, about: dict[str, Any]
+) -> str:
     day = date.fromisoformat(about["date"])
     if isinstance(result, (Release, Risk)):
         from sfumato.reports.page import Heading, draw_page
 
         return draw_page(result, Heading(about["title"], day))
+    from sfumato.semantics.requested import RequestedRelease
+
+    if isinstance(result, RequestedRelease):
+        from sfumato.reports.requested.page import draw_requested
+
+        return draw_requested(result, about["title"], day)
     from sfumato.linkage.encodings.unit.links import EncodedLinks
     from sfumato.reports.linkage.encodings import draw_encoded_linkage
     from sfumato.reports.linkage.page import draw_linkage
@@ -92,7 +101,7 @@ def _page(result: Release | Risk | Links | EncodedLinks, about: dict[str, Any]) 
 
 
 def report_json(
-    result: Release | Risk | Links | EncodedLinks,
+    result: Release | Risk | Links | EncodedLinks | RequestedRelease,
     *,
     title: str | None = None,
     made: date | None = None,
@@ -106,7 +115,7 @@ def report_json(
     Parameters
     ----------
     result
-        A release, an assessment, or a linkage.
+        A release, one on request, an assessment, or a linkage.
     title
         Title of the report.
     made
@@ -119,7 +128,7 @@ def report_json(
     """
     day = made or datetime.now(tz=UTC).astimezone().date()
     if not isinstance(result, (Release, Risk)):
-        return _of_linkage(result, title, day)
+        return _of_other(result, title, day)
     of_release = isinstance(result, Release)
     about: dict[str, Any] = {
         "title": title or f"Disclosure risk of a {'release' if of_release else 'file'}",
@@ -138,8 +147,17 @@ def report_json(
     return content
 
 
-def _of_linkage(result: Links | EncodedLinks, title: str | None, made: date) -> dict[str, Any]:
-    """The report on a linkage; what it needs is imported only where there is one."""
+def _of_other(
+    result: Links | EncodedLinks | RequestedRelease, title: str | None, made: date
+) -> dict[str, Any]:
+    """The report on a request or a linkage; what it needs is imported only where there is one."""
+    from sfumato.semantics.requested import RequestedRelease
+
+    if isinstance(result, RequestedRelease):
+        from sfumato.reports.requested.page import requested_content
+
+        on_request: dict[str, Any] = _finite(requested_content(result, title, made, INTERNAL))
+        return on_request
     from sfumato.linkage.encodings.unit.links import EncodedLinks
     from sfumato.linkage.links import Links
     from sfumato.reports.linkage.write import linkage_content

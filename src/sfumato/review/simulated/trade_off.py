@@ -116,7 +116,11 @@ def _point(
     truth: Mapping[int, bool] | None,
 ) -> Point:
     said = {pair: each >= 0.5 for pair, each in answers.items() if each is not None}
-    alike = [said[pair] == (each >= 0.5) for pair, each in full.items() if pair in said and each is not None]
+    alike = [
+        said[pair] == (each >= 0.5)
+        for pair, each in full.items()
+        if pair in said and each is not None
+    ]
     right = None if truth is None else [said[p] == truth[p] for p in said if p in truth]
     return Point(
         certainty,

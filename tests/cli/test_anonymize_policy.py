@@ -1,0 +1,115 @@
+"""``sfumato anonymize --policy``, with the ledger's commands in between."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli.conftest import Run
+from semantics.requests import write_example
+
+WORDS = ("anonymize", "linked.csv", "--schema", "schema.toml", "--request", "diabetes")
+LOCAL = ("--local", "Hospital A=hospital.csv")
+BOOK = ("--ledger", "book/ledger.sqlite", "--keys", "keys")
+ASSOCIATION = "language Chinese languages -> ethnicity Chinese"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "book").mkdir()
+    return write_example(tmp_path)
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_two_times_with_a_decision_between(run: Run, folder: Path) -> None:
+    first = run(*WORDS, *LOCAL, *BOOK, "--policy", "one.toml", "--output", "one.csv")
+    assert first.code == 0, first.err
+    assert "k = 3 in Hospital A  born, sex, ethnicity" in first.out
+    assert "Rule 4." in first.out
+    assert "release 2" in first.err
+    listed = json.loads(run("ledger", "associations", "list", "--json", *BOOK).out)
+    (known,) = [
+        each["id"]
+        for each in listed
+        if [term["label"] for term in each["if"]] == ["Chinese languages"]
+        and each["then"]["label"] == "Chinese"
+    ]
+    words = ("--note", "a reader sees it", "--by", "carol")
+    assert run("ledger", "associations", "accept", known, *words, *BOOK).code == 0
+    asked = ("--policy", "two.toml", "--output", "two.csv", "--report", "two.html", "--json")
+    second = run(*WORDS, *LOCAL, *BOOK, *asked)
+    assert second.code == 0, second.err
+    found = json.loads(second.out)
+    assert found["changes"][0]["association"] == known
+    assert found["changes"][0]["tuples"] == 1
+    assert found["figures"]["SLA"]["risk"] < found["figures"]["LA"]["risk"]
+    (alice,) = [each for each in rows(folder / "two.csv") if each["drug"] == "metformin"]
+    assert (alice["ethnicity"], alice["language"]) == ("Asian", "*")
+    page = (folder / "two.html").read_text(encoding="utf-8")
+    for said in ("Dr. Who", "clinician", "Rule 7.", known, "Chinese languages", "Hospital A"):
+        assert said in page
+    assert json.loads((folder / "two.json").read_text())["changes"] == found["changes"]
+    assert "http" not in page.replace("http-equiv", "")
+    assert "The ledger is whole" in run("ledger", "verify", *BOOK).out
+    shown = json.loads(run("ledger", "list", "--json", *BOOK).out)
+    assert [each["figures"]["SLA"]["risk"] for each in shown][1] == found["figures"]["SLA"]["risk"]
+    assert not any(name in page + second.err for name in ("Alice", "1975", str(folder)))
+
+
+def test_a_site_rule_changes_what_is_released(run: Run, folder: Path) -> None:
+    (folder / "site.lp").write_text("has_linkage_k(Ln, 4) :- linkage(Ln).\n", encoding="utf-8")
+    asked = (*WORDS, *LOCAL, "--policy", "one.toml", "--json")
+    plain = json.loads(run(*asked, "--output", "plain.csv").out)
+    site = json.loads(run(*asked, "--site-rules", "site.lp", "--output", "site.csv").out)
+    assert (plain["k"], site["k"]) == (3, 4)
+    assert site["figures"]["SLA"]["smallest_match"] >= 4
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--policy", "one.toml", *LOCAL, "--k", "3"), "option --k beside it"),
+        (("--policy", "one.toml"), "none of 'Hospital A'"),
+        (("--policy", "one.toml", "--local", "Hospital A"), "NAME=FILE"),
+        (("--policy", "one.toml", *LOCAL, *LOCAL), "once"),
+        (("--policy", "no.toml", *LOCAL), "policy file no.toml"),
+        (LOCAL, "needs --policy"),
+        (("--policy", "one.toml", *LOCAL, "--request", "stranger"), "visitor"),
+    ],
+)
+def test_refused(run: Run, folder: Path, words: tuple[str, ...], said: str) -> None:
+    result = run(*WORDS, *words, *BOOK, "--output", "out.csv")
+    assert result.code == 1
+    assert said in result.err
+    assert not (folder / "out.csv").exists()
+    assert not (folder / "book" / "ledger.sqlite").exists()
+
+
+def test_the_policy_needs_a_request(run: Run, folder: Path) -> None:
+    words = ("anonymize", "linked.csv", "--schema", "schema.toml", "--policy", "one.toml")
+    result = run(*words, *LOCAL, "--output", "out.csv")
+    assert result.code == 1
+    assert "needs --request" in result.err
+
+
+def test_inputs_are_not_written_over(run: Run, folder: Path) -> None:
+    before = (folder / "hospital.csv").read_bytes()
+    result = run(*WORDS, *LOCAL, "--policy", "one.toml", "--output", "hospital.csv")
+    assert result.code == 1
+    assert (folder / "hospital.csv").read_bytes() == before
+
+
+def test_a_ledger_in_the_environment_leaves_other_releases_alone(
+    run: Run, folder: Path, monkeypatch: Any
+) -> None:
+    monkeypatch.setenv("SFUMATO_LEDGER", str(folder / "book" / "ledger.sqlite"))
+    words = ("anonymize", "linked.csv", "--schema", "schema.toml", "--k", "2")
+    assert run(*words, "--output", "out.csv").code == 0
+    assert not (folder / "book" / "ledger.sqlite").exists()
