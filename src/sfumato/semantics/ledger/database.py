@@ -6,6 +6,7 @@ import contextlib
 import os
 import secrets
 import sqlite3
+from contextlib import ExitStack
 from pathlib import Path
 
 from sfumato.core.errors import InputError
@@ -68,11 +69,10 @@ def connect(path: Path, wait: float) -> sqlite3.Connection:
         )
     with said_clearly(path.name):
         connection = _connected(path, wait)
-        try:
+        with ExitStack() as stack:
+            stack.callback(connection.close)
             _check_kind(connection, path.name)
-        except (sqlite3.Error, InputError):
-            connection.close()
-            raise
+            stack.pop_all()
         return connection
 
 

@@ -66,18 +66,17 @@ class ReleaseEntry(ReleaseFacts):
     ----------
     tuples
         The distinct generalised tuples, with the quasi-identifiers among their attributes.
+
+    Raises
+    ------
+    InputError
+        If it lacks what its entry must say.
     """
 
     tuples: Tuples
 
     def __post_init__(self) -> None:
-        """Refuse a release that lacks what its entry must say.
-
-        Raises
-        ------
-        InputError
-            If it does.
-        """
+        """Refuse a release that lacks what its entry must say."""
         for name in _TEXTS:
             value = getattr(self, name)
             if not isinstance(value, str) or not value.strip():

@@ -41,6 +41,11 @@ class Tuples:
         Index into the attribute's values, -1 for missing, shape (tuples, attributes).
     counts
         Individuals of each tuple, shape (tuples,).
+
+    Raises
+    ------
+    InputError
+        If the arrays do not fit together.
     """
 
     attributes: tuple[str, ...]
@@ -49,13 +54,7 @@ class Tuples:
     counts: Counts
 
     def __post_init__(self) -> None:
-        """Refuse arrays that do not fit together.
-
-        Raises
-        ------
-        InputError
-            If they do not.
-        """
+        """Refuse arrays that do not fit together."""
         whole = len(self.values) == len(self.attributes)
         whole = whole and self.codes.shape == (len(self.counts), len(self.attributes))
         if not whole or len(set(self.attributes)) < len(self.attributes):
