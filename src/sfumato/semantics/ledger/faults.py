@@ -59,8 +59,8 @@ def said_clearly(name: str) -> Iterator[None]:
     ------
     InputError
         If SQLite fails.
-    sqlite3.ProgrammingError
-        If it was called in a way that it does not know: a fault of ours.
+    ProgrammingError
+        If SQLite was called in a way that it does not know: a fault of ours.
     """
     try:
         yield
