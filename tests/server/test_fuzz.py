@@ -19,7 +19,7 @@ from server.canaries import ATTRIBUTES, canary, found, planted
 from server.forms import FILE, Form, forms_of
 from server.servers import Server, postgresql, project, running
 
-SEED, REQUESTS = 7, 250
+SEED, REQUESTS = 7, 160
 ROLES = ("custodian", "manager", "worker", "auditor")
 METHODS = (
     ("GET",) * 5 + ("POST",) * 12 + ("HEAD", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "X")

@@ -61,7 +61,7 @@ def test_at_full_speed_nothing_is_lost_and_no_budget_exceeded(
         workers = looked(workers_of(server.port, made))
         # Two tabs each: the second half of the callers are the first half again.
         tabs = workers + looked(workers_of(server.port, made))
-        run(tabs, 3.0, Worker.act)
+        run(tabs, 2.0, Worker.act)
         books = server.books()
         assert contradictions(tabs_merged(tabs), books) == []
         assert sum(each.told.refused for each in tabs) > 0, "no budget was reached"
@@ -89,7 +89,7 @@ def test_two_servers_on_one_database_exceed_no_budget(database: str, tmp_path: P
         second.start()
         try:
             tabs = looked(workers_of(server.port, made)) + looked(workers_of(second.port, made))
-            run(tabs, 3.0, Worker.act)
+            run(tabs, 2.0, Worker.act)
         finally:
             second.kill()
         assert contradictions(tabs_merged(tabs), server.books()) == []
@@ -103,7 +103,7 @@ def test_what_was_answered_before_a_kill_is_there_after_it(database: str, tmp_pa
         for _ in range(2):
             timer = threading.Timer(1.2, server.kill)
             timer.start()
-            run(workers, 5.0, Worker.act)
+            run(workers, 3.0, Worker.act)
             timer.join()
             assert server.process is None
             server.start()

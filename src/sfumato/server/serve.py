@@ -17,6 +17,7 @@ from waitress.server import create_server
 from sfumato.core.errors import InputError
 from sfumato.server.accounts.tokens import digest_of_token
 from sfumato.server.config import DATABASE_FILE, ServerConfig
+from sfumato.server.garbage import look_often
 from sfumato.server.logs import log_without_values
 from sfumato.server.manager.upload_handler import MOST_BYTES
 from sfumato.server.store.checkpoints import checkpoint_beside
@@ -98,6 +99,7 @@ def serve(config: ServerConfig, ready: Callable[[], None] = lambda: None) -> Non
         checkpoint_beside(config.data / DATABASE_FILE)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _leave)
+    look_often()
     try:
         ready()
         server.run()
