@@ -20,17 +20,18 @@ from hypothesis import strategies as st
 
 from sfumato.core.errors import InputError
 from sfumato.linkage.encodings import similar
+from sfumato.linkage.encodings.assign import assigned
 from sfumato.linkage.encodings.blocking import agreement, plan_blocking
 from sfumato.linkage.encodings.encode import encode, folded
 from sfumato.linkage.encodings.encoded import Encoded
 from sfumato.linkage.encodings.file import read_encoded, write_encoded
 from sfumato.linkage.encodings.keys import hkdf, key_check, spec_check
-from sfumato.linkage.encodings.match import assigned, match_encodings
 from sfumato.linkage.encodings.mixture import fit_scores
 from sfumato.linkage.encodings.similar import similar_pairs
 from sfumato.linkage.encodings.spec import EncodingSpec, FieldEncoding
 from sfumato.linkage.encodings.suggest import suggest_encoding
 from sfumato.linkage.encodings.tokens import bits_of, tokens_of
+from sfumato.linkage.encodings.unit.score import score_pairs
 
 GOLDEN = json.loads(Path(__file__).with_name("clkhash_golden.json").read_text(encoding="utf-8"))
 SECRET = b"a secret of more than sixteen bytes"
@@ -290,9 +291,9 @@ def test_mixed_encodings_are_refused() -> None:
     other_key = encode(people, SPEC, SECRET + b"!", id_column="id")
     other_spec = encode(people, replace(SPEC, folds=1), SECRET, id_column="id")
     with pytest.raises(InputError, match="same key"):
-        match_encodings(mine, other_key, threshold=0.8, rng=rng())
+        similar_pairs(mine, other_key, 0.8, rng=rng())
     with pytest.raises(InputError, match="same specification"):
-        match_encodings(mine, other_spec, threshold=0.8, rng=rng())
+        similar_pairs(mine, other_spec, 0.8, rng=rng())
 
 
 # ------------------------------------------------------------------------------------ matching
@@ -396,27 +397,18 @@ def test_too_many_comparisons_are_refused(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(similar, "MOST_COMPARISONS", 1_000)
     one, other = noisy(40, 0.06)
     with pytest.raises(InputError, match=r"at most 1,000 pairs .* found 1,600; plan"):
-        match_encodings(one, other, threshold=0.8, rng=rng())
-
-
-def test_one_source_needs_a_threshold_and_is_no_pair_of_two() -> None:
-    one, _ = noisy(40, 0.06)
-    with pytest.raises(InputError, match="parameter threshold must be given"):
-        match_encodings(one, rng=rng())
-    with pytest.raises(InputError, match="parameter one_to_one"):
-        match_encodings(one, threshold=0.9, one_to_one=True, rng=rng())
-    assert len(match_encodings(one, threshold=0.99, rng=rng()).left) == 0
+        similar_pairs(one, other, 0.8, rng=rng())
 
 
 @pytest.mark.parametrize("one_to_one", [False, True])
-def test_few_records_need_a_threshold(one_to_one: bool) -> None:
+def test_few_records_need_a_similarity(one_to_one: bool) -> None:
     one, other = noisy(20, 0.06)
-    with pytest.raises(InputError, match="give a threshold"):
-        match_encodings(one, other, one_to_one=one_to_one, rng=rng())
-    found = match_encodings(one, other, threshold=0.7, one_to_one=one_to_one, rng=rng())
+    with pytest.raises(InputError, match="give a similarity"):
+        score_pairs(one, other, one_to_one=one_to_one, rng=rng())
+    found = score_pairs(one, other, similarity=0.7, one_to_one=one_to_one, rng=rng())
     assert (found.left == found.right).all()
     assert len(found.left) == 20
-    assert found.probability is None
+    assert found.mixture is None
 
 
 # ------------------------------------------------------------------------- threshold, no labels
@@ -467,9 +459,10 @@ def test_febrl_4_from_encodings_alone(
     spec = suggest_encoding(febrl4[0], columns)
     left, right = (encode(each, spec, SECRET, id_column="rec_id") for each in febrl4)
     person = [np.array([i.split("-")[1] for i in each.ids.to_pylist()]) for each in (left, right)]
-    found = match_encodings(left, right, one_to_one=one_to_one, rng=rng())
-    right_ones = int(np.sum(person[0][found.left] == person[1][found.right]))
-    assert 2 * right_ones / (len(found.left) + 5_000) >= least
+    found = score_pairs(left, right, one_to_one=one_to_one, rng=rng())
+    mine, theirs = (side[found.score >= 0.5] for side in (found.left, found.right))
+    right_ones = int(np.sum(person[0][mine] == person[1][theirs]))
+    assert 2 * right_ones / (len(mine) + 5_000) >= least
 
 
 def test_half_of_the_records_without_a_match(febrl4: tuple[pa.Table, pa.Table]) -> None:
@@ -484,10 +477,9 @@ def test_half_of_the_records_without_a_match(febrl4: tuple[pa.Table, pa.Table]) 
         replace(each, ids=each.ids.take(pa.array(at)), bits=each.bits[at])
         for each, at in zip((left, right), rows, strict=True)
     ]
-    found = match_encodings(few[0], few[1], one_to_one=True, rng=rng())
-    right_ones = int(np.sum(person[0][rows[0][found.left]] == person[1][rows[1][found.right]]))
-    assert 2 * right_ones / (len(found.left) + 667) >= 0.99
-    assert found.probability is not None
-    assert found.probability.min() >= 0.5
+    found = score_pairs(few[0], few[1], one_to_one=True, rng=rng())
+    mine, theirs = (side[found.score >= 0.5] for side in (found.left, found.right))
+    right_ones = int(np.sum(person[0][rows[0][mine]] == person[1][rows[1][theirs]]))
+    assert 2 * right_ones / (len(mine) + 667) >= 0.99
     assert found.mixture is not None
     assert found.mixture.matched == pytest.approx(667 / len(rows[1]), rel=0.2)

@@ -242,7 +242,7 @@ def level_of(levels, **values):
     ],
 )
 def test_levels_of_dates(one, other, expected):
-    assert level_of(date_levels("d", term_frequency=False), d=(one, other)) == expected
+    assert level_of(date_levels("d"), d=(one, other)) == expected
 
 
 @pytest.mark.parametrize(
@@ -260,9 +260,7 @@ def test_levels_of_dates(one, other, expected):
     ],
 )
 def test_levels_of_names(given, surname, expected):
-    options = {"term_frequency": False}
-    first = given_name_levels("g", "s", formal=False, **options)
-    last = surname_levels("s", "g", **options)
+    first, last = given_name_levels("g", "s", formal=False), surname_levels("s", "g")
     assert (level_of(first, g=given, s=surname), level_of(last, g=given, s=surname)) == expected
 
 

@@ -2,109 +2,59 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from sfumato.cli.output import progress_bar, say
-from sfumato.cli.review.options import CostsWord, PolicyWord, StartWord, WidthWord, given
+from sfumato.cli.review.options.rules import (
+    CostsOption,
+    Hints,
+    PolicyOption,
+    ProjectBudget,
+    ProjectK,
+    Start,
+    Width,
+    WorkerBudget,
+    given,
+)
+from sfumato.cli.review.options.work import (
+    Custodian,
+    Gold,
+    GoldShare,
+    LinkFolder,
+    Manager,
+    Overlap,
+    PageSize,
+    Title,
+)
 from sfumato.cli.server.options import DATA, Data, Database, KeyFolder, existing
 from sfumato.core.errors import InputError
 
 if TYPE_CHECKING:
     from sfumato.server.store.models import Account
 
-_WORK, _RULES = "The work", "The rules"
-
 
 def create(
-    folder: Annotated[
-        Path,
-        typer.Argument(metavar="FOLDER", help="What 'sfumato link' wrote.", show_default=False),
-    ],
+    folder: LinkFolder,
     data: Data = DATA,
     keys: KeyFolder = None,
     database: Database = "",
-    title: Annotated[
-        str, typer.Option(metavar="TEXT", help="What it is called.  [default: the folder's name]")
-    ] = "",
-    custodian: Annotated[
-        str,
-        typer.Option(metavar="NAME", help="Who owns the data.  [default: the only custodian]"),
-    ] = "",
-    manager: Annotated[
-        str, typer.Option(metavar="NAME", help="Who deals the work.  [default: the only manager]")
-    ] = "",
-    gold: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Pairs of known truth: source_l, id_l, source_r, id_r, same.",
-            show_default=False,
-            rich_help_panel=_WORK,
-        ),
-    ] = None,
-    gold_share: Annotated[
-        float,
-        typer.Option(min=0, max=0.5, metavar="SHARE", help="Of gold pairs.", rich_help_panel=_WORK),
-    ] = 0.0,
-    overlap: Annotated[
-        int,
-        typer.Option(
-            min=1,
-            max=20,
-            metavar="NUMBER",
-            help="Workers who decide each pair.",
-            rich_help_panel=_WORK,
-        ),
-    ] = 2,
-    page_size: Annotated[
-        int,
-        typer.Option(
-            min=1, max=50, metavar="NUMBER", help="Pairs on a page.", rich_help_panel=_WORK
-        ),
-    ] = 10,
-    k: Annotated[
-        int,
-        typer.Option(
-            "--k",
-            min=1,
-            metavar="NUMBER",
-            help="Records that what is disclosed must fit at least.",
-            rich_help_panel=_RULES,
-        ),
-    ] = 5,
-    budget: Annotated[
-        float | None,
-        typer.Option(
-            min=0,
-            max=1,
-            metavar="KAPR",
-            help="What each worker may spend.  [default: no limit]",
-            show_default=False,
-            rich_help_panel=_RULES,
-        ),
-    ] = None,
-    project_budget: Annotated[
-        float | None,
-        typer.Option(
-            min=0,
-            max=1,
-            metavar="KAPR",
-            help="What all workers together may.  [default: no limit]",
-            show_default=False,
-            rich_help_panel=_RULES,
-        ),
-    ] = None,
-    costs: Annotated[CostsWord, typer.Option(rich_help_panel=_RULES)] = CostsWord.BOUND,
-    policy: Annotated[PolicyWord, typer.Option(rich_help_panel=_RULES)] = PolicyWord.CONSISTENT,
-    mask_width: Annotated[WidthWord, typer.Option(rich_help_panel=_RULES)] = WidthWord.TRUE,
-    start: Annotated[StartWord, typer.Option(rich_help_panel=_RULES)] = StartWord.MASKED,
-    hints: Annotated[
-        bool,
-        typer.Option("--hints", help="Say which cell to open next.", rich_help_panel=_RULES),
-    ] = False,
+    title: Title = "",
+    custodian: Custodian = "",
+    manager: Manager = "",
+    gold: Gold = None,
+    gold_share: GoldShare = 0.0,
+    overlap: Overlap = 2,
+    page_size: PageSize = 10,
+    k: ProjectK = 5,
+    budget: WorkerBudget = None,
+    project_budget: ProjectBudget = None,
+    costs: CostsOption = None,
+    policy: PolicyOption = None,
+    mask_width: Width = None,
+    start: Start = None,
+    hints: Hints = False,
 ) -> None:
     """Make a project of a linkage's possible matches in the web application.
 

@@ -12,17 +12,17 @@ import typer
 from sfumato.cli.output import progress_bar, say
 from sfumato.cli.parameters import Seed
 from sfumato.cli.review.extra import needs_review
-from sfumato.cli.review.options import (
+from sfumato.cli.review.options.rules import (
     RULES,
     Budget,
     CostsOption,
-    Folder,
     K,
     PolicyOption,
     Start,
     Width,
     given,
 )
+from sfumato.cli.review.options.work import Folder
 from sfumato.core.errors import InputError
 
 if TYPE_CHECKING:

@@ -10,16 +10,16 @@ import typer
 from sfumato.cli.output import check_apart, print_json, progress_bar, say
 from sfumato.cli.parameters import Json
 from sfumato.cli.review.extra import needs_review
-from sfumato.cli.review.options import (
+from sfumato.cli.review.options.rules import (
     Budget,
     CostsOption,
-    Folder,
     K,
     PolicyOption,
     Start,
     Width,
     given,
 )
+from sfumato.cli.review.options.work import Folder
 from sfumato.core.errors import InputError
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import typer
 from sfumato.cli.output import print_json, progress_bar
 from sfumato.cli.parameters import Json
 from sfumato.cli.review.extra import needs_review
-from sfumato.cli.review.options import Folder
+from sfumato.cli.review.options.work import Folder
 
 
 def status(folder: Folder, json: Json = False) -> None:

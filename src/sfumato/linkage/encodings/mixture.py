@@ -82,7 +82,7 @@ def fit_scores(best: Floats, runner_up: Floats) -> ScoreMixture:
         raise InputError(
             "the similarities",
             f"must be at least {FEWEST} best ones and {FEWEST} second best ones",
-            advice="give a threshold",
+            advice="give a similarity",
         )
     low, middle, high = np.quantile(runner_up, [0.25, 0.5, 0.75])
     spread = np.log(np.log(4)) - np.log(np.log(4 / 3))

@@ -99,18 +99,19 @@ def _comparisons(spec: LinkSpec) -> list[dict[str, Any]]:
 
 
 def _levels(each: Compared, compared: list[Compared], *, formal: bool) -> list[dict[str, Any]]:
-    frequency = each.term_frequency
-    frequency = each.kind in BY_FREQUENCY if frequency is None else frequency
     if each.kind is ColumnKind.GIVEN_NAME:
         surname = _partner(each, compared, ColumnKind.SURNAME)
-        levels = given_name_levels(each.name, surname, formal=formal, term_frequency=frequency)
+        levels = given_name_levels(each.name, surname, formal=formal)
     elif each.kind is ColumnKind.SURNAME:
-        given = _partner(each, compared, ColumnKind.GIVEN_NAME)
-        levels = surname_levels(each.name, given, term_frequency=frequency)
+        levels = surname_levels(each.name, _partner(each, compared, ColumnKind.GIVEN_NAME))
     else:
-        levels = _LEVELS[each.kind](each.name, term_frequency=frequency)
+        levels = _LEVELS[each.kind](each.name)
     null = {"sql_condition": missing(each.name), "label_for_charts": "missing"}
-    return [{**null, "is_null_level": True}, *map(_level, levels)]
+    equal, *others = map(_level, levels)
+    by_frequency = each.term_frequency
+    if each.kind in BY_FREQUENCY if by_frequency is None else by_frequency:
+        equal |= {"tf_adjustment_column": each.name, "tf_adjustment_weight": 1.0}
+    return [{**null, "is_null_level": True}, equal, *others]
 
 
 def _partner(each: Compared, compared: list[Compared], kind: ColumnKind) -> str | None:
@@ -132,6 +133,4 @@ def _level(level: Level) -> dict[str, Any]:
     }
     if level.neutral:
         settings |= {"fix_m_probability": True, "fix_u_probability": True}
-    if level.term_frequency is not None:
-        settings |= {"tf_adjustment_column": level.term_frequency, "tf_adjustment_weight": 1.0}
     return settings

@@ -9,9 +9,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.core.progress import Progress, silent
+from sfumato.linkage.encodings.assign import assigned, runners_up
 from sfumato.linkage.encodings.blocking import BitSampling, plan_blocking
 from sfumato.linkage.encodings.encoded import Encoded
-from sfumato.linkage.encodings.match import assigned, runners_up
 from sfumato.linkage.encodings.mixture import ScoreMixture, fit_scores
 from sfumato.linkage.encodings.similar import Scored, chance_similarity, similar_pairs
 

@@ -5,15 +5,13 @@ from __future__ import annotations
 from sfumato.linkage.model.levels.level import Level, equal, left, rest, right, within
 
 
-def date_levels(name: str, *, term_frequency: bool) -> list[Level]:
+def date_levels(name: str) -> list[Level]:
     """Levels of dates in ISO form.
 
     Parameters
     ----------
     name
         The column.
-    term_frequency
-        Whether agreement on a rare date counts more, as where a day is often made up.
     """
     one, other = left(name), right(name)
     year, month, day = (
@@ -25,9 +23,8 @@ def date_levels(name: str, *, term_frequency: bool) -> list[Level]:
     two = [(same_year, same_month), (same_year, same_day), (same_month, same_day)]
     two_of_three = " OR ".join(f"({a} AND {b})" for a, b in two)
     years = f"abs(CAST({year[0]} AS INTEGER) - CAST({year[1]} AS INTEGER))"
-    frequency = name if term_frequency else None
     return [
-        Level("equal", equal(name), 0.9, 0.0002, term_frequency=frequency),
+        Level("equal", equal(name), 0.9, 0.0002),
         Level("one character differs", within(name, 1), 0.05, 0.001),
         Level("day and month swapped", swapped, 0.005, 0.0002),
         Level("two of day, month and year", two_of_three, 0.02, 0.005),

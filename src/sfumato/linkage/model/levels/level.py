@@ -21,8 +21,6 @@ class Level:
         Share of other pairs in it, before anything is estimated.
     neutral
         Whether it counts neither way, because another comparison counts it.
-    term_frequency
-        Column by whose frequencies its weight is adjusted.
     """
 
     label: str
@@ -30,7 +28,6 @@ class Level:
     m: float
     u: float
     neutral: bool = False
-    term_frequency: str | None = None
 
 
 def left(name: str) -> str:

@@ -6,9 +6,7 @@ from sfumato.linkage.model.levels.level import Level, equal, left, rest, right, 
 from sfumato.linkage.standardise.standardise import FORMAL
 
 
-def given_name_levels(
-    name: str, surname: str | None, *, formal: bool, term_frequency: bool
-) -> list[Level]:
+def given_name_levels(name: str, surname: str | None, *, formal: bool) -> list[Level]:
     """Levels of given names.
 
     Parameters
@@ -19,10 +17,8 @@ def given_name_levels(
         The column of the surname, with which they may have been swapped.
     formal
         Whether there are names that nicknames stand for.
-    term_frequency
-        Whether agreement on a rare name counts more.
     """
-    levels = [Level("equal", equal(name), 0.8, 0.005, term_frequency=_by(name, term_frequency))]
+    levels = [Level("equal", equal(name), 0.8, 0.005)]
     if surname is not None:
         levels.append(Level("swapped with the surname", _swapped(name, surname), 0.005, 1e-5))
     if formal:
@@ -36,7 +32,7 @@ def given_name_levels(
     ]
 
 
-def surname_levels(name: str, given: str | None, *, term_frequency: bool) -> list[Level]:
+def surname_levels(name: str, given: str | None) -> list[Level]:
     """Levels of surnames. That it was swapped with given names counts in their comparison.
 
     Parameters
@@ -45,10 +41,8 @@ def surname_levels(name: str, given: str | None, *, term_frequency: bool) -> lis
         The column.
     given
         The column of the given names.
-    term_frequency
-        Whether agreement on a rare name counts more.
     """
-    levels = [Level("equal", equal(name), 0.82, 0.003, term_frequency=_by(name, term_frequency))]
+    levels = [Level("equal", equal(name), 0.82, 0.003)]
     if given is not None:
         swapped = _swapped(given, name)
         levels.append(Level("swapped with given names", swapped, 0.001, 0.001, neutral=True))
@@ -59,10 +53,6 @@ def surname_levels(name: str, given: str | None, *, term_frequency: bool) -> lis
         Level("somewhat similar", similar(name, 0.8), 0.02, 0.01),
         rest(0.07, 0.98),
     ]
-
-
-def _by(name: str, term_frequency: bool) -> str | None:
-    return name if term_frequency else None
 
 
 def _near(name: str) -> str:

@@ -5,59 +5,50 @@ from __future__ import annotations
 from sfumato.linkage.model.levels.level import Level, equal, left, rest, right, similar, within
 
 
-def address_levels(name: str, *, term_frequency: bool) -> list[Level]:
+def address_levels(name: str) -> list[Level]:
     """Levels of streets, suburbs and towns.
 
     Parameters
     ----------
     name
         The column.
-    term_frequency
-        Whether agreement on a rare one counts more.
     """
-    frequency = name if term_frequency else None
     slips = f"{similar(name, 0.8)} AND {within(name, 2, length=7)}"
     near = f"{similar(name, 0.92)} OR ({slips})"
     return [
-        Level("equal", equal(name), 0.7, 0.005, term_frequency=frequency),
+        Level("equal", equal(name), 0.7, 0.005),
         Level("similar", near, 0.13, 0.002),
         Level("somewhat similar", similar(name, 0.8), 0.04, 0.01),
         rest(0.13, 0.98),
     ]
 
 
-def category_levels(name: str, *, term_frequency: bool) -> list[Level]:
+def category_levels(name: str) -> list[Level]:
     """Levels of categories.
 
     Parameters
     ----------
     name
         The column.
-    term_frequency
-        Whether agreement on a rare one counts more.
     """
-    frequency = name if term_frequency else None
     return [
-        Level("equal", equal(name), 0.93, 0.3, term_frequency=frequency),
+        Level("equal", equal(name), 0.93, 0.3),
         rest(0.07, 0.7),
     ]
 
 
-def number_levels(name: str, *, term_frequency: bool) -> list[Level]:
+def number_levels(name: str) -> list[Level]:
     """Levels of numbers.
 
     Parameters
     ----------
     name
         The column.
-    term_frequency
-        Whether agreement on a rare one counts more.
     """
     one, other = (f"TRY_CAST({side} AS DOUBLE)" for side in (left(name), right(name)))
-    frequency = name if term_frequency else None
     near = f"abs({one} - {other}) <= 1 OR ({within(name, 1, length=2)})"
     return [
-        Level("equal", equal(name), 0.84, 0.02, term_frequency=frequency),
+        Level("equal", equal(name), 0.84, 0.02),
         Level("one apart, or one character differs", near, 0.06, 0.06),
         rest(0.1, 0.92),
     ]

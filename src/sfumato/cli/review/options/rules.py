@@ -1,21 +1,12 @@
-"""Options that several commands of a review share, and the words of those with choices."""
+"""Options about the rules of a review, and the words of those with choices."""
 
 from __future__ import annotations
 
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-Folder = Annotated[
-    Path,
-    typer.Argument(
-        metavar="FOLDER",
-        help="What 'sfumato link' wrote, or a review's project.",
-        show_default=False,
-    ),
-]
 RULES = "The rules"
 
 
@@ -108,6 +99,41 @@ Start = Annotated[
         show_default=False,
         rich_help_panel=RULES,
     ),
+]
+ProjectK = Annotated[
+    int,
+    typer.Option(
+        "--k",
+        min=1,
+        metavar="NUMBER",
+        help="Records that what is disclosed must fit at least.",
+        rich_help_panel=RULES,
+    ),
+]
+WorkerBudget = Annotated[
+    float | None,
+    typer.Option(
+        min=0,
+        max=1,
+        metavar="KAPR",
+        help="What each worker may spend.  [default: no limit]",
+        show_default=False,
+        rich_help_panel=RULES,
+    ),
+]
+ProjectBudget = Annotated[
+    float | None,
+    typer.Option(
+        min=0,
+        max=1,
+        metavar="KAPR",
+        help="What all workers together may.  [default: no limit]",
+        show_default=False,
+        rich_help_panel=RULES,
+    ),
+]
+Hints = Annotated[
+    bool, typer.Option("--hints", help="Say which cell to open next.", rich_help_panel=RULES)
 ]
 
 

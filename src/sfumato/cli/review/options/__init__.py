@@ -1,0 +1,1 @@
+"""Options of the commands under ``sfumato review``, by theme."""
