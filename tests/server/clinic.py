@@ -106,13 +106,13 @@ class Browser:
         self.bytes: list[bytes] = []
 
     def get(self, tail: str = "", **query: Any) -> Any:
-        answer = self.client.get(f"/projects/{self.project.id}/work{tail}", query)
+        answer = self.client.get(f"/projects/{self.project.id}/pairs{tail}", query)
         self.bytes.append(answer.content)
         return answer
 
     def post(self, token: str, verb: str, **data: Any) -> Any:
         answer = self.client.post(
-            f"/projects/{self.project.id}/work/{token}/{verb}",
+            f"/projects/{self.project.id}/pairs/{token}/{verb}",
             data,
             headers={"accept": "application/json"},
         )

@@ -31,7 +31,7 @@ class Told:
     decided
         Per pair, the last decision that was acknowledged.
     unsure
-        Per pair, what was asked for and never answered.
+        Per pair, the decisions since the last acknowledged one that were never answered.
     refused, answered
         Number of openings that were refused, and of all answers.
     faults
@@ -41,7 +41,7 @@ class Told:
     seconds: list[float] = field(default_factory=list)
     opened: dict[tuple[str, int], int] = field(default_factory=dict)
     decided: dict[str, int] = field(default_factory=dict)
-    unsure: dict[str, int] = field(default_factory=dict)
+    unsure: dict[str, list[int]] = field(default_factory=dict)
     refused: int = 0
     answered: int = 0
     faults: list[str] = field(default_factory=list)
@@ -52,7 +52,7 @@ class Worker:
 
     def __init__(self, port: int, session: str, project: str, tokens: Sequence[str]) -> None:
         self.caller = Caller(port, session)
-        self.page, self.tokens = f"/projects/{project}/work", list(tokens)
+        self.page, self.tokens = f"/projects/{project}/pairs", list(tokens)
         self.rng = random.Random(tokens[0])
         self.told = Told()
         self.openings: list[tuple[str, str]] = []
@@ -102,7 +102,7 @@ class Worker:
             self.told.refused += 1
 
     def _decide(self, token: str, answer: int) -> None:
-        self.told.unsure[token] = answer
+        self.told.unsure.setdefault(token, []).append(answer)
         reply = self.caller.post(f"{self.page}/{token}/decide", {"answer": answer})
         del self.told.unsure[token]
         self.told.answered += 1
@@ -210,6 +210,6 @@ def _against(worker: Worker, books: dict[str, Any]) -> list[str]:
         if not modes or int(modes[place]) < mode:
             found.append("an opening that was answered is lost")
     for token, answer in worker.told.decided.items():
-        if book["answers"][token] not in (answer, worker.told.unsure.get(token, answer)):
+        if book["answers"][token] not in (answer, *worker.told.unsure.get(token, ())):
             found.append("a decision that was answered is lost")
     return found

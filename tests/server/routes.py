@@ -102,10 +102,10 @@ TABLE: dict[tuple[str, str], str] = {
     ),
     ("GET", "projects/<uuid:project_id>/purge"): _OWN_CUSTODIAN,
     ("POST", "projects/<uuid:project_id>/purge"): _OWN_CUSTODIAN,
-    ("GET", "projects/<uuid:project_id>/work"): _WORKER,
-    ("GET", "projects/<uuid:project_id>/work/<str:token>"): _GO,
-    ("GET", "projects/<uuid:project_id>/work/<str:token>/<str:verb>"): _NO_GET,
-    ("POST", "projects/<uuid:project_id>/work/<str:token>/<str:verb>"): (
+    ("GET", "projects/<uuid:project_id>/pairs"): _WORKER,
+    ("GET", "projects/<uuid:project_id>/pairs/<str:token>"): _GO,
+    ("GET", "projects/<uuid:project_id>/pairs/<str:token>/<str:verb>"): _NO_GET,
+    ("POST", "projects/<uuid:project_id>/pairs/<str:token>/<str:verb>"): (
         "302 403 404 403 404 302 404 404"
     ),
     ("GET", "audit"): _AUDITOR,

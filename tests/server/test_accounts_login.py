@@ -293,7 +293,7 @@ def test_a_worker_with_one_open_project_begins_in_it() -> None:
     custodian, manager, _ = staff()
     worker = person("will", "worker")
     project, _ = stored(people=(custodian, manager, worker))
-    assert logged_in("will").get("/")["Location"] == f"/projects/{project.id}/work"
+    assert logged_in("will").get("/")["Location"] == f"/projects/{project.id}/pairs"
 
 
 def test_nobody_begins_at_the_login() -> None:

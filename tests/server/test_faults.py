@@ -288,7 +288,7 @@ def test_the_log_tells_no_value(capfd: pytest.CaptureFixture[str]) -> None:
         patched.setattr(task, "append", broken)
         assert browser.post(token, "flag").status_code == 500
     browser.open(rows[0][0], [0], FULL)
-    browser.client.get(f"/projects/{rows[0][0]}/work?{rows[0][0]}")
+    browser.client.get(f"/projects/{rows[0][0]}/pairs?{rows[0][0]}")
     for each, (handlers, propagate) in zip(loggers, kept, strict=True):
         each.handlers, each.propagate = handlers, propagate
     said = "".join(capfd.readouterr())

@@ -53,7 +53,7 @@ def addresses() -> list[tuple[str, list[str]]]:
     return found
 
 
-_RANDOM = re.compile(r"[0-9a-f-]{36}|\bw[0-9a-f]{8}\b|work/[\w-]{12}|\d+|\?.*")
+_RANDOM = re.compile(r"[0-9a-f-]{36}|\bw[0-9a-f]{8}\b|pairs/[\w-]{12}|\d+|\?.*")
 _NUMBER = re.compile(r"/(\d+)/(?:revoke|take-back|open|resolve)")
 
 

@@ -110,7 +110,7 @@ def test_a_new_project_has_a_page(team: dict[str, Any]) -> None:
 def test_everybody_is_led_to_their_own_page(team: dict[str, Any]) -> None:
     project = reviewed(team)
     address = f"/projects/{project.id}/"
-    assert client_of(team["wanda"]).get(address)["Location"].endswith("/work")
+    assert client_of(team["wanda"]).get(address)["Location"].endswith("/pairs")
     assert client_of(team["custodian"]).get(address)["Location"].endswith("/grants")
     stranger = account("mona", "manager")
     assert client_of(stranger).get(address).status_code == 404

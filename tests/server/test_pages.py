@@ -121,7 +121,7 @@ def _work(port: int, made: dict[str, Any]) -> None:
     for number in range(2):
         name = f"worker{number}"
         caller = Caller(port, made["sessions"][name])
-        work = f"/projects/{one['id']}/work"
+        work = f"/projects/{one['id']}/pairs"
         for page in (1, 2):
             caller.get(f"{work}?page={page}")
         for place, token in enumerate(one["tokens"][name][:9]):
@@ -140,7 +140,7 @@ def _tour(pages: Any, address: str, role: str, axe: str, known: str) -> Tour:
     page, inspector = pages
     todo = ["/", "/login", "/account", "/no-such-page"]
     if role != "nobody":
-        todo += [f"/projects/{known}{tail}" for tail in ("/", "/work", "/grants", "/conflicts")]
+        todo += [f"/projects/{known}{tail}" for tail in ("/", "/pairs", "/grants", "/conflicts")]
     seen: set[str] = set()
     tour = Tour()
     while todo and len(tour.visits) < MOST:

@@ -69,7 +69,7 @@ class Scene:
             "<str:pseudonym>": self.target.pseudonym,
             "<str:verb>": "skip",
         }
-        token = self.token if "work" in pattern else "none"
+        token = self.token if "pairs" in pattern else "none"
         for place, value in {**filled, "<str:token>": token}.items():
             pattern = pattern.replace(place, value)
         return f"/{pattern}"
@@ -94,7 +94,7 @@ def test_everybody_gets_the_answer_of_the_table(method: str, pattern: str) -> No
 
 
 @pytest.mark.parametrize("state", ["closed", "purged"])
-@pytest.mark.parametrize("pattern", ["grants", "purge", "work"])
+@pytest.mark.parametrize("pattern", ["grants", "purge", "pairs"])
 def test_a_project_that_is_over_shows_no_more_than_its_state(state: str, pattern: str) -> None:
     scene = Scene()
     scene.project.state = state
@@ -102,12 +102,12 @@ def test_a_project_that_is_over_shows_no_more_than_its_state(state: str, pattern
     expected = {
         ("closed", "grants"): "200",
         ("closed", "purge"): "200",
-        ("closed", "work"): "403",
+        ("closed", "pairs"): "403",
         ("purged", "grants"): "403",
         ("purged", "purge"): "403",
-        ("purged", "work"): "404",
+        ("purged", "pairs"): "404",
     }
-    who = "worker" if pattern == "work" else "custodian"
+    who = "worker" if pattern == "pairs" else "custodian"
     answer = scene.browser(who).get(f"/projects/{scene.project.pk}/{pattern}")
     assert str(answer.status_code) == expected[state, pattern]
 

@@ -67,7 +67,7 @@ def session(server: Server, rows: Rows) -> list[str]:
     random_parts = {}
     for number, one in enumerate(made["projects"]):
         address, tokens = f"/projects/{one['id']}", one["tokens"]["wanda"]
-        _work(everybody["wanda"], f"{address}/work", tokens)
+        _work(everybody["wanda"], f"{address}/pairs", tokens)
         for name in ROLES:
             for path in ("/", "/projects", f"{address}/", f"{address}/grants", "/audit"):
                 everybody[name].get(path)

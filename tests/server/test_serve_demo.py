@@ -71,7 +71,7 @@ def test_a_worker_is_at_work_after_one_page(
     chrome: Any, demo: Serving, passwords: dict[str, str]
 ) -> None:
     page = _at(chrome, demo, "worker1", passwords)
-    assert page.url.endswith("/work")
+    assert page.url.endswith("/pairs")
     page.get_by_role("button", name="Log out").click()
     assert page.get_by_role("heading", name="You are logged out").is_visible()
     page.go_back()

@@ -62,7 +62,7 @@ class Desk:
         self.page.on("pageerror", lambda error: self.faults.append(str(error)))
         self.page.on("request", lambda each: self.sent.append(f"{each.method} {each.url}"))
         self.page.on("console", lambda each: self.faults.append(each.text))
-        self.page.goto(f"{address}/projects/{self.project.id}/work")
+        self.page.goto(f"{address}/projects/{self.project.id}/pairs")
 
     def pair(self, number: int) -> Any:
         return self.page.locator(".pair").nth(number)

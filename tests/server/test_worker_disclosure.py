@@ -201,7 +201,7 @@ def test_without_login_nothing_shows() -> None:
     browser = Browser(worker, project)
     browser.get()
     client, token = Client(SERVER_NAME="localhost"), browser.tokens()[0]
-    address = f"/projects/{project.id}/work"
+    address = f"/projects/{project.id}/pairs"
     assert client.get(address).headers["Location"].startswith("/login?next=")
     json = {"accept": "application/json"}
     assert client.post(f"{address}/{token}/open", {"open": "0:2"}, headers=json).status_code == 401
@@ -218,7 +218,7 @@ def test_every_button_works_as_a_plain_form() -> None:
     browser = Browser(worker, project)
     browser.get()
     token = browser.tokens()[0]
-    address = f"/projects/{project.id}/work/{token}"
+    address = f"/projects/{project.id}/pairs/{token}"
     answer = browser.client.post(f"{address}/open", {"open": "0:2", "page": "1"})
     assert answer.status_code == 302
     assert answer.headers["Location"].endswith(f"?page=1#pair-{token}")
@@ -235,7 +235,7 @@ def test_a_refusal_is_said_on_the_page() -> None:
     token = browser.tokens()[0]
     answer = body(browser.open(token, [0], 2))
     assert answer["refused"] == "more than your budget holds"
-    browser.client.post(f"/projects/{project.id}/work/{token}/open", {"open": "0:2"})
+    browser.client.post(f"/projects/{project.id}/pairs/{token}/open", {"open": "0:2"})
     page = browser.get().content.decode()
     assert "Pair 1: not opened, more than your budget holds." in page
     assert "Anna" not in page

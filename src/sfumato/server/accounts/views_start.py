@@ -30,5 +30,5 @@ def _page_of(account: Account) -> str:
     if Role.WORKER in roles:
         open_ones = Project.objects.filter(members__account=account, state=ProjectState.OPEN)
         ids = list(open_ones.values_list("pk", flat=True)[:2])
-        return f"/projects/{ids[0]}/work" if len(ids) == 1 else "/projects"
+        return f"/projects/{ids[0]}/pairs" if len(ids) == 1 else "/projects"
     return "/audit" if Role.AUDITOR in roles else "/account"

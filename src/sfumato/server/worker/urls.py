@@ -8,7 +8,7 @@ from sfumato.server.worker.views_changes import change
 from sfumato.server.worker.views_page import pair, work
 
 urlpatterns: list[URLPattern] = [
-    path("projects/<uuid:project_id>/work", work, name="work"),
-    path("projects/<uuid:project_id>/work/<str:token>", pair, name="work_pair"),
-    path("projects/<uuid:project_id>/work/<str:token>/<str:verb>", change, name="work_change"),
+    path("projects/<uuid:project_id>/pairs", work, name="work"),
+    path("projects/<uuid:project_id>/pairs/<str:token>", pair, name="work_pair"),
+    path("projects/<uuid:project_id>/pairs/<str:token>/<str:verb>", change, name="work_change"),
 ]
