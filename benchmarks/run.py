@@ -15,6 +15,7 @@ import many_cells
 import peers
 import processes
 import review
+import serve
 import trees
 from timing import machine
 
@@ -25,6 +26,7 @@ PARTS = {
     "loss": loss.report,
     "many_cells": many_cells.report,
     "review": review.report,
+    "serve": serve.short,
     "linkage": linkage.report,
     "linkage_anonymity": linkage_anonymity.report,
     "by_hand": by_hand.report,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import shutil
 import tempfile
 from functools import cache
 from pathlib import Path
@@ -13,7 +15,11 @@ from sfumato.server.config import ServerConfig
 @cache
 def booted() -> ServerConfig:
     """A server on SQLite in a folder of this process; a process can be one server only."""
-    folder = Path(tempfile.mkdtemp(prefix="sfumato-server-"))
+    memory = Path("/dev/shm")
+    folder = Path(
+        tempfile.mkdtemp(prefix="sfumato-server-", dir=memory if memory.is_dir() else None)
+    )
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     config = ServerConfig(folder / "data", folder / "keys")
     boot(config)
     return config
@@ -21,7 +27,6 @@ def booted() -> ServerConfig:
 
 def emptied() -> None:
     """Remove every row and whatever is held in memory."""
-    from django.apps import apps
     from django.db import connection, transaction
 
     from sfumato.server.live import memory
@@ -29,6 +34,16 @@ def emptied() -> None:
     with memory._guard:
         memory._kept.clear()
     with connection.constraint_checks_disabled(), transaction.atomic():
-        for model in apps.get_models():
-            if model._meta.label not in {"contenttypes.ContentType", "auth.Permission"}:
-                model._default_manager.all()._raw_delete("default")
+        for table in _tables():
+            with connection.cursor() as cursor:
+                cursor.execute(f"DELETE FROM {table}")
+
+
+@cache
+def _tables() -> tuple[str, ...]:
+    """The tables that tests write to."""
+    from django.apps import apps
+
+    kept = {"contenttypes.ContentType", "auth.Permission"}
+    models = (model for model in apps.get_models() if model._meta.label not in kept)
+    return tuple(f'"{model._meta.db_table}"' for model in models)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -62,6 +63,19 @@ def review_project(
         pairs=pa.table({"pair": ids, "left": numbers[:, 0], "right": numbers[:, 1]}),
         gold=dict(gold or {}),
     )
+
+
+def values_in(text: str, rows: Rows = PEOPLE) -> list[str]:
+    """Values of records that a text holds; digits count where they are a number of their own.
+
+    Five digits may well be part of a cost or of a random id.
+    """
+    values = sorted({value for row in rows for value in row if value and len(value) > 1})
+    return [
+        value
+        for value in values
+        if (re.search(rf"(?<![\w.-]){value}(?![\w.-])", text) if value.isdigit() else value in text)
+    ]
 
 
 def account(name: str, *roles: str) -> Any:

@@ -8,8 +8,11 @@ from collections.abc import Iterator
 import pytest
 from server.booted import booted, emptied
 
+from sfumato.review.decisions import bootstrap
 from sfumato.server.config import ServerConfig
 
+FEW = 50
+"""Samples for the interval of a statistic; how good intervals are is looked at elsewhere."""
 # Playwright runs an event loop in the thread of the tests; Django takes that for asynchronous code.
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
 
@@ -17,6 +20,7 @@ os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
 @pytest.fixture(scope="session")
 def server() -> ServerConfig:
     """How the server of this process is set up."""
+    bootstrap.RESAMPLES = FEW
     return booted()
 
 

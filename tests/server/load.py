@@ -122,9 +122,9 @@ def staff(count: int) -> list[dict[str, Any]]:
     return others + [{"name": f"worker{n}", "roles": ["worker"]} for n in range(count)]
 
 
-def workers_of(port: int, made: dict[str, Any]) -> list[Worker]:
-    """The workers of the first project that was made, at a server."""
-    project = made["projects"][0]
+def workers_of(port: int, made: dict[str, Any], place: int = 0) -> list[Worker]:
+    """The workers of a project that was made, at a server."""
+    project = made["projects"][place]
     return [
         Worker(port, made["sessions"][name], project["id"], tokens)
         for name, tokens in project["tokens"].items()
@@ -171,7 +171,7 @@ def milliseconds(workers: Sequence[Worker]) -> tuple[float, float, float]:
     return tuple(float(each) * 1000 for each in found)  # type: ignore[return-value]
 
 
-def contradictions(workers: Sequence[Worker], books: dict[str, Any]) -> list[str]:
+def contradictions(workers: Sequence[Worker], books: dict[str, Any], place: int = 0) -> list[str]:
     """Where the database says another thing than a worker was told, or than it says itself.
 
     Parameters
@@ -180,8 +180,10 @@ def contradictions(workers: Sequence[Worker], books: dict[str, Any]) -> list[str
         The workers, with what they were told.
     books
         `making.books` of the server.
+    place
+        Which of its projects.
     """
-    project = books["projects"][0]
+    project = books["projects"][place]
     spent = {(fingerprint, worker): score for fingerprint, worker, score in books["spent"]}
     found = [books["fault"]] if books["fault"] else []
     if project["combined"] != project["combined again"]:

@@ -1,9 +1,7 @@
-"""Make accounts and projects in a server's database: a JSON job in, what was made out."""
+"""Make accounts and projects in a server's database: a job in, what was made out."""
 
 from __future__ import annotations
 
-import json
-import sys
 import time
 from copy import copy
 from pathlib import Path
@@ -187,7 +185,3 @@ def _combined_units(project: Any) -> int:
     for pair, modes in shown.values_list("pair__number", "modes"):
         combined.take(pair, tuple(Mode(int(digit)) for digit in modes))
     return int(combined.units)
-
-
-if __name__ == "__main__":
-    print(json.dumps(main(json.load(sys.stdin))))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import json
 import os
 import shutil
 import signal
@@ -20,7 +19,8 @@ from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
-MAKING = Path(__file__).with_name("making.py")
+from server import forked, making
+
 _MAIN = "from sfumato.cli.app import main; main()"
 PATIENCE = 90.0
 """Seconds that a server may take to answer for the first time."""
@@ -48,7 +48,7 @@ class Server:
     database: str = ""
     threads: int = 8
     port: int = 0
-    process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
+    process: forked.Forked | None = field(default=None, repr=False)
 
     @property
     def address(self) -> str:
@@ -64,16 +64,7 @@ class Server:
     def make(self, job: dict[str, Any]) -> dict[str, Any]:
         """Make accounts and projects in its database, by another process."""
         job = {"data": str(self.data), "keys": str(self.keys), "database": self.database, **job}
-        run = subprocess.run(
-            [sys.executable, str(MAKING)],
-            input=json.dumps(job),
-            capture_output=True,
-            text=True,
-            timeout=600,
-            check=False,
-        )
-        assert run.returncode == 0, run.stderr
-        return dict(json.loads(run.stdout.splitlines()[-1]))
+        return dict(forked.answer(making.main, job))
 
     def books(self) -> dict[str, Any]:
         """What its database says, read by another process."""
@@ -98,11 +89,9 @@ class Server:
         """Start it, and wait until it answers."""
         self.folder.mkdir(parents=True, exist_ok=True)
         self.port = self.port or free_port()
-        said = (self.folder / f"said-{time.time_ns()}").open("wb")
-        line = [sys.executable, "-c", _MAIN, "serve", *self._options()]
-        line += ["--port", str(self.port), "--threads", str(self.threads)]
-        self.process = subprocess.Popen(line, stdout=said, stderr=subprocess.STDOUT)
-        said.close()
+        words = ["serve", *self._options()]
+        words += ["--port", str(self.port), "--threads", str(self.threads)]
+        self.process = forked.start(words, self.folder / f"said-{time.time_ns()}")
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             assert self.process.poll() is None, self.said.decode(errors="replace")

@@ -191,7 +191,7 @@ def reviewed(chromium: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
             for _ in range(4):
                 page.go_back()
                 page.wait_for_load_state()
-                page.wait_for_timeout(150)
+                page.wait_for_function("() => document.readyState === 'complete'")
                 back.append(page.content())
             faults = list(context.faults)
         server.stop()

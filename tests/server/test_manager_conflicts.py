@@ -154,7 +154,8 @@ def test_workers_go_on_beside_the_manager(team: dict[str, Any]) -> None:
     browser = Browser(team["wanda"], project)
     body(browser.open(browser.tokens()[1], [0], 2))
     allowance = Allowance.objects.get(worker=team["wanda"])
-    held = state_of(live_of(project), project, team["wanda"], allowance)
+    versions = sum(Allowance.objects.filter(project=project).values_list("version", flat=True))
+    held = state_of(live_of(project), project, team["wanda"], allowance, versions)
     assert held.state.units == allowance.units
     project.refresh_from_db()
     assert live_of(project).combined.units == project.combined_units
@@ -213,6 +214,11 @@ def test_a_flagged_pair_can_be_looked_at_and_resolved(team: dict[str, Any]) -> N
     assert "Flagged pairs" in client.get(address).content.decode()
     text = client.get(f"{address}/1").content.decode()
     assert "Flagged by will." in text
+    body(browser.post(browser.tokens()[1], "note", note="Kowalczyk is her maiden name"))
+    for page in (address, f"{address}/1"):
+        text = client.get(page).content.decode()
+        assert "will, who wrote a note" in text
+        assert "maiden" not in text, "a note may say what its worker paid to see"
     assert opened(text) == set()
     assert client.post(f"{address}/1/open", {"open": "0:2"}).status_code == 403
     client.post(f"{address}/1/resolve", {"answer": "-1"})

@@ -15,9 +15,13 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
+from server import forked
+from server.forked import Forked
 
 from sfumato.cli.output import BAD_INPUT, NOT_MET
 
+PATIENCE = 240.0
+"""Seconds that a start may take where other work has the machine."""
 _MAIN = "from sfumato.cli.app import main; main()"
 
 
@@ -37,19 +41,25 @@ def _run(*words: str) -> subprocess.CompletedProcess[str]:
 
 
 class Serving:
-    """A server in a process of its own."""
+    """A server in a process of its own; a whole one, or one that has the libraries already."""
 
-    def __init__(self, folder: Path, *words: str) -> None:
+    def __init__(self, folder: Path, *words: str, whole: bool = True) -> None:
         self.folder, self.port = folder, _port()
         self.options = ["--data", str(folder / "data"), "--keys", str(folder / "keys")]
-        line = _line("serve", *self.options, "--port", str(self.port), *words)
+        words = ("serve", *self.options, "--port", str(self.port), *words)
         self.out, self.err = folder / "out", folder / "err"
+        self.process: subprocess.Popen[bytes] | Forked
         with self.out.open("wb") as out, self.err.open("wb") as err:
-            self.process = subprocess.Popen(line, stdout=out, stderr=err)
-        end = time.monotonic() + 60
+            if whole:
+                self.process = subprocess.Popen(_line(*words), stdout=out, stderr=err)
+        if not whole:
+            self.process = forked.start(list(words), self.out, self.err)
+        end = time.monotonic() + PATIENCE
         while "Ctrl-C" not in self.out.read_text():
             assert self.process.poll() is None, self.err.read_text()
-            assert time.monotonic() < end, "the server does not start"
+            if time.monotonic() > end:
+                self.process.kill()
+                raise AssertionError("the server does not start")
             time.sleep(0.05)
 
     def ask(
@@ -79,8 +89,8 @@ class Serving:
 
 
 @contextmanager
-def _serving(folder: Path, *words: str) -> Iterator[Serving]:
-    server = Serving(folder, *words)
+def _serving(folder: Path, *words: str, whole: bool = True) -> Iterator[Serving]:
+    server = Serving(folder, *words, whole=whole)
     try:
         yield server
     finally:
@@ -254,6 +264,23 @@ def test_nothing_of_a_request_is_written_to_the_log(running: Serving) -> None:
     assert "planted" not in running.err.read_text() + running.out.read_text()
 
 
+@pytest.mark.parametrize(
+    ("kind", "body", "host"),
+    [("DisallowedHost", b"", "evil.example"), ("RequestDataTooBig", b"x" * (3 << 20), "")],
+    ids=["host", "form"],
+)
+def test_a_request_that_is_refused_is_one_line_of_the_log(
+    running: Serving, kind: str, body: bytes, host: str
+) -> None:
+    cookie = running.ask("GET", "/login")[0].headers["Set-Cookie"].partition(";")[0]
+    before = len(running.err.read_text())
+    form = {"Content_Type": "application/x-www-form-urlencoded", "Cookie": cookie}
+    form |= {"Host": host} if host else {}
+    assert running.ask("POST", "/login", body, **form)[0].status == 400
+    (line,) = running.err.read_text()[before:].splitlines()
+    assert line.endswith(f"WARNING django.security.{kind} 400")
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda each: each.name)
 def test_it_ends_cleanly(tmp_path: Path, number: signal.Signals) -> None:
     with _serving(tmp_path) as server:
@@ -265,11 +292,11 @@ def test_it_ends_cleanly(tmp_path: Path, number: signal.Signals) -> None:
 
 
 def test_a_second_start_has_a_new_link_and_the_same_keys(tmp_path: Path) -> None:
-    with _serving(tmp_path) as first:
+    with _serving(tmp_path, whole=False) as first:
         one = _link(first)
         first.end()
     keys = {path.name: path.read_bytes() for path in (tmp_path / "keys").iterdir()}
-    with _serving(tmp_path) as second:
+    with _serving(tmp_path, whole=False) as second:
         assert _link(second) != one
         assert second.ask("GET", one)[0].status == 404
         assert second.ask("GET", _link(second))[0].status == 200
@@ -277,7 +304,7 @@ def test_a_second_start_has_a_new_link_and_the_same_keys(tmp_path: Path) -> None
 
 
 def test_behind_tls_cookies_are_secure_and_browsers_stay_with_it(tmp_path: Path) -> None:
-    with _serving(tmp_path, "--url", "https://review.example") as server:
+    with _serving(tmp_path, "--url", "https://review.example", whole=False) as server:
         assert "sfumato serves https://review.example\n" in server.out.read_text()
         through = {
             "Host": "review.example",
@@ -293,7 +320,7 @@ def test_behind_tls_cookies_are_secure_and_browsers_stay_with_it(tmp_path: Path)
 @pytest.mark.parametrize("proxy", ["127.0.0.1", "192.0.2.1"])
 def test_only_the_proxy_may_name_people(tmp_path: Path, proxy: str) -> None:
     options = ("--url", "https://review.example", "--trusted-header", "X-Remote-User")
-    with _serving(tmp_path, *options, "--proxy", proxy) as server:
+    with _serving(tmp_path, *options, "--proxy", proxy, whole=False) as server:
         own = _through(server)
         _set_up(server, own)
         answer, _ = server.ask("GET", "/account", **own, X_Remote_User="first")
@@ -384,7 +411,7 @@ def test_a_missing_extra_is_said(tmp_path: Path, command: tuple[str, ...]) -> No
 def test_the_log_is_checked_from_the_command_line(tmp_path: Path) -> None:
     import sqlite3
 
-    with _serving(tmp_path) as server:
+    with _serving(tmp_path, whole=False) as server:
         headers = {"Host": f"127.0.0.1:{server.port}", "Origin": f"http://127.0.0.1:{server.port}"}
         _set_up(server, headers)
         options = server.options
@@ -421,7 +448,7 @@ def test_commands_need_a_server_that_was_started(tmp_path: Path) -> None:
 
 
 def test_other_keys_are_not_made_for_a_server_that_has_its_own(tmp_path: Path) -> None:
-    with _serving(tmp_path) as server:
+    with _serving(tmp_path, whole=False) as server:
         server.end()
     run = _run("audit", "verify", "--data", str(tmp_path / "data"), "--keys", str(tmp_path / "no"))
     assert run.returncode == BAD_INPUT

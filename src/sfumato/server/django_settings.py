@@ -10,9 +10,10 @@ from sfumato.server.vault.keys import Keys
 
 _HERE = Path(__file__).parent
 _NOTHING, _OURS = ["'none'"], ["'self'"]
+Settings = dict[str, object]
 
 
-def django_settings(config: ServerConfig, keys: Keys) -> dict[str, object]:
+def django_settings(config: ServerConfig, keys: Keys) -> Settings:
     """All settings by name.
 
     Pages load nothing from elsewhere and run no script but the one file; nothing is cached;
@@ -25,13 +26,40 @@ def django_settings(config: ServerConfig, keys: Keys) -> dict[str, object]:
     keys
         The keys.
     """
+    return {
+        **_addresses(config),
+        **_parts(),
+        **_pages(),
+        **_accounts(),
+        **_sessions(config, keys),
+        **_headers(config),
+        **_uploads(config),
+        "DATABASES": {"default": database_settings(config)},
+        "DEFAULT_AUTO_FIELD": "django.db.models.BigAutoField",
+        "USE_TZ": True,
+        "TIME_ZONE": "UTC",
+        "LANGUAGE_CODE": "en",
+        "USE_I18N": False,
+        "LOGGING_CONFIG": None,
+        "DEBUG": False,
+        "SFUMATO": config,
+        "SFUMATO_KEYS": keys,
+    }
+
+
+def _addresses(config: ServerConfig) -> Settings:
     host = urlsplit(config.address).hostname or config.host
     return {
-        "DEBUG": False,
-        "SECRET_KEY": keys.session.hex(),
         "ALLOWED_HOSTS": sorted({host, config.host, "127.0.0.1", "localhost", "[::1]"}),
         "CSRF_TRUSTED_ORIGINS": [config.address],
         "ROOT_URLCONF": "sfumato.server.urls",
+        "APPEND_SLASH": False,
+    }
+
+
+def _parts() -> Settings:
+    """The applications, and what each request goes through."""
+    return {
         "INSTALLED_APPS": [
             "django.contrib.auth",
             "django.contrib.contenttypes",
@@ -53,6 +81,11 @@ def django_settings(config: ServerConfig, keys: Keys) -> dict[str, object]:
             "django.contrib.messages.middleware.MessageMiddleware",
             "django.middleware.clickjacking.XFrameOptionsMiddleware",
         ],
+    }
+
+
+def _pages() -> Settings:
+    return {
         "TEMPLATES": [
             {
                 "BACKEND": "django.template.backends.django.DjangoTemplates",
@@ -66,8 +99,18 @@ def django_settings(config: ServerConfig, keys: Keys) -> dict[str, object]:
                 },
             }
         ],
-        "DATABASES": {"default": database_settings(config)},
+        "MESSAGE_STORAGE": "django.contrib.messages.storage.session.SessionStorage",
+        "STATIC_URL": "/static/",
+        "STATICFILES_DIRS": [_HERE / "pages" / "static"],
+        "WHITENOISE_USE_FINDERS": True,
+        "WHITENOISE_AUTOREFRESH": False,
+    }
+
+
+def _accounts() -> Settings:
+    return {
         "AUTH_USER_MODEL": "store.Account",
+        "AUTHENTICATION_BACKENDS": ["sfumato.server.accounts.backend.AccountBackend"],
         "PASSWORD_HASHERS": ["django.contrib.auth.hashers.Argon2PasswordHasher"],
         "AUTH_PASSWORD_VALIDATORS": [
             {
@@ -76,10 +119,16 @@ def django_settings(config: ServerConfig, keys: Keys) -> dict[str, object]:
             },
             {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
         ],
-        "AUTHENTICATION_BACKENDS": ["sfumato.server.accounts.backend.AccountBackend"],
         "LOGIN_URL": "/login",
         "LOGIN_REDIRECT_URL": "/",
-        "SESSION_ENGINE": "django.contrib.sessions.backends.db",
+    }
+
+
+def _sessions(config: ServerConfig, keys: Keys) -> Settings:
+    """Sessions and their forms: cookies for this site's own requests, behind TLS for TLS only."""
+    return {
+        "SECRET_KEY": keys.session.hex(),
+        "SESSION_ENGINE": "sfumato.server.accounts.session_store",
         "SESSION_COOKIE_AGE": config.idle_minutes * 60,
         "SESSION_EXPIRE_AT_BROWSER_CLOSE": True,
         "SESSION_COOKIE_HTTPONLY": True,
@@ -90,14 +139,18 @@ def django_settings(config: ServerConfig, keys: Keys) -> dict[str, object]:
         "CSRF_COOKIE_SAMESITE": "Strict",
         "CSRF_USE_SESSIONS": True,
         "CSRF_FAILURE_VIEW": "sfumato.server.errors.csrf_failure",
-        "MESSAGE_STORAGE": "django.contrib.messages.storage.session.SessionStorage",
+    }
+
+
+def _headers(config: ServerConfig) -> Settings:
+    """What answers tell browsers: to load nothing from elsewhere, to stay with TLS."""
+    tls = config.behind_tls
+    return {
         "SECURE_CONTENT_TYPE_NOSNIFF": True,
         "SECURE_REFERRER_POLICY": "same-origin",
         "SECURE_CROSS_ORIGIN_OPENER_POLICY": "same-origin",
-        "SECURE_HSTS_SECONDS": 31_536_000 if config.behind_tls else 0,
-        "SECURE_PROXY_SSL_HEADER": ("HTTP_X_FORWARDED_PROTO", "https")
-        if config.behind_tls
-        else None,
+        "SECURE_HSTS_SECONDS": 31_536_000 if tls else 0,
+        "SECURE_PROXY_SSL_HEADER": ("HTTP_X_FORWARDED_PROTO", "https") if tls else None,
         "X_FRAME_OPTIONS": "DENY",
         "CONTENT_SECURITY_POLICY": {
             "DIRECTIVES": {
@@ -112,21 +165,13 @@ def django_settings(config: ServerConfig, keys: Keys) -> dict[str, object]:
                 "frame-ancestors": _NOTHING,
             }
         },
+    }
+
+
+def _uploads(config: ServerConfig) -> Settings:
+    return {
         "DATA_UPLOAD_MAX_MEMORY_SIZE": 1 << 20,
         "FILE_UPLOAD_MAX_MEMORY_SIZE": 1 << 20,
         "FILE_UPLOAD_TEMP_DIR": str(config.data / "uploads"),
         "FILE_UPLOAD_PERMISSIONS": 0o600,
-        "STATIC_URL": "/static/",
-        "STATICFILES_DIRS": [_HERE / "pages" / "static"],
-        "WHITENOISE_USE_FINDERS": True,
-        "WHITENOISE_AUTOREFRESH": False,
-        "USE_TZ": True,
-        "TIME_ZONE": "UTC",
-        "LANGUAGE_CODE": "en",
-        "USE_I18N": False,
-        "APPEND_SLASH": False,
-        "LOGGING_CONFIG": None,
-        "DEFAULT_AUTO_FIELD": "django.db.models.BigAutoField",
-        "SFUMATO": config,
-        "SFUMATO_KEYS": keys,
     }

@@ -9,18 +9,26 @@ import traceback
 _LOUD = ("django", "waitress", "csp", "whitenoise", "asyncio")
 
 
+_REFUSED = "django.security."
+"""How loggers begin that tell of requests which were refused; they go on with why."""
+
+
 class _WithoutValues(logging.Formatter):
     """Time, level, logger, status, kind of error and its place in the code.
 
-    Messages name addresses, and may hold the token of a link or a value; they are left out.
+    Messages name addresses, and may hold the token of a link or a value; they are left out. A
+    request that is refused as it came, for its host or its size, is no fault of the server's:
+    one line, whatever level Django gives it.
     """
 
     def format(self, record: logging.LogRecord) -> str:
-        words = [self.formatTime(record), record.levelname, record.name]
+        refused = record.name.startswith(_REFUSED)
+        level = logging.getLevelName(logging.WARNING) if refused else record.levelname
+        words = [self.formatTime(record), level, record.name]
         status = getattr(record, "status_code", None)
         if status is not None:
             words.append(str(status))
-        kind, _, trace = record.exc_info or (None, None, None)
+        kind, _, trace = (None if refused else record.exc_info) or (None, None, None)
         if kind is None:
             return " ".join(words)
         frames = [

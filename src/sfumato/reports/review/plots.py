@@ -44,8 +44,12 @@ def progress_figure(series: Mapping[str, Sequence[tuple[datetime, int]]]) -> Fig
         for worker, points in series.items()
         for time, count in points
     ]
+    begin, end = _whole_minutes(series)
+    scale = alt.Scale(type="utc", domain=[begin, end])
     chart: alt.Chart = _lines(rows, list(series), "time:T", "decided:Q", "pairs decided").encode(
-        x=alt.X("time:T", title="time (UTC)", scale=alt.Scale(type="utc")).axis(grid=False)
+        x=alt.X("time:T", title="time (UTC)", scale=scale).axis(
+            grid=False, format=_format(end - begin), labelOverlap=True
+        )
     )
     said = "; ".join(f"{worker}: {points[-1][1]}" for worker, points in series.items() if points)
     return Figure(
@@ -134,6 +138,20 @@ def _drawn(chart: alt.Chart | alt.LayerChart, key: str, description: str) -> Mar
 
 def _rounded(found: re.Match[str]) -> str:
     return _LONG.sub(lambda number: f"{float(number[0]):.2f}", found[0])
+
+
+def _whole_minutes(series: Mapping[str, Sequence[tuple[datetime, int]]]) -> tuple[float, float]:
+    """From when to when, in milliseconds: minutes, so that no axis counts parts of a second."""
+    times = [time.timestamp() for points in series.values() for time, _ in points] or [0.0]
+    return min(times) // 60 * 60_000, (max(times) // 60 + 1) * 60_000
+
+
+def _format(milliseconds: float) -> str:
+    """How an axis as long says a time, with hours from 0 to 23."""
+    minutes = milliseconds / 60_000
+    if minutes <= 10:
+        return "%H:%M:%S"
+    return "%H:%M" if minutes <= 24 * 60 else "%d %b, %H:%M" if minutes <= 4 * 24 * 60 else "%d %b"
 
 
 def _lines(

@@ -7,6 +7,12 @@ from django.contrib.auth.hashers import make_password
 from django.http import HttpRequest
 
 from sfumato.server.store.models import Account
+from sfumato.server.store.statements import ask, columns, instance
+
+_COLUMNS = ("id", "password", "name", "pseudonym", "roles", "is_active", "totp", "totp_used")
+_ACTIVE = f"""
+SELECT {columns(_COLUMNS, "a")} FROM account a
+WHERE a.id = %s AND a.is_active = %s"""  # noqa: S608 - made of names of columns
 
 
 class AccountBackend(BaseBackend):
@@ -33,5 +39,6 @@ class AccountBackend(BaseBackend):
         return None
 
     def get_user(self, user_id: int) -> Account | None:
-        """The active account with this key, if there is one."""
-        return Account.objects.filter(pk=user_id, is_active=True).first()
+        """The active account with this key, if there is one; each request asks for it."""
+        (rows,) = ask((_ACTIVE, [user_id, True]))
+        return instance(Account, _COLUMNS, rows[0]) if rows else None

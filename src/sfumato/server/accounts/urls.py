@@ -40,13 +40,8 @@ urlpatterns: list[URLPattern] = [
         name="take_back_invitation",
     ),
     path(_ONE, views_one_account.one_account, name="one_account"),
-    path(f"{_ONE}/roles", views_one_account.set_roles, name="set_roles"),
-    path(f"{_ONE}/deactivate", views_one_account.deactivate, name="deactivate"),
-    path(f"{_ONE}/reactivate", views_one_account.reactivate, name="reactivate"),
-    path(f"{_ONE}/reset", views_one_account.reset, name="reset"),
-    path(
-        f"{_ONE}/lost-second-factor",
-        views_one_account.lost_second_factor,
-        name="lost_second_factor",
+    *(
+        path(f"{_ONE}/{end}", view, name=f"account_{end.replace('-', '_')}")
+        for end, view in views_one_account.CHANGES.items()
     ),
 ]

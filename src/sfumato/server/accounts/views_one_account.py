@@ -71,17 +71,8 @@ def _back(account: Account) -> HttpResponse:
     return redirect(f"/accounts/{account.pseudonym}")
 
 
-@_changes
-def set_roles(request: HttpRequest, account: Account) -> HttpResponse:
-    """Set what somebody may be.
-
-    Parameters
-    ----------
-    request
-        The request.
-    account
-        Who.
-    """
+def _set_roles(request: HttpRequest, account: Account) -> HttpResponse:
+    """Set what somebody may be."""
     form = RolesForm(request.POST)
     if not form.is_valid():
         messages.error(request, "Tick one role at least.")
@@ -95,17 +86,8 @@ def set_roles(request: HttpRequest, account: Account) -> HttpResponse:
     return _back(account)
 
 
-@_changes
-def deactivate(request: HttpRequest, account: Account) -> HttpResponse:
-    """Let somebody log in no more; their sessions end at once.
-
-    Parameters
-    ----------
-    request
-        The request.
-    account
-        Who.
-    """
+def _deactivate(request: HttpRequest, account: Account) -> HttpResponse:
+    """Let somebody log in no more; their sessions end at once."""
     account.is_active = False
     account.save(update_fields=["is_active"])
     count = end_sessions(account)
@@ -114,17 +96,8 @@ def deactivate(request: HttpRequest, account: Account) -> HttpResponse:
     return _back(account)
 
 
-@_changes
-def reactivate(request: HttpRequest, account: Account) -> HttpResponse:
-    """Let somebody log in again.
-
-    Parameters
-    ----------
-    request
-        The request.
-    account
-        Who.
-    """
+def _reactivate(request: HttpRequest, account: Account) -> HttpResponse:
+    """Let somebody log in again."""
     account.is_active = True
     account.save(update_fields=["is_active"])
     append(request.user, "reactivate", resource_of(account))
@@ -132,17 +105,8 @@ def reactivate(request: HttpRequest, account: Account) -> HttpResponse:
     return _back(account)
 
 
-@_changes
-def reset(request: HttpRequest, account: Account) -> HttpResponse:
-    """Make a link for a new password; it is shown once, in the answer itself.
-
-    Parameters
-    ----------
-    request
-        The request.
-    account
-        Who.
-    """
+def _reset(request: HttpRequest, account: Account) -> HttpResponse:
+    """Make a link for a new password; it is shown once, in the answer itself."""
     if not account.is_active:
         return problem(request, 409, "The account is deactivated. Reactivate it first.")
     address = reset_link(request.user, account)
@@ -150,20 +114,21 @@ def reset(request: HttpRequest, account: Account) -> HttpResponse:
     return render(request, "accounts/link_made.html", context)
 
 
-@_changes
-def lost_second_factor(request: HttpRequest, account: Account) -> HttpResponse:
-    """Turn somebody's second factor off who has lost it; their sessions end.
-
-    Parameters
-    ----------
-    request
-        The request.
-    account
-        Who.
-    """
+def _lost_second_factor(request: HttpRequest, account: Account) -> HttpResponse:
+    """Turn somebody's second factor off who has lost it; their sessions end."""
     account.totp = b""
     account.save(update_fields=["totp"])
     end_sessions(account)
     append(request.user, "turn second factor off", resource_of(account))
     messages.success(request, f"{account.name} logs in without a code.")
     return _back(account)
+
+
+CHANGES: dict[str, Callable[..., HttpResponse]] = {
+    "roles": _changes(_set_roles),
+    "deactivate": _changes(_deactivate),
+    "reactivate": _changes(_reactivate),
+    "reset": _changes(_reset),
+    "lost-second-factor": _changes(_lost_second_factor),
+}
+"""What may be changed of an account, by the end of its address."""

@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import transaction
 
 from sfumato.core.chain import START, detail_text, digest_of
 from sfumato.server.store.models import Account, AuditEntry
+from sfumato.server.store.statements import Statement, ask, locks_rows
 
 _LOCK = 7_033_2001
 """PostgreSQL's advisory lock of the log; on SQLite a transaction has the only write lock."""
+_LAST = "SELECT number, digest FROM audit_entry ORDER BY number DESC LIMIT 1"
+_FIELDS = (
+    *("number", "time", "actor", "action", "resource", "detail"),
+    *("previous", "digest", "signature"),
+)
+_ADD = f"""
+INSERT INTO audit_entry ({", ".join(_FIELDS)})
+VALUES ({", ".join(["%s"] * len(_FIELDS))})"""  # noqa: S608 - made of names of columns
 
 
 def append(
-    actor: Account | None, action: str, resource: str, detail: Mapping[str, object] | None = None
+    actor: Account | None,
+    action: str,
+    resource: str,
+    detail: Mapping[str, object] | None = None,
+    along: Sequence[Statement] = (),
 ) -> AuditEntry:
     """Add an entry, in the transaction of what it tells of.
 
@@ -28,19 +41,19 @@ def append(
         What was done, to what: ``"open"``, ``"project 1f0c/pair x8Jq/dob"``. Never a value.
     detail
         More of it, such as the cost; never a value.
+    along
+        What it tells of, where that is still to be written.
     """
     with transaction.atomic(savepoint=False):
-        if connection.vendor == "postgresql":
-            with connection.cursor() as cursor:
-                cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
-        last = AuditEntry.objects.order_by("-number").values("number", "digest").first()
-        number = last["number"] + 1 if last else 1
-        previous = last["digest"] if last else START
+        before: list[Statement] = [("SELECT pg_advisory_xact_lock(%s)", [_LOCK])]
+        *_, last = ask(*(before if locks_rows() else ()), (_LAST, ()))
+        number, previous = (last[0][0] + 1, last[0][1]) if last else (1, START)
         time = datetime.now(UTC).isoformat(timespec="microseconds")
         text = detail_text(detail or {})
         name = actor.pseudonym if actor else ""
         digest = digest_of(number, time, name, action, resource, text, previous)
-        return AuditEntry.objects.create(
+        signature = settings.SFUMATO_KEYS.signer.sign(bytes.fromhex(digest)).hex()
+        entry = AuditEntry(
             number=number,
             time=time,
             actor=name,
@@ -49,5 +62,7 @@ def append(
             detail=text,
             previous=previous,
             digest=digest,
-            signature=settings.SFUMATO_KEYS.signer.sign(bytes.fromhex(digest)).hex(),
+            signature=signature,
         )
+        ask(*along, (_ADD, [getattr(entry, field) for field in _FIELDS]))
+        return entry

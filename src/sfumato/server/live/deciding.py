@@ -21,6 +21,12 @@ from sfumato.server.vault.sealed import seal
 
 NOTE_LENGTH = 2000
 """Most characters of a note."""
+_MARKS: dict[EventKind, dict[str, int | bool]] = {
+    EventKind.WITHDRAWN: {"answer": 0, "skipped": False},
+    EventKind.SKIPPED: {"answer": 0, "skipped": True},
+    EventKind.FLAGGED: {"flagged": True},
+    EventKind.UNFLAGGED: {"flagged": False},
+}
 
 
 def decide_pair(account: Account, project_id: UUID, token: str, decision: int) -> Answer:
@@ -44,8 +50,8 @@ def decide_pair(account: Account, project_id: UUID, token: str, decision: int) -
     """
     if decision not in set(Decision):
         raise Stop(400, "A pair is decided by one of the six answers.")
-    with task_of(account, project_id) as task:
-        dealt = task.dealt(token, Action.DECIDE)
+    with task_of(account, project_id, token) as task:
+        dealt = task.dealt(Action.DECIDE)
         if dealt.shown is None:
             raise Stop(409, "Look at the pair first; it was not shown yet.")
         if dealt.answer != decision or dealt.skipped:
@@ -57,8 +63,11 @@ def decide_pair(account: Account, project_id: UUID, token: str, decision: int) -
         return answer(task, dealt)
 
 
-def withdraw(account: Account, project_id: UUID, token: str) -> Answer:
-    """Take back a decision or a skip.
+def mark(account: Account, project_id: UUID, token: str, kind: EventKind) -> Answer:
+    """Withdraw a decision or a skip, skip a pair, flag it, or take the flag away.
+
+    A skip takes a decision back that stood; a flag asks the manager to look. What is so already
+    changes nothing.
 
     Parameters
     ----------
@@ -68,72 +77,22 @@ def withdraw(account: Account, project_id: UUID, token: str) -> Answer:
         The project.
     token
         The pair's id on the worker's page.
+    kind
+        Which of them.
 
     Raises
     ------
     Stop
         If there is no such pair, or it may not be decided.
     """
-    with task_of(account, project_id) as task:
-        dealt = task.dealt(token, Action.DECIDE)
-        if dealt.answer or dealt.skipped:
-            dealt.answer, dealt.skipped = 0, False
-            dealt.save(update_fields=["answer", "skipped"])
-            _happened(task, dealt, EventKind.WITHDRAWN)
-        return answer(task, dealt)
-
-
-def skip(account: Account, project_id: UUID, token: str) -> Answer:
-    """Put a pair off; a decision that stood is taken back.
-
-    Parameters
-    ----------
-    account
-        The worker.
-    project_id
-        The project.
-    token
-        The pair's id on the worker's page.
-
-    Raises
-    ------
-    Stop
-        If there is no such pair, or it may not be decided.
-    """
-    with task_of(account, project_id) as task:
-        dealt = task.dealt(token, Action.DECIDE)
-        if not dealt.skipped:
-            dealt.answer, dealt.skipped = 0, True
-            dealt.save(update_fields=["answer", "skipped"])
-            _happened(task, dealt, EventKind.SKIPPED)
-        return answer(task, dealt)
-
-
-def flag(account: Account, project_id: UUID, token: str, *, on: bool) -> Answer:
-    """Ask somebody to look at a pair, or no longer.
-
-    Parameters
-    ----------
-    account
-        The worker.
-    project_id
-        The project.
-    token
-        The pair's id on the worker's page.
-    on
-        Whether the flag is to be there.
-
-    Raises
-    ------
-    Stop
-        If there is no such pair, or it may not be decided.
-    """
-    with task_of(account, project_id) as task:
-        dealt = task.dealt(token, Action.DECIDE)
-        if dealt.flagged != on:
-            dealt.flagged = on
-            dealt.save(update_fields=["flagged"])
-            _happened(task, dealt, EventKind.FLAGGED if on else EventKind.UNFLAGGED)
+    with task_of(account, project_id, token) as task:
+        dealt = task.dealt(Action.DECIDE)
+        wanted = _MARKS[kind]
+        if any(getattr(dealt, name) != value for name, value in wanted.items()):
+            for name, value in wanted.items():
+                setattr(dealt, name, value)
+            dealt.save(update_fields=list(wanted))
+            _happened(task, dealt, kind)
         return answer(task, dealt)
 
 
@@ -159,8 +118,8 @@ def write_note(account: Account, project_id: UUID, token: str, text: str) -> Ans
     text = text.replace("\r\n", "\n").strip()
     if len(text) > NOTE_LENGTH:
         raise Stop(400, f"A note has {NOTE_LENGTH} characters at most.")
-    with task_of(account, project_id) as task:
-        dealt = task.dealt(token, Action.DECIDE)
+    with task_of(account, project_id, token) as task:
+        dealt = task.dealt(Action.DECIDE)
         key, purpose = key_of(task.project), note_purpose(dealt.token)
         dealt.note = seal(text.encode(), key, purpose) if text else b""
         dealt.save(update_fields=["note"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
@@ -9,9 +10,16 @@ from uuid import UUID
 import numpy as np
 from django.db.models import QuerySet
 
+from sfumato.review.kapr.units import kapr_of
 from sfumato.review.modes import Mode
 from sfumato.review.settings import Costs, MaskWidth
-from sfumato.review.state.opening import Charge, Opening, Refusal, modes_after
+from sfumato.review.state.opening import (
+    Charge,
+    Opening,
+    Refusal,
+    modes_after,
+    openings_of,
+)
 from sfumato.server.live.page import PairView, Standing, pair_view, standing, standing_and_place
 from sfumato.server.live.stop import Stop
 from sfumato.server.live.task import Task, task_of
@@ -145,8 +153,8 @@ def show_pair(account: Account, project_id: UUID, token: str) -> Answer:
     Stop
         If there is no such pair, or the worker may not see it.
     """
-    with task_of(account, project_id) as task:
-        dealt = task.dealt(token, Action.SEE_PAIR)
+    with task_of(account, project_id, token) as task:
+        dealt = task.dealt(Action.SEE_PAIR)
         return answer(task, dealt, _refusal(task.show(dealt)))
 
 
@@ -183,8 +191,8 @@ def open_cells(
     Stop
         If there is no such pair, attribute or mode, or the worker may not open it.
     """
-    with task_of(account, project_id) as task:
-        dealt = task.dealt(token, Action.OPEN_CELL)
+    with task_of(account, project_id, token) as task:
+        dealt = task.dealt(Action.OPEN_CELL)
         shown = task.show(dealt)
         if isinstance(shown, Refusal):
             return answer(task, dealt, shown)
@@ -225,8 +233,13 @@ def _cost(task: Task, pair: int, opening: Opening) -> float:
     facts, modes = task.live.review.facts(pair), task.state.modes(pair)
     after = modes_after(facts, modes, opening)
     changed = tuple(place for place, mode in enumerate(after) if mode != modes[place])
-    costs = {each.opening: each.cost for each in task.state.costs(pair)}
-    return costs.get(Opening(changed, opening.mode), 0.0)
+    if Opening(changed, opening.mode) not in openings_of(facts, modes, task.live.review.names):
+        return 0.0
+    account, settings = task.state.account, task.state.review.settings
+    steps = account.steps(pair, after)
+    price = account.exact(steps) if settings.costs is Costs.EXACT else account.bound(steps)
+    attributes = len(task.live.review.attributes)
+    return float(kapr_of(price.units, settings.k, task.state.rows or 1, attributes))
 
 
 def _others(task: Task, dealt: Dealt) -> tuple[PairView, ...]:
@@ -245,8 +258,9 @@ def _others(task: Task, dealt: Dealt) -> tuple[PairView, ...]:
         shown__isnull=False,
         pair__number__in=numbers[:MOST_OTHERS].tolist(),
     ).select_related("pair")
-    places = [standing_and_place(task, each.place)[1] for each in others]
-    return tuple(pair_view(task, each, place) for each, place in zip(others, places, strict=True))
+    pile = Dealt.objects.filter(project=task.project, worker=task.account, taken_back__isnull=True)
+    places = sorted(pile.values_list("place", flat=True)) if others else []
+    return tuple(pair_view(task, each, bisect_left(places, each.place) + 1) for each in others)
 
 
 def _checked(task: Task, pair: int, attributes: Sequence[int], mode: int) -> Opening:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from django.db.models import Count, Q
-
 from sfumato.review.hints.hint import hints
 from sfumato.review.state.opening import Cost, Opening, Refusal
 from sfumato.review.values import RenderedPair
 from sfumato.server.live.project_files import key_of
+from sfumato.server.live.rows import count_pile
 from sfumato.server.live.task import Task
 from sfumato.server.store.models import Dealt
 from sfumato.server.vault.sealed import unseal
@@ -143,16 +142,7 @@ def standing_and_place(task: Task, place: int) -> tuple[Standing, int]:
     place
         The pair's place as it was dealt.
     """
-    counts = Dealt.objects.filter(
-        project=task.project, worker=task.account, taken_back__isnull=True
-    ).aggregate(
-        pairs=Count("pk"),
-        decided=Count("pk", filter=~Q(answer=0)),
-        skipped=Count("pk", filter=Q(skipped=True)),
-        flagged=Count("pk", filter=Q(flagged=True)),
-        before=Count("pk", filter=Q(place__lt=place)),
-    )
-    before = counts.pop("before")
+    pairs, decided, skipped, flagged, before = count_pile(task.project, task.account, place)
     state, budget = task.state, task.allowance.budget
     score, elsewhere = state.score, task.elsewhere
     found = Standing(
@@ -162,7 +152,10 @@ def standing_and_place(task: Task, place: int) -> tuple[Standing, int]:
         left=None if budget is None else max(0.0, budget - elsewhere - score),
         characters=state.characters,
         cells=max(1, state.rows * len(task.live.review.attributes)),
-        **counts,
+        pairs=pairs,
+        decided=decided,
+        skipped=skipped,
+        flagged=flagged,
     )
     return found, before + 1
 

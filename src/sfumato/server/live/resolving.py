@@ -316,9 +316,8 @@ def _book(
         return
     resolution.modes = modes_text(task.state.modes(number))
     resolution.save(update_fields=["modes"])
-    task.charge(answer)
     told = {**detail, "cost": answer.cost, "modes": resolution.modes}
-    append(task.account, action, _resource(task, number), told)
+    append(task.account, action, _resource(task, number), told, task.charge(answer))
 
 
 def _shown(task: Task, resolution: Resolution, refusal: Refusal | None) -> Shown:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -16,10 +16,12 @@ from sfumato.review.state.worker import WorkerState
 from sfumato.server.audit.append import append
 from sfumato.server.live.memory import Held, Live, forget_states, kept, lock_of
 from sfumato.server.live.reviews import live_of, with_budget
+from sfumato.server.live.rows import Rows, read_rows, write_charge, write_shown
 from sfumato.server.live.stop import Stop
 from sfumato.server.live.workers import modes_text, state_of
 from sfumato.server.permissions.rules import Action, decide
 from sfumato.server.store.models import Account, Allowance, Dealt, Project, Spent
+from sfumato.server.store.statements import Statement
 
 _TINY = 1e-12
 """Differences of sums of scores below this are of their rounding."""
@@ -43,6 +45,8 @@ class Task:
         What the worker has been shown of its source.
     held
         What the worker has been shown of it.
+    asked
+        The pair that the request is about, ``None`` where the worker has none of that id.
     changed
         Whether memory is ahead of the database.
     """
@@ -53,6 +57,7 @@ class Task:
     allowance: Allowance
     spent: Spent
     held: Held
+    asked: Dealt | None = None
     changed: bool = False
 
     @property
@@ -66,13 +71,11 @@ class Task:
         other = self.spent.score - self.allowance.spent
         return other if other > _TINY else 0.0
 
-    def dealt(self, token: str, action: Action) -> Dealt:
-        """A pair of the worker's that may be acted on.
+    def dealt(self, action: Action) -> Dealt:
+        """The pair that the request is about, where it may be acted on.
 
         Parameters
         ----------
-        token
-            Its id on the worker's page.
         action
             What is to be done with it.
 
@@ -81,11 +84,9 @@ class Task:
         Stop
             If there is none, or it may not.
         """
-        found = Dealt.objects.filter(project=self.project, worker=self.account, token=token)
-        dealt = found.select_related("pair").first()
+        dealt = self.asked
         if dealt is None:
             raise Stop(404, "There is no such pair on your pages.")
-        dealt.project = self.project
         permission = decide(self.account, action, dealt)
         if not permission.allowed:
             taken = dealt.taken_back is not None
@@ -109,7 +110,13 @@ class Task:
         self.book(dealt, answer, "show", {})
         return answer
 
-    def note(self, dealt: Dealt, action: str, detail: dict[str, Any]) -> None:
+    def note(
+        self,
+        dealt: Dealt,
+        action: str,
+        detail: dict[str, Any],
+        along: Sequence[Statement] = (),
+    ) -> None:
         """Add an entry on a pair to the audit log.
 
         Parameters
@@ -120,8 +127,11 @@ class Task:
             What was done with it.
         detail
             More of it; never a value.
+        along
+            What it tells of, where that is still to be written.
         """
-        append(self.account, action, f"project {self.project.id}/pair {dealt.token}", detail)
+        resource = f"project {self.project.id}/pair {dealt.token}"
+        append(self.account, action, resource, detail, along)
 
     def book(
         self, dealt: Dealt, answer: Charge | Refusal, action: str, detail: dict[str, Any]
@@ -143,39 +153,36 @@ class Task:
             self.note(dealt, action, {**detail, "refused": answer.reason.value})
             return
         dealt.modes = modes_text(self.state.modes(dealt.pair.number))
-        dealt.save(update_fields=["modes", "shown"])
-        self.charge(answer)
+        along = [write_shown(dealt), *self.charge(answer)]
         detail = {**detail, "cost": answer.cost, "modes": dealt.modes}
         if answer.below_k:
             detail["below k"] = True
-        self.note(dealt, action, detail)
+        self.note(dealt, action, detail, along)
 
-    def charge(self, answer: Charge) -> None:
-        """Write a charge into the database, which memory holds already.
+    def charge(self, answer: Charge) -> list[Statement]:
+        """Statements that write a charge into the database, which memory holds already.
 
         Parameters
         ----------
         answer
             The charge.
         """
-        allowance, spent = self.allowance, self.spent
+        allowance, combined = self.allowance, self.live.combined
         allowance.units += answer.units
         allowance.spent += answer.cost
         allowance.version += 1
-        allowance.save(update_fields=["units", "spent", "version"])
         self.held.version = allowance.version
         self.live.combined_version += 1
         if answer.units:
-            spent.score += answer.cost
-            spent.save(update_fields=["score"])
-        combined = self.live.combined
-        if combined is not None and combined.units != self.project.combined_units:
-            self.project.combined_units = combined.units
-            self.project.save(update_fields=["combined_units"])
+            self.spent.score += answer.cost
+        if combined is None or combined.units == self.project.combined_units:
+            return write_charge(None, allowance, self.spent)
+        self.project.combined_units = combined.units
+        return write_charge(self.project, allowance, self.spent)
 
 
 @contextmanager
-def task_of(account: Account, project_id: UUID) -> Iterator[Task]:
+def task_of(account: Account, project_id: UUID, token: str = "") -> Iterator[Task]:
     """A worker's task, for one request: with its lock, in one transaction.
 
     All of it is in the database when the block is left, or none of it; where it fails, what is
@@ -187,6 +194,8 @@ def task_of(account: Account, project_id: UUID) -> Iterator[Task]:
         The worker.
     project_id
         The project.
+    token
+        The id on the worker's page of the pair that the request is about.
 
     Yields
     ------
@@ -200,14 +209,14 @@ def task_of(account: Account, project_id: UUID) -> Iterator[Task]:
     """
     with lock_of(project_id):
         if kept(project_id) is None:  # reading it takes a while, and no transaction waits for it
-            live_of(_permitted(account, project_id, lock=False))
+            live_of(_permitted(account, read_rows(account, project_id)).project)
         task: Task | None = None
         begun = done = False
         try:
             with transaction.atomic(durable=True):
-                project = _permitted(account, project_id, lock=True)
+                rows = _permitted(account, read_rows(account, project_id, token))
                 begun = True
-                task = _task(account, project)
+                task = _task(account, rows)
                 yield task
             done = True
         finally:
@@ -215,28 +224,29 @@ def task_of(account: Account, project_id: UUID) -> Iterator[Task]:
                 forget_states(project_id)
 
 
-def _permitted(account: Account, project_id: UUID, *, lock: bool) -> Project:
-    projects = Project.objects.filter(pk=project_id).defer("attributes", "weights")
-    project = (projects.select_for_update(no_key=True) if lock else projects).first()
+def _permitted(account: Account, rows: Rows | None) -> Rows:
+    project = rows.project if rows else None
     permission = decide(account, Action.WORK, project)
-    if project is not None and permission.allowed:
-        return project
+    if rows is not None and permission.allowed:
+        return rows
     if project is None or not decide(account, Action.SEE_PROJECT, project).allowed:
         raise Stop(404, "There is no such project, or you do not take part in it.")
     raise Stop(403, permission.reason)
 
 
-def _task(account: Account, project: Project) -> Task:
+def _task(account: Account, rows: Rows) -> Task:
+    project, allowance, spent = rows.project, rows.allowance, rows.spent
     live = live_of(project)
-    allowance, _ = Allowance.objects.select_for_update().get_or_create(
-        project=project, worker=account, defaults={"budget": live.review.settings.budget}
-    )
-    spent, _ = Spent.objects.select_for_update().get_or_create(
-        fingerprint=project.fingerprint, worker=account.pseudonym
-    )
-    task = Task(
-        account, project, live, allowance, spent, state_of(live, project, account, allowance)
-    )
+    if allowance is None:
+        allowance, _ = Allowance.objects.select_for_update().get_or_create(
+            project=project, worker=account, defaults={"budget": live.review.settings.budget}
+        )
+    if spent is None:
+        spent, _ = Spent.objects.select_for_update().get_or_create(
+            fingerprint=project.fingerprint, worker=account.pseudonym
+        )
+    held = state_of(live, project, account, allowance, rows.versions)
+    task = Task(account, project, live, allowance, spent, held, rows.dealt)
     _set_budget(task)
     return task
 

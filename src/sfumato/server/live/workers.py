@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from django.db.models import Sum
-
 from sfumato.review.modes import Mode
 from sfumato.review.state.combined import CombinedState
 from sfumato.review.state.worker import WorkerState
@@ -12,7 +10,9 @@ from sfumato.server.live.memory import Held, Live
 from sfumato.server.store.models import Account, Allowance, Dealt, Project
 
 
-def state_of(live: Live, project: Project, worker: Account, allowance: Allowance) -> Held:
+def state_of(
+    live: Live, project: Project, worker: Account, allowance: Allowance, versions: int
+) -> Held:
     """The state of a worker, of the version that the database has.
 
     Parameters
@@ -25,8 +25,10 @@ def state_of(live: Live, project: Project, worker: Account, allowance: Allowance
         The worker.
     allowance
         The worker's allowance, read in the present transaction.
+    versions
+        The sum of the versions of all allowances of the project, read in the same.
     """
-    combined = _combined(live, project)
+    combined = _combined(live, project, versions)
     held = live.workers.get(worker.pk)
     if held is None or held.version != allowance.version:
         held = Held(allowance.version, _restored(live, project, worker, allowance, combined))
@@ -45,16 +47,15 @@ def modes_text(modes: tuple[Mode, ...]) -> str:
     return "".join(str(int(mode)) for mode in modes)
 
 
-def _combined(live: Live, project: Project) -> CombinedState:
+def _combined(live: Live, project: Project, versions: int) -> CombinedState:
     """What all workers have been shown; states that were added to an older one go with it."""
-    version = Allowance.objects.filter(project=project).aggregate(sum=Sum("version"))["sum"]
-    if live.combined is None or live.combined_version != version:
+    if live.combined is None or live.combined_version != versions:
         live.workers.clear()
         combined = CombinedState(live.review, project.rows)
         shown = Dealt.objects.filter(project=project).exclude(modes="")
         for pair, modes in shown.values_list("pair__number", "modes"):
             combined.take(pair, _modes(modes))
-        live.combined, live.combined_version = combined, version
+        live.combined, live.combined_version = combined, versions
     return live.combined
 
 

@@ -173,11 +173,13 @@ def _scores(
     with lock_of(project.pk):
         live = live_of(project)
         with transaction.atomic():
-            for each in Allowance.objects.filter(project=project).select_related("worker"):
+            allowances = list(Allowance.objects.filter(project=project).select_related("worker"))
+            versions = sum(each.version for each in allowances)
+            for each in allowances:
                 if each.worker_id == project.manager_id:
                     manager = float(kapr_of(each.units, rules.k, each.rows or 1, attributes))
                     continue
-                state = state_of(live, project, each.worker, each).state
+                state = state_of(live, project, each.worker, each, versions).state
                 found[each.worker_id] = (state.score, each.budget, state.characters)
     combined = float(kapr_of(project.combined_units, rules.k, project.rows or 1, attributes))
     return found, manager, combined

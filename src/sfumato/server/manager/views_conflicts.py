@@ -16,6 +16,7 @@ from sfumato.server.manager.decisions import decisions_of
 from sfumato.server.permissions.rules import Action
 from sfumato.server.store.models import Account, Dealt, Project, Resolution
 from sfumato.server.worker.drawing import REFUSED, draw_pair
+from sfumato.server.worker.fragments import meters_fragment
 from sfumato.server.worker.meters import meters
 from sfumato.server.worker.requests import number_in
 
@@ -64,7 +65,7 @@ def conflict(request: HttpRequest, project: Project, number: int) -> HttpRespons
         "project": project,
         "number": number,
         "pair": draw_pair(shown.view, shown.standing, exact=shown.exact),
-        "meters": meters(shown.standing)[:2],
+        "meters": meters_fragment(meters(shown.standing)[:2]),
         "answers": _of_pair(project, number),
         "flags": _flags(project).get(number, []),
         "next": next((other for other in others if other != number), None),
@@ -123,11 +124,14 @@ def conflict_resolve(request: HttpRequest, project: Project, number: int) -> Htt
 
 
 def _flags(project: Project) -> dict[int, list[str]]:
-    """By pair, the workers who ask the manager to look."""
+    """By pair, the workers who ask the manager to look, and whether they wrote a note.
+
+    That there is one, never what it says: a note may repeat what its worker paid to see.
+    """
     flags: dict[int, list[str]] = {}
     asked = Dealt.objects.filter(project=project, flagged=True).order_by("worker__name")
-    for number, name in asked.values_list("pair__number", "worker__name"):
-        flags.setdefault(number, []).append(name)
+    for number, name, note in asked.values_list("pair__number", "worker__name", "note"):
+        flags.setdefault(number, []).append(f"{name}, who wrote a note" if note else name)
     return flags
 
 

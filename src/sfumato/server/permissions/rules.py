@@ -69,6 +69,21 @@ def decide(actor: Account | None, action: Action, resource: Resource = None) -> 
     return _RULES[action](actor, resource)
 
 
+def know_member(project: Project, account: Account, *, is_member: bool) -> None:
+    """Tell the rules what was read along with a project, for the request that it was read for.
+
+    Parameters
+    ----------
+    project
+        The project.
+    account
+        An account.
+    is_member
+        Whether it takes part in the project.
+    """
+    _members_known(project)[account.pk] = is_member
+
+
 def _custodian_of(actor: Account, project: Project) -> Permission:
     if not actor.has_role(Role.CUSTODIAN):
         return Permission(False, "Only a custodian may do this.")
@@ -92,10 +107,15 @@ def _open(project: Project, permission: Permission) -> Permission:
 
 
 def _is_member(actor: Account, project: Project) -> bool:
-    known: dict[int, bool] = project.__dict__.setdefault("members_known", {})
+    known = _members_known(project)
     if actor.pk not in known:  # asked several times in a request, which has a project of its own
         known[actor.pk] = project.members.filter(account=actor).exists()
     return known[actor.pk]
+
+
+def _members_known(project: Project) -> dict[int, bool]:
+    known: dict[int, bool] = project.__dict__.setdefault("members_known", {})
+    return known
 
 
 def _managed(actor: Account, resource: Resource) -> Permission:

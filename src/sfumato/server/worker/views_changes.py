@@ -12,12 +12,14 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
-from sfumato.server.live.deciding import decide_pair, flag, skip, withdraw, write_note
+from sfumato.server.live.deciding import decide_pair, mark, write_note
 from sfumato.server.live.opening import Answer, open_cells
 from sfumato.server.live.stop import Stop
+from sfumato.server.store.models import EventKind
 from sfumato.server.worker.requests import number_in, wants_json, workers_view
 from sfumato.server.worker.views_page import fragment, refused
 
+Verb = Callable[[HttpRequest, UUID, str], Answer]
 MOST_ATTRIBUTES = 64
 _COST = re.compile(r"[0-9]{1,6}\.[0-9]{1,20}")
 
@@ -74,33 +76,21 @@ def _decide(request: HttpRequest, project_id: UUID, token: str) -> Answer:
     return decide_pair(request.user, project_id, token, decision)
 
 
-def _withdraw(request: HttpRequest, project_id: UUID, token: str) -> Answer:
-    return withdraw(request.user, project_id, token)
-
-
-def _skip(request: HttpRequest, project_id: UUID, token: str) -> Answer:
-    return skip(request.user, project_id, token)
-
-
-def _flag(request: HttpRequest, project_id: UUID, token: str) -> Answer:
-    return flag(request.user, project_id, token, on=True)
-
-
-def _unflag(request: HttpRequest, project_id: UUID, token: str) -> Answer:
-    return flag(request.user, project_id, token, on=False)
+def _mark(kind: EventKind) -> Verb:
+    return lambda request, project_id, token: mark(request.user, project_id, token, kind)
 
 
 def _note(request: HttpRequest, project_id: UUID, token: str) -> Answer:
     return write_note(request.user, project_id, token, request.POST.get("note", ""))
 
 
-VERBS: dict[str, Callable[[HttpRequest, UUID, str], Answer]] = {
+VERBS: dict[str, Verb] = {
     "open": _open,
     "decide": _decide,
-    "withdraw": _withdraw,
-    "skip": _skip,
-    "flag": _flag,
-    "unflag": _unflag,
+    "withdraw": _mark(EventKind.WITHDRAWN),
+    "skip": _mark(EventKind.SKIPPED),
+    "flag": _mark(EventKind.FLAGGED),
+    "unflag": _mark(EventKind.UNFLAGGED),
     "note": _note,
 }
 """What can be done with a pair."""

@@ -6,13 +6,13 @@ from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
-from django.template.loader import render_to_string
 from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from sfumato.review.values import Mark, Rarity
 from sfumato.server.live.opening import Answer, show_page, show_pair
-from sfumato.server.worker.drawing import REFUSED, Drawing, draw_pair
+from sfumato.server.worker.drawing import REFUSED, draw_pair
+from sfumato.server.worker.fragments import meters_fragment, pair_fragment
 from sfumato.server.worker.marks import MEANING, draw_mark, draw_rarity
 from sfumato.server.worker.meters import meters
 from sfumato.server.worker.requests import number_in, wants_json, workers_view
@@ -35,8 +35,16 @@ def work(request: HttpRequest, project_id: UUID) -> HttpResponse:
     context = {
         "project_id": project_id,
         "page": page,
-        "meters": meters(page.standing),
-        "pairs": [draw_pair(each, page.standing, exact=page.exact) for each in page.pairs],
+        "meters": meters_fragment(meters(page.standing)),
+        "pairs": [
+            pair_fragment(
+                request,
+                project_id,
+                draw_pair(each, page.standing, exact=page.exact),
+                page.number,
+            )
+            for each in page.pairs
+        ],
         "legend": [(draw_mark(mark), MEANING[mark]) for mark in Mark],
         "bands": [(draw_rarity(band), band.value) for band in Rarity],
     }
@@ -81,9 +89,9 @@ def fragment(request: HttpRequest, project_id: UUID, answer: Answer) -> HttpResp
     body = {
         "ok": True,
         "token": answer.pair.token,
-        "pair": _pair(request, project_id, drawing),
-        "others": {each.view.token: _pair(request, project_id, each) for each in others},
-        "standing": render_to_string("worker/meters.html", {"meters": meters(answer.standing)}),
+        "pair": pair_fragment(request, project_id, drawing),
+        "others": {each.view.token: pair_fragment(request, project_id, each) for each in others},
+        "standing": meters_fragment(meters(answer.standing)),
         "decided": drawing.state == "decided",
         "said": drawing.said,
         "refused": refused(answer),
@@ -102,8 +110,3 @@ def refused(answer: Answer) -> str:
     if answer.repriced:
         return "it costs more now; its cost is shown anew"
     return REFUSED[answer.refusal.reason] if answer.refusal else ""
-
-
-def _pair(request: HttpRequest, project_id: UUID, drawing: Drawing) -> str:
-    context = {"project_id": project_id, "pair": drawing}
-    return render_to_string("worker/pair.html", context, request)

@@ -1,0 +1,97 @@
+"""Plain SQL statements for what every click asks, several in one trip to the database."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, TypeVar, cast
+
+from django.db import connection, models
+from django.db.models.sql import Query
+
+Statement = tuple[str, Sequence[Any]]
+Row = tuple[Any, ...]
+Kind = TypeVar("Kind", bound=models.Model)
+
+
+def ask(*statements: Statement) -> list[list[Row]]:
+    """Run statements in their order, and give the rows of each.
+
+    PostgreSQL gets them in one message; each of them sees what others committed before it began.
+
+    Parameters
+    ----------
+    *statements
+        Each with a ``%s`` for every one of its values.
+    """
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            values = [value for _, given in statements for value in given]
+            cursor.execute("; ".join(text for text, _ in statements), values)
+            found = [cursor.fetchall() if cursor.description else []]
+            while cursor.nextset():
+                found.append(cursor.fetchall() if cursor.description else [])
+            return found
+        found = []
+        for text, given in statements:
+            cursor.execute(text, given)
+            found.append(cursor.fetchall() if cursor.description else [])
+        return found
+
+
+def locks_rows() -> bool:
+    """Whether the database locks rows; on SQLite a transaction has the only write lock."""
+    return connection.vendor == "postgresql"
+
+
+def columns(names: Sequence[str], table: str) -> str:
+    """Columns as a statement names them.
+
+    Parameters
+    ----------
+    names
+        Their names.
+    table
+        How the statement calls their table.
+    """
+    return ", ".join(f"{table}.{name}" for name in names)
+
+
+def value(attribute: Any, given: Any) -> Any:
+    """A value as the database has it.
+
+    Parameters
+    ----------
+    attribute
+        Attribute of a model that it is of, such as ``Project.id``.
+    given
+        The value.
+    """
+    return attribute.field.get_db_prep_value(given, connection, prepared=False)
+
+
+def instance(model: type[Kind], names: Sequence[str], row: Row) -> Kind:
+    """A row as a model; fields that are not among its columns are read where they are needed.
+
+    Parameters
+    ----------
+    model
+        The model.
+    names
+        Names of its columns, in its own order.
+    row
+        The values.
+    """
+    values = list(row)
+    for place, expression, convert in _converters(cast(Any, model), tuple(names)):
+        for each in convert:
+            values[place] = each(values[place], expression, connection)
+    return model.from_db(connection.alias, list(names), values)
+
+
+@cache
+def _converters(model: Any, names: tuple[str, ...]) -> tuple[tuple[int, Any, tuple[Any, ...]], ...]:
+    """Per place of a column that is not as Python has it, what makes it so."""
+    shown = [getattr(model, name).field.get_col("") for name in names]
+    found = Query(model).get_compiler(connection=connection).get_converters(shown)
+    return tuple((place, each, tuple(convert)) for place, (convert, each) in found.items())

@@ -1,0 +1,121 @@
+"""Processes that start quickly: forked from one that has the libraries, and nothing else."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import Any
+
+LIBRARIES = (
+    *("pyarrow.parquet", "scipy.stats", "sklearn.metrics", "krippendorff", "regex", "psycopg"),
+    *("cryptography.hazmat.primitives.ciphers.aead", "waitress.server", "whitenoise", "csp"),
+    *("django.core.management", "django.core.handlers.wsgi", "django.forms", "django.test"),
+    *("django.db.migrations.executor", "django.db.backends.sqlite3.base", "jinja2", "segno"),
+    *("sfumato.cli.app", "sfumato.review.state.worker", "sfumato.reports.review.disclosure"),
+    *("sfumato.review.project.mixing", "sfumato.review.project.from_tables"),
+    *("sfumato.review.decisions.agreement", "sfumato.review.decisions.gold"),
+    *("sfumato.review.hints.hint", "sfumato.review.anonymity.index"),
+)
+"""What takes long to import and knows of no server."""
+_context = multiprocessing.get_context("forkserver")
+_context.set_forkserver_preload(list(LIBRARIES))
+
+
+@dataclass
+class Forked:
+    """A process, asked as one of `subprocess` is."""
+
+    process: BaseProcess
+
+    @property
+    def pid(self) -> int:
+        """Its number."""
+        return int(self.process.pid or 0)
+
+    def poll(self) -> int | None:
+        """Its exit code, ``None`` while it runs."""
+        return self.process.exitcode
+
+    def send_signal(self, number: int) -> None:
+        """Send it a signal."""
+        os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        """End it at once."""
+        self.process.kill()
+
+    def wait(self, seconds: float | None = None) -> int:
+        """Its exit code, once it has ended."""
+        self.process.join(seconds)
+        code = self.process.exitcode
+        assert code is not None, "the process does not end"
+        return code
+
+
+def start(words: list[str], out: Path, err: Path | None = None) -> Forked:
+    """Start a command of sfumato that writes into files.
+
+    Parameters
+    ----------
+    words
+        The command.
+    out, err
+        The file of its output, and that of its errors where it is another one.
+    """
+    return Forked(_started(_command, words, out, err or out))
+
+
+def answer(function: Callable[[Any], Any], given: Any) -> Any:
+    """What a function answers in a process of its own.
+
+    Parameters
+    ----------
+    function
+        The function, of a module.
+    given
+        What it is given.
+    """
+    here, there = _context.Pipe(duplex=False)
+    process = _started(_answer, function, given, there)
+    there.close()
+    try:
+        return here.recv()
+    except EOFError:
+        raise AssertionError("the process failed; what it said is above") from None
+    finally:
+        process.join()
+        here.close()
+
+
+def _started(function: Callable[..., None], *given: Any) -> BaseProcess:
+    """A process that runs a function, and imports nothing of whoever asks for it."""
+    process = _context.Process(target=function, args=given)
+    main = sys.modules["__main__"].__dict__
+    file = main.pop("__file__", None)  # it would be imported by the process
+    try:
+        process.start()
+    finally:
+        if file is not None:
+            main["__file__"] = file
+    return process
+
+
+def _command(words: list[str], *said: Path) -> None:
+    for number, path in enumerate(said, 1):
+        with path.open("ab") as file:
+            os.dup2(file.fileno(), number)
+    sys.argv = ["sfumato", *words]
+    from sfumato.cli.app import main
+
+    main()
+
+
+def _answer(function: Callable[[Any], Any], given: Any, there: Connection) -> None:
+    there.send(function(given))
+    there.close()

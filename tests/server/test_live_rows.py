@@ -1,0 +1,85 @@
+"""What a click reads and writes by plain statements: the same as the models say, and not much."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from server.clinic import Browser, account, body, review_project, stored
+
+
+def _fields(model: Any) -> dict[str, Any]:
+    """The fields of a model that were read, with their values."""
+    loaded = set(model.__dict__)
+    return {
+        field.attname: getattr(model, field.attname)
+        for field in model._meta.concrete_fields
+        if field.attname in loaded
+    }
+
+
+def test_rows_are_those_of_the_models() -> None:
+    from sfumato.server.live.rows import read_rows
+    from sfumato.server.store.models import Allowance, Dealt, Project, Spent
+
+    project, worker = stored()
+    browser = Browser(worker, project)
+    browser.get()
+    token = browser.tokens()[0]
+    body(browser.open(token, [0], 2))
+    body(browser.post(token, "flag"))
+    body(browser.post(token, "note", note="n"))
+    rows = read_rows(worker, project.id, token)
+    assert rows is not None
+    assert rows.dealt is not None
+    found = (rows.project, rows.allowance, rows.spent, rows.dealt, rows.dealt.pair)
+    dealt = Dealt.objects.select_related("pair").get(token=token)
+    models = (Project.objects.get(), Allowance.objects.get(), Spent.objects.get(), dealt)
+    for one, two in zip(found, (*models, dealt.pair), strict=True):
+        assert one == two
+        read = _fields(one)
+        assert len(read) >= 3
+        whole = _fields(two)
+        assert {name: (whole[name], type(whole[name])) for name in read} == {
+            name: (value, type(value)) for name, value in read.items()
+        }
+    assert rows.versions == models[1].version > 0
+    assert rows.project.attributes == project.attributes, "what was not read is read when asked for"
+
+
+def test_nobody_elses_rows_are_read() -> None:
+    from sfumato.server.live.rows import read_rows
+
+    project, worker = stored()
+    other = account("will", "worker")
+    token = Browser(worker, project).tokens()[0]
+    rows = read_rows(other, project.id, token)
+    assert rows is not None
+    assert (rows.allowance, rows.spent, rows.dealt) == (None, None, None)
+    assert rows.project.__dict__["members_known"] == {other.pk: False}
+    mine = read_rows(worker, project.id, "")
+    assert mine is not None
+    assert mine.dealt is None
+    assert mine.project.__dict__["members_known"] == {worker.pk: True}
+
+
+def test_a_click_asks_the_database_a_dozen_times() -> None:
+    from django.db import connection
+
+    project, worker = stored(review_project(k=1))
+    browser = Browser(worker, project)
+    browser.get()
+    token = browser.tokens()[3]  # no other pair is of its records
+    body(browser.open(token, [0], 2))
+    asked: list[str] = []
+
+    def note(run: Callable[..., Any], sql: str, *rest: Any) -> Any:
+        asked.append(sql)
+        return run(sql, *rest)
+
+    with connection.execute_wrapper(note):
+        body(browser.open(token, [1], 2))
+    writes = [sql.split()[1 if sql.strip().startswith("UPDATE") else 2] for sql in asked
+              if sql.strip().startswith(("UPDATE", "INSERT"))]  # fmt: skip
+    assert sorted(writes) == ["allowance", "audit_entry", "dealt", "project", "spent"]
+    assert len(asked) <= 12, asked
