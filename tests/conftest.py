@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -53,3 +54,33 @@ def chromium() -> Path:
         if found:
             return Path(found)
     missing("no Chromium; install Debian's chromium or set SFUMATO_CHROMIUM to its path")
+
+
+SPARK = {
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+}
+"""A Spark that starts fast and compiles little: the tests' tables are small."""
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A Spark session on this machine, one for all tests of a worker."""
+    if shutil.which("java") is None:
+        missing("no Java; install Debian's default-jre-headless")
+    sql = pytest.importorskip("pyspark.sql")
+    builder = sql.SparkSession.builder.master("local[2]").appName("sfumato")
+    warehouse = tmp_path_factory.mktemp("spark") / "warehouse"
+    for name, value in {**SPARK, "spark.sql.warehouse.dir": str(warehouse)}.items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    yield session
+    session.stop()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests with Spark come first and together: they take longest, and one worker starts it."""
+    items.sort(key=lambda item: "spark" not in getattr(item, "fixturenames", ()))

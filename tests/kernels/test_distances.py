@@ -67,7 +67,7 @@ def test_sides_are_the_naive_distances(compiled, case):
     held = np.array([v for row in rows for v in row], dtype=np.int32)
     counts = np.array(
         [each[2].count(v) for each, row in zip(persons, rows, strict=True) for v in row],
-        dtype=np.int64,
+        dtype=np.int32,
     )
     shared = (
         np.arange(len(persons), dtype=np.int32),

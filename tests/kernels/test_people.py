@@ -52,7 +52,7 @@ def test_sums(file):
     for p, own in enumerate(owned(person, persons, codes)):
         total, square, present, lowest, highest = (each[p] for each in found[0])
         assert total == sum(values[code] for code in own)
-        assert square == sum(values[code] ** 2 for code in own)
+        assert square == sum(values[code] * values[code] for code in own)
         assert present == len(own)
         assert (lowest, highest) == ((min(own), max(own)) if own else (2**31 - 1, -1))
 

@@ -52,7 +52,7 @@ class Records:
         self.values = np.concatenate([*columns, []]).astype(np.int32)
         self.counts = np.concatenate(
             [*(row[at] for row, at in zip(held, columns, strict=True)), []]
-        ).astype(np.int64)
+        ).astype(np.int32)
 
     def indicators(self, people):
         """The 0/1 columns of these persons' records."""
@@ -221,8 +221,9 @@ def many(persons, attributes=4, axes=4, size=5, equal=False):
     edges = np.unique(np.concatenate([rng.choice(persons // 2, 19, replace=False), [persons]]))
     if len(edges) % 2:
         edges = edges[1:]
+    low, high = edges.reshape(-1, 2).T.copy()
     return Records(
-        rng.permutation(persons).astype(np.int32), edges[::2], edges[1::2], records, numbers,
+        rng.permutation(persons).astype(np.int32), low, high, records, numbers,
         categories, [size] * axes, np.repeat([0.5, 0.3, 1.0, 0.7], size),
         np.repeat(np.arange(axes), size).astype(np.int32),
     )  # fmt: skip

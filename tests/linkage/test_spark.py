@@ -1,6 +1,5 @@
 """Spark by one option: the pairs of DuckDB, and nearly its scores."""
 
-import shutil
 import sys
 
 import numpy as np
@@ -18,12 +17,6 @@ SPEC = LinkSpec(
     columns={"given_name": "given name", "surname": "surname", "dob": "date"},
     blocking=["surname:sound", "dob"],
 )
-OPTIONS = {
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.shuffle.partitions": "2",
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
-}
 
 
 def linked(**options):
@@ -31,18 +24,12 @@ def linked(**options):
     return link(tables, SPEC, seed=1, **options)
 
 
-@pytest.fixture(scope="module")
-def session():
-    if shutil.which("java") is None:
-        pytest.skip("no Java")
-    sql = pytest.importorskip("pyspark.sql")
+@pytest.fixture
+def session(spark):
     pytest.importorskip("splink")
-    builder = sql.SparkSession.builder.master("local[2]").appName("sfumato")
-    for name, value in OPTIONS.items():
-        builder = builder.config(name, value)
-    session = builder.getOrCreate()
-    yield session
-    session.stop()
+    yield spark
+    for table in spark.catalog.listTables():
+        spark.catalog.dropTempView(table.name)
 
 
 def test_pairs_and_scores_are_those_of_duckdb(session, capfd):

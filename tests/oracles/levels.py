@@ -29,4 +29,4 @@ def compressed(rng, persons, size):
     rows = [np.sort(rng.permutation(size)[: rng.integers(0, size + 1)]) for _ in range(persons)]
     offsets = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
     values = np.concatenate([*rows, []]).astype(np.int32)
-    return rows, offsets, values, rng.integers(1, 4, len(values))
+    return rows, offsets, values, rng.integers(1, 4, len(values)).astype(np.int32)

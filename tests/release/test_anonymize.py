@@ -311,7 +311,7 @@ def test_what_cannot_be_met_says_what_would_help():
         sf.anonymize(table, schema, sf.GBalance(0.85))
     assert "0.8199" in str(raised.value)
     assert [option.split(":")[0] for option in raised.value.options] == [
-        "cap the records of a person at 3 (cap_records=3)",
+        "cap the records of a person at 3 (cap_records=3, --cap-records 3)",
     ]
     capped = sf.anonymize(table, schema, sf.GBalance(0.85), cap_records=3)
     assert capped.risk.records == 15
@@ -326,7 +326,10 @@ def test_suppression_within_its_limit():
     schema = sf.Schema(person="id", quasi_identifiers={"age": "numeric"}, sensitive="ill")
     with pytest.raises(ConstraintsNotMetError) as raised:
         sf.anonymize(table, schema, sf.GBalance(0.9))
-    assert any("suppress 1 persons (suppress=0.0244)" in each for each in raised.value.options)
+    assert any(
+        "suppress 1 person (suppress=0.0244, --suppress 0.0244)" in each
+        for each in raised.value.options
+    )
     release = sf.anonymize(table, schema, sf.GBalance(0.9), suppress=0.05)
     assert (release.risk.persons, release.risk.records) == (40, 40)
     assert release.utility.suppressed_persons == 1
@@ -383,12 +386,22 @@ def test_options_out_of_range(options, message):
         sf.anonymize(table, schema, sf.KAnonymity(2), **options)
 
 
+@pytest.mark.parametrize("schema", ["schema.toml", {"person": "p"}, None])
+def test_what_is_no_schema(schema):
+    table, _ = worked_example()
+    for call in (sf.assess, lambda *data: sf.anonymize(*data, sf.KAnonymity(2))):
+        with pytest.raises(InputError, match=r"schema must be a Schema; found .*load_schema"):
+            call(table, schema)
+
+
 def test_promises_that_do_not_fit_the_schema():
     table, schema = worked_example()
     with pytest.raises(InputError, match="at least one promise"):
         sf.anonymize(table, schema)
     with pytest.raises(InputError, match="protocol of constraints"):
         sf.anonymize(table, schema, 0.5)
+    with pytest.raises(InputError, match="protocol of constraints; found the class GBalance"):
+        sf.anonymize(table, schema, sf.GBalance)
     with pytest.raises(InputError, match="must name a sensitive attribute"):
         sf.anonymize(table, schema, sf.HAffiliation(0.5, attribute="zip"))
     plain = schema.model_copy(update={"sensitive": ()})

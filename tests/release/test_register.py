@@ -117,7 +117,7 @@ def check(release, register, promises, person=None, *, exact):
             assert found.count_k >= promise.m
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(
     populations(),
     st.sampled_from(sorted(PROMISES)),
@@ -138,7 +138,7 @@ def test_one_record_each(population, name, cut, values, suppress):
         check(release, register, promises, exact=exact)
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(
     populations(several=True, missing=True),
     st.sampled_from(sorted(set(PROMISES) - {"low presence"})),
@@ -289,7 +289,7 @@ def test_coded_ends_hold_for_the_register():
     assert release.population.marketer.value == pytest.approx((3 + 1 / 4) / 4)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(
     populations(missing=True),
     st.sampled_from(["median", "search"]),

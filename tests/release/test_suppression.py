@@ -63,7 +63,7 @@ def ane_of(rows, table, kept):
     return (sum(distances) / max(len(distances), 1) + sum(unlike) / len(unlike)) / 2
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(files(), st.sampled_from(sorted(PROMISES)), st.sampled_from([0.05, 0.2, 0.5]))
 def test_the_others_never_lose_and_keep_the_promises(table, name, share):
     constraints, kept = PROMISES[name]

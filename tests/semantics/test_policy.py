@@ -25,7 +25,7 @@ def in_order(policy: Policy) -> str:
 
 
 @given(policies)
-@settings(max_examples=150)
+@settings(max_examples=60)
 def test_a_policy_survives_toml_and_turtle(tmp_path: Path, policy: Policy) -> None:
     for form in ("toml", "ttl"):
         file = tmp_path / f"policy.{form}"

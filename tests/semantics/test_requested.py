@@ -460,7 +460,7 @@ def work_of(case: Any, earlier: tuple[Any, ...] = ()) -> tuple[Asked, Known, Lin
     return asked, known, linked, linked.least_levels()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(cases())
 def test_the_rules_enforce_what_semantic_anonymity_needs(case: Any) -> None:
     asked, known, linked, start = work_of(case)
@@ -476,7 +476,7 @@ def test_the_rules_enforce_what_semantic_anonymity_needs(case: Any) -> None:
         assert one.loss == pytest.approx(other.loss)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(cases(), st.data())
 def test_a_naive_reader_of_two_releases_never_gets_below_k(case: Any, data: Any) -> None:
     made, naive = case[0], built(case)[4]

@@ -40,7 +40,7 @@ def leaf(code):
     return None if code < 0 else int(code)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(cases(), st.data())
 def test_the_naive_reader_never_gets_below_k_and_no_cheaper_way_holds(case, data) -> None:
     made, k = case[0], min(case[4], len(case[2]))
@@ -77,7 +77,7 @@ def test_the_naive_reader_never_gets_below_k_and_no_cheaper_way_holds(case, data
         assert set(change.associations) <= set(associations)
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(cases(), st.data())
 def test_several_releases_leave_no_fewer_than_k_or_than_before(case, data) -> None:
     made, k = case[0], min(case[4], len(case[2]))
@@ -100,7 +100,7 @@ def test_several_releases_leave_no_fewer_than_k_or_than_before(case, data) -> No
         assert got.exposed[row] == (min(least) < k)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(cases(), st.lists(st.tuples(*[st.floats(0.1, 9)] * 3), min_size=2, max_size=3))
 def test_releases_one_after_the_other_leave_k(case, weights) -> None:
     """Each is made with those before it: their reader never gets below k."""
@@ -122,7 +122,7 @@ def test_releases_one_after_the_other_leave_k(case, weights) -> None:
         assert holds(made, known, naive, held, [k] * len(naive))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(cases(), st.data())
 def test_a_person_whose_data_has_changed(case, data) -> None:
     """Releases that contradict each other: the later one is believed."""
@@ -143,7 +143,7 @@ def test_a_person_whose_data_has_changed(case, data) -> None:
         assert holds(made, known, naive, together([past, now]), least)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(cases())
 def test_reachable_is_what_the_naive_reader_reaches(case) -> None:
     made = case[0]

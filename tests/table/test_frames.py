@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import datetime as dt
-import shutil
 import uuid
 from collections.abc import Callable
 from typing import Any
 
 import duckdb
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -77,25 +77,46 @@ def test_like_is_arrow_for_anything_else(original: object) -> None:
     assert like(ARROW, original) is ARROW
 
 
-def test_spark() -> None:
-    if shutil.which("java") is None:
-        pytest.skip("no Java")
-    sql = pytest.importorskip("pyspark.sql")
-    builder = sql.SparkSession.builder.master("local[1]").appName("sfumato")
-    builder = builder.config("spark.ui.enabled", "false")
-    session = builder.config("spark.sql.shuffle.partitions", "1").getOrCreate()
-    try:
-        frame = session.createDataFrame(ARROW)
-        rows = rows_of(frame, ["age", "sex", "income", "born"])
-        assert rows == [
-            {"age": 30, "sex": "f", "income": 1.5, "born": dt.date(1990, 1, 2)},
-            {"age": 41, "sex": None, "income": None, "born": None},
-            {"age": 52, "sex": "m", "income": None, "born": dt.date(1970, 3, 4)},
-        ]
-        back = like(ARROW.select(["sex"]), frame)
-        assert [row.sex for row in back.collect()] == DATA["sex"]
-    finally:
-        session.stop()
+def test_spark(spark: Any) -> None:
+    frame = spark.createDataFrame(ARROW)
+    rows = rows_of(frame, ["age", "sex", "income", "born"])
+    assert rows == [
+        {"age": 30, "sex": "f", "income": 1.5, "born": dt.date(1990, 1, 2)},
+        {"age": 41, "sex": None, "income": None, "born": None},
+        {"age": 52, "sex": "m", "income": None, "born": dt.date(1970, 3, 4)},
+    ]
+    back = like(ARROW.select(["sex"]), frame)
+    assert [row.sex for row in back.collect()] == DATA["sex"]
+
+
+KINDS_MIXED: dict[str, list[Any]] = {
+    "a date and a number": [dt.date(2020, 1, 2), 5],
+    "a date and a moment": [dt.date(2020, 1, 2), dt.datetime(2020, 1, 2, 3)],  # noqa: DTZ001
+    "a moment and a number": [dt.datetime(2020, 1, 2), 5],  # noqa: DTZ001
+    "a time of day and a number": [dt.time(1), 5],
+    "a decimal number and a truth": [1.5, True],
+    "text and bytes": [CANARY, CANARY.encode()],
+    "text, then a date": [CANARY] * 200 + [dt.date(2020, 1, 2)],
+}
+
+
+@pytest.mark.parametrize("what", KINDS_MIXED)
+def test_objects_of_several_kinds_are_not_taken_for_one(what: str, refused: Refused) -> None:
+    frame = pd.DataFrame({"a": pd.Series([None, *KINDS_MIXED[what]], dtype=object)})
+    said = refused(lambda: rows_of(frame, ["a"]))
+    assert "column 'a' must hold values of one kind; found values of several kinds" in said
+    assert CANARY not in said
+
+
+def test_objects_of_one_kind_may_be_missing() -> None:
+    for missing in (None, float("nan"), pd.NA, pd.NaT):
+        for value in ("text", dt.date(2020, 1, 2), 7, True):
+            frame = pd.DataFrame({"a": pd.Series([value, missing], dtype=object)})
+            assert rows_of(frame, ["a"]) == [{"a": value}, {"a": None}]
+    numbers = pd.DataFrame({"a": pd.Series([1, np.int64(2), np.int8(3)], dtype=object)})
+    assert [row["a"] for row in rows_of(numbers, ["a"])] == [1, 2, 3]
+    truths = pd.DataFrame({"a": pd.Series([True, np.bool_(False)], dtype=object)})
+    assert [row["a"] for row in rows_of(truths, ["a"])] == [True, False]
 
 
 def test_many_batches_of_one_type() -> None:

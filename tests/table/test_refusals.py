@@ -188,6 +188,12 @@ def test_a_hierarchy_that_misses_a_leaf(tmp_path: Path) -> None:
         check_refused(source(a=["x", T, "y"]), "leaf", quasi_identifiers=quasi, missing=())
 
 
+@pytest.mark.parametrize("schema", ["schema.toml", Path("schema.toml"), {"person": "p"}, None])
+def test_what_is_no_schema(schema: Any) -> None:
+    with pytest.raises(InputError, match=r"schema must be a Schema; found .*load_schema"):
+        open_table(source(a=FULL), schema)
+
+
 def test_types_that_change_on_the_way() -> None:
     for changed, values in (("a", [T, T]), ("b", [T, T]), ("a", [[T], [T]])):
         parts = [{"a": [1, 2], "b": [1, 2]}, {"a": [1, 2], "b": [1, 2], changed: values}]

@@ -23,7 +23,7 @@ from sfumato.release.released import Form
 from sfumato.release.result import Release
 from sfumato.risk.presence import open_register
 from sfumato.risk.ranks import ranks_of
-from sfumato.schema import Schema
+from sfumato.schema import Schema, check_schema
 from sfumato.table.door import open_table
 from sfumato.table.table import Table
 
@@ -209,6 +209,7 @@ def _check_names(table: Table, options: Options) -> None:
 
 
 def _check_constraints(schema: Schema, constraints: Sequence[Constraint | Budget]) -> None:
+    check_schema(schema)
     if not constraints:
         raise InputError(
             "the release",
@@ -217,11 +218,12 @@ def _check_constraints(schema: Schema, constraints: Sequence[Constraint | Budget
             advice="give one, for example GBalance(0.9) or --g-balance 0.9",
         )
     for each in constraints:
-        if not isinstance(each, Budget) and not hasattr(each, "met"):
+        of = f"the class {each.__name__}" if isinstance(each, type) else type(each).__name__
+        if isinstance(each, type) or not (isinstance(each, Budget) or hasattr(each, "met")):
             raise InputError(
                 "each constraint",
                 "must follow the protocol of constraints",
-                found=type(each).__name__,
+                found=of,
                 accepted="GBalance, HAffiliation, KAnonymity, PidKAnonymity, LDiversity, ...",
             )
         if isinstance(each, (HAffiliation, LDiversity, TCloseness)):

@@ -138,7 +138,7 @@ def _cap_option(persons: PersonTable, constraints: Sequence[Constraint]) -> str:
         return ""
     lost = int(whole.records[0] - np.minimum(persons.records, low).sum())
     return (
-        f"cap the records of a person at {low} (cap_records={low}): "
+        f"cap the records of a person at {low} (cap_records={low}, --cap-records {low}): "
         f"loses {lost} records ({lost / whole.records[0]:.2%})"
     )
 
@@ -166,7 +166,8 @@ def _suppress_option(
     lost = table.persons - len(np.unique(table.person[remaining]))
     share = np.ceil(lost / table.persons * 1e4) / 1e4
     return (
-        f"suppress {lost} persons (suppress={share:g}): loses "
-        f"{table.records - len(remaining)} records "
+        f"suppress {lost} person{'s' * (lost != 1)} "
+        f"(suppress={share:g}, --suppress {share:g}): "
+        f"loses {table.records - len(remaining)} records "
         f"({(table.records - len(remaining)) / table.records:.2%})"
     )

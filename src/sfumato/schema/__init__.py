@@ -6,6 +6,7 @@ from sfumato.schema.model import (
     PrefixHierarchy,
     QuasiIdentifier,
     Schema,
+    check_schema,
 )
 from sfumato.schema.toml import dump_schema, load_schema, schema_to_dict
 
@@ -15,6 +16,7 @@ __all__ = [
     "PrefixHierarchy",
     "QuasiIdentifier",
     "Schema",
+    "check_schema",
     "dump_schema",
     "load_schema",
     "schema_to_dict",

@@ -130,7 +130,7 @@ class QuasiIdentifier(_Frozen):
     kind: Kind | None = None
     order: tuple[str, ...] | None = None
     hierarchy: HierarchySpec | None = None
-    weight: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
+    weight: Annotated[float, Field(gt=0, allow_inf_nan=False, strict=True)] = 1.0
     bottom: CodedFrom | None = None
     top: CodedFrom | None = None
 
@@ -270,6 +270,23 @@ _SAID = {
     "tuple_type": "must be a list",
 }
 """What is said instead of pydantic's words, by the type of its error."""
+
+
+def check_schema(value: object) -> None:
+    """Refuse what is no schema, such as the path of its file.
+
+    Raises
+    ------
+    InputError
+        If it is no `Schema`.
+    """
+    if not isinstance(value, Schema):
+        raise InputError(
+            "parameter schema",
+            "must be a Schema",
+            found=f"an object of type {type(value).__name__}",
+            accepted="sfumato.Schema(...), or what sfumato.load_schema(path) gives",
+        )
 
 
 def schema_error(error: ValidationError) -> InputError:

@@ -22,7 +22,7 @@ def load_schema(path: str | os.PathLike[str]) -> Schema:
         If the file cannot be read, is not TOML, or breaks a rule of `Schema`.
     """
     file = Path(path)
-    subject = f"schema file {file.name}"
+    subject = f"schema file {file.name or file}"
     try:
         text = file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:

@@ -14,7 +14,7 @@ from sfumato.core.progress import Progress, silent
 from sfumato.kernels.choose import SORTING, worth_compiling
 from sfumato.kernels.loading import load_compiler
 from sfumato.kernels.threads import in_threads, one_by_one, read_ahead
-from sfumato.schema import Kind, Schema
+from sfumato.schema import Kind, Schema, check_schema
 from sfumato.table.columns import MISSING, CodedColumn
 from sfumato.table.encoding.accumulate import Accumulator, RawColumn, at_rows
 from sfumato.table.encoding.arrow_types import check_utf8
@@ -69,6 +69,7 @@ def open_table(
         If the file lacks a column of the schema, a record has no person id, or a column does
         not hold what its role and kind need.
     """
+    check_schema(schema)
     if isinstance(data, Table):
         return _opened_before(data, schema, keep_source)
     source = data if isinstance(data, Source) else open_source(data, delimiter=delimiter)

@@ -95,6 +95,11 @@ BOTH = [
         options=("--report", "report.html"),
     ),
     Case(
+        "the folder as schema",
+        "schema file \\. must be a file that can be read; found a folder",
+        schema=".",
+    ),
+    Case(
         "a schema in no folder",
         "schema file s.toml must be a file that can be read; found no such",
         schema="none/s.toml",

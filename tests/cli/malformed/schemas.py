@@ -217,6 +217,10 @@ FIELDS = [
         "age.weight: Input should be a valid number",
         f'weight = "{CANARY}"',
     ),
+    quasi(
+        "a weight in quotes", "age.weight: Input should be a valid number", f'weight = "{NUMBER}"'
+    ),
+    quasi("a weight that is true", "age.weight: Input should be a valid number", "weight = true"),
     quasi("an infinite weight", "age.weight: Input should be a finite number", "weight = inf"),
     quasi("a weight that is no number", "age.weight: Input should be", "weight = nan"),
     quasi("weights as a list", "age.weight: Input should be a valid number", "weight = [1]"),

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
+from datetime import date, datetime
+from numbers import Number
 from typing import Any
 
 import narwhals as nw
+import numpy as np
 import pyarrow as pa
 from narwhals.exceptions import DuplicateError, NarwhalsError
 
@@ -23,6 +26,9 @@ from sfumato.table.sources.batches import (
 )
 
 SUBJECT = "dataframe"
+
+_KINDS = (datetime, date, (bool, np.bool_), Number)
+"""The narrower before the wider."""
 
 _ENGINE_ERRORS = (
     ("polars.exceptions", "PolarsError"),
@@ -163,10 +169,23 @@ def _array(frame: nw.DataFrame[Any], name: str) -> pa.Array | pa.ChunkedArray:
     series = frame.get_column(name)
     if frame.implementation.is_polars() and series.dtype == nw.Object:
         raise _several_kinds(name)
+    if frame.implementation.is_pandas() and series.to_native().dtype == object:
+        _check_one_kind(series.to_native(), name)
     try:
         return series.to_arrow()
     except (pa.ArrowException, NarwhalsError, TypeError, ValueError, OverflowError):
         raise _several_kinds(name) from None
+
+
+def _check_one_kind(objects: Any, name: str) -> None:
+    """Arrow takes numbers among dates for dates, and cuts the time off moments among them."""
+    if len({_kind(each) for each in set(map(type, objects.dropna()))}) > 1:
+        raise _several_kinds(name)
+
+
+def _kind(of: type) -> object:
+    """What counts as one kind; a moment is a date in Python, and a truth value is a number."""
+    return next((kind for kind in _KINDS if issubclass(of, kind)), of)
 
 
 def _several_kinds(name: str) -> InputError:
