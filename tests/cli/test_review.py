@@ -20,7 +20,6 @@ from hypothesis import strategies as st
 
 from sfumato.cli.review.begin import begin
 from sfumato.cli.review.loop import Loop
-from sfumato.cli.review.opened import open_folder
 from sfumato.core.progress import silent
 from sfumato.examples import generate_clinics, generate_registrations
 from sfumato.linkage.link import link
@@ -28,6 +27,7 @@ from sfumato.linkage.spec.model import LinkSpec, SetThresholds
 from sfumato.review.modes import Mode
 from sfumato.review.settings import MaskWidth, Settings
 from sfumato.review.terminal.look import Look
+from sfumato.review.terminal.opened import open_folder
 from sfumato.review.terminal.session import Session
 
 SPEC = LinkSpec(
@@ -452,7 +452,7 @@ def test_the_extra_is_asked_for_once(
     def missing(name: str) -> object:
         return None if name == "pyroaring" else real(name)
 
-    monkeypatch.setattr("sfumato.cli.review.extra.find_spec", missing)
+    monkeypatch.setattr("sfumato.review.extra.find_spec", missing)
     for words in (("play",), ("status",), ("simulate",), ("export", "-o", "a.parquet")):
         done = run("review", words[0], tmp_path, *words[1:])
         assert done.code == 1

@@ -13,12 +13,12 @@ import pytest
 
 import sfumato as sf
 from sfumato.core.errors import InputError
+from sfumato.core.workspace import Workspace
 from sfumato.examples import generate_clinics, generate_registrations, worked_example
 from sfumato.linkage.link import link
 from sfumato.linkage.linked.linked_file import linked_table
 from sfumato.linkage.linked.person_ids import name_persons
 from sfumato.linkage.linked.stack import Analytic, kept_columns, stacked
-from sfumato.linkage.sources.workspace import Workspace
 from sfumato.linkage.spec.model import LinkSpec, Mode
 from sfumato.linkage.suggest.suggest import suggest
 from sfumato.linkage.values import Records

@@ -1,6 +1,5 @@
 """Sources: two halves from the first step on, what is refused, nothing left behind."""
 
-import os
 import stat
 from datetime import date
 
@@ -10,7 +9,6 @@ import pytest
 
 from sfumato.core.errors import InputError
 from sfumato.linkage.sources.open import open_sources
-from sfumato.linkage.sources.workspace import Workspace
 from sfumato.linkage.spec.model import LinkSpec
 from sfumato.schema import Schema
 
@@ -145,25 +143,3 @@ def test_letters_of_other_languages_are_no_wrong_encoding(tmp_path):
 def test_sources_that_do_not_fit_the_specification(tmp_path, fields, tables, said):
     with pytest.raises(InputError, match=said):
         open_sources(tables, spec_with(**fields), folder=tmp_path)
-
-
-def test_what_a_killed_run_has_left_is_removed(tmp_path):
-    left = Workspace(tmp_path)
-    (left.path / "canary").write_text("x")
-    still_running = Workspace(tmp_path)
-    assert left.path.exists()
-    os.close(left._lock)
-    with Workspace(tmp_path) as workspace:
-        assert not left.path.exists()
-        assert still_running.path.exists()
-        assert workspace.path.exists()
-    still_running.close()
-    still_running.close()
-    assert list(left.path.parent.iterdir()) == []
-
-
-def test_a_folder_of_somebody_else_is_not_used(tmp_path):
-    (tmp_path / "elsewhere").mkdir()
-    (tmp_path / f"sfumato-link-{os.getuid()}").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(InputError, match="private folder"):
-        Workspace(tmp_path)

@@ -93,11 +93,19 @@ def _take_place(making: Path, path: Path, old: Path) -> None:
     if not path.exists():
         making.rename(path)
         return
-    for kept in path.iterdir():
-        if not (making / kept.name).exists():
-            _copied(kept, making / kept.name)
+    _keep(path, making)
     path.rename(old)
     making.rename(path)
+
+
+def _keep(path: Path, making: Path) -> None:
+    """Take over what is only in the old folder, and in folders that are in both."""
+    for kept in path.iterdir():
+        new = making / kept.name
+        if not os.path.lexists(new):
+            _copied(kept, new)
+        elif not kept.is_symlink() and kept.is_dir() and new.is_dir():
+            _keep(kept, new)
 
 
 def _copied(kept: Path, to: Path) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TypeVar, cast
 
 COMPILED_ABOVE = 50_000
@@ -25,7 +26,26 @@ def worth_compiling(records: int, patience: int = 1) -> bool:
     patience
         How many times the usual number of records the twin is fast enough for.
     """
-    return records > COMPILED_ABOVE * patience
+    return records * _runs[-1] > COMPILED_ABOVE * patience
+
+
+_runs = [1]
+
+
+@contextmanager
+def run_often(times: int) -> Iterator[None]:
+    """Within the block, inputs are worth compiling that many times sooner.
+
+    Parameters
+    ----------
+    times
+        How often the same work is about to be done.
+    """
+    _runs.append(times)
+    try:
+        yield
+    finally:
+        _runs.pop()
 
 
 def compiled(function: _Function) -> _Function:

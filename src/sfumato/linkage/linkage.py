@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 
 from sfumato.linkage.checks import Checked, Checks, check_answers
@@ -12,6 +13,9 @@ from sfumato.linkage.found import Found
 from sfumato.linkage.model.saved import Model
 from sfumato.linkage.persons.decisions import Decisions
 from sfumato.linkage.spec.model import LinkSpec
+
+_MANY_RECORDS, _LARGE_SHARE = 20, 0.1
+"""From so many records, and that share of all of them, one person's records are doubted."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -72,4 +76,16 @@ class Linkage(Found):
             for name, count in self.model.impossible.items()
             if count
         )
-        return (*self.model.notes, *dates, *self.linked_schema.warnings)
+        return (*self.model.notes, *dates, *self._joined(), *self.linked_schema.warnings)
+
+    def _joined(self) -> tuple[str, ...]:
+        """A warning where one person has so many records that they can hardly be one's."""
+        person = self.settled.persons.person
+        most = int(np.bincount(person).max(initial=0))
+        if most < _MANY_RECORDS or most < _LARGE_SHARE * len(person):
+            return ()
+        said = (
+            f"one person has {most:,} of the {len(person):,} records: records of different people "
+            "have probably been joined; see whether what is compared tells people apart."
+        )
+        return (said,)

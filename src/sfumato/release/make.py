@@ -156,6 +156,7 @@ def make_release(
             *(against.warnings() if against else ()),
         ),
         population=against,
+        source_rows=rows[order],
     )
 
 

@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.release.constraints import Budget, Constraint
@@ -68,6 +70,9 @@ class Release:
         the number of its persons was given.
     original
         The dataframe that was passed in, or ``None`` for a path.
+    source_rows
+        Position in the original of each released record, shape (records,); in no file and no
+        JSON, for it undoes the release.
     """
 
     table: pa.Table
@@ -82,6 +87,7 @@ class Release:
     levels: Levels | None = None
     population: PopulationRisk | None = None
     original: Any = None
+    source_rows: npt.NDArray[np.int64] | None = None
 
     @property
     def data(self) -> Any:

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.cli.review.opened import OpenedFolder, index_of, review_of, same_rules
 from sfumato.cli.review.rules import first_rules, rules_again
 from sfumato.core.errors import InputError
 from sfumato.core.progress import Progress
@@ -19,6 +18,7 @@ from sfumato.review.state.review import Review
 from sfumato.review.terminal.entries import Beginning, NewBudget
 from sfumato.review.terminal.fingerprint import records_hash
 from sfumato.review.terminal.journal import Journal, journal_path, journals_in, read_journal
+from sfumato.review.terminal.opened import OpenedFolder, index_of, review_of, same_rules
 from sfumato.review.terminal.session import Session
 from sfumato.review.terminal.standing import budget_of, check_same, restored
 

@@ -1,4 +1,4 @@
-"""``sfumato review export``: the answers as the file that the linkage applies."""
+"""``sfumato review export``: the answers for the linkage, and what screens showed."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.output import check_apart, say
-from sfumato.cli.review.extra import needs_review
+from sfumato.cli.output import check_apart, progress_bar, say
 from sfumato.cli.server.decisions import export_project, project_id
 from sfumato.cli.server.options import DATA, Data, Database, KeyFolder
 from sfumato.core.errors import InputError
+from sfumato.review.extra import needs_review
 
 if TYPE_CHECKING:
     from sfumato.review.decisions.decisions import Decisions
-    from sfumato.review.decisions.history import History
     from sfumato.review.project.project import Project
 
 
@@ -30,7 +29,7 @@ def export(
         ),
     ],
     output: Annotated[
-        Path,
+        Path | None,
         typer.Option(
             "--output",
             "-o",
@@ -38,22 +37,49 @@ def export(
             help="Where the answers go: Parquet with pair, worker, answer, time, withdrawn.",
             show_default=False,
         ),
-    ],
+    ] = None,
+    shown: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Where all cells go that screens showed: Parquet, for an attack. It holds "
+            "identifying text.",
+            show_default=False,
+        ),
+    ] = None,
+    shown_truth: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="With --shown: whose record each of its rows is; for whoever scores the attack.",
+            show_default=False,
+        ),
+    ] = None,
     data: Data = DATA,
     keys: KeyFolder = None,
     database: Database = "",
 ) -> None:
     """Write the answers of all workers who have reviewed in a folder, or in a project.
 
+    --shown is for a folder: a custodian gives it to whoever attacks, and keeps --shown-truth.
+
     --data, --keys and --database are for a project of the web application.
     """
     needs_review()
+    _check_asked(output, shown, shown_truth)
     number = project_id(folder)
     if number is not None:
+        if output is None or shown is not None:
+            raise InputError(
+                "option --shown",
+                "must be about a folder",
+                found="a project of the web application",
+            )
         export_project(number, output, data, keys, database)
         return
-    from sfumato.cli.review.opened import open_folder
+    from sfumato.review.terminal.answers import answers_in
     from sfumato.review.terminal.journal import journals_in
+    from sfumato.review.terminal.opened import open_folder
 
     journals = journals_in(folder)
     if not journals:
@@ -63,46 +89,43 @@ def export(
             found="no review.state",
             advice="begin with: sfumato review play FOLDER",
         )
-    check_apart([output], [*journals, *folder.glob("*.parquet")] if _foreign(output) else journals)
-    project = open_folder(folder).project
-    answers = answers_in(folder, project)
-    write_answers(answers, project, output)
-    say(f"{len(answers.answers):,} of {len(project.pair_ids):,} pairs have an answer: {output}")
+    for target in (each for each in (output, shown, shown_truth) if each is not None):
+        others = folder.glob("*.parquet") if target is not output or _foreign(target) else ()
+        check_apart([target], [*journals, *others])
+    if output is not None:
+        project = open_folder(folder).project
+        answers = answers_in(folder, project)
+        write_answers(answers, project, output)
+        say(f"{len(answers.answers):,} of {len(project.pair_ids):,} pairs have an answer: {output}")
+    if shown is not None:
+        _write_shown(folder, shown, shown_truth)
 
 
 def _foreign(output: Path) -> bool:
     return output.name != "decisions.parquet"
 
 
-def answers_in(folder: Path, project: Project) -> Decisions:
-    """The answers of all journals in a folder.
+def _check_asked(output: Path | None, shown: Path | None, truth: Path | None) -> None:
+    if output is None and shown is None:
+        raise InputError("option --output", "must say where the answers go", found="none")
+    if truth is not None and shown is None:
+        raise InputError("option --shown-truth", "goes with --shown", found="none")
+    targets = [each.absolute() for each in (output, shown, truth) if each is not None]
+    if len(set(targets)) < len(targets):
+        raise InputError("options --output, --shown and --shown-truth", "must name several files")
 
-    Parameters
-    ----------
-    folder
-        The folder.
-    project
-        Its records and pairs.
 
-    Raises
-    ------
-    InputError
-        If a journal is damaged, or of other records.
-    """
-    from sfumato.review.decisions.decisions import Decisions
-    from sfumato.review.terminal.fingerprint import records_hash
-    from sfumato.review.terminal.journal import journals_in, read_journal
-    from sfumato.review.terminal.standing import check_same, histories
+def _write_shown(folder: Path, target: Path, truth: Path | None) -> None:
+    import numpy as np
 
-    found: list[History] = []
-    records = records_hash(project.records)
-    for path in journals_in(folder):
-        written = read_journal(path)
-        if written is None:
-            continue
-        check_same(written.beginning, project.pair_ids, records, path.name)
-        found += histories(written.beginning.worker, written.entries).values()
-    return Decisions.of(found)
+    from sfumato.review.terminal.shown_file import check_shown_path, shown_in, write_shown
+
+    for path in (target,) if truth is None else (target, truth):
+        check_shown_path(path)
+    with progress_bar() as progress:
+        shown = shown_in(folder, np.random.default_rng(), progress)
+    write_shown(shown, target, truth)
+    say(f"{sum(len(each.truth) for each in shown):,} rows showed: {target}")
 
 
 def write_answers(answers: Decisions, project: Project, target: Path) -> None:

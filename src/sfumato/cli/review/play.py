@@ -11,7 +11,6 @@ import typer
 
 from sfumato.cli.output import progress_bar, say
 from sfumato.cli.parameters import Seed
-from sfumato.cli.review.extra import needs_review
 from sfumato.cli.review.options.rules import (
     RULES,
     Budget,
@@ -24,6 +23,7 @@ from sfumato.cli.review.options.rules import (
 )
 from sfumato.cli.review.options.work import Folder
 from sfumato.core.errors import InputError
+from sfumato.review.extra import needs_review
 
 if TYPE_CHECKING:
     from sfumato.review.terminal.session import Session
@@ -65,10 +65,11 @@ def play(
     needs_review()
     _check_terminal()
     from sfumato.cli.review.begin import begin
-    from sfumato.cli.review.export import answers_in, write_answers
-    from sfumato.cli.review.opened import open_folder
+    from sfumato.cli.review.export import write_answers
     from sfumato.review.decisions.export import DECISIONS
+    from sfumato.review.terminal.answers import answers_in
     from sfumato.review.terminal.journal import folder_lock, journal_path
+    from sfumato.review.terminal.opened import open_folder
 
     asked = given(
         budget=budget, k=k, costs=costs, mask_width=mask_width, policy=policy, start=start,

@@ -9,7 +9,6 @@ import typer
 
 from sfumato.cli.output import check_apart, print_json, progress_bar, say
 from sfumato.cli.parameters import Json
-from sfumato.cli.review.extra import needs_review
 from sfumato.cli.review.options.rules import (
     Budget,
     CostsOption,
@@ -21,6 +20,7 @@ from sfumato.cli.review.options.rules import (
 )
 from sfumato.cli.review.options.work import Folder
 from sfumato.core.errors import InputError
+from sfumato.review.extra import needs_review
 
 if TYPE_CHECKING:
     from sfumato.review.simulated.trade_off import Point

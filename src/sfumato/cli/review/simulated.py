@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sfumato.cli.review.measures import plain_settings
-from sfumato.cli.review.opened import OpenedFolder, index_of, open_folder, review_of
 from sfumato.core.errors import InputError
 from sfumato.core.progress import Progress
 from sfumato.review.hints.evidence import evidence_of
@@ -19,6 +17,8 @@ from sfumato.review.project.project import ID, LEFT, RIGHT, SOURCE, Project
 from sfumato.review.project.read_table import read_text_table
 from sfumato.review.settings import Settings
 from sfumato.review.simulated.trade_off import CERTAINTIES, Point, trade_off
+from sfumato.review.terminal.measures import plain_settings
+from sfumato.review.terminal.opened import OpenedFolder, index_of, open_folder, review_of
 
 _PERSONS = ("clinic", "patient", "person")
 """The columns of the demo's truth: a record's source, its id, whose it is."""

@@ -9,14 +9,14 @@ import typer
 
 from sfumato.cli.output import print_json, progress_bar
 from sfumato.cli.parameters import Json
-from sfumato.cli.review.extra import needs_review
 from sfumato.cli.review.options.work import Folder
+from sfumato.review.extra import needs_review
 
 
 def status(folder: Folder, json: Json = False) -> None:
     """Say how far a review is: pairs, KAPR, characters, accuracy on gold pairs, agreement."""
     needs_review()
-    from sfumato.cli.review.begun import begun_in
+    from sfumato.review.terminal.begun import begun_in
 
     with progress_bar() as progress:
         progress("opening", 0.0)

@@ -97,7 +97,10 @@ def connect(folder: Path) -> duckdb.DuckDBPyConnection:
             "autoload_known_extensions": False,
         }
     )
-    connection.execute("SET enable_progress_bar = false")
+    # In a notebook without ipywidgets it is off, and DuckDB refuses to hear of it.
+    shown = "SELECT current_setting('enable_progress_bar')"
+    if connection.execute(shown).fetchall() == [(True,)]:
+        connection.execute("SET enable_progress_bar = false")
     return connection
 
 

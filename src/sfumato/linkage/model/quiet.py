@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from sfumato.core.errors import SfumatoError
+from sfumato.linkage.extra import needed
 
 _LOGGERS = ("splink", "sqlglot", "py4j", "SQLQueryContextLogger", "DataFrameQueryContextLogger")
 
@@ -29,10 +30,13 @@ def quiet(what: str) -> Iterator[None]:
 
     Raises
     ------
+    InputError
+        If Splink is not installed.
     SfumatoError
         If Splink or the database fails. The message says what was being done and the kind of
         the error.
     """
+    needed("splink")
     import duckdb
     import sqlglot
     from splink.internals.exceptions import SplinkException

@@ -15,12 +15,12 @@ from pyarrow.parquet import ParquetWriter
 
 from sfumato.core.errors import InputError
 from sfumato.core.progress import Progress, silent
+from sfumato.core.workspace import Workspace
 from sfumato.linkage.sources.cells import as_text, check_encoding, without
 from sfumato.linkage.sources.columns import Seen, check_columns
 from sfumato.linkage.sources.halves import Halves, separate
 from sfumato.linkage.sources.headers import match_headers
 from sfumato.linkage.sources.ids import check_ids
-from sfumato.linkage.sources.workspace import Workspace
 from sfumato.linkage.spec.columns import sql_name
 from sfumato.linkage.spec.model import LinkSpec, Mode
 from sfumato.linkage.spec.settings import columns_of_settings

@@ -1,4 +1,4 @@
-"""A private folder for what a linkage writes on its way, removed at its end or the next start."""
+"""A private folder for what a run writes on its way, removed at its end or the next start."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Workspace:
     def __init__(self, parent: str | os.PathLike[str] | None = None) -> None:
         place = Path(tempfile.gettempdir() if parent is None else parent)
         user = os.getuid() if hasattr(os, "getuid") else 0
-        root = place / f"sfumato-link-{user}"
+        root = place / f"sfumato-{user}"
         try:
             root.mkdir(mode=0o700, exist_ok=True)
             status = root.lstat()

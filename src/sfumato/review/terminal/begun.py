@@ -6,8 +6,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from sfumato.cli.review.measures import plain, plain_accuracy, plain_settings
-from sfumato.cli.review.opened import index_of, open_folder, review_of, same_rules
 from sfumato.core.progress import Progress
 from sfumato.review.anonymity.index import Index
 from sfumato.review.decisions.agreement import agreement_of_all, agreement_of_each_two
@@ -20,6 +18,8 @@ from sfumato.review.state.combined import CombinedState
 from sfumato.review.state.worker import WorkerState
 from sfumato.review.terminal.fingerprint import records_hash
 from sfumato.review.terminal.journal import Written, journals_in, read_journal
+from sfumato.review.terminal.measures import plain, plain_accuracy, plain_settings
+from sfumato.review.terminal.opened import index_of, open_folder, review_of, same_rules
 from sfumato.review.terminal.standing import budget_of, check_same, restored
 
 

@@ -1,0 +1,201 @@
+"""What workers' screens showed, as a file that an attack reads; it holds identifying text."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from sfumato.core.atomic import atomic_path, check_target
+from sfumato.core.errors import InputError
+from sfumato.core.progress import Progress
+from sfumato.review.anonymity.database import Database
+from sfumato.review.anonymity.index import Index
+from sfumato.review.project.project import ID, SOURCE, Project
+from sfumato.review.settings import Settings
+from sfumato.review.state.worker import WorkerState
+from sfumato.review.terminal.fingerprint import records_hash
+from sfumato.review.terminal.journal import Written, journals_in, read_journal
+from sfumato.review.terminal.opened import index_of, open_folder, review_of
+from sfumato.review.terminal.shown_cells import SHOWN, ShownRow, shown_rows
+from sfumato.review.terminal.standing import check_same, restored
+
+TRUTH = pa.schema(
+    [
+        ("row", pa.string()),
+        ("worker", pa.string()),
+        ("source", pa.large_string()),
+        ("id", pa.large_string()),
+        ("anonymity_set", pa.int64()),
+    ]
+)
+"""A line for each row: who saw it, whose record it is, and the size of its anonymity set."""
+
+
+@dataclass(frozen=True, eq=False)
+class WorkerShown:
+    """What one worker's screen showed in the end.
+
+    Attributes
+    ----------
+    worker
+        The worker's pseudonym.
+    cells
+        What showed, columns of `SHOWN`; identifying text.
+    truth
+        Whose record each row is, columns of `TRUTH`; for whoever scores an attack.
+    kapr
+        KAPR of what was shown (paper 001, Definition 4.6), as the status of the review says it.
+    """
+
+    worker: str
+    cells: pa.Table = field(repr=False)
+    truth: pa.Table = field(repr=False)
+    kapr: float
+
+
+def shown_in(folder: Path, rng: np.random.Generator, progress: Progress) -> tuple[WorkerShown, ...]:
+    """What the screens of all workers of a review showed, from their journals.
+
+    Under the policy ``consistent`` a row is a record, with what the worker has seen of it in
+    whatever pair; under ``paper`` it is one row of one pair. Anonymity sets are counted by the
+    same rows. Rows are named at random.
+
+    Parameters
+    ----------
+    folder
+        What ``sfumato link`` wrote, or a project, with the journals of a review in it.
+    rng
+        Draws the names of the rows.
+    progress
+        Told how far it is.
+
+    Raises
+    ------
+    InputError
+        If it is neither, nobody was shown anything, or a journal is damaged or of another review.
+    """
+    project = open_folder(folder).project
+    journals = _journals(folder, project)
+    index: Index | None = None
+    states = []
+    for written in journals:
+        settings = written.beginning.settings.model_copy(update={"project_budget": None})
+        if index is None or not _same_bands(index.database, settings):
+            index = index_of(project, settings, progress)
+        number_of = {pair: number for number, pair in enumerate(project.pair_ids)}
+        review = review_of(project, settings, index)
+        state, _ = restored(review, number_of, written.beginning, written.entries)
+        states.append((written.beginning.worker, state, shown_rows(state)))
+    if not any(rows for *_, rows in states):
+        raise _error(folder, "one of which nobody has seen a pair")
+    names = iter(rng.permutation(sum(len(rows) for *_, rows in states)).tolist())
+    return tuple(_shown(project, *each, names) for each in states if each[2])
+
+
+def write_shown(
+    shown: Sequence[WorkerShown],
+    target: str | os.PathLike[str],
+    truth: str | os.PathLike[str] | None = None,
+) -> None:
+    """Write what screens showed to a file, and whose rows these are to another one.
+
+    The first holds identifying text, the second the ids of the records; both can be read by
+    their owner only.
+
+    Parameters
+    ----------
+    shown
+        What `shown_in` returned.
+    target
+        The Parquet file of what showed.
+    truth
+        The Parquet file of whose records the rows are; none where not given.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be written.
+    """
+    check_shown_path(Path(target))
+    if truth is not None:
+        check_shown_path(Path(truth))
+        _write([each.truth for each in shown], Path(truth))
+    _write([each.cells for each in shown], Path(target))
+
+
+def check_shown_path(path: Path) -> None:
+    """Refuse a path that no Parquet file can be written to.
+
+    Parameters
+    ----------
+    path
+        The path.
+
+    Raises
+    ------
+    InputError
+        If it has another suffix, or its folder cannot be written.
+    """
+    check_target(path)
+    if path.suffix.lower() != ".parquet":
+        raise InputError(f"output {path.name}", "must be a Parquet file", accepted=".parquet")
+
+
+def _write(tables: list[pa.Table], path: Path) -> None:
+    table = pa.concat_tables(tables)
+    order = pc.sort_indices(table["row"].cast(pa.int64()))
+    with atomic_path(path) as temporary:
+        pq.write_table(table.take(order), temporary)
+
+
+def _journals(folder: Path, project: Project) -> list[Written]:
+    records = records_hash(project.records)
+    journals = []
+    for path in journals_in(folder):
+        written = read_journal(path)
+        if written is not None:
+            check_same(written.beginning, project.pair_ids, records, path.name)
+            journals.append(written)
+    if not journals:
+        raise _error(folder, "no journal")
+    return journals
+
+
+def _error(folder: Path, found: str) -> InputError:
+    return InputError(
+        f"folder {folder.name or folder}",
+        "must hold a review",
+        found=found,
+        advice="begin with: sfumato review play FOLDER",
+    )
+
+
+def _same_bands(database: Database, settings: Settings) -> bool:
+    bands = (database.rare_below, database.common_from)
+    return bands == (settings.rare_below, settings.common_from)
+
+
+def _shown(
+    project: Project, worker: str, state: WorkerState, rows: list[ShownRow], names: Iterator[int]
+) -> WorkerShown:
+    lines: list[dict[str, Any]] = []
+    truth = []
+    for row, number in zip(rows, names, strict=False):
+        lines += row.lines(str(number))
+        source, ident = (project.records[name][row.record].as_py() for name in (SOURCE, ID))
+        truth.append((str(number), worker, source, ident, row.size))
+    columns = zip(*truth, strict=True)
+    return WorkerShown(
+        worker,
+        pa.Table.from_pylist(lines, schema=SHOWN),
+        pa.table([pa.array(column) for column in columns], names=TRUTH.names).cast(TRUTH),
+        state.score,
+    )
