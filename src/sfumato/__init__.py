@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from sfumato.core.errors import ConstraintsNotMetError, InputError, SfumatoError
     from sfumato.core.measure import Measure
+    from sfumato.intruder.attack import attack
+    from sfumato.intruder.result import Attack
     from sfumato.linkage.encodings.owner.table import encode_table
     from sfumato.linkage.encodings.unit.links import EncodedLinks
     from sfumato.linkage.encodings.unit.matching import Matching
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from sfumato.release.promises import promises
     from sfumato.release.result import Release
     from sfumato.reports import report
+    from sfumato.reports.project import ProjectResults
     from sfumato.risk.assess import assess
     from sfumato.risk.result import Risk
     from sfumato.risk.thresholds.hold import hold
@@ -50,6 +53,7 @@ if TYPE_CHECKING:
     from sfumato.semantics.requested import RequestedRelease, anonymize_requested
 
 _HOMES = {
+    "Attack": "intruder.result",
     "ConstraintsNotMetError": "core.errors",
     "DeltaPresence": "release.constraints",
     "EncodedLinks": "linkage.encodings.unit.links",
@@ -69,6 +73,7 @@ _HOMES = {
     "PidKAnonymity": "release.constraints",
     "PrefixHierarchy": "schema",
     "Preset": "risk.thresholds.preset",
+    "ProjectResults": "reports.project",
     "QuasiIdentifier": "schema",
     "Release": "release.result",
     "RequestedRelease": "semantics.requested",
@@ -81,6 +86,7 @@ _HOMES = {
     "anonymize": "release.anonymize",
     "anonymize_requested": "semantics.requested",
     "assess": "risk.assess",
+    "attack": "intruder.attack",
     "dump_schema": "schema",
     "encode_table": "linkage.encodings.owner.table",
     "hold": "risk.thresholds.hold",
@@ -93,6 +99,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "Attack",
     "ConstraintsNotMetError",
     "DeltaPresence",
     "EncodedLinks",
@@ -112,6 +119,7 @@ __all__ = [
     "PidKAnonymity",
     "PrefixHierarchy",
     "Preset",
+    "ProjectResults",
     "QuasiIdentifier",
     "Release",
     "RequestedRelease",
@@ -124,6 +132,7 @@ __all__ = [
     "anonymize",
     "anonymize_requested",
     "assess",
+    "attack",
     "dump_schema",
     "encode_table",
     "hold",

@@ -81,7 +81,7 @@ def test_a_folder_that_does_not_exist_is_refused(tmp_path: Path) -> None:
 
 
 def test_other_results_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="must be what anonymize, assess or link returns"):
+    with pytest.raises(InputError, match="must be what anonymize, assess, link or attack returns"):
         report({"k": 5}, tmp_path / "report.json")  # type: ignore[arg-type]
     assert not list(tmp_path.iterdir())
 

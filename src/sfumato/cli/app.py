@@ -9,6 +9,7 @@ import typer
 from typer.main import get_command
 
 from sfumato.cli import anonymize, assess, demo, presets, schema, study
+from sfumato.cli.attack.run import attack
 from sfumato.cli.interrupt import interrupted, remember_interrupts
 from sfumato.cli.ledger.app import app as ledger_app
 from sfumato.cli.link.app import app as link_app
@@ -43,6 +44,7 @@ app.add_typer(audit.app, name="audit")
 app.add_typer(project.app, name="project")
 app.command()(assess.assess)
 app.command()(anonymize.anonymize)
+app.command()(attack)
 app.command()(presets.presets)
 app.command()(study.study)
 app.command()(demo.demo)

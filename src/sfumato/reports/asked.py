@@ -201,6 +201,22 @@ def asked_of(release: Release) -> list[Asked]:
     return [_line(release, each) for each in _one_by_one(release)]
 
 
+def promise_words(name: str, limit: float, attribute: str) -> str:
+    """What a constraint of ours asks for, in a sentence; an empty text for others.
+
+    Parameters
+    ----------
+    name
+        Its name, as on the command line.
+    limit
+        The threshold.
+    attribute
+        The sensitive attribute that it speaks about, or an empty text.
+    """
+    kind = _KINDS.get(name)
+    return "" if kind is None else kind.words(limit, attribute)
+
+
 def thresholds(release: Release) -> dict[tuple[str, str], Asked]:
     """The lines of `asked_of` by name and attribute, those about a population left out."""
     return {

@@ -1,4 +1,4 @@
-"""Write the report of a release, an assessment or a linkage as HTML and JSON."""
+"""Write the report of a release, an assessment, a linkage, an attack or a project."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ from sfumato.reports.population import population_json
 from sfumato.risk.result import Risk
 
 if TYPE_CHECKING:
+    from sfumato.intruder.result import Attack
     from sfumato.linkage.encodings.unit.links import EncodedLinks
     from sfumato.linkage.links import Links
+    from sfumato.reports.project.results import ProjectResults
     from sfumato.semantics.requested import RequestedRelease
 
 NEEDED = ("altair", "jinja2", "vl_convert")
@@ -30,11 +32,12 @@ INTERNAL = "internal: contains aggregate distributions of the original file; do 
 
 
 def report(
-    result: Release | Risk | Links | EncodedLinks | RequestedRelease,
+    result: Release | Risk | Links | EncodedLinks | RequestedRelease | Attack | ProjectResults,
     path: str | os.PathLike[str],
     *,
     title: str | None = None,
     made: date | None = None,
+    audience: str = "internal",
 ) -> Path:
     """Write the report that a privacy officer signs, whole or not at all.
 
@@ -44,14 +47,16 @@ def report(
     Parameters
     ----------
     result
-        A release, one on request, an assessment, or a linkage.
+        A release, one on request, an assessment, a linkage, an attack, or a project's results.
     path
         Where to write: a ``.html`` file (its ``.json`` twin gets the same name), or a ``.json``
-        file.
+        file; of a project a ``.pdf`` file, too.
     title
         Title of the report.
     made
         The day that the report bears; today when not given.
+    audience
+        ``"internal"``, or of a project ``"public"``: coarse numbers, which may be published.
 
     Returns
     -------
@@ -62,8 +67,18 @@ def report(
     ------
     InputError
         If the path ends otherwise or its folder cannot be written, the result is no release,
-        assessment or linkage, or the extra ``report`` is not installed.
+        assessment, linkage or attack, or the extra ``report`` is not installed.
     """
+    from sfumato.reports.project.results import ProjectResults
+
+    if isinstance(result, ProjectResults):
+        return _of_project(result, Path(path), title, made, audience)
+    if audience != "internal":
+        raise InputError(
+            "parameter audience",
+            "must be 'internal', but for the report of a project",
+            found="another value",
+        )
     check_report_path(path)
     target = Path(path)
     content = report_json(result, title=title, made=made)
@@ -77,14 +92,39 @@ def report(
     return target
 
 
+def _of_project(
+    results: ProjectResults, path: Path, title: str | None, made: date | None, audience: str
+) -> Path:
+    from sfumato.reports.project.discretion import Audience
+    from sfumato.reports.project.write import write_project
+
+    if audience not in tuple(Audience):
+        raise InputError(
+            "parameter audience",
+            "must be one of the audiences",
+            found="another value",
+            accepted=", ".join(Audience),
+        )
+    day = made or datetime.now(tz=UTC).astimezone().date()
+    write_project(results, path, audience=Audience(audience), made=day, title=title)
+    return path
+
+
 def _page(
-    result: Release | Risk | Links | EncodedLinks | RequestedRelease, about: dict[str, Any]
+    result: Release | Risk | Links | EncodedLinks | RequestedRelease | Attack,
+    about: dict[str, Any],
 ) -> str:
     day = date.fromisoformat(about["date"])
     if isinstance(result, (Release, Risk)):
         from sfumato.reports.page import Heading, draw_page
 
         return draw_page(result, Heading(about["title"], day))
+    from sfumato.intruder.result import Attack
+
+    if isinstance(result, Attack):
+        from sfumato.reports.attack.page import draw_attack
+
+        return draw_attack(result, about["title"], day)
     from sfumato.semantics.requested import RequestedRelease
 
     if isinstance(result, RequestedRelease):
@@ -101,7 +141,7 @@ def _page(
 
 
 def report_json(
-    result: Release | Risk | Links | EncodedLinks | RequestedRelease,
+    result: Release | Risk | Links | EncodedLinks | RequestedRelease | Attack,
     *,
     title: str | None = None,
     made: date | None = None,
@@ -115,7 +155,7 @@ def report_json(
     Parameters
     ----------
     result
-        A release, one on request, an assessment, or a linkage.
+        A release, one on request, an assessment, a linkage, or an attack.
     title
         Title of the report.
     made
@@ -124,7 +164,7 @@ def report_json(
     Raises
     ------
     InputError
-        If the result is no release, assessment or linkage.
+        If the result is no release, assessment, linkage or attack.
     """
     day = made or datetime.now(tz=UTC).astimezone().date()
     if not isinstance(result, (Release, Risk)):
@@ -148,9 +188,16 @@ def report_json(
 
 
 def _of_other(
-    result: Links | EncodedLinks | RequestedRelease, title: str | None, made: date
+    result: Links | EncodedLinks | RequestedRelease | Attack, title: str | None, made: date
 ) -> dict[str, Any]:
-    """The report on a request or a linkage; what it needs is imported only where there is one."""
+    """The report on an attack, a request or a linkage; what it needs is imported where one is."""
+    from sfumato.intruder.result import Attack
+
+    if isinstance(result, Attack):
+        from sfumato.reports.attack.content import attack_content
+
+        on_attack: dict[str, Any] = _finite(attack_content(result, title, made))
+        return on_attack
     from sfumato.semantics.requested import RequestedRelease
 
     if isinstance(result, RequestedRelease):
@@ -165,7 +212,7 @@ def _of_other(
     if not isinstance(result, (Links, EncodedLinks)):
         raise InputError(
             "parameter result",
-            "must be what anonymize, assess or link returns",
+            "must be what anonymize, assess, link or attack returns",
             found=type(result).__name__,
         )
     content: dict[str, Any] = _finite(linkage_content(result, title, made, INTERNAL))

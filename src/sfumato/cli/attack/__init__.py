@@ -1,0 +1,1 @@
+"""``sfumato attack``: hold a released file against what was predicted of it."""

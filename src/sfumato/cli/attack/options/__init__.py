@@ -1,0 +1,1 @@
+"""Options of ``sfumato attack``, by what they are about."""

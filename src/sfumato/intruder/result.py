@@ -1,0 +1,189 @@
+"""The result of an attack: what was found, beside what was predicted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any
+
+from sfumato.core.measure import Measure
+from sfumato.intruder.claims import Claims
+from sfumato.intruder.referee.calibration import CalibrationBin
+from sfumato.intruder.referee.outcome import Outcome
+
+HEAD = ("attack", "right", "success", "predicted", "at most", "random", "control", "")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Attack:
+    """What the attacks on a released file found.
+
+    Attributes
+    ----------
+    outcomes
+        One for each attack, in the order in which they ran.
+    records, persons
+        Number of released records, and of persons (pseudonyms) in them.
+    register_persons
+        Persons of the register that the intruder held.
+    held
+        What the intruder held, one sentence each; publishable.
+    claims
+        What was predicted.
+    threshold
+        Chance above which a right guess counts as exposed.
+    seed
+        Seed of every random choice.
+    warnings
+        What the reader should know; publishable.
+    calibration
+        By attack, guesses grouped by the chance that the intruder gave them.
+    about
+        What was attacked: ``release``, or ``review`` where it was a clerical review alone;
+        `records` are then the rows that screens showed, `persons` the records that they are of.
+    """
+
+    outcomes: tuple[Outcome, ...]
+    records: int
+    persons: int
+    register_persons: int
+    held: tuple[str, ...]
+    claims: Claims
+    threshold: float
+    seed: int
+    warnings: tuple[str, ...] = ()
+    calibration: Mapping[str, tuple[CalibrationBin, ...]] = field(default_factory=dict)
+    about: str = "release"
+
+    @property
+    def broken(self) -> tuple[Outcome, ...]:
+        """The attacks that exceeded what was predicted beyond what chance allows."""
+        return tuple(outcome for outcome in self.outcomes if outcome.broken)
+
+    @property
+    def exposed(self) -> int:
+        """The most right guesses of persons of which one attack was surer than the threshold.
+
+        Some are expected where the release itself predicts risks above the threshold. Guesses of
+        values do not count.
+        """
+        return max((each.exposed for each in self.outcomes if not is_inference(each)), default=0)
+
+    @property
+    def caught(self) -> bool:
+        """Whether a prediction was exceeded or, where a file came without any, somebody exposed."""
+        return bool(self.broken) or (not self.claims.own and self.exposed > 0)
+
+    @property
+    def verdict(self) -> str:
+        """The result in one sentence."""
+        count, broken = len(self.outcomes), len(self.broken)
+        if broken:
+            return f"{broken} of {count} attacks found more than was predicted."
+        if self.caught:
+            return (
+                f"One of {count} attacks was right with {self.exposed:,} guesses of which it was "
+                f"surer than {self.threshold:.4g}."
+            )
+        return f"None of {count} attacks found more than was predicted."
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values: counts, shares and words; no value of the data."""
+        return {
+            "verdict": self.verdict,
+            "caught": self.caught,
+            "broken": [outcome.attack for outcome in self.broken],
+            "exposed": self.exposed,
+            "about": self.about,
+            "records": self.records,
+            "persons": self.persons,
+            "register_persons": self.register_persons,
+            "held": list(self.held),
+            "claims": self.claims.to_json(),
+            "attacks": [outcome.to_json() for outcome in self.outcomes],
+            "calibration": {
+                name: [each.to_json() for each in bins] for name, bins in self.calibration.items()
+            },
+            "threshold": self.threshold,
+            "seed": self.seed,
+            "warnings": list(self.warnings),
+        }
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """The lines of a table below `HEAD`: texts."""
+        return [
+            (
+                outcome.attack,
+                f"{outcome.right:,} of {outcome.attempts:,}",
+                with_interval(outcome.success) if outcome.attempts else "-",
+                "-" if outcome.predicted is None else named(outcome.predicted),
+                "-" if outcome.allowed is None else percent(outcome.allowed),
+                percent(outcome.baseline.value) if outcome.attempts else "-",
+                "-" if outcome.control is None else percent(outcome.control.value),
+                "BROKEN" if outcome.broken else "",
+            )
+            for outcome in self.outcomes
+        ]
+
+    def __str__(self) -> str:
+        lines = ["Attack", *(f"  {line}" for line in _aligned([HEAD, *self.rows()]))]
+        lines += ["", *(f"  {sentence}" for sentence in self.held)]
+        lines += [f"  Warning: {warning}" for warning in self.warnings]
+        found = f"Right guesses with a chance above {self.threshold:.4g}, at most of one attack: "
+        return "\n".join([*lines, "", f"{found}{self.exposed:,}", self.verdict])
+
+    def __repr__(self) -> str:
+        return (
+            f"Attack({len(self.outcomes)} attacks, {len(self.broken)} broken, "
+            f"exposed={self.exposed}, seed={self.seed})"
+        )
+
+    def _repr_html_(self) -> str:
+        head = "".join(f'<th scope="col">{escape(each)}</th>' for each in HEAD)
+        body = "".join(
+            f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in self.rows()
+        )
+        notes = "".join(f"<p>Warning: {escape(each)}</p>" for each in self.warnings)
+        return (
+            f"<h4>Attack</h4><p>{escape(self.verdict)}</p>"
+            f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{notes}"
+        )
+
+
+def is_inference(outcome: Outcome) -> bool:
+    """Whether an attack guessed values rather than persons.
+
+    Parameters
+    ----------
+    outcome
+        What came of it.
+    """
+    return outcome.attack.startswith("inference")
+
+
+def percent(share: float) -> str:
+    """A share as a percentage, with three digits below 1 %."""
+    value = 100 * share
+    return f"{value:.3g} %" if 0 < value < 1 else f"{value:.1f} %"
+
+
+def with_interval(measure: Measure) -> str:
+    """A share with its interval, where it has one."""
+    if measure.low is None or measure.high is None:
+        return percent(measure.value)
+    return f"{percent(measure.value)} ({percent(measure.low)} to {percent(measure.high)})"
+
+
+def named(measure: Measure) -> str:
+    """A prediction with the name of its measure."""
+    return f"{percent(measure.value)} {measure.name}"
+
+
+def _aligned(rows: Iterable[tuple[str, ...]]) -> list[str]:
+    rows = list(rows)
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]

@@ -1,0 +1,1 @@
+"""The report on an attack: what was found, beside what was predicted."""

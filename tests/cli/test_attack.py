@@ -1,0 +1,230 @@
+"""``sfumato attack``: exit codes, how the truth is had, what is written and what is refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pytest
+from intruder.generated import persons, schema_of
+
+from sfumato.schema import dump_schema
+
+Run = Callable[..., Any]
+QUICK = ("--attack", "exact", "--attack", "row_order", "--attack", "identifiers", "--seed", "1")
+
+EVERYTHING = (
+    "--prior", "shown.csv", "--counts", "--noise", "0.1", "--missing", "0.1", "--seed", "1",
+    "--report", "all.html",
+)  # fmt: skip
+
+
+@pytest.fixture
+def files(tmp_path: Path, run: Run) -> Path:
+    """A folder with an original, its schema and a release of it."""
+    original = persons(np.random.default_rng(6), 80, several=True, missing=0.0)
+    pa_csv.write_csv(original, tmp_path / "in.csv")
+    (tmp_path / "schema.toml").write_text(dump_schema(schema_of(several=True)), encoding="utf-8")
+    made = ("anonymize", "in.csv", "--schema", "schema.toml", "--pid-k", "5", "--cut", "median")
+    assert run(*made, "--seed", "4", "--output", "out.csv").code == 0
+    return tmp_path
+
+
+def original_of(folder: Path) -> pa.Table:
+    """The original."""
+    return pa_csv.read_csv(folder / "in.csv")
+
+
+def test_an_honest_release_repeated_from_its_manifest(files: Path, run: Run) -> None:
+    done = run(
+        "attack", "out.csv", "--schema", "schema.toml", "--original", "in.csv", *QUICK, "--json"
+    )
+    assert done.code == 0, done.err
+    found = json.loads(done.out)
+    assert found["claims"]["made_by"] == "the release"
+    assert (found["broken"], found["caught"]) == ([], False)
+    assert found["persons"] == 80
+    assert found["warnings"] == []
+    assert sorted(path.name for path in files.iterdir()) == [
+        "in.csv",
+        "out.csv",
+        "release.toml",
+        "schema.toml",
+    ]
+
+
+def test_the_table_is_read_by_people(files: Path, run: Run) -> None:
+    done = run(
+        "attack", "out.csv", "--schema", "schema.toml", "--original", "in.csv", *QUICK,
+        "--counts", "--noise", "age=0.1", "--missing", "0.05", "--knows", "age", "--knows", "sex",
+    )  # fmt: skip
+    assert done.code == 0
+    assert done.out.startswith("Attack\n")
+    assert "Of everybody the quasi-identifiers: age, sex." in done.out
+    assert "Of column age, 10 % of the values are wrong." in done.out
+
+
+def test_a_prediction_that_is_exceeded_ends_with_2(files: Path, run: Run) -> None:
+    """The names are put back beside the released records, and a truth file says whose they are."""
+    from sfumato.cli.attack.repeated import repeated_release
+    from sfumato.core.progress import silent
+    from sfumato.schema import load_schema
+
+    release = repeated_release(
+        files / "out.csv",
+        files / "in.csv",
+        load_schema(files / "schema.toml"),
+        register=None,
+        key=None,
+        progress=silent,
+    )
+    rows = pa.array(release.source_rows)
+    original = original_of(files)
+    ids = original.column("patient").take(rows)
+    truth = pa.table({"row": pa.array(range(1, len(rows) + 1)), "person": ids})
+    pa_csv.write_csv(truth, files / "truth.csv")
+    bad = replace(
+        release, table=release.table.append_column("who", original.column("name").take(rows))
+    )
+    (files / "bad").mkdir()
+    bad.write(files / "bad" / "out.csv")
+    done = run(
+        "attack", "bad/out.csv", "--schema", "schema.toml", "--original", "in.csv", *QUICK,
+        "--truth", "truth.csv", "--report", "r.html", "--json",
+    )  # fmt: skip
+    assert done.code == 2, done.err
+    found = json.loads(done.out)
+    assert found["broken"] == ["identifiers"]
+    assert found["claims"]["made_by"] == "measured on the released file"
+    page = (files / "r.html").read_text(encoding="utf-8")
+    assert "1 of 6 attacks found more than was predicted." in page
+    assert json.loads((files / "r.json").read_text(encoding="utf-8"))["broken"] == ["identifiers"]
+
+
+def test_the_same_order_and_no_original_at_all(files: Path, run: Run) -> None:
+    original = original_of(files)
+    pa_csv.write_csv(original.drop(["name"]), files / "raw.csv")
+    given = ("attack", "raw.csv", "--schema", "schema.toml")
+    same = run(*given, "--original", "in.csv", "--same-order", *QUICK, "--json")
+    assert same.code == 2
+    assert json.loads(same.out)["exposed"] > 30
+    alone = run(*given, "--attack", "exact", "--seed", "1", "--json")
+    assert alone.code == 2
+    assert json.loads(alone.out)["exposed"] > 30
+
+
+def test_another_release_and_a_register(files: Path, run: Run) -> None:
+    (files / "b").mkdir()
+    made = ("anonymize", "in.csv", "--schema", "schema.toml", "--pid-k", "5", "--cut", "median")
+    assert run(*made, "--seed", "5", "--split", "range", "--output", "b/out.csv").code == 0
+    done = run(
+        "attack", "out.csv", "--schema", "schema.toml", "--original", "in.csv",
+        "--register", "in.csv", "--prior", "b/out.csv", "--attack", "intersection", "--seed", "1",
+    )  # fmt: skip
+    assert done.code in (0, 2)
+    assert "intersection" in done.out
+    assert "A register of 80 persons." in done.out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--original", "in.csv", "--truth", "in.csv", "--same-order"), "must be the only one"),
+        (("--noise", "2"), "option --noise must be a share"),
+        (("--noise", "0.1", "--noise", "age=0.1"), "found both"),
+        (("--noise", "age=x"), "option --noise must be a share"),
+        (("--hierarchy", "age"), "option --hierarchy must name"),
+        (("--attack", "guess"), "must name attacks"),
+        (("--register", "in.csv"), "must say whose each released record is"),
+        (("--original", "in.csv", "--pseudonym-key", "key"), "must not be given"),
+        (("--pseudonym-key", "key"), "found nothing to repeat"),
+        (("--original", "in.csv", "--same-order", "--pseudonym-key", "key"), "nothing to repeat"),
+        (("--original", "in.csv", "--population", "900"), "parameter population must be left out"),
+        (("--original", "other.csv"), "option --original must be what the release.toml"),
+        (("--report", "r.pdf"), "must end in .html"),
+        (("--threshold", "3"), "threshold"),
+    ],
+)
+def test_what_is_refused(files: Path, run: Run, words: tuple[str, ...], said: str) -> None:
+    (files / "key").write_bytes(b"k" * 20)
+    pa_csv.write_csv(original_of(files).slice(0, 40), files / "other.csv")
+    done = run("attack", "out.csv", "--schema", "schema.toml", *words)
+    assert done.code == 1, done.out
+    assert said in done.err
+
+
+def test_a_changed_file_or_a_lost_manifest_cannot_be_repeated(files: Path, run: Run) -> None:
+    given = ("attack", "out.csv", "--schema", "schema.toml", "--original", "in.csv")
+    with (files / "out.csv").open("a", encoding="utf-8") as file:
+        file.write("\n")
+    done = run(*given)
+    assert done.code == 1
+    assert "RELEASE must be what the release.toml beside RELEASE speaks of" in done.err
+    manifest = files / "release.toml"
+    manifest.write_text(manifest.read_text("utf-8") + '\n[request]\nname = "x"\n', "utf-8")
+    done = run(*given)
+    assert done.code == 1
+    assert "found a release on request" in done.err
+    manifest.write_text("seed =", encoding="utf-8")
+    assert "must be a release.toml that sfumato wrote" in run(*given).err
+    manifest.unlink()
+    done = run(*given)
+    assert done.code == 1
+    assert "--truth or --same-order" in done.err
+
+
+def test_a_release_with_a_key_and_a_register(files: Path, run: Run) -> None:
+    (files / "key").write_bytes(b"k" * 20)
+    (files / "b").mkdir()
+    made = run(
+        "anonymize", "in.csv", "--schema", "schema.toml", "--marketer", "0.3", "--cut", "median",
+        "--register", "in.csv", "--pseudonym-key", "key", "--seed", "5", "--output", "b/out.csv",
+    )  # fmt: skip
+    assert made.code == 0, made.err
+    given = ("attack", "b/out.csv", "--schema", "schema.toml", "--original", "in.csv", *QUICK)
+    assert "option --pseudonym-key must be given" in run(*given).err
+    keyed = (*given, "--pseudonym-key", "key")
+    assert "option --register must be the register" in run(*keyed).err
+    assert run(*keyed, "--register", "in.csv").code == 0
+
+
+def test_no_value_is_said(files: Path, run: Run) -> None:
+    """A canary in every column is in no output, message or report, errors included."""
+    canary = "Qzxcanary"
+    count = 24
+    ages = [str(20 + row % 3) for row in range(count)]
+    original = pa.table(
+        {
+            "patient": [f"{canary}p{row}" for row in range(count)],
+            "name": [f"{canary}n{row}" for row in range(count)],
+            "age": ages,
+            "sex": [f"{canary}s{row % 2}" for row in range(count)],
+            "area": [f"{canary}a{row % 3}" for row in range(count)],
+            "school": ["primary"] * count,
+            "illness": [f"{canary}i{row % 4}" for row in range(count)],
+        }
+    )
+    pa_csv.write_csv(original, files / "raw.csv")
+    pa_csv.write_csv(original.drop(["name"]), files / "shown.csv")
+    odd = original.set_column(2, "age", pa.array([f"{canary}!"] * count))
+    pa_csv.write_csv(odd, files / "odd.csv")
+    pa_csv.write_csv(pa.table({"row": [f"{canary}"], "person": [f"{canary}"]}), files / "truth.csv")
+    given = ("--schema", "schema.toml", "--original", "raw.csv")
+    for words, code in (
+        (("shown.csv", *given, "--same-order", "--report", "r.html", *QUICK, "--counts"), 2),
+        (("shown.csv", *given, "--same-order", "--json", *EVERYTHING), 2),
+        (("odd.csv", *given, "--same-order"), 1),
+        (("shown.csv", *given, "--truth", "truth.csv"), 1),
+        (("shown.csv", *given, "--same-order", "--knows", "illness"), 1),
+    ):
+        done = run("attack", *words)
+        assert done.code == code, done.err
+        assert canary not in done.out + done.err
+    for name in ("r.html", "r.json", "all.html", "all.json"):
+        assert canary not in (files / name).read_text(encoding="utf-8")

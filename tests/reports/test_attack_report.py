@@ -1,0 +1,106 @@
+"""The report on an attack: every number stands in it, nothing of the data does."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pyarrow as pa
+import pytest
+
+from sfumato.examples import generate_clinics
+from sfumato.intruder.attack import attack
+from sfumato.intruder.result import Attack
+from sfumato.intruder.staging import matching
+from sfumato.release.result import Release
+from sfumato.reports.attack.page import draw_attack
+from sfumato.reports.attack.plots import calibration_figure, predicted_figure, success_figure
+from sfumato.reports.attack.words import TITLES, title_of
+from sfumato.reports.numbers import percent
+from sfumato.reports.write import report, report_json
+
+DAY = date(2026, 3, 2)
+NAMES = ("exact", "multi_record", "inference", "row_order", "identifiers")
+
+
+@pytest.fixture(scope="module")
+def attacked(release: Release) -> Attack:
+    """An honest release attacked."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(matching, "ROUNDS", 20)
+        return attack(release, seed=1, attacks=NAMES)
+
+
+@pytest.fixture(scope="module")
+def caught(release: Release) -> Attack:
+    """The same release with the names left in."""
+    names = generate_clinics(400, rng=7).visits.column("name").take(pa.array(release.source_rows))
+    bad = replace(release, table=release.table.append_column("name", names))
+    return attack(bad, seed=1, attacks=["identifiers", "row_order"])
+
+
+def test_the_verdict_stands_first_and_every_number_follows(attacked: Attack) -> None:
+    page = draw_attack(attacked, "Visits", DAY)
+    assert page.index(attacked.verdict) < page.index("<main>")
+    assert "2 March 2026" in page
+    assert [each.attack for each in attacked.outcomes if not each.attempts] == ["identifiers"]
+    assert "No such column was found." in page
+    for outcome in attacked.outcomes[:-1]:
+        assert title_of(outcome.attack) in page
+        assert percent(outcome.success.value) in page
+        assert outcome.predicted is not None
+        assert percent(outcome.predicted.value) in page
+    assert "exceeded</span>" not in page
+    assert page.count('class="mark yes"') == len(attacked.outcomes)
+    for sentence in attacked.held:
+        assert sentence in page
+
+
+def test_a_broken_prediction_is_said_in_red(caught: Attack) -> None:
+    page = draw_attack(caught, "Visits", DAY)
+    assert '<section class="verdict failed"' in page
+    assert "1 of 2 attacks found more than was predicted." in page
+    assert "More was found than predicted by: Identifiers left in." in page
+    assert page.count("exceeded</span>") == 1
+
+
+def test_nothing_is_loaded_and_nothing_of_the_data_told(attacked: Attack) -> None:
+    page = draw_attack(attacked, "Visits", DAY)
+    assert re.findall(r'(?:src|href)="(?!#)[^"]*"', page) == []
+    assert "<script" not in page
+    visits = generate_clinics(400, rng=7).visits
+    for name in ("name", "phone", "patient", "education"):
+        for value in set(visits.column(name).to_pylist()) - {None}:
+            assert str(value) not in page, name
+
+
+def test_the_json_is_the_attack(attacked: Attack, tmp_path: Path) -> None:
+    path = report(attacked, tmp_path / "attack.html", title="Visits", made=DAY)
+    assert path.is_file()
+    read = json.loads((tmp_path / "attack.json").read_text(encoding="utf-8"))
+    about = read.pop("report")
+    assert read == json.loads(json.dumps(attacked.to_json()))
+    assert (about["title"], about["about"], about["date"]) == ("Visits", "attack", "2026-03-02")
+    assert report_json(attacked, made=DAY)["report"]["title"] == "A release under attack"
+
+
+def test_the_pictures_are_pictures(attacked: Attack) -> None:
+    with_words = [each for each in attacked.outcomes if each.attempts]
+    for figure in (
+        success_figure(with_words),
+        predicted_figure(with_words),
+        calibration_figure(attacked.calibration),
+    ):
+        ET.fromstring(str(figure.svg))
+        assert "aria-label" in figure.svg
+
+
+def test_every_attack_has_a_title(attacked: Attack) -> None:
+    for outcome in attacked.outcomes:
+        assert outcome.attack.partition(":")[0] in TITLES
+    assert title_of("inference:icd9") == "Sensitive value: icd9"
+    assert title_of("some_thing:x") == "Some thing: x"

@@ -1,0 +1,286 @@
+"""The report of a project: what stands in it, what the public version leaves out, its files."""
+
+from __future__ import annotations
+
+import builtins
+import importlib
+import json
+import re
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from conftest import missing
+from reports.project_results import CONTEXT, SECRETS, record, results
+
+from sfumato.core.errors import InputError
+from sfumato.release.anonymize import anonymize
+from sfumato.release.constraints import GBalance, HAffiliation
+from sfumato.release.result import Release
+from sfumato.reports import report
+from sfumato.reports.project import Audience, ProjectResults
+from sfumato.reports.project.content import project_content
+from sfumato.reports.project.page import draw_project
+from sfumato.reports.project.pdf import pdf_of
+from sfumato.reports.project.verdict import QUESTIONS
+from sfumato.schema import Schema
+
+DAY = date(2026, 11, 20)
+CANARY = "kanarienvogel"
+REQUEST = {
+    "request": {
+        "name": "d", "requester": "Dr. Gary", "role": "clinician", "purpose": "research",
+        "linkage": "A with B",
+    },
+    "k": 12,
+    "databases": {"A": {"quasi_identifiers": ["born"], "individuals": 8}},
+    "rules": ["Rule 2. The k is the largest. (house.lp, line 7)"],
+    "explained": [CANARY],
+    "records": 30,
+    "individuals": 30,
+    "figures": {
+        "SLA": {
+            "risk": 0.05, "risk_unaware": 0.05, "sse_sst": 0.3, "ncp": 0.4, "smallest_match": 12,
+        }
+    },
+    "changes": [],
+    "exposed": 0,
+    "proposed": [{"id": "8e", "says": f"born {CANARY} -> sex F"}],
+    "ledger": {"release": 2, "earlier": [1]},
+    "covered": ["readers"],
+    "not_covered": ["others"],
+    "manifest": {"release": {"seed": 5, "output_sha256": "ff"}},
+}  # fmt: skip
+
+
+def content(found: ProjectResults, audience: Audience = Audience.INTERNAL) -> dict[str, Any]:
+    return project_content(found, audience, None, DAY)
+
+
+def both(found: ProjectResults, audience: Audience) -> str:
+    """The JSON and the page of a version."""
+    plain = content(found, audience)
+    return json.dumps(plain, ensure_ascii=False) + draw_project(plain)
+
+
+def numbers(value: Any, path: str = "") -> Iterator[tuple[str, float]]:
+    """All numbers of plain values with where they stand."""
+    if isinstance(value, dict):
+        for name, each in value.items():
+            yield from numbers(each, f"{path}.{name}")
+    elif isinstance(value, list):
+        for each in value:
+            yield from numbers(each, path)
+    elif isinstance(value, (int, float)) and not isinstance(value, bool):
+        yield path, value
+
+
+def on_request() -> ProjectResults:
+    schema = {"person": "name", "sensitive": ["drug"], "quasi_identifiers": {"born": {}}}
+    return ProjectResults.from_json(
+        {
+            "project": "diabetes",
+            "stages": {"release": {"record": record({"schema": schema}), "measured": REQUEST}},
+        }
+    )
+
+
+def test_the_first_page_answers_four_questions(release: Release) -> None:
+    verdict = content(results(release))["verdict"]
+    assert tuple(verdict["answers"]) == QUESTIONS
+    released, whom, promised, wrong = (" ".join(each) for each in verdict["answers"].values())
+    assert verdict["met"]
+    assert "keeps all 2 of its promises" in verdict["headline"]
+    assert f"{release.risk.records:,} records about {release.risk.persons:,} persons" in released
+    assert "linked from 2 sources" in released
+    assert all(text in whom for text in list(CONTEXT.values())[:3])
+    assert "(g-balance at least 0.8). Every class then has at least 5 persons." in promised
+    assert "at most 50\u202f% of the persons of a class" in promised
+    assert f"at most {100 * release.risk.prosecutor.value:.1f}" in wrong
+    assert "No promise covers this" in wrong
+    assert "97\u202f% (94\u202f% to 99\u202f%, checks) of the links are right" in wrong
+    assert "by people’s checks" in wrong
+    assert "stray" in wrong
+
+
+def test_inside_the_numbers_are_those_that_were_measured(release: Release) -> None:
+    plain = content(results(release))
+    lines = {line["name"]: line for group in plain["risk"] for line in group["lines"]}
+    assert lines["prosecutor"]["before"] == release.risk_before.prosecutor.value
+    assert lines["max_gidr"]["after"] == release.risk.max_gidr.value
+    assert lines["prosecutor"]["over"] == "maximum"
+    assert lines["marketer"]["over"] == "average"
+    reached = {each["name"]: each["reached"] for each in plain["promises"]}
+    assert reached["g_balance"] == release.risk.g_balance.value
+    assert plain["review"]["workers"][0]["kapr"] == 0.0001234
+    assert plain["linkage"]["quality"][0]["checked"]["low"] == 0.94
+    assert plain["changes"]["ncp"] == release.utility.ncp
+    assert plain["attack"]["outcomes"][0]["success"]["value"] == 0.11
+    roles = {each["name"]: each["role"] for each in plain["variables"]}
+    assert roles["surname"] == "direct identifier"
+    assert roles["stray"] == "insensitive"
+    assert next(each for each in plain["variables"] if each["name"] == "age")["custodians_reason"]
+    page = draw_project(plain)
+    for secret in ("wanda-worker", "aa11aa11", "4711471147", "warned of 3", "gary.hospital"):
+        assert secret in page
+    assert "<script" not in page
+    assert not re.findall(r'(?:src|href)="(?!#)', page)
+
+
+def test_outside_nothing_stands_that_helps_an_intruder(release: Release) -> None:
+    text = both(results(release), Audience.PUBLIC)
+    for secret in SECRETS:
+        assert secret not in text
+    plain = content(results(release), Audience.PUBLIC)
+    told = {"limit", "k", "budget", "threshold", "above", "attacks", "broken", "form"}
+    allowed = {"fewer_than", "at_most", "more_than", "below", "about", "project_budget"}
+    for path, value in numbers(plain):
+        last = path.rpartition(".")[2]
+        shares = value < 1 or ".risk." in path or ".changes." in path or last in ("low", "high")
+        assert last in told | allowed or shares or value >= 10, path
+    assert plain["sources"]["file"] is None
+    assert plain["attack"]["outcomes"][1]["success"] is None
+    assert "Internal version" not in draw_project(plain)
+
+
+def test_thresholds_of_others_do_not_tell_the_size_of_a_small_class(release: Release) -> None:
+    inside, outside = (content(results(release), each)["practice"] for each in Audience)
+    assert len(inside) == len(outside)
+    shown = [held for each in outside for held in each["held"]]
+    assert release.risk.pid_k < 10
+    for held in shown:
+        if held["measure"] in ("k", "pid_k"):
+            assert held["limit"] >= 10
+            assert not held["met"]
+        if held["measure"] == "prosecutor":
+            assert held["limit"] <= 0.1
+            assert not held["met"]
+    assert 0 < len(shown) < sum(len(each["held"]) for each in inside)
+
+
+@pytest.mark.parametrize("audience", list(Audience))
+def test_no_value_of_the_data_stands_in_a_report(audience: Audience) -> None:
+    count = 60
+    table = pa.table(
+        {
+            "town": [f"{CANARY}{row % 2}" for row in range(count)],
+            "age": [20 + row % 7 for row in range(count)],
+            "ill": [f"{CANARY}{row % 5}" for row in range(count)],
+            "note": [CANARY] * count,
+        }
+    )
+    schema = Schema(quasi_identifiers=["town", "age"], sensitive=["ill"])
+    made = anonymize(table, schema, GBalance(k=3), HAffiliation(l=2), seed=1)
+    assert CANARY in json.dumps(made.to_json())  # distributions of the original, which stay in it
+    assert CANARY not in both(results(made), audience)
+    assert CANARY not in both(on_request(), audience)
+
+
+def test_a_broken_promise_and_a_successful_attack_stand_first(release: Release) -> None:
+    found = results(release, broken=True)
+    found.stages["release"].about["asked"][0]["met"] = False
+    plain = content(found)
+    assert not plain["verdict"]["met"]
+    assert "keeps 1 of 2 promises" in plain["verdict"]["headline"]
+    assert "1 of 2 attacks found more than predicted" in plain["verdict"]["headline"]
+    assert "not kept" in draw_project(plain)
+
+
+def test_what_the_project_file_leaves_open_is_said(release: Release) -> None:
+    answers = content(results(release, context={}))["verdict"]["answers"]
+    whom = " ".join(answers[QUESTIONS[1]])
+    assert "does not say to whom" in whom
+    assert "as if an attack were certain" in whom
+
+
+def test_a_release_on_request() -> None:
+    inside, outside = both(on_request(), Audience.INTERNAL), both(on_request(), Audience.PUBLIC)
+    plain = content(on_request())
+    assert plain["verdict"]["met"]
+    assert "k = 12" in plain["verdict"]["headline"]
+    assert "1 associations" not in inside
+    assert "house.lp" in inside
+    assert "Dr. Gary" in inside
+    for secret in ("house.lp", "Dr. Gary", "4711471147"):
+        assert secret not in outside
+    assert '"individuals": {"fewer_than": 10}' in outside
+
+
+def test_nothing_that_is_given_becomes_markup(release: Release) -> None:
+    found = results(release, project="<b>x</b>", context={"purpose": "<i>y</i> & z"})
+    page = draw_project(content(found))
+    assert "<b>x" not in page
+    assert "<i>y" not in page
+    assert "&lt;i&gt;y&lt;/i&gt; &amp; z" in page
+
+
+def test_files_of_both_versions(release: Release, tmp_path: Path) -> None:
+    found = results(release)
+    inside = report(found, tmp_path / "in.html", made=DAY)
+    assert "Internal version" in inside.read_text()
+    report(found, tmp_path / "out.json", made=DAY, audience="public", title="For all")
+    outside = json.loads((tmp_path / "out.json").read_text())
+    assert outside["report"]["audience"] == "public"
+    assert outside["report"]["title"] == "For all"
+    assert json.loads((tmp_path / "in.json").read_text()) == content(found)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.html", "in.json", "out.json"]
+
+
+@pytest.mark.parametrize(
+    ("name", "audience", "said"),
+    [
+        ("r.txt", "internal", "must end in"),
+        ("no/r.html", "internal", "folder that exists"),
+        ("r.html", "press", "one of the audiences"),
+    ],
+)
+def test_what_cannot_be_written(
+    release: Release, tmp_path: Path, name: str, audience: str, said: str
+) -> None:
+    with pytest.raises(InputError, match=said):
+        report(results(release), tmp_path / name, audience=audience)
+
+
+def test_only_a_project_has_a_public_version(release: Release, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="must be 'internal'"):
+        report(release, tmp_path / "r.html", audience="public")
+
+
+@pytest.mark.parametrize(
+    "plain",
+    [{}, {"project": "x"}, {"project": "x", "stages": 3}, {"project": "x", "stages": {}}, 3],
+)
+def test_other_plain_values_are_no_results(plain: Any, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="results of a project"):
+        ProjectResults.from_json(plain)
+    file = tmp_path / "project.json"
+    file.write_text(json.dumps(plain))
+    with pytest.raises(InputError, match="results of a project"):
+        ProjectResults.load(file)
+
+
+@pytest.mark.parametrize(
+    ("error", "found"), [(ImportError, "not installed"), (OSError, "does not find Pango")]
+)
+def test_without_weasyprint_it_says_what_to_do(
+    monkeypatch: pytest.MonkeyPatch, error: type[Exception], found: str
+) -> None:
+    def refuse(_name: str) -> builtins.object:
+        raise error
+
+    monkeypatch.setattr(importlib, "import_module", refuse)
+    with pytest.raises(InputError, match=f"{found}.*print it from a browser"):
+        pdf_of("<p>x</p>")
+
+
+def test_pdf(release: Release, tmp_path: Path) -> None:
+    try:
+        importlib.import_module("weasyprint")
+    except (ImportError, OSError):
+        missing("no WeasyPrint or no Pango; install the extra 'pdf' and Debian's libpangoft2-1.0-0")
+    report(results(release), tmp_path / "r.pdf", made=DAY)
+    assert (tmp_path / "r.pdf").read_bytes().startswith(b"%PDF-")
+    assert (tmp_path / "r.json").is_file()
