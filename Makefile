@@ -17,12 +17,12 @@ DATA ?= $(wildcard ../shared/data)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test check format bench docs study clean
+.PHONY: help demo test check format bench docs dist study clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(STAMP)-demo ## two clinics' patients: generated, linked; their visits: released, reported
+demo: $(STAMP)-demo ## a whole project: two clinics linked, reviewed, released, attacked, reported
 	@$(BIN)/sfumato demo
 
 test: $(STAMP)-test ## run the tests
@@ -49,6 +49,12 @@ docs: $(STAMP)-check ## build the documentation in build/docs
 	@echo "documentation"
 	@$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --fresh-env -b html docs build/docs
 	@$(BIN)/python tools/check_offline.py build/docs
+
+dist: $(STAMP)-dist ## sdist and wheel in dist, tried in an empty environment
+	@rm -rf dist
+	@$(BIN)/python -m hatchling build --target sdist >/dev/null
+	@$(PIP) wheel --no-deps --no-build-isolation --wheel-dir dist dist/*.tar.gz
+	@$(BIN)/python tools/check_wheel.py dist/*.whl
 
 study: $(STAMP)-demo ## the tables of Kartal and Li 2020 again (DATA=folder)
 	@$(BIN)/sfumato study kartal-li-2020 $(if $(DATA),--data "$(DATA)")
@@ -79,9 +85,10 @@ $(PEERS)/.stamp: benchmarks/peers.txt
 	  --requirement benchmarks/peers.txt
 	@touch $@
 
-WANTS_demo  := --editable '.[link,report]'
+WANTS_demo  := --editable '.[link,report,review]'
 WANTS_test  := --editable '.[all]' --group test
 WANTS_check := --editable '.[all]' --group check
+WANTS_dist  := --group dist
 WANTS_bench := --editable '.[link,report]' --group bench
 
 .PRECIOUS: $(STAMP)-%

@@ -7,8 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from cli.review_terminal import Terminal
 
-from sfumato.examples import generate_clinics, write_clinics
+from sfumato.pipeline.demo_project import write_demo_project
+from sfumato.pipeline.run import run as run_project
 
 
 def blocks(page, language):
@@ -20,12 +22,9 @@ def blocks(page, language):
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """Where the demo has run, and where the two clinics' visits are under one key."""
+    """Where the demo has linked a few persons; cli/test_demo.py runs all of it."""
     folder = tmp_path_factory.mktemp("made")
-    program = Path(sys.executable).with_name("sfumato")
-    run([program, "demo", "--persons", "200", "--output", folder / "sfumato-demo"], folder)
-    (folder / "sfumato-demo" / "report.html").unlink()
-    write_clinics(generate_clinics(400, rng=1), folder)
+    run_project(write_demo_project(folder / "sfumato-demo", 200, 1), until="linked")
     return folder
 
 
@@ -35,7 +34,7 @@ def demo(made, tmp_path):
     return shutil.copytree(made, tmp_path / "made")
 
 
-def run(command, folder):
+def run(command, folder, code=0):
     bin_folder = Path(sys.executable).parent
     done = subprocess.run(
         command,
@@ -45,8 +44,17 @@ def run(command, folder):
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == code, done.stderr
     return done.stdout
+
+
+def review(command):
+    """Answer the two pairs of a review at a terminal."""
+    terminal = Terminal(*command.split()[1:])
+    terminal.wait("pair 1 of 2")
+    terminal.press("6", "pair 2 of 2")
+    terminal.press("1", "All pairs are decided")
+    assert terminal.leave() == 0
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/tutorial.md"])
@@ -57,12 +65,18 @@ def test_python(page, demo, project_root):
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/tutorial.md"])
-def test_shell(page, demo, project_root):
+def test_shell(page, demo, project_root, monkeypatch):
+    """The tutorial's first run waits for a reviewer, who then comes."""
+    monkeypatch.chdir(demo)
     ran = [code for code in blocks(project_root / page, "sh") if "make " not in code]
-    assert ran
-    for code in ran:
-        run(["sh", "-e", "-c", code], demo)
-    assert list(demo.rglob("report.html"))
+    asked = [code.startswith("sfumato review play") for code in ran]
+    for code, here, next_ in zip(ran, asked, [*asked[1:], False], strict=True):
+        if here:
+            review(code)
+        else:
+            run(["sh", "-e", "-c", code], demo, code=3 if next_ else 0)
+    assert any(asked) == (page == "docs/tutorial.md")
+    assert (demo / "clinics" / "output" / "reports" / "report.html").exists()
 
 
 def test_the_page_on_linkage(tmp_path, project_root):

@@ -56,8 +56,8 @@ def panel(title: str, risks: tuple[sf.Risk, sf.Risk]) -> Any:
 def main(folder: Path) -> None:
     """Measure and draw."""
     release = sf.anonymize(
-        folder / "linked" / "linked.parquet",
-        sf.load_schema(folder / "linked" / "linked.toml"),
+        folder / "stages" / "linked" / "linked.parquet",
+        sf.load_schema(folder / "stages" / "linked" / "linked.toml"),
         sf.GBalance(0.9),
         sf.HAffiliation(0.5),
         seed=2020,

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sfumato.linkage.link import link
     from sfumato.linkage.links import Links
     from sfumato.linkage.spec.model import LinkSpec
+    from sfumato.pipeline.tune import Tuned, tune
     from sfumato.release.anonymize import anonymize
     from sfumato.release.constraints import (
         DeltaPresence,
@@ -83,6 +84,7 @@ _HOMES = {
     "SharedCounts": "release.constraints",
     "TCloseness": "release.constraints",
     "Threshold": "risk.thresholds.preset",
+    "Tuned": "pipeline.tune",
     "anonymize": "release.anonymize",
     "anonymize_requested": "semantics.requested",
     "assess": "risk.assess",
@@ -96,6 +98,7 @@ _HOMES = {
     "release_linked": "semantics.linkage_anonymity",
     "report": "reports",
     "thresholds": "risk.thresholds.load",
+    "tune": "pipeline.tune",
 }
 
 __all__ = [
@@ -129,6 +132,7 @@ __all__ = [
     "SharedCounts",
     "TCloseness",
     "Threshold",
+    "Tuned",
     "anonymize",
     "anonymize_requested",
     "assess",
@@ -142,6 +146,7 @@ __all__ = [
     "release_linked",
     "report",
     "thresholds",
+    "tune",
 ]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import platform
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
@@ -61,7 +62,11 @@ def test_help_names_the_options(command: str, run: Run, monkeypatch: pytest.Monk
 
 def test_version(run: Run) -> None:
     result = run("--version")
-    assert (result.code, result.out.split()) == (0, ["sfumato", version("sfumato")])
+    told = dict(line.split(" ") for line in result.out.splitlines())
+    assert result.code == 0
+    assert list(told)[:3] == ["sfumato", "python", "numpy"]
+    assert told["python"] == platform.python_version()
+    assert all(told[part] == version(part) for part in told if part != "python")
 
 
 def test_no_argument_shows_the_help(run: Run) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import re
-import shlex
 import shutil
 import subprocess
 import sys
@@ -25,9 +24,12 @@ Key = tuple[str, str]
 Visit = tuple[object, ...]
 CLINICS = ("hospital", "practice")
 COLUMNS = ("age", "sex", "zip", "education", "department", "icd9", "charge")
+ASKED = ("demo", "--persons", "400", "--seed", "1", "--output", "clinics")
+STAGES = ("link", "review", "linked", "assess", "release", "attack", "report")
 NAMES = (
-    *("report.html", "linked/report.html", "linked/review.parquet", "linked/linked.parquet"),
-    *("linked/linked.toml", "release.csv", "release.toml", "truth.csv"),
+    *("output/reports/report.html", "output/public/report.html", "output/reports/link.html"),
+    *("output/reports/release.html", "output/reports/attack.html", "output/release/release.csv"),
+    *("stages/linked/linked.parquet", "stages/linked/linked.toml", "sfumato.toml", "truth.csv"),
 )
 
 
@@ -39,8 +41,8 @@ class Demo:
     ----------
     folder
         Its files.
-    said
-        What it printed, spaces and ends of lines alike.
+    said, lines
+        What it printed, spaces and ends of lines alike; and on standard error, in lines.
     found, true
         By registration, the person found and the true one.
     linked
@@ -51,6 +53,7 @@ class Demo:
 
     folder: Path
     said: str
+    lines: list[str]
     found: dict[Key, str]
     true: dict[Key, str]
     linked: dict[str, Counter[Visit]]
@@ -61,13 +64,13 @@ class Demo:
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
     """The demo of 400 persons."""
     folder = tmp_path_factory.mktemp("demo")
-    line = command("demo", "--persons", "400", "--output", "clinics")
-    done = subprocess.run(line, capture_output=True, text=True, check=False, cwd=folder)
+    done = subprocess.run(command(*ASKED), capture_output=True, text=True, check=False, cwd=folder)
     assert done.returncode == 0, done.stderr
     place = folder / "clinics"
-    persons = pq.read_table(place / "linked" / "persons.parquet").to_pylist()
+    made = place / "stages" / "linked"
+    persons = pq.read_table(made / "persons.parquet").to_pylist()
     linked: dict[str, Counter[Visit]] = defaultdict(Counter)
-    for row in pq.read_table(place / "linked" / "linked.parquet").to_pylist():
+    for row in pq.read_table(made / "linked.parquet").to_pylist():
         linked[row["person"]][visit(row["source"], row)] += 1
     visits: dict[Key, Counter[Visit]] = defaultdict(Counter)
     for clinic in CLINICS:
@@ -76,6 +79,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
     return Demo(
         place,
         " ".join(done.stdout.split()),
+        done.stderr.splitlines(),
         {(row["source"], row["id"]): row["person"] for row in persons},
         {(row["clinic"], row["patient"]): row["person"] for row in rows(place / "truth.csv")},
         dict(linked),
@@ -121,7 +125,7 @@ def test_persons_are_those_of_the_truth_but_for_the_errors_told(demo: Demo) -> N
     splits = beyond_one(true.values(), demo.found)
     merges = beyond_one(found.values(), demo.true)
     assert splits + merges > 0
-    folder = demo.folder / "linked"
+    folder = demo.folder / "stages" / "linked"
     risk = sf.assess(folder / "linked.parquet", sf.load_schema(folder / "linked.toml"))
     assert risk.persons == len(found) == len(true) + splits - merges
     assert risk.records == sum(map(Counter.total, demo.visits.values()))
@@ -146,25 +150,28 @@ def test_records_per_person_are_those_of_the_truth_but_for_the_errors_told(demo:
     assert sizes - wrongly == truly - missed
 
 
-def test_the_quality_that_it_tells(demo: Demo) -> None:
-    """Precision and recall of the matches, pair by pair."""
-    pairs = pq.read_table(demo.folder / "linked" / "pairs.parquet").to_pylist()
-    outcomes = Counter(pair["outcome"] for pair in pairs)
-    matches = {
+def outcomes(demo: Demo, stage: str) -> tuple[Counter[str], set[tuple[Key, Key]]]:
+    """Numbers of the outcomes of the pairs that a stage wrote, and its matches."""
+    pairs = pq.read_table(demo.folder / "stages" / stage / "pairs.parquet").to_pylist()
+    return Counter(pair["outcome"] for pair in pairs), {
         ((pair["source_l"], pair["id_l"]), (pair["source_r"], pair["id_r"]))
         for pair in pairs
         if pair["outcome"] == "match"
     }
-    right = sum(demo.true[one] == demo.true[other] for one, other in matches)
+
+
+def test_the_quality_that_it_tells(demo: Demo) -> None:
+    """Precision and recall of the matches, pair by pair, by score and after the review."""
     same = sum(len(list(combinations(keys, 2))) for keys in groups(demo.true).values())
-    possible = outcomes["possible match"]
-    said = f"Matches: {len(matches)}; possible matches, which wait for clerical review: {possible}."
-    assert said in demo.said
-    precision, recall = re.findall(r"\((?:precision|recall)\) \S+% (\S+)%", demo.said)
-    assert (precision, recall) == (
-        f"{100 * right / len(matches):.2f}",
-        f"{100 * right / same:.2f}",
-    )
+    told = zip(*re.findall(r"\((?:precision|recall)\) \S+% (\S+)% (\S+)%", demo.said), strict=True)
+    for stage, rates in zip(("link", "linked"), told, strict=True):
+        counts, matches = outcomes(demo, stage)
+        right = sum(demo.true[one] == demo.true[other] for one, other in matches)
+        assert rates == (f"{100 * right / len(matches):.2f}", f"{100 * right / same:.2f}")
+        if stage == "link":
+            possible = counts["possible match"]
+            said = f"Matches: {len(matches)}; possible matches, which were reviewed: {possible}."
+            assert said in demo.said
     relation = {
         (row["clinic"], row["patient"]): row["relation"] for row in rows(demo.folder / "truth.csv")
     }
@@ -178,9 +185,54 @@ def test_the_quality_that_it_tells(demo: Demo) -> None:
     assert f"a senior and a junior {namesakes}." in demo.said
 
 
+def test_the_review_that_it_tells(demo: Demo) -> None:
+    """Each answer held against the truth."""
+    stages = demo.folder / "stages"
+    of_pair = {
+        pair["pair"]: demo.true[pair["source_l"], pair["id_l"]]
+        == demo.true[pair["source_r"], pair["id_r"]]
+        for pair in pq.read_table(stages / "link" / "pairs.parquet").to_pylist()
+    }
+    answers = pq.read_table(stages / "review" / "decisions.parquet").to_pylist()
+    right = sum(of_pair[each["pair"]] == (each["answer"] > 0) for each in answers)
+    assert 0 < right < len(answers)
+    assert f"answered {len(answers)} of them, {right} rightly" in demo.said
+    (kapr,) = re.findall(r"at a KAPR of (\S+) from a budget of 0\.2\.", demo.said)
+    assert 0 <= float(kapr) <= 0.2
+
+
+def test_the_attack_stands_beside_what_the_release_predicts(demo: Demo) -> None:
+    """The predictions measured again on the released file, by persons counted from it."""
+    released = rows(demo.folder / "output" / "release" / "release.csv")
+    classes: dict[tuple[str, ...], set[str]] = defaultdict(set)
+    for row in released:
+        classes[tuple(row[name] for name in COLUMNS[:4])].add(row["person"])
+    sizes = [len(persons) for persons in classes.values()]
+    everybody = len({row["person"] for row in released})
+    assert f"{len(released):,} visits of these {everybody} persons" in demo.said
+    assert f"fewest persons in a class (pid_k) 1 {min(sizes)}" in demo.said
+    name = "Exact matching, each record on its own"
+    shares = re.findall(rf"{name} (\S+)% (\S+)% (\S+)% (\S+)%", demo.said)
+    (found, predicted, most, without), *_ = shares
+    (marketer,) = re.findall(r"\(marketer\) \S+% (\S+)%", demo.said)
+    assert predicted == marketer == f"{100 * len(sizes) / everybody:.1f}"
+    assert without == f"{100 / everybody:.1f}"
+    assert 0 < float(found) <= float(most)
+    assert "None of 12 attacks found more than was predicted." in demo.said
+
+
+def test_a_line_for_each_stage(demo: Demo) -> None:
+    """With its time."""
+    lines = [line for line in demo.lines if not line.startswith("Warning: ")]
+    assert lines[0].startswith("Generating two clinics")
+    for number, (stage, line) in enumerate(zip(STAGES, lines[1:-1], strict=True), 1):
+        assert re.match(rf"{number}/7  {stage} +\d+\.\d s ", line)
+    assert re.fullmatch(r"Done in \d+ seconds\.", lines[-1])
+
+
 def test_the_linked_file_has_no_identities(demo: Demo) -> None:
     """No number of a clinic, no name, no date, no telephone."""
-    table = pq.read_table(demo.folder / "linked" / "linked.parquet")
+    table = pq.read_table(demo.folder / "stages" / "linked" / "linked.parquet")
     assert set(table.column_names) == {"person", "source", *COLUMNS}
     kept = {str(value) for name in table.column_names for value in table[name].to_pylist()}
     for clinic in CLINICS:
@@ -189,32 +241,36 @@ def test_the_linked_file_has_no_identities(demo: Demo) -> None:
             assert not {row[name] for name in names if row[name]} & kept
 
 
-def test_its_command_releases_again(demo: Demo) -> None:
-    """The command it prints, run as it stands, writes the same release."""
-    words = shlex.split(demo.said[demo.said.index(" anonymize ") :].replace("\\ ", ""))
-    release = demo.folder / "release.csv"
-    before = release.read_bytes()
-    release.unlink()
-    done = subprocess.run(
-        command(*words), capture_output=True, text=True, check=False, cwd=demo.folder.parent
-    )
-    assert done.returncode == 0, done.stderr
-    assert release.read_bytes() == before
-
-
-def test_a_second_demo_writes_the_same(demo: Demo, tmp_path: Path, run: Run) -> None:
-    """Into the folder of the first one."""
-    shutil.copytree(demo.folder, tmp_path / "clinics")
-    result = run("demo", "--persons", "400", "--output", "clinics")
+def test_a_second_demo_makes_what_is_missing(demo: Demo, tmp_path: Path, run: Run) -> None:
+    """Into the folder of the first one, and the same."""
+    place = shutil.copytree(demo.folder, tmp_path / "clinics")
+    shutil.rmtree(place / "stages" / "release")
+    result = run(*ASKED)
     assert result.code == 0, result.err
     assert " ".join(result.out.split()) == demo.said
+    unchanged = [line.split()[1] for line in result.err.splitlines() if " unchanged " in line]
+    assert unchanged == [stage for stage in STAGES if stage != "release"]
     for name in NAMES:
-        assert name in result.out
-        assert (tmp_path / "clinics" / name).is_file()
-    for name in ("release.csv", "linked/linked.parquet", "linked/persons.parquet"):
-        again = (tmp_path / "clinics" / name).read_bytes()
-        assert again == (demo.folder / name).read_bytes()
-    assert all(len(line) <= 100 for line in result.out.splitlines() if "anonymize" not in line)
+        assert f"  {name} " in result.out
+        assert (place / name).read_bytes() == (demo.folder / name).read_bytes()
+    assert all(len(line) <= 100 for line in result.out.splitlines())
+
+
+def test_its_project_goes_on(demo: Demo, tmp_path: Path, run: Run) -> None:
+    """With the command that it prints; a changed project file is not replaced."""
+    place = shutil.copytree(demo.folder, tmp_path / "clinics")
+    words = demo.said.rpartition("then type: ")[2].split()
+    assert words == ["sfumato", "run", "clinics"]
+    file = place / "sfumato.toml"
+    file.write_text(file.read_text().replace('by = "simulated"', 'by = "terminal"'))
+    before = {path: path.read_bytes() for path in place.rglob("*") if path.is_file()}
+    refused = run(*ASKED)
+    assert (refused.code, refused.out) == (1, "")
+    assert "must not hold another project" in refused.err
+    assert before == {path: path.read_bytes() for path in place.rglob("*") if path.is_file()}
+    waits = run(*words[1:])
+    assert waits.code == 3
+    assert "sfumato review play clinics/review" in waits.err
 
 
 @pytest.mark.parametrize(
@@ -235,29 +291,22 @@ def test_a_wrong_demo(words: tuple[str, ...], said: str, tmp_path: Path, run: Ru
     assert said in result.err
 
 
-def test_a_linkage_with_answers_is_left_alone(tmp_path: Path, run: Run) -> None:
-    """Refused before anything is generated."""
-    folder = tmp_path / "clinics" / "linked"
-    folder.mkdir(parents=True)
-    for name in ("manifest.toml", "answers.parquet"):
-        (folder / name).touch()
-    result = run("demo", "--output", "clinics")
-    assert (result.code, result.out) == (1, "")
-    assert "must not hold answers of people" in result.err
-    assert [path.name for path in (tmp_path / "clinics").iterdir()] == ["linked"]
-
-
 WITHOUT = """
 import sys
-sys.modules["splink"] = None
+sys.modules["{module}"] = None
 {program}
 """
 
 
-def test_without_the_extra_it_says_what_to_install(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("module", "said"),
+    [("splink", 'pip install "sfumato[link]"'), ("pyroaring", 'pip install "sfumato[review]"')],
+)
+def test_without_an_extra_it_says_what_to_install(module: str, said: str, tmp_path: Path) -> None:
     """Before anything is generated."""
-    line = [sys.executable, "-c", WITHOUT.format(program=PROGRAM), "demo", "--output", "clinics"]
+    code = WITHOUT.format(module=module, program=PROGRAM)
+    line = [sys.executable, "-c", code, "demo", "--output", "clinics"]
     done = subprocess.run(line, capture_output=True, text=True, check=False, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (1, "")
-    assert 'pip install "sfumato[link]"' in done.stderr
+    assert said in done.stderr
     assert list((tmp_path / "clinics").iterdir()) == []

@@ -24,8 +24,11 @@ from sfumato.cli.output import (
 )
 from sfumato.cli.policy.app import app as policy_app
 from sfumato.cli.process import settle
+from sfumato.cli.project_file import init, run, status
 from sfumato.cli.review.app import app as review_app
 from sfumato.cli.server import audit, project, serve
+from sfumato.cli.tune.run import tune
+from sfumato.cli.versions import versions
 from sfumato.core.errors import ConstraintsNotMetError, SfumatoError
 
 app = typer.Typer(
@@ -33,7 +36,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Exit codes: 0 done and met, 1 bad input, 2 constraints not met.",
+    epilog="Exit codes: 0 done and met, 1 bad input, 2 constraints not met, 3 waiting for people.",
 )
 app.add_typer(schema.app, name="schema")
 app.add_typer(link_app, name="link")
@@ -42,9 +45,13 @@ app.add_typer(policy_app, name="policy")
 app.add_typer(ledger_app, name="ledger")
 app.add_typer(audit.app, name="audit")
 app.add_typer(project.app, name="project")
+app.command()(init.init)
+app.command()(run.run)
+app.command()(status.status)
 app.command()(assess.assess)
 app.command()(anonymize.anonymize)
 app.command()(attack)
+app.command()(tune)
 app.command()(presets.presets)
 app.command()(study.study)
 app.command()(demo.demo)
@@ -53,9 +60,7 @@ app.command()(serve.serve)
 
 def _version(asked: bool) -> None:
     if asked:
-        from importlib.metadata import version
-
-        typer.echo(f"sfumato {version('sfumato')}")
+        typer.echo(versions())
         raise typer.Exit
 
 
@@ -63,7 +68,7 @@ def _version(asked: bool) -> None:
 def sfumato(
     version: Annotated[
         bool,
-        typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
+        typer.Option("--version", callback=_version, is_eager=True, help="Print the versions."),
     ] = False,
 ) -> None:
     """Measure what data about people gives away, and release data that gives away no more.

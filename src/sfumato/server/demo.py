@@ -1,34 +1,32 @@
-"""A server to look around in: two made-up clinics, linked, with a review of doubtful pairs."""
+"""A server to look around in: the project of ``sfumato demo``, linked, with its doubtful pairs."""
 
 from __future__ import annotations
 
 import secrets
 import string
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import pyarrow.csv as pc
+import pyarrow as pa
 
 from sfumato.core.progress import Progress, silent
-from sfumato.examples import generate_clinics, generate_registrations, write_registrations
-from sfumato.linkage.link import link
-from sfumato.linkage.spec.model import Mode, SetThresholds
-from sfumato.linkage.suggest.suggest import suggest
+from sfumato.pipeline.demo_project import SEED, truth_of, write_demo_project
+from sfumato.pipeline.run import run
+from sfumato.pipeline.stages.link import LINK
 from sfumato.review.project.dealing import deal as deal_pairs
 from sfumato.review.project.dealing import of_one_record
 from sfumato.review.project.from_linkage import from_linkage
 from sfumato.review.project.project import ID, LEFT, RIGHT
 from sfumato.review.project.project import Project as ReviewProject
-from sfumato.review.settings import Settings
-from sfumato.schema import load_schema
 from sfumato.server.live.deal import deal
 from sfumato.server.live.make import make_project
 from sfumato.server.store.models import Account, Role
 
 TITLE = "Patients of two clinics"
-PERSONS, SEED = 1_000, 2020
 GOLD = 12
 """Number of pairs whose truth is known."""
 WORKERS = ("worker1", "worker2", "worker3")
@@ -38,9 +36,8 @@ PEOPLE = {
     "auditor": Role.AUDITOR,
     **dict.fromkeys(WORKERS, Role.WORKER),
 }
-_RULES = Settings(budget=0.2, project_budget=0.4, hints=True)
-_DOUBTFUL = SetThresholds(lower=0.001, upper=0.9999)
-_CLINICS = ("hospital", "practice")
+TOGETHER = 0.4
+"""KAPR that all workers together may spend."""
 
 
 def make_demo(progress: Progress = silent) -> dict[str, str]:
@@ -77,29 +74,22 @@ def make_demo(progress: Progress = silent) -> dict[str, str]:
 
 
 def _linked(folder: Path, rng: np.random.Generator, progress: Progress) -> ReviewProject:
-    """Generate the clinics' patients, link them, and take what is doubtful for a review."""
+    """Link the patients as ``sfumato demo`` does, and take what is doubtful for a review."""
     progress("generating", 0.02)
-    write_registrations(generate_registrations(generate_clinics(PERSONS, rng=SEED)), folder)
-    progress("suggesting", 0.1)
-    patients = {name: folder / f"patients_{name}.csv" for name in _CLINICS}
-    schema = load_schema(folder / "schema.toml")
-    made = suggest(patients, schema, mode=Mode.LINK_AND_DEDUPE, id_column="patient")
-    links = link(
-        patients,
-        made.spec.model_copy(update={"thresholds": _DOUBTFUL}),
-        schema=schema,
-        seed=SEED,
-        quasi_identifiers=[],
-        progress=lambda stage, share: progress(stage, 0.15 + 0.7 * share),
-    )
-    links.write(folder / "linkage")
-    project = from_linkage(folder / "linkage", rng, settings=_RULES)
-    return replace(project, gold=_truth(project, folder / "truth.csv", rng))
+    place = write_demo_project(folder)
+
+    @contextmanager
+    def working(name: str) -> Iterator[Progress]:
+        yield lambda stage, share: progress(f"{name}: {stage}", 0.15 + 0.7 * share)
+
+    run(place, until=LINK, working=working)
+    rules = place.project.review.settings.model_copy(update={"project_budget": TOGETHER})
+    project = from_linkage(place.of_stage(LINK), rng, settings=rules)
+    return replace(project, gold=_truth(project, truth_of(place), rng))
 
 
-def _truth(project: ReviewProject, path: Path, rng: np.random.Generator) -> dict[str, bool]:
+def _truth(project: ReviewProject, truth: pa.Table, rng: np.random.Generator) -> dict[str, bool]:
     """The truth of some of the pairs."""
-    truth = pc.read_csv(path)
     person = dict(zip(truth["patient"].to_pylist(), truth["person"].to_pylist(), strict=True))
     who = [person[each] for each in project.records[ID].to_pylist()]
     left, right = project.pairs[LEFT].to_pylist(), project.pairs[RIGHT].to_pylist()

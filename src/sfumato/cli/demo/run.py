@@ -1,19 +1,16 @@
-"""``sfumato demo``: two clinics' patients, linked; their visits, released."""
+"""``sfumato demo``: the project of two made-up clinics, run to its end."""
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from sfumato.cli.demo.asked import CLINICS, G_BALANCE, H_AFFILIATION, LINKAGE
-from sfumato.cli.output import progress_bar, say
+from sfumato.cli.output import NOT_MET, say
+from sfumato.cli.project_file.telling import run_telling
 from sfumato.core.errors import InputError
-
-if TYPE_CHECKING:
-    from sfumato.linkage.links import Links
-    from sfumato.release.result import Release
 
 
 def demo(
@@ -24,81 +21,31 @@ def demo(
         int, typer.Option(metavar="NUMBER", help="How many persons to generate.")
     ] = 2_000,
     seed: Annotated[
-        int, typer.Option(metavar="NUMBER", help="Seed of the generator and of the release.")
+        int, typer.Option(metavar="NUMBER", help="Seed of every random choice.")
     ] = 2020,
 ) -> None:
-    """Generate two clinics' patients and visits, link them, release them, write reports."""
+    """Generate two clinics' patients and visits with a project file, and run that.
+
+    Links the patients, lets a simulated worker review, measures the visits, releases them, attacks
+    the release and reports; then says what the numbers mean, beside the truth.
+    """
     from sfumato.cli.demo.truth import against_the_truth
     from sfumato.cli.demo.words import told
-    from sfumato.examples import generate_clinics, generate_registrations, write_registrations
     from sfumato.linkage.extra import needed
-    from sfumato.linkage.write import check_links_folder
-    from sfumato.reports import check_report_path
-    from sfumato.reports import report as write_report
+    from sfumato.pipeline.demo_project import write_demo_project
+    from sfumato.review.extra import needs_review
 
+    started = time.monotonic()
     _make_folder(output)
-    report = output / "report.html"
-    check_report_path(report)
-    check_links_folder(output / LINKAGE)
     needed("splink")
-    say(f"1  Generating two clinics' patients and visits: {persons:,} persons (seed {seed})")
-    registrations = generate_registrations(generate_clinics(persons, rng=seed))
-    write_registrations(registrations, output)
-    say("2  Linking the patients of the clinics, with a report on it")
-    links = _linked(output, seed)
-    say("3  Measuring the linked visits, releasing them and measuring again")
-    release = _released(output, seed)
-    say("4  Writing the report on the release")
-    write_report(release, report)
-    quality = against_the_truth(links, registrations.truth)
-    typer.echo(told(links, quality, release, output))
-
-
-def _linked(folder: Path, seed: int) -> Links:
-    """Link the patients with a suggested specification; persons may be in a clinic twice."""
-    from sfumato.linkage.files import REPORT
-    from sfumato.linkage.link import link
-    from sfumato.linkage.spec.model import Mode
-    from sfumato.linkage.suggest.suggest import suggest
-    from sfumato.reports import report
-    from sfumato.schema import load_schema
-
-    schema = load_schema(folder / "schema.toml")
-    patients = {name: folder / f"patients_{name}.csv" for name in CLINICS}
-    with progress_bar() as progress:
-        progress("suggesting", 0.0)
-        made = suggest(patients, schema, mode=Mode.LINK_AND_DEDUPE, id_column="patient")
-        links = link(
-            patients,
-            made,
-            schema=schema,
-            attach_tables={name: folder / f"visits_{name}.csv" for name in CLINICS},
-            seed=seed,
-            progress=progress,
-        )
-
-    def draw(place: Path) -> None:
-        report(links, place / REPORT)
-
-    links.write(folder / LINKAGE, also=draw)
-    return links
-
-
-def _released(folder: Path, seed: int) -> Release:
-    from sfumato.linkage.files import LINKED, LINKED_SCHEMA
-    from sfumato.release.anonymize import anonymize
-    from sfumato.release.constraints import GBalance, HAffiliation
-    from sfumato.schema import load_schema
-
-    with progress_bar() as progress:
-        return anonymize(
-            folder / LINKAGE / LINKED,
-            load_schema(folder / LINKAGE / LINKED_SCHEMA),
-            GBalance(G_BALANCE),
-            HAffiliation(H_AFFILIATION),
-            seed=seed,
-            progress=progress,
-        ).write(folder / "release.csv")
+    needs_review()
+    say(f"Generating two clinics' patients and visits: {persons:,} persons (seed {seed})")
+    place = write_demo_project(output, persons, seed)
+    status = run_telling(place)
+    typer.echo(told(status, against_the_truth(place)))
+    say(f"Done in {time.monotonic() - started:.0f} seconds.")
+    if status.is_caught:
+        raise typer.Exit(NOT_MET)
 
 
 def _make_folder(folder: Path) -> None:

@@ -3,60 +3,76 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
+from collections.abc import Sequence
 from shutil import which
 from textwrap import wrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from sfumato.cli.demo.asked import G_BALANCE, H_AFFILIATION, LINKAGE
-from sfumato.linkage.files import LINKED, LINKED_SCHEMA, REPORT, REVIEW
-from sfumato.linkage.outcomes.thresholds import MATCH, POSSIBLE_MATCH
+from sfumato.cli.demo.files import files_of
+from sfumato.pipeline.demo_project import CLINICS, G_BALANCE, H_AFFILIATION
+from sfumato.pipeline.stages.attack import NAME as ATTACK
+from sfumato.pipeline.stages.link import LINK
+from sfumato.pipeline.stages.place import REVIEW, shown
+from sfumato.pipeline.stages.release import NAME as RELEASE
+from sfumato.pipeline.stages.schemas import LINKED
+from sfumato.reports.attack.words import TITLES
 
 if TYPE_CHECKING:
     from sfumato.cli.demo.truth import LinkageTruth
-    from sfumato.linkage.links import Links
-    from sfumato.release.result import Release
+    from sfumato.pipeline.status import Status
 
 WIDTH = 90
 """Characters in a line of text."""
+_MEASURES = {
+    "classes": "equivalence classes",
+    "sample_uniques": "classes with only one person",
+    "pid_k": "fewest persons in a class (pid_k)",
+    "max_gidr": "a record's best guess at its person (max_gidr)",
+    "avg_gidr": "the same, averaged over classes (avg_gidr)",
+    "marketer": "persons matched by a register (marketer)",
+    "h_affiliation": "a diagnosis learned about a person (h_affiliation)",
+}
+"""What is shown before and after the release; the first three are counts."""
+_COUNTS = ("classes", "sample_uniques", "pid_k")
+_ATTACKS = ("exact_free", "probabilistic", "multi_record", "inference", "row_order")
+"""The attacks that are shown, beside those that found too much; the report has all of them."""
 
 
-def told(links: Links, truth: LinkageTruth, release: Release, folder: Path) -> str:
-    """The demo in a page: the linkage beside the truth, the release, the files.
+def told(status: Status, truth: LinkageTruth) -> str:
+    """The demo in a page: linkage and review beside the truth, release, attack, files.
 
     Parameters
     ----------
-    links
-        The linkage.
+    status
+        The project, run to its end.
     truth
-        The same held against the truth.
-    release
-        The release of the linked file.
-    folder
-        Where the files are.
+        Its linkage held against the truth.
     """
-    parts = (_of_linkage(links, truth), _of_release(release), _of_files(links.seed, folder))
+    measured = {name: status.measured(name) or {} for name in (LINK, REVIEW, LINKED)}
+    parts = (
+        _of_linkage(measured, truth),
+        _of_release(status.measured(RELEASE) or {}),
+        _of_attack(status.measured(ATTACK) or {}),
+        _of_files(status),
+    )
     return "\n".join(line for part in parts for line in ("", *part))
 
 
-def _of_linkage(links: Links, truth: LinkageTruth) -> list[str]:
-    matches, possible = (
-        np.count_nonzero(links.outcomes == each) for each in (MATCH, POSSIBLE_MATCH)
-    )
-    precision, recall = links.quality
-    found = links.settled.persons.count
+def _of_linkage(measured: dict[str, dict[str, Any]], truth: LinkageTruth) -> list[str]:
+    link, found = measured[LINK], measured[LINKED]["persons"]["count"]
+    expected = link["expected"]
     rows = [
         ("matches that are right (precision)",
-         f"{precision.value:.2%}", f"{truth.matches.precision:.2%}"),
+         *map(_fine, (expected["precision"], truth.by_score.precision, truth.matches.precision))),
         ("pairs of one person that match (recall)",
-         f"{recall.value:.2%}", f"{truth.matches.recall:.2%}"),
+         *map(_fine, (expected["recall"], truth.by_score.recall, truth.matches.recall))),
     ]  # fmt: skip
+    patients = sum(link["records"][name] for name in CLINICS)
+    matches, possible = (link["outcomes"][name] for name in ("match", "possible_match"))
     said = [
-        f"Linked: {links.records.count:,} patients of two clinics are {found:,} persons, by a",
-        "suggested specification and without labels.",
-        f"Matches: {matches:,}; possible matches, which wait for clerical review: {possible:,}.",
+        f"Linked: {patients:,} patients of two clinics are {found:,} persons, by a proposed",
+        f"specification and without labels. Matches: {matches:,}; possible matches, which were",
+        f"reviewed: {possible:,}. {_reviewed(measured[REVIEW], truth)}",
     ]
     errors = [
         f"Truly {truth.persons:,} persons: two taken for one {truth.merges:,} times, one for two",
@@ -66,71 +82,101 @@ def _of_linkage(links: Links, truth: LinkageTruth) -> list[str]:
         errors += [
             f"Wrong matches: {truth.wrong:,}; twins are {truth.twins:,} of them, a senior and a",
             f"junior {truth.namesakes:,}. The model does not expect that two persons share an",
-            "address, a telephone and a name: have pairs checked by hand.",
+            "address, a telephone and a name: have pairs checked by people, who can.",
         ]
-    return [*_filled(said), "", *_table(rows, "expected", "true"), "", *_filled(errors, "  ")]
+    table = _table(rows, "expected", "true", "reviewed")
+    return [*_filled(said), "", *table, "", *_filled(errors, "  ")]
 
 
-def _of_release(release: Release) -> list[str]:
-    before, after, loss = release.risk_before, release.risk, release.utility
-    icd9_before, icd9_after = before.sensitive["icd9"], after.sensitive["icd9"]
+def _reviewed(review: dict[str, Any], truth: LinkageTruth) -> str:
+    if not truth.answers:
+        return ""
+    worker = review["workers"][0]
+    apart = "; records of the others stay apart" if truth.answers < worker["pairs"] else ""
+    return (
+        f"A simulated worker, who judges by the model, answered {truth.answers:,} of them, "
+        f"{truth.right_answers:,} rightly{apart}. It saw "
+        f"{worker['characters']:.1%} of the characters, at a KAPR of {worker['kapr']:.4f} from a "
+        f"budget of {worker['budget']:g}."
+    )
+
+
+def _of_release(release: dict[str, Any]) -> list[str]:
+    before, loss = release["before"], release["utility"]
     rows = [
-        ("equivalence classes", f"{before.classes:,}", f"{after.classes:,}"),
-        ("classes with only one person", f"{before.sample_uniques:,}", f"{after.sample_uniques:,}"),
-        ("fewest persons in a class (pid_k)", f"{before.pid_k:,}", f"{after.pid_k:,}"),
-        ("a record's best guess at its person (max_gidr)",
-         f"{before.max_gidr.value:.1%}", f"{after.max_gidr.value:.1%}"),
-        ("the same, averaged over classes (avg_gidr)",
-         f"{before.avg_gidr.value:.1%}", f"{after.avg_gidr.value:.1%}"),
-        ("persons matched by a register (marketer)",
-         f"{before.marketer.value:.1%}", f"{after.marketer.value:.1%}"),
-        ("a diagnosis learned about a person (h_affiliation)",
-         f"{icd9_before.h_affiliation.value:.1%}", f"{icd9_after.h_affiliation.value:.1%}"),
-    ]  # fmt: skip
-    said = [
-        f"Released: {before.records:,} visits of these {before.persons:,} persons. Asked for:",
-        f"g_balance >= {G_BALANCE} and h_affiliation <= {H_AFFILIATION} in every class.",
+        (said, _number(before[name], name in _COUNTS), _number(release[name], name in _COUNTS))
+        for name, said in _MEASURES.items()
     ]
-    lost = f"  Information lost: ncp {loss.ncp:.1%}, mean error of a value (ane) {loss.ane:.3f}"
-    return [*_filled(said), "", *_table(rows, "before", "after"), "", lost]
+    said = [
+        f"Released: {release['records']:,} visits of these {release['persons']:,} persons. Asked",
+        f"for: g_balance >= {G_BALANCE} and h_affiliation <= {H_AFFILIATION} in every class.",
+    ]
+    lost = f"ncp {loss['ncp']:.1%}, mean error of a value (ane) {loss['ane']:.3f}"
+    table = _table(rows, "before", "after")
+    return [*_filled(said), "", *table, "", f"  Information lost: {lost}"]
 
 
-def _of_files(seed: int, folder: Path) -> list[str]:
-    linked, schema = f"{LINKAGE}/{LINKED}", f"{LINKAGE}/{LINKED_SCHEMA}"
-    files = {
-        "report.html": "the report on the release, to read and sign: open it in a browser",
-        f"{LINKAGE}/{REPORT}": "the report on the linkage",
-        f"{LINKAGE}/{REVIEW}": "the possible matches, for those who decide them",
-        linked: "the linked visits: random person ids, no names",
-        "release.csv": "their release",
-        "release.toml": "what repeats the release; keep it inside",
-        "truth.csv": "who is who, beside the two clinics' tables",
-        schema: "what each linked column is: read it, change it, and release again:",
-    }
+def _of_attack(attack: dict[str, Any]) -> list[str]:
+    rows = [
+        (
+            _title(each["attack"]),
+            *(_number(each[name]) for name in ("success", "predicted", "allowed", "baseline")),
+        )
+        for each in attack["attacks"]
+        if each["attack"].partition(":")[0] in _ATTACKS or each["broken"]
+    ]
+    said = [
+        "Attacked: an intruder who knows the exact quasi-identifiers of everybody in the release",
+        "guesses whose each record is. How many guesses are right: as found, as predicted by the",
+        "release's own measures, at most while chance explains it, and without the release:",
+    ]
+    verdict = f"  {attack['verdict']}"
+    table = _table(rows, "found", "predicted", "at most", "without")
+    return [*_filled(said), "", *table, "", verdict]
+
+
+def _title(attack: str) -> str:
+    """What the report of the attack calls it."""
+    name, _, column = attack.partition(":")
+    return f"{TITLES.get(name, name)}: {column}" if column else TITLES.get(name, name)
+
+
+def _of_files(status: Status) -> list[str]:
+    place = status.place
+    files = files_of(status)
     width = max(map(len, files))
     program = "sfumato" if which("sfumato") else sys.argv[0]
-    again = [
-        f"{program} anonymize {folder / linked} --schema {folder / schema} \\",
-        f"    --g-balance {G_BALANCE} --h-affiliation {H_AFFILIATION} --seed {seed} \\",
-        f"    --output {folder / 'release.csv'}",
-    ]
     return [
-        f"In {folder}:",
+        f"In {shown(place.folder)}:",
         "",
         *(f"  {name:<{width}}  {what}" for name, what in files.items()),
         "",
-        *(f"  {line}" for line in again),
+        f"Go on: change {place.file.name}, then type: {program} run {shown(place.folder)}",
     ]
 
 
+def _fine(value: float) -> str:
+    """A share in percent with two decimals; all of them only where it is all of them."""
+    return ">99.99%" if 0.99995 <= value < 1 else f"{value:.2%}"
+
+
+def _number(value: Any, count: bool = False) -> str:
+    """A count, or a share in percent; a measure with its interval by its value."""
+    if isinstance(value, dict):
+        value = value["value"]
+    if value is None:
+        return "-"
+    return f"{value:,}" if count else f"{value:.1%}"
+
+
 def _filled(sentences: list[str], indent: str = "") -> list[str]:
-    text = " ".join(sentences)
+    text = " ".join(" ".join(sentences).split())
     return wrap(text, WIDTH, initial_indent=indent, subsequent_indent=indent)
 
 
-def _table(rows: list[tuple[str, str, str]], one: str, other: str) -> list[str]:
+def _table(rows: Sequence[tuple[str, ...]], *heads: str) -> list[str]:
     width = max(len(name) for name, *_ in rows)
     return [
-        f"  {name:<{width}}  {first:>8}  {second:>8}"
-        for name, first, second in [("", one, other), *rows]
+        "  ".join((f"  {name:<{width}}", *(f"{each:>9}" for each in values)))
+        for name, *values in [("", *heads), *rows]
     ]

@@ -1,0 +1,1 @@
+"""``sfumato tune``: its options by theme, and what it prints."""

@@ -1,0 +1,1 @@
+"""Options of ``sfumato tune`` by theme, each with what becomes of its value."""

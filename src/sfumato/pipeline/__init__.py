@@ -1,0 +1,1 @@
+"""The project file, what it runs and what that found; how promises are tuned."""

@@ -1,0 +1,137 @@
+"""A project to try everything on: the patients and visits of two made-up clinics."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import pyarrow as pa
+from pyarrow import csv
+
+from sfumato.core.errors import InputError
+from sfumato.examples import generate_clinics, generate_registrations, write_registrations
+from sfumato.linkage.spec.model import LinkSpec, SetThresholds
+from sfumato.pipeline.project.dump import dump_project
+from sfumato.pipeline.project.linking import Link, Review, Reviewers
+from sfumato.pipeline.project.load import PROJECT_FILE
+from sfumato.pipeline.propose.propose import propose
+from sfumato.pipeline.propose.wanted import Wanted
+from sfumato.pipeline.propose.write import write_project_file
+from sfumato.pipeline.stages.place import Place, open_project
+
+PERSONS, SEED = 2_000, 2020
+CLINICS = ("hospital", "practice")
+"""The clinics whose patients are linked."""
+G_BALANCE, H_AFFILIATION = 0.9, 0.5
+"""What every class of the release keeps to."""
+TRUTH = "truth.csv"
+"""The file that says who is who; nothing that the project makes is made of it."""
+_DOUBTFUL = SetThresholds(lower=0.01, upper=0.999)
+_REVIEW = Review(by=Reviewers.SIMULATED, k=5, budget=0.2, hints=True, certainty=0.99)
+_ABOUT = {
+    "recipients": "a research group of a made-up university",
+    "purpose": "a study of which diagnoses are treated in hospital, and which in practices",
+    "controls": "a contract that forbids linking with other data; deletion after two years",
+    "context": "nobody in these tables exists: they were generated to try sfumato out",
+    "reasons": {
+        "zip": "neighbours and employers know where somebody lives",
+        "charge": "bills are not known outside the two clinics",
+        "g_balance": "as much as ten persons with equally many records in every class",
+        "h_affiliation": "a guess at the diagnosis is right for at most half of a class",
+    },
+}
+"""What the project file says about the release, for the report."""
+_NOTES = {
+    "": """\
+Two made-up clinics, linked, reviewed, released and attacked. 'sfumato demo' wrote this file; change
+what you like, then type: sfumato run
+Paths are named from the folder of this file. Every section is explained in docs/project.md.""",
+    "project.recipients": "From here to the reasons: what the report says, to be changed by you.",
+    "schema": """\
+What each column is: direct identifiers are never released, quasi-identifiers are what an intruder
+may know, sensitive is what must not be learned.""",
+    "link.specification": """\
+Proposed from the headers and a sample, without labels. Records are compared if they agree on all
+parts of one of the blocking rules. The thresholds are wider than those proposed, 0.1 and 0.9, so
+that there is something to review.""",
+    "review": """\
+Possible matches, which the model leaves open. "simulated" judges by the linkage's own model, and
+nobody looks at them; with "terminal" or "application" people do, who see them masked and open what
+they need.""",
+    "review.budget": "KAPR that each reviewer may spend, from 0 to 1.",
+    "review.hints": "Say of each closed cell what it is worth.",
+    "review.certainty": "A simulated reviewer opens cells until it is so sure.",
+}
+
+
+def write_demo_project(folder: Path, persons: int = PERSONS, seed: int = SEED) -> Place:
+    """Write the tables of two made-up clinics and their project file.
+
+    Parameters
+    ----------
+    folder
+        Where; made if it does not exist.
+    persons
+        How many persons to generate.
+    seed
+        Seed of the tables, and of the project.
+
+    Raises
+    ------
+    InputError
+        If there is a project file already that says something else, nobody can be generated, or
+        the folder cannot be written.
+    """
+    registrations = generate_registrations(generate_clinics(persons, rng=seed))
+    with tempfile.TemporaryDirectory() as name:
+        write_registrations(registrations, name)
+        text = _project_text(Path(name), seed)
+    file = folder / PROJECT_FILE
+    if file.is_file() and file.read_bytes() != text.encode():
+        raise InputError(
+            f"output folder {folder.name}",
+            "must not hold another project",
+            found=f"a {PROJECT_FILE} that says something else",
+            advice="choose another folder with --output, or run that project with sfumato run",
+        )
+    write_registrations(registrations, folder)
+    write_project_file(text, file)
+    return open_project(file)
+
+
+def truth_of(place: Place) -> pa.Table:
+    """Who is who: of each record ``clinic`` (its source), ``patient`` (its id), ``person``.
+
+    Parameters
+    ----------
+    place
+        The project.
+    """
+    return csv.read_csv(place.folder / TRUTH)
+
+
+def _project_text(folder: Path, seed: int) -> str:
+    """The project file: what is proposed for the tables, but for what is reviewed."""
+    made = propose(
+        Wanted(
+            sources={name: folder / f"patients_{name}.csv" for name in CLINICS},
+            attach={name: folder / f"visits_{name}.csv" for name in CLINICS},
+            folder=folder,
+            name="two clinics",
+            seed=seed,
+            id="patient",
+            schema=folder / "schema.toml",
+            dedupe=True,
+            reviewers=_REVIEW.by,
+            g_balance=G_BALANCE,
+            h_affiliation=H_AFFILIATION,
+        )
+    )
+    link = made.project.link
+    given = None if link is None else link.specification
+    if not isinstance(given, LinkSpec):
+        raise InputError("the demo", "must propose how records are linked", found="nothing")
+    wider = Link(specification=given.model_copy(update={"thresholds": _DOUBTFUL}))
+    about = made.project.about.model_copy(update=_ABOUT)
+    project = made.project.model_copy(update={"about": about, "link": wider, "review": _REVIEW})
+    return dump_project(project, {**made.notes, **_NOTES})

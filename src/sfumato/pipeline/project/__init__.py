@@ -1,0 +1,1 @@
+"""What a project file says: its sections, read, checked and written."""

@@ -1,0 +1,1 @@
+"""A project file for somebody's tables, proposed for a person to read and edit."""

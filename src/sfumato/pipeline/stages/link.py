@@ -1,0 +1,225 @@
+"""The stage ``link``: candidate pairs, their scores, and persons by score alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from sfumato.core.errors import InputError
+from sfumato.core.progress import Progress
+from sfumato.linkage.asked import changed
+from sfumato.linkage.earlier import read_earlier
+from sfumato.linkage.files import ANSWERS, MANIFEST, MODEL, PERSONS, SPEC
+from sfumato.linkage.link import link
+from sfumato.linkage.pairs.review import most_doubtful_first
+from sfumato.linkage.spec.model import MAX_PAIRS, LinkSpec, Mode, WantedRates
+from sfumato.linkage.spec.toml import link_spec_to_dict, load_link_spec
+from sfumato.linkage.suggest.suggest import Suggestion, suggest
+from sfumato.pipeline.project.frozen import InFile
+from sfumato.pipeline.project.linking import Link
+from sfumato.pipeline.stages.place import Place
+from sfumato.pipeline.stages.reported import form_of, lacking, write_report
+from sfumato.pipeline.stages.schemas import given_schema, plain_schema, schema_to_link
+from sfumato.pipeline.stages.stage import Made, Stage
+from sfumato.table.sources.open_source import open_source
+
+LINK = "link"
+_OF_PREVIOUS = (SPEC, MODEL, PERSONS, ANSWERS)
+"""What a linkage takes from the one before, beside its manifest."""
+
+
+def source_tables(place: Place) -> dict[str, object]:
+    """The sources by name: paths, or opened where their delimiter is given.
+
+    Parameters
+    ----------
+    place
+        The project.
+
+    Raises
+    ------
+    InputError
+        If one with a delimiter cannot be opened.
+    """
+    return {
+        name: place.at(source.file)
+        if source.delimiter is None
+        else open_source(place.at(source.file), delimiter=source.delimiter)
+        for name, source in place.project.sources.items()
+    }
+
+
+def specification(place: Place) -> Suggestion:
+    """What is linked and how: as the project says it, or proposed.
+
+    Parameters
+    ----------
+    place
+        The project.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read or proposed, or breaks a rule.
+    """
+    asked, names = place.project.link or Link(), tuple(place.project.sources)
+    mode = _mode(asked, len(names))
+    given = _given(place, asked)
+    if given is None:
+        made = suggest(
+            source_tables(place),
+            schema_to_link(place),
+            mode=mode,
+            id_column=next(iter(_ids(place).values()), None),
+            max_pairs=asked.allow_pairs or MAX_PAIRS,
+        )
+    else:
+        made = Suggestion(given, {})
+    return replace(made, spec=changed(made.spec, _changes(place, asked, made.spec, mode)))
+
+
+def _given(place: Place, asked: Link) -> LinkSpec | None:
+    """The specification of the project file, of a file, or of the linkage before."""
+    given = asked.specification
+    if isinstance(given, InFile):
+        return load_link_spec(place.at(given.file))
+    if given is None:
+        return None if asked.previous is None else read_earlier(place.at(asked.previous)).spec
+    if given.nicknames is not None:
+        return given.model_copy(update={"nicknames": place.at(given.nicknames)})
+    return given
+
+
+def _mode(asked: Link, sources: int) -> Mode | None:
+    if sources == 1:
+        return Mode.DEDUPE_ONLY
+    return Mode.LINK_AND_DEDUPE if asked.dedupe else None
+
+
+def _changes(place: Place, asked: Link, spec: LinkSpec, mode: Mode | None) -> dict[str, object]:
+    """What the project's own keys say in place of the specification's."""
+    changes: dict[str, object] = {} if mode is None else {"mode": mode}
+    ids = _ids(place)
+    if ids:
+        name = spec.id or next(iter(ids.values()))
+        rename = {source: dict(names) for source, names in spec.rename.items()}
+        for source, header in ids.items():
+            if header != name:
+                rename.setdefault(source, {})[name] = header
+        changes |= {"id": name, "rename": rename}
+    if asked.one_per_source:
+        changes["one_per_source"] = tuple(place.project.sources)
+    if asked.false_match_rate is not None and asked.missed_match_rate is not None:
+        rates = WantedRates(
+            false_match_rate=asked.false_match_rate, missed_match_rate=asked.missed_match_rate
+        )
+        changes |= {"thresholds": None, "rates": rates}
+    if asked.allow_pairs is not None:
+        changes["max_pairs"] = asked.allow_pairs
+    return changes
+
+
+def _ids(place: Place) -> dict[str, str]:
+    """The header of the ids, by source."""
+    return {
+        name: source.id for name, source in place.project.sources.items() if source.id is not None
+    }
+
+
+def _settings(place: Place) -> dict[str, Any]:
+    asked = place.project.link or Link()
+    given = _given(place, asked)
+    sources = {
+        name: source.model_dump(mode="json", include={"delimiter", "id"})
+        for name, source in place.project.sources.items()
+    }
+    return {
+        "seed": place.project.about.seed,
+        "sources": sources,
+        "schema": plain_schema(schema_to_link(place), place),
+        "link": asked.model_dump(mode="json", exclude={"specification"}),
+        "specification": None if given is None else link_spec_to_dict(given),
+        "report": form_of(place).value,
+    }
+
+
+def _files(place: Place) -> dict[str, Path]:
+    files = {}
+    for name, source in place.project.sources.items():
+        files[f"sources.{name}.file"] = place.at(source.file)
+        if source.attach is not None:
+            files[f"sources.{name}.attach"] = place.at(source.attach)
+    asked = place.project.link or Link()
+    for key in ("model", "key_file"):
+        path = getattr(asked, key)
+        if path is not None:
+            files[f"link.{key}"] = place.at(path)
+    if asked.previous is not None:
+        folder = place.at(asked.previous)
+        files["link.previous"] = folder / MANIFEST
+        others = {f"link.previous/{name}": folder / name for name in _OF_PREVIOUS}
+        files |= {name: path for name, path in others.items() if path.is_file()}
+    given = _given(place, asked)
+    if given is not None and given.nicknames is not None:
+        files["link.specification.nicknames"] = given.nicknames
+    return files
+
+
+def _make(place: Place, making: Path, progress: Progress) -> Made:
+    asked, seed = place.project.link or Link(), place.project.about.seed
+    links = link(
+        source_tables(place),
+        specification(place),
+        schema=schema_to_link(place),
+        model=None if asked.model is None else place.at(asked.model),
+        previous=None if asked.previous is None else place.at(asked.previous),
+        attach_tables={
+            name: place.at(source.attach)
+            for name, source in place.project.sources.items()
+            if source.attach is not None
+        },
+        quasi_identifiers=asked.quasi_identifiers,
+        check_half_width=asked.check,
+        pseudonym_key=place.key(asked.key_file, "link.key_file"),
+        seed=seed,
+        engine=asked.engine,
+        progress=progress,
+    )
+    if asked.by_uncertainty:
+        links = replace(links, review=most_doubtful_first(links.review))
+    links.write(making, also=lambda folder: write_report(links, place, folder, "Linkage"))
+    found = links.settled.persons.count
+    return Made(
+        links.to_json(),
+        f"{links.records.count:,} records are {found:,} persons by score; "
+        f"{links.review.num_rows:,} possible matches",
+        (*links.warnings, *lacking(place)),
+        seed,
+    )
+
+
+def checked_schema(place: Place) -> None:
+    """Refuse a schema that names the persons whom the linkage is to find.
+
+    Parameters
+    ----------
+    place
+        The project.
+
+    Raises
+    ------
+    InputError
+        If it does.
+    """
+    given = given_schema(place)
+    if given is not None and given.person is not None:
+        raise InputError(
+            "schema.person",
+            "must be left out where records are linked",
+            found="a column",
+            advice="the linkage finds the persons; to name records, give 'id' of the sources",
+        )
+
+
+STAGE = Stage(LINK, _settings, _make, files=_files, prepare=checked_schema)

@@ -1,0 +1,188 @@
+"""The stage ``release`` where a policy decides: what its rules allow for a request."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+from sfumato.core.errors import InputError
+from sfumato.core.progress import Progress
+from sfumato.pipeline.project.linking import OnRequest, Undecided
+from sfumato.pipeline.stages import schemas
+from sfumato.pipeline.stages.assess import data_inputs, data_of
+from sfumato.pipeline.stages.place import Place, shown
+from sfumato.pipeline.stages.release import NAME, release_files
+from sfumato.pipeline.stages.reported import form_of, lacking, write_report
+from sfumato.pipeline.stages.stage import Made, Stage, Waiting
+from sfumato.semantics.associations.association import State
+from sfumato.semantics.ledger.keys import default_ledger_keys
+from sfumato.semantics.ledger.ledger import Ledger
+from sfumato.semantics.policy import load_policy
+from sfumato.semantics.requested import Asked, Mining, ask, make_release
+from sfumato.semantics.requested.hashes import policy_sha256
+from sfumato.table.write import write_table
+
+
+def _section(place: Place) -> OnRequest:
+    if place.project.policy is None:
+        raise InputError("section [policy]", "must be given for a release on request")
+    return place.project.policy
+
+
+def _settings(place: Place) -> dict[str, Any]:
+    section = _section(place)
+    release, ledger = place.project.release, _ledger(place, make=False)
+    with nullcontext() if ledger is None else ledger:
+        noted = () if ledger is None else ledger.associations()
+        accepted = sorted(each.id for each in noted if each.state is State.ACCEPTED)
+    return {
+        "seed": place.project.about.seed,
+        "schema": schemas.plain_schema(schemas.released_schema(place), place),
+        "policy": section.model_dump(mode="json", exclude={"keys", "undecided"}),
+        "policy_sha256": policy_sha256(load_policy(place.at(section.file))),
+        "accepted": accepted,
+        "keep_order": release.keep_order,
+        "formats": list(place.project.outputs.formats),
+        "report": form_of(place).value,
+    }
+
+
+def _files(place: Place) -> dict[str, Path]:
+    section, release = _section(place), place.project.release
+    files, _ = data_inputs(place)
+    files |= _files_of_policy(place)
+    files |= {f"policy.local.{name}": place.at(path) for name, path in section.local.items()}
+    files |= {f"policy.rules.{n}": place.at(path) for n, path in enumerate(section.rules, 1)}
+    if release.pseudonym_key is not None:
+        files["release.pseudonym_key"] = place.at(release.pseudonym_key)
+    return files | schemas.hierarchy_files(schemas.released_schema(place))
+
+
+def _files_of_policy(place: Place) -> dict[str, Path]:
+    """The files that the policy names; what it says itself is among the settings."""
+    policy = load_policy(place.at(_section(place).file))
+    files = {f"policy.file: rules.{n}": path for n, path in enumerate(policy.rules, 1)}
+    for name, database in policy.databases.items():
+        for column, each in database.quasi_identifiers.items():
+            if isinstance(each.hierarchy, Path):
+                key = f"policy.file: databases.{name}.quasi_identifiers.{column}"
+                files[key] = each.hierarchy
+    return files
+
+
+def _earlier(place: Place) -> dict[str, tuple[str, ...]]:
+    return data_inputs(place)[1]
+
+
+def _ledger(place: Place, *, make: bool) -> Ledger | None:
+    """The ledger that the project names; ``None`` where it names none or there is none yet."""
+    section = _section(place)
+    if section.ledger is None:
+        return None
+    file = place.at(section.ledger)
+    if not make and not file.exists():
+        return None
+    keys = default_ledger_keys() if section.keys is None else place.at(section.keys)
+    return Ledger.open(file, keys, make=make)
+
+
+def _asked(place: Place) -> Asked:
+    section = _section(place)
+    data, _ = data_of(place)
+    return ask(
+        data,
+        schemas.released_schema(place),
+        policy=load_policy(place.at(section.file)),
+        request=section.request,
+        local={name: place.at(path) for name, path in section.local.items()},
+        rules=tuple(place.at(path) for path in section.rules),
+    )
+
+
+def _mining(place: Place) -> Mining:
+    section = _section(place)
+    return Mining(section.association_support, section.association_confidence)
+
+
+def _prepare(place: Place) -> None:
+    """Propose the associations that a release would tell, before one is made and noted.
+
+    Raises
+    ------
+    InputError
+        If the rules refuse the request, or the ledger cannot be written.
+    """
+    section = _section(place)
+    if section.ledger is None or section.undecided is not Undecided.WAIT:
+        return
+    ledger = _ledger(place, make=True)
+    with nullcontext() if ledger is None else ledger:
+        if ledger is None or _proposed(ledger):
+            return
+        known = {each.id for each in ledger.associations()}
+        found = make_release(_asked(place), None, mining=_mining(place), seed=0).proposed
+        new = [each for each in found if each.id not in known]
+        if new:
+            ledger.propose(new, f"project {place.project.about.name}")
+
+
+def _proposed(ledger: Ledger) -> int:
+    return sum(each.state is State.PROPOSED for each in ledger.associations())
+
+
+def _waits(place: Place) -> Waiting | None:
+    section = _section(place)
+    if section.undecided is not Undecided.WAIT:
+        return None
+    ledger = _ledger(place, make=False)
+    if ledger is None or section.ledger is None:
+        return None
+    with ledger:
+        count = _proposed(ledger)
+    if not count:
+        return None
+    options = f"--ledger {shown(place.at(section.ledger))}"
+    if section.keys is not None:
+        options += f" --keys {shown(place.at(section.keys))}"
+    return Waiting(
+        "custodian",
+        f"{count:,} associations that a reader could infer from wait for a decision",
+        count,
+        (
+            f"sfumato ledger associations list --state proposed {options}",
+            f"sfumato ledger associations accept ID --note WHY --by NAME {options}",
+        ),
+    )
+
+
+def _make(place: Place, making: Path, progress: Progress) -> Made:
+    seed, release = place.project.about.seed, place.project.release
+    progress("release", 0.0)
+    asked = _asked(place)
+    first, *others = release_files(place)
+    ledger = _ledger(place, make=True)
+    with nullcontext() if ledger is None else ledger:
+        made = make_release(
+            asked,
+            ledger,
+            making / first,
+            mining=_mining(place),
+            seed=seed,
+            keep_order=release.keep_order,
+            pseudonym_key=place.key(release.pseudonym_key, "release.pseudonym_key"),
+        )
+    for name in others:
+        write_table(made.table, making / name)
+    write_report(made, place, making, "Release on request")
+    return Made(
+        made.to_json(),
+        f"{made.table.num_rows:,} records for request '{asked.request}', k = {made.k}",
+        (*made.warnings, *lacking(place)),
+        seed,
+    )
+
+
+STAGE = Stage(
+    NAME, _settings, _make, files=_files, earlier=_earlier, prepare=_prepare, waits=_waits
+)

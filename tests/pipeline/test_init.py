@@ -1,0 +1,168 @@
+"""``sfumato init``: a project file for tables that nobody has described."""
+
+from __future__ import annotations
+
+import sys
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from pipeline.clinics_project import Call, caller
+
+from sfumato.examples import generate_clinics, generate_registrations, write_registrations
+from sfumato.pipeline.project.linking import Reviewers
+from sfumato.pipeline.project.load import load_project
+from sfumato.schema import Schema
+
+CANARY = "Canary7f3a"
+
+
+@pytest.fixture(scope="module")
+def clinics(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("clinics")
+    write_registrations(generate_registrations(generate_clinics(60, rng=4)), folder)
+    file = folder / "patients_hospital.csv"
+    lines = file.read_text().splitlines()
+    lines[1] = lines[1].split(",")[0] + f",{CANARY},{CANARY},1950-01-01,Female,02139,"
+    file.write_text("\n".join(lines) + "\n")
+    return folder
+
+
+@pytest.fixture
+def call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> Call:
+    return caller(tmp_path, monkeypatch, capfd)
+
+
+def test_two_tables_with_visits(call: Call, clinics: Path, tmp_path: Path) -> None:
+    made = call(
+        "init",
+        f"hospital={clinics / 'patients_hospital.csv'}",
+        f"practice={clinics / 'patients_practice.csv'}",
+        "--dedupe",
+        "--attach", f"hospital={clinics / 'visits_hospital.csv'}",
+        "--attach", f"practice={clinics / 'visits_practice.csv'}",
+        "--review", "terminal", "--budget", "0.4", "--seed", "3", "--name", "Two clinics",
+    )  # fmt: skip
+    assert made.code == 0, made.err
+    assert "Next: sfumato run" in made.err
+    text = (tmp_path / "sfumato.toml").read_text()
+    assert CANARY not in text + made.out + made.err
+    project = load_project(tmp_path / "sfumato.toml")
+    assert {name: source.id for name, source in project.sources.items()} == {
+        "hospital": "patient", "practice": "patient",
+    }  # fmt: skip
+    assert isinstance(project.columns, Schema)
+    assert "icd9" in project.columns.sensitive
+    assert "surname" in project.columns.direct_identifiers
+    assert "patient" not in project.columns.columns()
+    assert project.review.by is Reviewers.TERMINAL
+    assert project.review.budget == 0.4
+    assert project.about.seed == 3
+    assert project.attack is not None
+    assert (tmp_path / "sfumato.schema.json").is_file()
+    for line in ("[release]", "g_balance = 0.9", "#:schema ./sfumato.schema.json"):
+        assert line in text
+
+
+def test_one_table_is_not_linked(call: Call, clinics: Path, tmp_path: Path) -> None:
+    made = call("init", clinics / "visits_hospital.csv", "--pid-k", "7", "--format", "parquet")
+    assert made.code == 0, made.err
+    project = load_project(tmp_path / "sfumato.toml")
+    assert not project.is_linked
+    assert project.release.pid_k == 7
+    assert project.release.g_balance is None
+    assert project.outputs.formats == ("parquet",)
+    assert project.sources["visits_hospital"].file.parts[0] == ".."
+
+
+def test_nothing_is_overwritten(call: Call, clinics: Path, tmp_path: Path) -> None:
+    (tmp_path / "sfumato.toml").write_text("mine")
+    made = call("init", clinics / "visits_hospital.csv")
+    assert made.code == 1
+    assert "must not be there yet" in made.err
+    assert (tmp_path / "sfumato.toml").read_text() == "mine"
+
+
+def test_what_is_not_said_is_asked(
+    call: Call, clinics: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = f"{clinics / 'patients_hospital.csv'}, {clinics / 'patients_practice.csv'}"
+    visits = clinics / "visits_practice.csv"
+    answers = [files, "y", "patient", "", str(visits), "application"]
+    monkeypatch.setattr(sys, "stdin", StringIO("".join(f"{each}\n" for each in answers)))
+    made = call("init")
+    assert made.code == 0, made.err
+    project = load_project(tmp_path / "sfumato.toml")
+    assert project.review.by is Reviewers.APPLICATION
+    assert project.sources["patients_hospital"].attach is None
+    assert project.sources["patients_practice"].attach is not None
+
+
+def test_a_schema_of_ones_own_is_named(call: Call, clinics: Path, tmp_path: Path) -> None:
+    made = call(
+        "init", clinics / "visits_hospital.csv", "--schema", clinics / "schema.toml",
+        "--preset", "cms",
+    )  # fmt: skip
+    assert made.code == 0, made.err
+    project = load_project(tmp_path / "sfumato.toml")
+    assert project.columns_are_in_file
+    assert project.release.presets == ("cms",)
+
+
+def test_the_json_schema_is_printed(call: Call, tmp_path: Path) -> None:
+    made = call("init", "--json-schema")
+    assert made.code == 0
+    assert made.json["title"] == "sfumato.toml"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_attached_table_must_fit(call: Call, clinics: Path) -> None:
+    made = call(
+        "init", clinics / "patients_hospital.csv", clinics / "patients_practice.csv",
+        "--attach", f"nobody={clinics / 'visits_hospital.csv'}",
+    )  # fmt: skip
+    assert made.code == 1
+    assert "must be of a source" in made.err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--pid-k", "0"), "release"),
+        (("--name", "../x"), "project.name"),
+        (("--delimiter", ";;"), "delimiter"),
+        (("--preset", "nonesuch"), "presets"),
+        (("--schema", "nonesuch.toml"), "nonesuch.toml"),
+        (("--id", "no"), "--id is for tables that are linked"),
+        (("--spec", "link.toml"), "--spec is for tables that are linked"),
+        (("--one-per-source",), "--one-per-source is for"),
+        (("--review", "terminal"), "--review is for"),
+        (("--budget", "0.5"), "--budget needs reviewers"),
+        (("--dedupe", "--review-k", "3"), "--review-k needs reviewers"),
+    ],
+)
+def test_what_cannot_be_is_refused(
+    call: Call, clinics: Path, tmp_path: Path, words: tuple[str, ...], said: str
+) -> None:
+    made = call("init", clinics / "visits_hospital.csv", *words)
+    assert made.code == 1
+    assert said in made.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_table_with_a_name_of_its_own(call: Call, clinics: Path, tmp_path: Path) -> None:
+    odd = tmp_path / "visits (2) of ä.csv"
+    odd.write_bytes((clinics / "visits_hospital.csv").read_bytes())
+    assert call("init", odd).code == 0
+    project = load_project(tmp_path / "sfumato.toml")
+    assert list(project.sources) == ["visits-2-of"]
+    assert project.sources["visits-2-of"].file.name == odd.name
+
+
+def test_nobody_answers(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", StringIO(""))
+    made = call("init")
+    assert made.code == 1
+    assert "argument TABLE" in made.err

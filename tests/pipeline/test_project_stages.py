@@ -1,0 +1,112 @@
+"""What the stages take from a project file: the specification, the schema, the promises."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from pipeline.clinics_project import PROJECT, change
+
+from sfumato.core.errors import InputError
+from sfumato.linkage.spec.model import Mode
+from sfumato.pipeline.kept.leftovers import remove_leftovers
+from sfumato.pipeline.stages.link import specification
+from sfumato.pipeline.stages.order import stages_of
+from sfumato.pipeline.stages.place import open_project
+from sfumato.pipeline.stages.schemas import released_schema, schema_to_link
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "sfumato.toml").write_text(PROJECT)
+    return tmp_path
+
+
+def test_the_projects_keys_hold_before_the_specification(folder: Path) -> None:
+    change(folder, 'practice.csv"\nid = "patient"', 'practice.csv"\nid = "number"')
+    change(folder, "dedupe = true", "dedupe = true\none_per_source = true")
+    change(folder, "thresholds = {", "# {")
+    change(
+        folder,
+        "[link]",
+        "[link]\nfalse_match_rate = 0.02\nmissed_match_rate = 0.03\nallow_pairs = 9",
+    )
+    spec = specification(open_project(folder)).spec
+    assert spec.id == "patient"
+    assert spec.rename == {"practice": {"patient": "number"}}
+    assert spec.mode is Mode.LINK_AND_DEDUPE
+    assert spec.one_per_source == ("hospital", "practice")
+    assert spec.rates is not None
+    assert (spec.rates.false_match_rate, spec.rates.missed_match_rate) == (0.02, 0.03)
+    assert spec.max_pairs == 9
+
+
+def test_a_specification_of_its_own_file(folder: Path) -> None:
+    text = (folder / "sfumato.toml").read_text()
+    start, rest = text.split("[link.specification]\n", 1)
+    body, end = rest.split("[release]", 1)
+    (folder / "link.toml").write_text(body.replace("link.specification.", ""))
+    (folder / "sfumato.toml").write_text(f'{start}specification.file = "link.toml"\n[release]{end}')
+    assert "surname" in specification(open_project(folder)).spec.columns
+
+
+def test_the_linkage_sees_roles_and_no_kinds(folder: Path) -> None:
+    place = open_project(folder)
+    before = schema_to_link(place)
+    change(folder, 'zip = "numeric"', 'zip = { kind = "numeric", top = 2000, weight = 3.0 }')
+    assert schema_to_link(open_project(folder)) == before
+    made = folder / "stages" / "linked"
+    made.mkdir(parents=True)
+    (made / "linked.toml").write_text(
+        'person = "person"\nsensitive = ["icd9"]\n[quasi_identifiers]\nzip = {}\nage = {}\n'
+    )
+    found = released_schema(open_project(folder))
+    assert found.person == "person"
+    assert found.quasi_identifiers["zip"].top == 2000
+    assert found.quasi_identifiers["zip"].weight == 3.0
+    assert set(found.quasi_identifiers) == {"zip", "age"}
+
+
+def test_stages_follow_the_sections(folder: Path) -> None:
+    names = [stage.name for stage in stages_of(open_project(folder))]
+    assert names == ["link", "linked", "assess", "release", "report"]
+    change(folder, "[release]", '[attack]\n[review]\nby = "terminal"\n[release]')
+    names = [stage.name for stage in stages_of(open_project(folder))]
+    assert names == ["link", "review", "linked", "assess", "release", "attack", "report"]
+
+
+def test_a_schema_of_linked_tables_names_no_person(folder: Path) -> None:
+    change(folder, "[schema]", '[schema]\nperson = "patient"')
+    [link, *_] = stages_of(open_project(folder))
+    with pytest.raises(InputError, match="linkage finds the persons"):
+        link.prepare(open_project(folder))
+
+
+def test_output_of_somebody_else_is_not_replaced(folder: Path) -> None:
+    theirs = folder / "output" / "release"
+    theirs.mkdir(parents=True)
+    [*_, report] = stages_of(open_project(folder))
+    with pytest.raises(InputError, match="no run has made"):
+        report.prepare(open_project(folder))
+
+
+def test_leftovers_are_told_by_their_names(tmp_path: Path) -> None:
+    for name in (".out.0123abcd.part", ".out.0123abcd", ".out.notes", ".other.0123abcd.part"):
+        (tmp_path / name).mkdir()
+    remove_leftovers(tmp_path / "out")
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "out", ".out.notes", ".other.0123abcd.part",
+    }  # fmt: skip
+
+
+def test_a_project_of_one_table_needs_no_extra() -> None:
+    code = (
+        "import sys, sfumato.pipeline.run, sfumato.pipeline.propose.propose;"
+        "print(*{each.partition('.')[0] for each in sys.modules})"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    extras = {"pyroaring", "regex", "sklearn", "krippendorff", "duckdb", "splink", "altair"}
+    extras |= {"jinja2", "clingo", "cryptography", "rdflib", "django", "pandas"}
+    assert set(done.stdout.split()) & extras == set()

@@ -1,0 +1,346 @@
+"""``sfumato run``: what is done, what is not done again, where it stops, what is kept."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pipeline.clinics_project import STAGES, Call, caller, change, released, write_project
+
+from sfumato.core.progress import silent
+from sfumato.pipeline.kept.lock import run_lock
+from sfumato.pipeline.kept.record import read_record
+from sfumato.review.decisions.answers import Answer
+
+CANARY = "Canary7f3a"
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project that was run to its end, with a canary among the names and the diagnoses."""
+    folder = tmp_path_factory.mktemp("finished")
+    write_project(folder)
+    for name, column in (("patients_hospital.csv", 2), ("visits_hospital.csv", 6)):
+        lines = (folder / name).read_text().splitlines()
+        cells = lines[1].split(",")
+        cells[column] = CANARY
+        lines[1] = ",".join(cells)
+        (folder / name).write_text("\n".join(lines) + "\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        from sfumato.pipeline.run import run
+        from sfumato.pipeline.stages.place import open_project
+
+        status = run(open_project(folder))
+    assert status.is_done
+    return folder
+
+
+@pytest.fixture
+def project(finished: Path, tmp_path: Path) -> Path:
+    """The same where the test may change it."""
+    return Path(shutil.copytree(finished, tmp_path / "project"))
+
+
+@pytest.fixture
+def call(project: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Call:
+    return caller(project, monkeypatch, capfd)
+
+
+def test_all_stages_are_made_once(call: Call, project: Path) -> None:
+    again = call("run", "--json")
+    assert again.code == 0, again.err
+    assert again.states() == dict.fromkeys(STAGES, "done")
+    assert again.ran() == []
+    assert again.err.count("unchanged") == len(STAGES)
+    files = {path.name for path in (project / "output" / "reports").iterdir()}
+    assert files == {
+        *("link.json", "assess.json", "release.json", "release.toml"),
+        *("project.json", "report.json"),
+    }
+    public = project / "output" / "public"
+    assert [path.name for path in public.iterdir()] == ["report.json"]
+    assert json.loads((public / "report.json").read_text())["report"]["audience"] == "public"
+    told = json.loads((project / "output" / "reports" / "project.json").read_text())
+    assert told["stages"]["release"]["measured"]["persons"] > 0
+    assert told["stages"]["link"]["record"]["inputs"]["sources.hospital.file"]
+
+
+def test_a_changed_schema_makes_later_stages_only(call: Call, project: Path) -> None:
+    before = released(project)
+    change(project, 'zip = "numeric"', 'zip = "categorical"')
+    assert call("run", "--json").ran() == ["assess", "release", "report"]
+    assert released(project) != before
+    change(project, 'zip = "categorical"', 'zip = "numeric"')
+    assert call("run", "--json").ran() == ["assess", "release", "report"]
+    assert released(project) == before
+
+
+def test_a_changed_promise_makes_the_release_only(call: Call, project: Path) -> None:
+    change(project, "g_balance = 0.8", "g_balance = 0.85")
+    assert call("run", "--json").ran() == ["release", "report"]
+
+
+def test_what_comes_out_the_same_stops_what_follows(call: Call, project: Path) -> None:
+    made = call("run", "--force", "linked", "--json")
+    assert made.ran() == ["linked"]
+
+
+def test_until_leaves_the_rest(call: Call, project: Path) -> None:
+    change(project, "g_balance = 0.8", "g_balance = 0.82")
+    made = call("run", "--until", "assess", "--json")
+    assert made.ran() == []
+    assert made.states()["release"] == "outdated"
+    assert call("status", "--json").states()["release"] == "outdated"
+    assert call("run", "--until", "nonesuch").code == 1
+
+
+def test_a_release_that_was_tampered_with_is_made_again(call: Call, project: Path) -> None:
+    before = released(project)
+    file = project / "output" / "release" / "release.csv"
+    file.write_text(file.read_text() + "more\n")
+    assert call("run", "--json").ran() == ["report"]
+    assert released(project) == before
+    (project / "stages" / "release" / "release.csv").unlink()
+    assert call("run", "--json").ran() == ["release"]
+
+
+def test_promises_that_cannot_be_kept_leave_the_last_release(call: Call, project: Path) -> None:
+    before = released(project)
+    change(project, "h_affiliation = 0.6", "h_affiliation = 0.0001")
+    made = call("run")
+    assert made.code == 2
+    assert released(project) == before
+    assert call("status", "--json").states()["release"] == "outdated"
+
+
+def test_two_runs_at_once_are_refused(call: Call, project: Path) -> None:
+    with run_lock(project / "stages"):
+        made = call("run")
+    assert made.code == 1
+    assert "under way" in made.err
+    assert call("run").code == 0
+
+
+def test_what_a_killed_run_left_is_removed(call: Call, project: Path) -> None:
+    left = [
+        project / "stages" / ".link.0123abcd.part",
+        project / "stages" / "..link.0123abcd.part.4567cdef.part",
+        project / ".output.0123abcd.part",
+    ]
+    for folder in left:
+        folder.mkdir()
+        (folder / "file").write_text("half")
+    (project / "output").rename(project / ".output.89abcdef")
+    theirs = project / ".output.notes"
+    theirs.mkdir()
+    assert call("run", "--json").ran() == []
+    assert not any(folder.exists() for folder in left)
+    assert theirs.is_dir()
+
+
+def test_no_value_of_the_data_is_in_what_is_kept_or_said(call: Call, project: Path) -> None:
+    shutil.rmtree(project / "stages" / "assess")
+    said = [call("run", "--json"), call("status"), call("status", "--json")]
+    assert all(CANARY not in each.out + each.err for each in said)
+    kept = [*project.glob("stages/*/*.json"), *project.glob("stages/*/*.toml")]
+    kept += [*project.glob("output/**/*.json"), *project.glob("output/**/*.toml")]
+    assert len(kept) > 10
+    for path in kept:
+        if path.name != "model.json":
+            assert CANARY not in path.read_text(), path
+    assert CANARY in (project / "patients_hospital.csv").read_text()
+
+
+def test_status_says_states_times_and_sizes(call: Call, project: Path) -> None:
+    told = call("status", "--json").json
+    assert told["done"] is True
+    assert all(each["bytes"] > 0 and each["seconds"] >= 0 for each in told["stages"])
+    table = call("status").out
+    assert all(name in table for name in STAGES)
+    with (project / "visits_practice.csv").open("a") as stream:
+        stream.write((project / "visits_practice.csv").read_text().splitlines()[-1] + "\n")
+    assert set(call("status", "--json").states().values()) == {"outdated"}
+    (project / "visits_practice.csv").unlink()
+    missing = call("status")
+    assert missing.code == 1
+    assert "sources.practice.attach" in missing.err
+
+
+def _pairs(project: Path) -> list[str]:
+    table = pq.read_table(project / "stages" / "link" / "review.parquet", columns=["pair"])
+    pairs: list[str] = table["pair"].to_pylist()
+    return pairs
+
+
+def _decisions(pairs: list[str], path: Path) -> None:
+    path.parent.mkdir(exist_ok=True)
+    moment = datetime(2026, 1, 1, tzinfo=UTC)
+    answers = {
+        "pair": pairs,
+        "worker": ["w"] * len(pairs),
+        "answer": pa.array([3] * len(pairs), pa.int8()),
+        "time": pa.array([moment] * len(pairs), pa.timestamp("us")),
+        "withdrawn": [False] * len(pairs),
+    }
+    pq.write_table(pa.table(answers), path)
+
+
+def test_a_review_in_the_application_is_waited_for(call: Call, project: Path) -> None:
+    change(project, "[release]", '[review]\nby = "application"\nbudget = 0.5\n\n[release]')
+    pairs = _pairs(project)
+    assert len(pairs) > 1
+    made = call("run", "--json")
+    assert made.code == 3
+    assert made.states()["review"] == "waiting"
+    waiting = made.json["waiting"]
+    assert waiting["count"] == len(pairs)
+    assert waiting["commands"][0] == "sfumato review create stages/link --k 5 --budget 0.5"
+    assert call("status", "--json").json["waiting"] == waiting
+    _decisions(pairs[:1], project / "review" / "decisions.parquet")
+    half = call("run", "--json")
+    assert half.code == 3
+    assert half.json["waiting"]["count"] == len(pairs) - 1
+    _decisions(pairs, project / "review" / "decisions.parquet")
+    done = call("run", "--json")
+    assert done.code == 0, done.err
+    assert done.ran() == ["review", "linked", "assess", "release", "report"]
+    apart = read_record(project / "stages" / "linked")
+    assert apart is not None
+    assert "with people's answers" in apart.said
+    assert call("run", "--json").ran() == []
+
+
+def test_a_review_at_the_terminal_is_prepared_and_waited_for(call: Call, project: Path) -> None:
+    from sfumato.cli.review.begin import begin
+    from sfumato.review.terminal.opened import open_folder
+
+    change(project, "[release]", '[review]\nby = "terminal"\nk = 1\n\n[release]')
+    made = call("run", "--json")
+    assert made.code == 3
+    assert "sfumato review play review" in made.err
+    folder = project / "review"
+    session = begin(folder, open_folder(folder), "ann", {}, 1, silent)
+    for place in range(len(_pairs(project))):
+        session.show(place)
+        session.decide(place, Answer(-3))
+        if place == 0:
+            assert call("run").code == 3
+    session.journal.close()
+    done = call("run", "--json")
+    assert done.code == 0, done.err
+    assert done.ran() == ["review", "linked", "assess", "release", "report"]
+    measured = json.loads((project / "stages" / "review" / "measured.json").read_text())
+    assert measured["workers"][0]["worker"] == "ann"
+    assert measured["answered"] == len(_pairs(project))
+    change(project, "k = 1", "k = 2")
+    refused = call("run")
+    assert refused.code == 1
+    assert "begun with" in refused.err
+
+
+def test_a_simulated_review_needs_nobody(call: Call, project: Path) -> None:
+    change(project, "[release]", '[review]\nby = "simulated"\nk = 1\nbudget = 0.5\n\n[release]')
+    made = call("run", "--json")
+    assert made.code == 0, made.err
+    assert made.ran()[0] == "review"
+    assert "nobody looked at them" in made.err
+    measured = json.loads((project / "stages" / "review" / "measured.json").read_text())
+    [worker] = measured["workers"]
+    assert 0 < worker["kapr"] <= 0.5
+    assert worker["decided"] == measured["answered"] > 0
+    before = (project / "stages" / "review" / "decisions.parquet").read_bytes()
+    call("run", "--force", "review")
+    assert (project / "stages" / "review" / "decisions.parquet").read_bytes() == before
+    assert not (project / "review").exists()
+
+
+def test_a_review_of_other_pairs_is_kept_aside_and_answers_hold(call: Call, project: Path) -> None:
+    from sfumato.cli.review.begin import begin
+    from sfumato.review.project.folder import load_project
+    from sfumato.review.terminal.opened import open_folder
+
+    change(project, "[release]", '[review]\nby = "terminal"\nk = 1\n\n[release]')
+    assert call("run").code == 3
+    folder = project / "review"
+    session = begin(folder, open_folder(folder), "ann", {}, 1, silent)
+    for place in range(2):
+        session.show(place)
+        session.decide(place, Answer(3))
+    session.journal.close()
+    answered = list(session.decisions.answers)
+    before = load_project(folder)
+    named = before.pairs.filter(pa.array([pair == answered[0] for pair in before.pair_ids]))
+    number = named["left"][0].as_py()
+    source, own = (before.records[name][number].as_py() for name in ("source", "id"))
+    file = project / f"patients_{source}.csv"
+    lines = file.read_text().splitlines()
+    (row,) = [place for place, line in enumerate(lines) if line.startswith(f"{own},")]
+    cells = lines[row].split(",")
+    lines[row] = ",".join([cells[0], f"{cells[1]}x", *cells[2:]])
+    file.write_text("\n".join(lines) + "\n")
+    assert call("run").code == 3
+    assert (project / "review.earlier-1" / "review.ann.state").is_file()
+    assert not list(folder.glob("*.state"))
+    carried = _carried(project)
+    assert len(carried) == 1
+    pairs = set(_pairs(project))
+    assert set(load_project(folder).pair_ids) == pairs - carried
+    session = begin(folder, open_folder(folder), "ben", {}, 1, silent)
+    for place in range(len(pairs - carried)):
+        session.show(place)
+        session.decide(place, Answer(-3))
+    session.journal.close()
+    done = call("run", "--json")
+    assert done.code == 0, done.err
+    decisions = pq.read_table(project / "stages" / "review" / "decisions.parquet")
+    assert set(decisions["pair"].to_pylist()) == pairs
+    workers = dict(zip(decisions["pair"].to_pylist(), decisions["worker"].to_pylist(), strict=True))
+    assert {pair for pair, worker in workers.items() if worker == "ann"} == carried
+
+
+def _carried(project: Path) -> set[str]:
+    """The pairs whose answers were taken over."""
+    from sfumato.pipeline.stages.carried import carried_answers
+    from sfumato.review.project.from_linkage import from_linkage
+
+    now = from_linkage(project / "stages" / "link", np.random.default_rng(0))
+    table = carried_answers(now, project / "review.kept.parquet")
+    return set(table["pair"].to_pylist())
+
+
+def test_one_table_needs_no_linkage(tmp_path: Path, call: Call, project: Path) -> None:
+    rng = np.random.default_rng(5)
+    lines = [f"{rng.integers(20, 90)},{'FM'[rng.integers(2)]}" for _ in range(200)]
+    (project / "one.csv").write_text("\n".join(["age,sex", *lines]) + "\n")
+    (project / "one.toml").write_text(
+        '[project]\nname = "one"\nseed = 1\n[sources.one]\nfile = "one.csv"\n'
+        '[schema]\nquasi_identifiers = ["age", "sex"]\n[release]\npid_k = 5\n[attack]\n'
+        '[outputs]\nfolder = "out"\nstages = "made"\nformats = ["csv", "parquet"]\n'
+        'report = "json"\n'
+    )
+    made = call("run", "one.toml", "--json")
+    assert made.code == 0, made.err
+    assert made.ran() == ["assess", "release", "attack", "report"]
+    names = {path.name for path in (project / "out" / "release").iterdir()}
+    assert names == {"release.csv", "release.parquet"}
+    told = json.loads((project / "out" / "reports" / "project.json").read_text())
+    assert told["stages"]["attack"]["measured"]["caught"] is False
+    assert call("run", "one.toml", "--json").ran() == []
+
+
+def test_an_attack_that_found_more_is_an_exit_code(
+    call: Call, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from sfumato.pipeline.status import Status
+
+    monkeypatch.setattr(Status, "is_caught", property(lambda _status: True))
+    made = call("run")
+    assert made.code == 2
+    assert "before you hand it out" in made.err
