@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import tomllib
-from pathlib import Path
+from importlib.metadata import version as version_of
 
-_project = tomllib.loads(
-    (Path(__file__).resolve().parent.parent / "pyproject.toml").read_text(encoding="utf-8")
-)["project"]
-
-project = _project["name"]
+project = "sfumato"
 author = "The sfumato maintainers"
-version = release = _project["version"]
+version = release = version_of(project)
 language = "en"
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
@@ -22,7 +17,10 @@ suppress_warnings = ["ref.python"]  # `name` in a docstring may mean one of seve
 html_theme = "furo"
 html_title = f"sfumato {release}"
 html_copy_source = False
+html_css_files = ["print.css"]
+html_show_copyright = False
 html_show_sourcelink = False
+html_static_path = ["_static"]
 pygments_style = "friendly"
 pygments_dark_style = "monokai"
 

@@ -1,0 +1,76 @@
+"""What the other pages of the documentation show runs as it stands; no block is forgotten."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from doc_blocks import blocks, run_page, run_python, run_sh
+from doc_data import PREPARED
+
+import sfumato as sf
+from sfumato.examples import generate_clinics, write_clinics
+
+WHOLE = {"from_arx": 2, "from_sdcmicro": 1, "from_splink": 1, "semantics": 0}
+"""Pages that need nothing but themselves, and how many of their outputs are compared."""
+
+ELSEWHERE = {
+    "README": "test_readme.py",
+    "tutorial": "test_readme.py",
+    "linkage": "test_readme.py, but for four command lines that have … or names in capitals",
+    "policy": "semantics/test_policy_docs.py",
+    "howto": "test_howto.py",
+}
+"""Pages whose blocks another test runs."""
+
+NOT_RUN = {
+    "review": "20,000 persons, and a keyboard; tests/cli/test_review.py",
+    "server": "a server's installation; tests/server/test_serve.py",
+    "studies": "a minute each, with public data; tests/studies",
+    "tune": "minutes of search; tests/pipeline/test_tune_command.py and howto/tune.md",
+}
+"""Pages with blocks that no test runs, and why."""
+
+KEYS = "/etc/sfumato/ledger-keys"
+"""Where the pages keep keys; the tests keep them in their own folder."""
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_pages_that_need_nothing(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, project_root: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run_page(project_root / "docs" / f"{name}.md", tmp_path) == WHOLE[name]
+
+
+@pytest.mark.parametrize("name", PREPARED)
+def test_pages_that_take_data_for_given(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, project_root: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {"sf": sf, **PREPARED[name](tmp_path)}
+    page = project_root / "docs" / f"{name}.md"
+    codes = [code for kind, code in blocks(page) if kind == "python"]
+    assert codes
+    for code in codes:
+        run_python(code.replace(KEYS, "keys"), names)
+
+
+def test_the_command_that_attacks_a_file(tmp_path: Path, project_root: Path) -> None:
+    """With a seed: by chance one attack in forty exceeds an honest prediction."""
+    write_clinics(generate_clinics(200, rng=1), tmp_path)
+    options = "--schema schema.toml --g-balance 0.8 --seed 1 --output out.csv"
+    make = f"sfumato anonymize visits.csv {options}"
+    first = next(code for kind, code in blocks(project_root / "docs" / "attack.md") if kind == "sh")
+    run_sh(f"{make}\n{first.strip()} --seed 1", tmp_path)
+    assert (tmp_path / "attack.html").exists()
+
+
+def test_no_page_is_forgotten(project_root: Path) -> None:
+    known = {*WHOLE, *PREPARED, *ELSEWHERE, *NOT_RUN}
+    pages = [project_root / "README.md", *(project_root / "docs").rglob("*.md")]
+    for page in pages:
+        shown = [code for kind, code in blocks(page) if kind in {"python", "sh"}]
+        if not all(code.startswith(("make ", "pip install ")) for code in shown):
+            name = "howto" if page.parent.name == "howto" else page.stem
+            assert name in known, f"who runs what {page.name} shows?"
