@@ -143,6 +143,7 @@ def test_outside_nothing_stands_that_helps_an_intruder(release: Release) -> None
         assert last in told | allowed or shares or value >= 10, path
     assert plain["sources"]["file"] is None
     assert plain["attack"]["outcomes"][1]["success"] is None
+    assert plain["attack"]["outcomes"][1]["baseline"] is None
     assert "Internal version" not in draw_project(plain)
 
 

@@ -78,7 +78,8 @@ class Attack:
     @property
     def verdict(self) -> str:
         """The result in one sentence."""
-        count, broken = len(self.outcomes), len(self.broken)
+        count = sum(outcome.attempts > 0 for outcome in self.outcomes)
+        broken = len(self.broken)
         if broken:
             return f"{broken} of {count} attacks found more than was predicted."
         if self.caught:

@@ -28,7 +28,7 @@ def attack_of(results: ProjectResults, show: Internal) -> dict[str, Any] | None:
     section = results.settings(ATTACK).get("attack", {})
     return {
         "caught": bool(found["caught"]),
-        "attacks": len(found["attacks"]),
+        "attacks": sum(each["attempts"] > 0 for each in found["attacks"]),
         "broken": len(found["broken"]),
         "exposed": show.count(found["exposed"]),
         "threshold": found["threshold"],
@@ -54,7 +54,7 @@ def _outcome(each: Mapping[str, Any], show: Internal) -> dict[str, Any]:
         "predicted": None if predicted is None else _predicted(predicted, show),
         "predicted_by": None if predicted is None else predicted["measure"],
         "allowed": None if show.is_public else each.get("allowed"),
-        "baseline": show.mean(each["baseline"]) if made else None,
+        "baseline": show.mean(each["baseline"]) if made and not few else None,
         "control": None if few else show.mean(each.get("control")),
         "broken": bool(each["broken"]),
         "few": bool(few),
