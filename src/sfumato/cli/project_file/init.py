@@ -4,15 +4,37 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from sfumato.cli.link.options.linked import attached
 from sfumato.cli.link.options.tables import named_paths
 from sfumato.cli.output import progress_bar, say
+from sfumato.cli.project_file.options import (
+    Attach,
+    Budget,
+    Dedupe,
+    Delimiter,
+    Formats,
+    GBalance,
+    HAffiliation,
+    IdColumn,
+    JsonSchema,
+    Name,
+    OnePerSource,
+    Output,
+    PidK,
+    Preset,
+    Review,
+    ReviewK,
+    ReviewWord,
+    SchemaFile,
+    Seed,
+    SpecFile,
+    Tables,
+)
 from sfumato.cli.project_file.told import run_again
 from sfumato.core.errors import InputError
 
@@ -20,180 +42,28 @@ if TYPE_CHECKING:
     from sfumato.pipeline.project.linking import Reviewers
     from sfumato.pipeline.propose.wanted import Wanted
 
-PROMISES, REVIEW, WHAT = "What is promised", "Who reviews", "What the tables are"
-
-
-class ReviewWord(StrEnum):
-    """Words of ``--review``; see `sfumato.pipeline.project.linking.Reviewers`."""
-
-    NONE = "none"
-    TERMINAL = "terminal"
-    SIMULATED = "simulated"
-    APPLICATION = "application"
-
-
-class FormatWord(StrEnum):
-    """Words of ``--format``."""
-
-    CSV = "csv"
-    PARQUET = "parquet"
-
 
 def init(
-    files: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="TABLE...",
-            help="The tables: FILE, or NAME=FILE. Without any sfumato asks.",
-            show_default=False,
-        ),
-    ] = None,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="The project file.")
-    ] = Path("sfumato.toml"),
-    name: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="What it is called; the folder's name.")
-    ] = None,
-    seed: Annotated[
-        int | None,
-        typer.Option(
-            metavar="NUMBER", min=0, help="Seed of every random choice; drawn when not given."
-        ),
-    ] = None,
-    attach: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="SOURCE=FILE",
-            help="Further records of a table's persons, such as visits. Repeatable.",
-            show_default=False,
-            rich_help_panel=WHAT,
-        ),
-    ] = None,
-    id_column: Annotated[
-        str | None,
-        typer.Option(
-            "--id",
-            metavar="COLUMN",
-            help="The column that names each record within its table.",
-            show_default=False,
-            rich_help_panel=WHAT,
-        ),
-    ] = None,
-    dedupe: Annotated[
-        bool,
-        typer.Option(
-            "--dedupe", help="A table may have a person more than once.", rich_help_panel=WHAT
-        ),
-    ] = False,
-    one_per_source: Annotated[
-        bool,
-        typer.Option(
-            "--one-per-source",
-            help="Every table has at most one record per person.",
-            rich_help_panel=WHAT,
-        ),
-    ] = False,
-    schema: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Take this schema.toml instead of a proposed one.",
-            show_default=False,
-            rich_help_panel=WHAT,
-        ),
-    ] = None,
-    spec: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Take this link.toml instead of a proposed one.",
-            show_default=False,
-            rich_help_panel=WHAT,
-        ),
-    ] = None,
-    delimiter: Annotated[
-        str | None,
-        typer.Option(
-            metavar="CHARACTER",
-            help="The separator of CSV files; found by itself.",
-            rich_help_panel=WHAT,
-        ),
-    ] = None,
-    review: Annotated[
-        ReviewWord,
-        typer.Option(help="Where possible matches are reviewed.", rich_help_panel=REVIEW),
-    ] = ReviewWord.NONE,
-    review_k: Annotated[
-        int | None,
-        typer.Option(
-            metavar="NUMBER",
-            min=1,
-            help="Records that what is disclosed must fit at least.  [default: 5]",
-            show_default=False,
-            rich_help_panel=REVIEW,
-        ),
-    ] = None,
-    budget: Annotated[
-        float | None,
-        typer.Option(
-            metavar="KAPR",
-            min=0,
-            max=1,
-            help="What each reviewer may spend.",
-            show_default=False,
-            rich_help_panel=REVIEW,
-        ),
-    ] = None,
-    g_balance: Annotated[
-        float | None,
-        typer.Option(
-            metavar="G",
-            help="g-balance of every class at least G.",
-            show_default=False,
-            rich_help_panel=PROMISES,
-        ),
-    ] = None,
-    h_affiliation: Annotated[
-        float | None,
-        typer.Option(
-            metavar="H",
-            help="h-affiliation of every class at most H.",
-            show_default=False,
-            rich_help_panel=PROMISES,
-        ),
-    ] = None,
-    pid_k: Annotated[
-        int | None,
-        typer.Option(
-            metavar="K",
-            help="At least K persons in every class.",
-            show_default=False,
-            rich_help_panel=PROMISES,
-        ),
-    ] = None,
-    preset: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="Meet the thresholds of a preset; 'sfumato presets' lists them.",
-            show_default=False,
-            rich_help_panel=PROMISES,
-        ),
-    ] = None,
-    format_: Annotated[
-        list[FormatWord] | None,
-        typer.Option(
-            "--format",
-            help="The release's format; csv. Repeatable.",
-            show_default=False,
-        ),
-    ] = None,
-    json_schema: Annotated[
-        bool,
-        typer.Option(
-            "--json-schema", help="Print the JSON Schema of project files, and write nothing."
-        ),
-    ] = False,
+    files: Tables = None,
+    output: Output = Path("sfumato.toml"),
+    name: Name = None,
+    seed: Seed = None,
+    attach: Attach = None,
+    id_column: IdColumn = None,
+    dedupe: Dedupe = False,
+    one_per_source: OnePerSource = False,
+    schema: SchemaFile = None,
+    spec: SpecFile = None,
+    delimiter: Delimiter = None,
+    review: Review = ReviewWord.NONE,
+    review_k: ReviewK = None,
+    budget: Budget = None,
+    g_balance: GBalance = None,
+    h_affiliation: HAffiliation = None,
+    pid_k: PidK = None,
+    preset: Preset = None,
+    format_: Formats = None,
+    json_schema: JsonSchema = False,
 ) -> None:
     """Write a project file: what the tables are, how they are linked, what is promised.
 
