@@ -15,6 +15,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import expit
 
 from sfumato.core.errors import InputError, SfumatoError
+from sfumato.core.quiet import quiet
 from sfumato.examples import generate_clinics
 from sfumato.examples.registrations import generate_registrations
 from sfumato.examples.write import write_registrations
@@ -23,7 +24,6 @@ from sfumato.linkage.model.fit import fit_and_score
 from sfumato.linkage.model.levels.dates import date_levels
 from sfumato.linkage.model.levels.names import given_name_levels, surname_levels
 from sfumato.linkage.model.prior import fit_prior
-from sfumato.linkage.model.quiet import quiet
 from sfumato.linkage.model.saved import LevelWeight, load_model
 from sfumato.linkage.model.score import scores
 from sfumato.linkage.model.settings import settings_from

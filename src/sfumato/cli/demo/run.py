@@ -31,7 +31,7 @@ def demo(
     """
     from sfumato.cli.demo.truth import against_the_truth
     from sfumato.cli.demo.words import told
-    from sfumato.linkage.extra import needed
+    from sfumato.core.extra import needed
     from sfumato.pipeline.demo_project import write_demo_project
     from sfumato.review.extra import needs_review
 

@@ -107,7 +107,7 @@ def _serve(config: ServerConfig) -> None:
 
 
 def _serve_demo(config: ServerConfig) -> None:
-    from sfumato.linkage.extra import needed
+    from sfumato.core.extra import needed
 
     needed("splink")
     started(config)

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.core.errors import InputError
-from sfumato.linkage.extra import needed
-from sfumato.linkage.model.quiet import quiet
+from sfumato.core.extra import needed
+from sfumato.core.quiet import quiet
 
 if TYPE_CHECKING:
     import duckdb

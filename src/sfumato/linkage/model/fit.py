@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.core.errors import InputError
+from sfumato.core.extra import needed
 from sfumato.core.progress import Progress, silent
-from sfumato.linkage.extra import needed
+from sfumato.core.quiet import quiet
 from sfumato.linkage.model.blocked import (
     WHOLE_UP_TO,
     RulePairs,
@@ -23,7 +24,6 @@ from sfumato.linkage.model.blocked import (
 )
 from sfumato.linkage.model.engine import Database, Engine, OnDuckDB, connect, database_of
 from sfumato.linkage.model.prior import Adjusted, distinct_patterns, first_prior, fit_prior
-from sfumato.linkage.model.quiet import quiet
 from sfumato.linkage.model.refit import refit_m, weight_change
 from sfumato.linkage.model.saved import (
     Model,

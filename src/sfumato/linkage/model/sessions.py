@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sfumato.core.quiet import quiet
 from sfumato.linkage.model.blocked import RulePairs
-from sfumato.linkage.model.quiet import quiet
 from sfumato.linkage.spec.columns import quoted
 from sfumato.linkage.spec.model import Mode
 from sfumato.linkage.standardise.standardise import UNIQUE_ID

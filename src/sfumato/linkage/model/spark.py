@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy.typing as npt
 
 from sfumato.core.errors import InputError
-from sfumato.linkage.extra import needed
-from sfumato.linkage.model.quiet import quiet
+from sfumato.core.extra import needed
+from sfumato.core.quiet import quiet
 from sfumato.linkage.model.spark_sql import spark_settings, spark_sql
 
 if TYPE_CHECKING:

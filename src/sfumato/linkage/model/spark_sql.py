@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sfumato.linkage.extra import needed
+from sfumato.core.extra import needed
 
 _NAMES = {
     "jaro_winkler_similarity": "jaro_winkler",

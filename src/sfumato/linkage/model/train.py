@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from sfumato.linkage.model.quiet import quiet
+from sfumato.core.quiet import quiet
 from sfumato.linkage.model.sessions import Session
 
 RANDOM_PAIRS = 1_000_000

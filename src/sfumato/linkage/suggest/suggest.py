@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from sfumato.core.errors import InputError
+from sfumato.core.quiet import quiet
 from sfumato.linkage.model.engine import connect
-from sfumato.linkage.model.quiet import quiet
 from sfumato.linkage.sources.open import open_sources
 from sfumato.linkage.spec.blocking import part_sql
 from sfumato.linkage.spec.columns import sql_name

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import logging
-import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -13,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.core.errors import InputError, SfumatoError
+from sfumato.core.extra import needed
+from sfumato.core.quiet import quiet
 from sfumato.core.workspace import Workspace
 from sfumato.intruder.attacks.probabilistic.levels import Levels, Near
 from sfumato.intruder.attacks.probabilistic.tables import (
@@ -38,7 +36,7 @@ _LOWEST = -10_000.0
 """No match weight is below it."""
 _PRIOR = 0.01
 """Taken out of the weights again."""
-_LOGGERS = ("splink", "sqlglot", "SQLQueryContextLogger", "DataFrameQueryContextLogger")
+_BY = "the probabilistic attack"
 
 
 class Scorer:
@@ -74,7 +72,7 @@ class Scorer:
         self._columns = columns
         self._chances = [column.by_chance for column in columns]
         with quiet("take the tables"):
-            self._api = _needed("splink.backends.duckdb").DuckDBAPI(connection)
+            self._api = needed("splink.backends.duckdb", by=_BY).DuckDBAPI(connection)
             self._table(RELEASED, released_table(columns, cells))
             self._table(REGISTER, register_table(columns, rows))
             for number, chance in enumerate(self._chances):
@@ -141,7 +139,9 @@ class Scorer:
         tables = [
             self._api.register(name, dataset_display_name=name) for name in (RELEASED, REGISTER)
         ]
-        linker = _needed("splink").Linker(tables, settings, log_level=None, validate_settings=False)
+        linker = needed("splink", by=_BY).Linker(
+            tables, settings, log_level=None, validate_settings=False
+        )
         for number in range(len(self._columns)):
             for level in Near:
                 linker.table_management.register_term_frequency_lookup(
@@ -169,7 +169,7 @@ def database() -> Iterator[duckdb.DuckDBPyConnection]:
     InputError
         If DuckDB is not installed, or there is no place for the folder.
     """
-    duckdb_ = _needed("duckdb")
+    duckdb_ = needed("duckdb", by=_BY)
     with Workspace() as workspace:
         connection: duckdb.DuckDBPyConnection = duckdb_.connect(
             config={
@@ -188,73 +188,7 @@ def database() -> Iterator[duckdb.DuckDBPyConnection]:
             connection.close()
 
 
-@contextmanager
-def quiet(what: str) -> Iterator[None]:
-    """Silence what Splink logs and warns of, and say its errors without its words.
-
-    Parameters
-    ----------
-    what
-        What is being done, for an error: ``"score the pairs"``.
-
-    Yields
-    ------
-    None
-        While the block runs.
-
-    Raises
-    ------
-    InputError
-        If Splink is not installed.
-    SfumatoError
-        If it or the database fails.
-    """
-    import duckdb
-    import sqlglot
-
-    splink = _needed("splink.internals.exceptions")
-    loggers = [logging.getLogger(name) for name in _LOGGERS]
-    before = [(logger, logger.level, logger.propagate) for logger in loggers]
-    for logger in loggers:
-        logger.setLevel(logging.CRITICAL + 1)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    except SfumatoError:
-        raise
-    except (
-        splink.SplinkException,
-        duckdb.Error,
-        sqlglot.errors.SqlglotError,
-        ArithmeticError,
-        AttributeError,
-        LookupError,
-        TypeError,
-        ValueError,
-    ) as error:
-        raise SfumatoError(
-            f"Splink could not {what}: it stopped with {type(error).__name__}."
-        ) from None
-    finally:
-        for logger, level, propagate in before:
-            logger.setLevel(level)
-            logger.propagate = propagate
-
-
 def _typical(chance: Floats) -> Floats:
     """The u over all cells; Splink puts each cell's own in its place."""
     told = chance[~np.isnan(chance[:, 0])]
     return told.mean(axis=0) if len(told) else np.full(len(Near), 1 / len(Near))
-
-
-def _needed(module: str) -> Any:
-    try:
-        return importlib.import_module(module)
-    except ImportError:
-        raise InputError(
-            "the probabilistic attack",
-            f"needs the package {module.partition('.')[0]}",
-            found="no such package",
-            advice='install it with: pip install "sfumato[link]"',
-        ) from None

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from sfumato.core.errors import InputError
 from sfumato.core.progress import Progress, silent
+from sfumato.core.quiet import quiet
 from sfumato.linkage.encodings.encode import encode
 from sfumato.linkage.encodings.encoded import Encoded
 from sfumato.linkage.encodings.keys import check_secret
@@ -21,7 +22,6 @@ from sfumato.linkage.encodings.owner.toml import load_encoding_spec
 from sfumato.linkage.encodings.spec import EncodingSpec
 from sfumato.linkage.encodings.suggest import suggest_encoding
 from sfumato.linkage.model.engine import connect
-from sfumato.linkage.model.quiet import quiet
 from sfumato.linkage.model.tables import make_tables
 from sfumato.linkage.sources.open import open_sources
 from sfumato.linkage.spec.columns import quoted, sql_name

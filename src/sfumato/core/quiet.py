@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from sfumato.core.errors import SfumatoError
-from sfumato.linkage.extra import needed
+from sfumato.core.extra import needed
 
 _LOGGERS = ("splink", "sqlglot", "py4j", "SQLQueryContextLogger", "DataFrameQueryContextLogger")
 

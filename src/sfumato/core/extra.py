@@ -8,7 +8,7 @@ from typing import Any
 from sfumato.core.errors import InputError
 
 
-def needed(module: str, *, extra: str = "link") -> Any:
+def needed(module: str, *, extra: str = "link", by: str = "linkage") -> Any:
     """A module of an extra.
 
     Parameters
@@ -17,6 +17,8 @@ def needed(module: str, *, extra: str = "link") -> Any:
         Its name.
     extra
         The extra that it comes with.
+    by
+        What needs it.
 
     Raises
     ------
@@ -27,7 +29,7 @@ def needed(module: str, *, extra: str = "link") -> Any:
         return importlib.import_module(module)
     except ImportError:
         raise InputError(
-            "linkage",
+            by,
             f"needs the package {module.partition('.')[0]}",
             found="no such package",
             advice=f'install it with: pip install "sfumato[{extra}]"',
