@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
@@ -72,6 +73,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     if shutil.which("java") is None:
         missing("no Java; install Debian's default-jre-headless")
     sql = pytest.importorskip("pyspark.sql")
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = sql.SparkSession.builder.master("local[2]").appName("sfumato")
     warehouse = tmp_path_factory.mktemp("spark") / "warehouse"
     for name, value in {**SPARK, "spark.sql.warehouse.dir": str(warehouse)}.items():

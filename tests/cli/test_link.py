@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 from pyarrow import csv
 
+from sfumato.cli.link.options.tables import named_places
 from sfumato.examples import generate_clinics, generate_registrations, write_registrations
 
 Run = Callable[..., "object"]
@@ -240,6 +241,8 @@ def test_keyed_ids_are_the_same_in_every_run(run: Run, here: Path) -> None:
         (["apply", ".", "--decisions", "x.parquet"], "sfumato link wrote"),
         (["suggest", "visits_hospital.csv", "nowhere.csv"], "nowhere.csv"),
         ([A, B, "--allow-pairs", "5", "-o", "out"], "pairs"),
+        ([A, "practice=.", "-o", "out"], "found a folder; Spark reads it"),
+        ([A, "s3a://bucket/year=2024/b.parquet", "-o", "out"], "found a URI; Spark reads it"),
     ],
 )
 def test_bad_input_is_refused_and_leaves_nothing(
@@ -251,6 +254,17 @@ def test_bad_input_is_refused_and_leaves_nothing(
     assert done.code == 1
     assert said in done.err
     assert {path.name for path in here.iterdir()} == before
+
+
+def test_uris_stay_as_they_are() -> None:
+    """Two slashes are not taken for one, and an equals sign in a URI names no source."""
+    words = ["a.csv", "b=s3a://bucket/x.parquet", "s3a://bucket/year=2024/y.parquet", "hdfs:///z"]
+    assert named_places(words) == {
+        "a": Path("a.csv"),
+        "b": "s3a://bucket/x.parquet",
+        "y": "s3a://bucket/year=2024/y.parquet",
+        "z": "hdfs:///z",
+    }
 
 
 def test_no_value_is_ever_said(run: Run, here: Path) -> None:

@@ -1,15 +1,21 @@
-"""Spark by one option: the pairs of DuckDB, and nearly its scores."""
+"""Spark by one option, or by DataFrames of its own: the pairs, scores and persons of DuckDB."""
 
 import sys
 
-import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from linkage.linked_tables import two_clinics
 from numpy.testing import assert_allclose, assert_array_equal
 
 from sfumato.core.errors import InputError, SfumatoError
+from sfumato.core.quiet import quiet
 from sfumato.linkage.link import link
+from sfumato.linkage.model.settings import settings_from
+from sfumato.linkage.model.spark import OnSpark
+from sfumato.linkage.model.spark_levels import as_functions, levels_of
 from sfumato.linkage.model.spark_sql import spark_settings, spark_sql
+from sfumato.linkage.sources.spark import streamed
 from sfumato.linkage.spec.model import LinkSpec, spec_of_settings
 
 SPEC = LinkSpec(
@@ -32,42 +38,122 @@ def session(spark):
         spark.catalog.dropTempView(table.name)
 
 
-def test_pairs_and_scores_are_those_of_duckdb(session, capfd):
-    session.range(3).createOrReplaceTempView("own")
-    partitions = session.conf.get("spark.sql.shuffle.partitions")
-    here, there = linked(), linked(engine="spark")
+def same(here, there):
+    """Whether two linkages have the same pairs, levels, scores and persons."""
     one, other = here.pairs, there.pairs
     assert [rule.pairs for rule in here.model.rules] == [rule.pairs for rule in there.model.rules]
-    kept, also = (set(zip(p.left.tolist(), p.right.tolist(), strict=True)) for p in (one, other))
-    assert len(kept & also) >= 0.99 * len(kept | also)
-    assert_array_equal(np.lexsort((other.right, other.left)), np.arange(len(other)))
-    in_one = np.array([pair in also for pair in zip(one.left, one.right, strict=True)])
-    in_other = np.array([pair in kept for pair in zip(other.left, other.right, strict=True)])
+    assert_array_equal(one.left, other.left)
+    assert_array_equal(one.right, other.right)
+    assert_array_equal(one.block, other.block)
     for name, level in one.levels.items():
-        assert_array_equal(level[in_one], other.levels[name][in_other])
-    assert_array_equal(one.block[in_one], other.block[in_other])
-    assert_allclose(one.score[in_one], other.score[in_other], atol=0.05)
+        assert_array_equal(level, other.levels[name])
+    assert_allclose(one.score, other.score, rtol=0, atol=1e-9)
     assert_array_equal(here.settled.persons.person, there.settled.persons.person)
+    assert here.linked.equals(there.linked)
+    assert there.model.settings == here.model.settings
     assert (here.manifest.model["engine"], there.manifest.model["engine"]) == ("duckdb", "spark")
-    assert without_estimates(there.model.settings) == without_estimates(here.model.settings)
+
+
+def test_dataframes_and_folders_of_spark_are_linked_as_by_duckdb(session, tmp_path, capfd):
+    session.range(3).createOrReplaceTempView("own")
+    partitions = session.conf.get("spark.sql.shuffle.partitions")
+    tables = dict(zip("ab", two_clinics(200, 150), strict=True))
+    for name, table in tables.items():
+        (tmp_path / name).mkdir()
+        pq.write_table(table, tmp_path / name / "part-0.parquet")
+    on_spark = {"a": session.read.parquet(str(tmp_path / "a")), "b": tmp_path / "b"}
+    here, there = link(tables, SPEC, seed=1), link(on_spark, SPEC, seed=1)
+    same(here, there)
+    assert there.model.notes == here.model.notes
     assert [table.name for table in session.catalog.listTables()] == ["own"]
     assert session.conf.get("spark.sql.shuffle.partitions") == partitions
     assert "Anna" not in str(capfd.readouterr())
-    known, again = (linked(engine=each, model=here.model) for each in ("duckdb", "spark"))
-    assert_array_equal(again.pairs.left, known.pairs.left)
-    assert_allclose(again.pairs.score, known.pairs.score, atol=1e-6)
 
 
-def without_estimates(settings):
-    if isinstance(settings, dict):
-        return {
-            key: without_estimates(value)
-            for key, value in settings.items()
-            if "probability" not in key
-        }
-    if isinstance(settings, list):
-        return [without_estimates(each) for each in settings]
-    return settings
+def test_without_sfumato_on_the_executors_splink_compares(session, monkeypatch):
+    monkeypatch.setattr("sfumato.linkage.model.spark.runs_sfumato", lambda session: False)
+    splink = OnSpark(session, None)
+    assert "Splink's functions" in splink.notes[0]
+    settings = settings_from(SPEC)
+    assert splink.settings(settings) == spark_settings(settings)
+    assert "JARO_WINKLER" in str(splink.settings(settings)["comparisons"])
+
+
+NAMES = pa.table(
+    {
+        "number": range(5),
+        "name_l": ["dixon", "garradc ourt", "mary", None, "\u043c\u0430\u0440\u0438\u044f"],
+        "name_r": ["dicksonx", "garratt street", "mary", "mary", "\u043c\u0430\u0440\u044c\u044f"],
+    }
+)
+"""Among them two that Splink's functions for Spark find less similar than DuckDB's."""
+CONDITIONS = [
+    '"name_l" IS NULL OR "name_r" IS NULL',
+    '"name_l" = "name_r"',
+    'jaro_winkler_similarity("name_l", "name_r") >= 0.9',
+    'jaro_winkler_similarity("name_l", "name_r") >= 0.8',
+    "ELSE",
+]
+
+
+@pytest.mark.parametrize("lacking", ["nothing", "arrow_udf"])
+def test_executors_find_the_levels_of_duckdb(session, monkeypatch, tmp_path, lacking):
+    """By functions of Arrow's columns or, as in Spark 4.0, of pandas'."""
+    monkeypatch.delattr(f"pyspark.sql.functions.{lacking}", raising=False)
+    comparison = {"comparison_levels": [{"sql_condition": each} for each in CONDITIONS]}
+    made, (levels,) = as_functions({"comparisons": [comparison]})
+    conditions = [each["sql_condition"] for each in made["comparisons"][0]["comparison_levels"]]
+    assert conditions[:2] == CONDITIONS[:2]
+    assert conditions[2] == 'sfumato_levels_0("name_l", "name_r") = 2'
+    wanted = levels_of(NAMES, levels.query)
+    assert wanted.to_pylist()[1:4] == [3, 1, 0]
+    pq.write_table(NAMES, tmp_path / "names.parquet")
+    session.read.parquet(str(tmp_path)).createOrReplaceTempView("names")
+    with quiet("bring the comparisons to Spark"):
+        levels.register(session)
+        query = "SELECT sfumato_levels_0(name_l, name_r) AS level FROM names ORDER BY number"
+        found = session.sql(query).collect()
+    assert [row.level for row in found] == wanted.to_pylist()
+
+
+def test_an_executor_names_no_value_that_duckdb_cannot_read():
+    query = "SELECT CAST(name_l AS INTEGER) AS level FROM pairs"
+    with pytest.raises(SfumatoError, match="stopped with ConversionException") as caught:
+        levels_of(pa.table({"name_l": ["Canary7"]}), query)
+    assert caught.value.__suppress_context__
+    assert "Canary" not in str(caught.value)
+
+
+@pytest.mark.parametrize("runs", [True, False])
+def test_records_are_streamed_from_spark(session, monkeypatch, tmp_path, runs):
+    """By the executors' Python, or where they have none, by Spark itself; some columns of them."""
+    monkeypatch.setattr("sfumato.linkage.sources.spark.runs_sfumato", lambda session: runs)
+    table = two_clinics(200, 150)[0].append_column("no`. te", pa.array([None, 1.5] * 100))
+    for number in range(2):
+        pq.write_table(table.slice(100 * number, 100), tmp_path / f"part-{number}.parquet")
+    source = streamed({"a": session.read.parquet(str(tmp_path))}, spark=False)["a"]
+    wanted = ["surname", "no`. te", "id"]
+    for _ in range(2):
+        found = pa.Table.from_batches(list(source.batches(wanted)))
+        assert found.select(wanted).sort_by("id").to_pylist() == (
+            table.select(wanted).sort_by("id").to_pylist()
+        )
+    assert source.names == tuple(table.column_names)
+
+
+def test_a_csv_folder_with_a_ragged_row_is_refused(session, tmp_path):
+    (tmp_path / "clinic.csv").mkdir()
+    (tmp_path / "clinic.csv" / "part-0.csv").write_text("id,name\n1,Anna\n2,Berta,Smith\n")
+    source = streamed({"a": tmp_path / "clinic.csv"}, spark=True)["a"]
+    with pytest.raises(InputError, match="number of cells in 1 record") as caught:
+        list(source.batches(["id"]))
+    assert "Berta" not in str(caught.value)
+
+
+def test_what_only_spark_reads(tmp_path):
+    for path in (tmp_path, "s3a://bucket/patients.parquet"):
+        with pytest.raises(InputError, match="--engine spark"):
+            link({"a": path, "b": two_clinics(20, 10)[1]}, SPEC)
 
 
 def test_an_error_of_spark_names_no_value(session, capfd):

@@ -196,6 +196,17 @@ def test_person_ids_compare_as_they_are(ids: list[Any]) -> None:
     assert table.person.tolist() == [0, 1, 0]
 
 
+@pytest.mark.parametrize("kind", [pa.float64(), pa.float32()])
+@pytest.mark.parametrize("as_dictionary", [False, True])
+def test_ids_of_zero_are_one_whatever_their_sign(kind: pa.DataType, as_dictionary: bool) -> None:
+    ids = pa.array([0.0, -0.0, 1.5, -0.0], kind)
+    if as_dictionary:
+        ids = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 1], pa.int8()), ids[:3])
+    schema = Schema(person="p", household="h", quasi_identifiers=["age"])
+    table = open_table(source(p=ids, h=ids, age=[1, 2, 3, 4]), schema)
+    assert table.person.tolist() == table.household.tolist() == [0, 0, 1, 0]
+
+
 records = st.lists(
     st.tuples(
         st.sampled_from(["p", "q", "r"]),

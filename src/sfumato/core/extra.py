@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import warnings
 from typing import Any
 
 from sfumato.core.errors import InputError
@@ -26,7 +27,9 @@ def needed(module: str, *, extra: str = "link", by: str = "linkage") -> Any:
         If it is not installed.
     """
     try:
-        return importlib.import_module(module)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "PySpark does not yet", FutureWarning)
+            return importlib.import_module(module)
     except ImportError:
         raise InputError(
             by,

@@ -1,4 +1,4 @@
-"""Keep Splink's messages from the user: they may hold values of the data."""
+"""Keep the messages of Splink and Spark from the user: they may hold values of the data."""
 
 from __future__ import annotations
 
@@ -41,18 +41,14 @@ def quiet(what: str) -> Iterator[None]:
     import sqlglot
     from splink.internals.exceptions import SplinkException
 
-    loggers = [logging.getLogger(name) for name in _LOGGERS]
-    before = [(logger, logger.level, logger.propagate) for logger in loggers]
-    for logger in loggers:
-        logger.setLevel(logging.CRITICAL + 1)
     try:
-        with warnings.catch_warnings():
+        with silenced(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
     except SfumatoError:
         raise
     except (
-        *_of_spark(),
+        *spark_errors(),
         SplinkException,
         duckdb.Error,
         sqlglot.errors.SqlglotError,
@@ -63,13 +59,30 @@ def quiet(what: str) -> Iterator[None]:
         ValueError,
     ) as error:
         raise SfumatoError(_said(what, error)) from None
+
+
+@contextmanager
+def silenced() -> Iterator[None]:
+    """Silence the loggers of Splink and Spark while the block runs.
+
+    Yields
+    ------
+    None
+        While it runs.
+    """
+    loggers = [logging.getLogger(name) for name in _LOGGERS]
+    before = [(logger, logger.level, logger.propagate) for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
     finally:
         for logger, level, propagate in before:
             logger.setLevel(level)
             logger.propagate = propagate
 
 
-def _of_spark() -> tuple[type[Exception], ...]:
+def spark_errors() -> tuple[type[Exception], ...]:
     """The errors of Spark and its bridge, where they are in use."""
     errors, bridge = sys.modules.get("pyspark.errors"), sys.modules.get("py4j.protocol")
     return (

@@ -49,7 +49,13 @@ def run_often(times: int) -> Iterator[None]:
 
 
 def compiled(function: _Function) -> _Function:
-    """Compile a loop on its first call, keep it on disk, and let it run beside other threads."""
+    """Compile a loop on its first call and let it run beside other threads.
+
+    It is kept on disk where there is a place for it; containers may have none.
+    """
     import numba
 
-    return cast(_Function, numba.njit(cache=True, nogil=True)(function))
+    try:
+        return cast(_Function, numba.njit(cache=True, nogil=True)(function))
+    except RuntimeError:
+        return cast(_Function, numba.njit(nogil=True)(function))

@@ -40,6 +40,7 @@ from sfumato.linkage.persons.decisions import (
 )
 from sfumato.linkage.settle import Settled, settle
 from sfumato.linkage.sources.open import Opened, open_sources
+from sfumato.linkage.sources.spark import any_on_spark, streamed
 from sfumato.linkage.spec.model import LinkSpec
 from sfumato.linkage.spec.settings import rules_in
 from sfumato.linkage.values import Ints, Pairs, Records
@@ -80,7 +81,7 @@ def link(
     pseudonym_key: bytes | None = ...,
     seed: int | None = ...,
     allow_pairs: int | None = ...,
-    engine: Engine | str = ...,
+    engine: Engine | str | None = ...,
     progress: Progress = ...,
 ) -> Links: ...
 
@@ -100,7 +101,7 @@ def link(  # noqa: PLR0913
     pseudonym_key: bytes | None = None,
     seed: int | None = None,
     allow_pairs: int | None = None,
-    engine: Engine | str = Engine.DUCKDB,
+    engine: Engine | str | None = None,
     progress: Progress = silent,
 ) -> Links | EncodedLinks:
     """Link tables: candidate pairs, their scores, persons, and a linked file without identities.
@@ -112,8 +113,9 @@ def link(  # noqa: PLR0913
     Parameters
     ----------
     tables
-        Name of each source and its table (a path or a dataframe); or paths, whose names without
-        ending are the sources'. One table is deduplicated. Or, of all sources, encodings.
+        Name of each source and its table (a path or a dataframe, also of PySpark); or paths,
+        whose names without ending are the sources'. One table is deduplicated. Or, of all
+        sources, encodings.
     spec
         What is linked, and how: a `LinkSpec`, or a file with one or with Splink settings. Without
         it the specification of the previous linkage is taken, or one is proposed. Of encodings: a
@@ -147,8 +149,11 @@ def link(  # noqa: PLR0913
         Number of candidate pairs above which nothing is scored, instead of the specification's.
     engine
         Where candidate pairs are made, compared and scored: ``"duckdb"`` on this machine, or
-        ``"spark"`` in the active session or, without one, a Spark on this machine. Records are
-        standardised, and persons found, on this machine in either case.
+        ``"spark"`` in the active session or, without one, a Spark on this machine, which then
+        reads folders and URIs, too. Without it Spark if a table is a
+        DataFrame of PySpark, else DuckDB. The result is the same. Records come to this machine
+        in either case, partition by partition: they are standardised, the model is trained, and
+        persons are found here, and so are pairs that do not score next to nothing.
     progress
         Told how far the work is.
 
@@ -167,6 +172,8 @@ def link(  # noqa: PLR0913
         raise InputError("parameter check_half_width", "must be above 0 and below 0.5")
     if pseudonym_key is not None:
         check_key(pseudonym_key)
+    usual = Engine.SPARK if any_on_spark(named) else Engine.DUCKDB
+    known_engine = checked_engine(usual if engine is None else engine)
     if all_encoded(named):
         _only_of_clear_tables(
             decisions=decisions,
@@ -175,7 +182,7 @@ def link(  # noqa: PLR0913
             quasi_identifiers=quasi_identifiers,
             check_half_width=check_half_width,
             allow_pairs=allow_pairs,
-            engine=None if engine == Engine.DUCKDB else engine,
+            engine=None if known_engine is Engine.DUCKDB else engine,
         )
         return link_encodings(
             named,
@@ -188,7 +195,8 @@ def link(  # noqa: PLR0913
         )
     if isinstance(spec, Matching):
         raise InputError("parameter spec", "must say what columns hold", found="a Matching")
-    known_engine = checked_engine(engine)
+    named = streamed(named, spark=known_engine is Engine.SPARK)
+    attach_tables = streamed(attach_tables or {}, spark=known_engine is Engine.SPARK)
     earlier = None if previous is None else read_earlier(previous)
     if earlier is not None:
         earlier.check_key(pseudonym_key)
@@ -242,7 +250,7 @@ def link(  # noqa: PLR0913
             keyed=pseudonym_key is not None,
             thresholds=settled.thresholds,
             sources=_sources(named, records),
-            attached={name: hash_of(table) for name, table in (attach_tables or {}).items()},
+            attached={name: hash_of(table) for name, table in attach_tables.items()},
             quasi_identifiers={n: kind.value for n, kind in analytic.quasi_identifiers.items()},
             model=model_part(fitted),
             checks=checks_part(checks),

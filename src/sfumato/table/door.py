@@ -15,16 +15,16 @@ from sfumato.kernels.choose import SORTING, worth_compiling
 from sfumato.kernels.loading import load_compiler
 from sfumato.kernels.threads import in_threads, one_by_one, read_ahead
 from sfumato.schema import Kind, Schema, check_schema
-from sfumato.table.columns import MISSING, CodedColumn
+from sfumato.table.columns import MISSING
 from sfumato.table.encoding.accumulate import Accumulator, RawColumn, at_rows
 from sfumato.table.encoding.arrow_types import check_utf8
 from sfumato.table.encoding.checks import (
     check_columns,
+    check_persons,
     check_type,
-    missing_warning,
+    column_warnings,
+    missing_counts,
     person_warnings,
-    quasi_identifier_warnings,
-    sensitive_warnings,
     settled,
     spaces_warning,
 )
@@ -89,6 +89,7 @@ def open_table(
         raw = raws.pop(name)
         spaces += spaces_warning(raw)
         sensitive.append(encode_sensitive(raw, schema.missing))
+    missing = missing_counts([*quasi_identifiers, *sensitive])
     return Table(
         schema=settled(schema, quasi_identifiers),
         person=person,
@@ -99,8 +100,8 @@ def open_table(
         warnings=(
             *warnings,
             *spaces,
-            *_warnings(quasi_identifiers, sensitive),
-            *person_warnings(person, named=schema.person is not None),
+            *column_warnings(quasi_identifiers, sensitive, missing, len(person)),
+            *person_warnings(1 + int(person.any()), len(person), named=schema.person is not None),
         ),
         household=household,
     )
@@ -230,13 +231,7 @@ def _persons(
     raw = raws.pop(schema.person)
     raw = raw.without(mean_missing(raw.values, schema.missing))
     nobody = raw.codes == MISSING
-    if nobody.any():
-        raise InputError(
-            f"column '{raw.name}' of {subject}",
-            "must name the person of every record",
-            found=f"no person id in {at_rows(nobody)}",
-            advice="give these records an id, or remove them before sfumato reads the file",
-        )
+    check_persons(raw.name, subject, at_rows(nobody) if nobody.any() else "")
     return raw.codes, spaces_warning(raw)
 
 
@@ -246,15 +241,3 @@ def _households(raws: dict[str, RawColumn], schema: Schema) -> npt.NDArray[np.in
         return None
     raw = raws.pop(schema.household)
     return raw.without(mean_missing(raw.values, schema.missing)).codes
-
-
-def _warnings(
-    quasi_identifiers: Sequence[CodedColumn],
-    sensitive: Sequence[CodedColumn],
-) -> list[str]:
-    said = missing_warning([*quasi_identifiers, *sensitive])
-    for column in quasi_identifiers:
-        said += quasi_identifier_warnings(column)
-    for column in sensitive:
-        said += sensitive_warnings(column)
-    return said

@@ -50,7 +50,8 @@ from sfumato.cli.link.options.tables import (
     SchemaOfTables,
     Tables,
     load_schema_of,
-    named_paths,
+    named_places,
+    place_of,
 )
 from sfumato.cli.output import progress_bar, say
 from sfumato.cli.parameters import Json, Seed
@@ -107,11 +108,12 @@ def run(
     from sfumato.linkage.write import check_links_folder
 
     check_links_folder(output, answered=decisions is not None or previous is not None)
-    named = named_paths(tables)
+    named = named_places(tables)
     limits = Limits(match, possible, false_match_rate, missed_match_rate, similarity)
     asked = Asked(spec, dedupe, id_column, one_per_source, limits, allow_pairs, engine)
     key = key_of(key_file)
-    linked = LinkedFile(quasi_identifier or None, attached(attach or []), key, seed)
+    beside = {name: place_of(path) for name, path in attached(attach or []).items()}
+    linked = LinkedFile(quasi_identifier or None, beside, key, seed)
     declared = load_schema_of(schema)
     links: Links | EncodedLinks
     if all_encoded(named):
@@ -125,7 +127,7 @@ def run(
 
 
 def _of_tables(
-    named: Mapping[str, Path],
+    named: Mapping[str, Path | str],
     asked: Asked,
     declared: Schema | None,
     before: Before,
@@ -136,13 +138,15 @@ def _of_tables(
     """Link clear tables, and write what comes of it."""
     from sfumato.linkage.link import link
     from sfumato.linkage.pairs.review import most_doubtful_first
+    from sfumato.linkage.sources.spark import streamed
 
     with progress_bar() as progress:
-        made = specification(named, asked, declared, before.previous)
+        sources = streamed(named, spark=asked.engine is EngineWord.SPARK)
+        made = specification(sources, asked, declared, before.previous)
         if asked.spec is None and before.previous is None:
             say(f"No --spec: {described(made.spec)}")
         links = link(
-            named,
+            sources,
             made,
             schema=declared,
             decisions=before.decisions,
@@ -163,7 +167,7 @@ def _of_tables(
 
 
 def _of_encodings(
-    named: Mapping[str, Path],
+    named: Mapping[str, Path | str],
     asked: Asked,
     declared: Schema | None,
     linked: LinkedFile,

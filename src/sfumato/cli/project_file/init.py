@@ -83,7 +83,7 @@ def init(
         folder=output.parent,
         name=name,
         seed=seed,
-        attach=attached(attach or []),
+        attach={name: Path(path) for name, path in attached(attach or []).items()},
         delimiter=delimiter,
         id=id_column,
         schema=schema,

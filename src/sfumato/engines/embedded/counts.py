@@ -61,12 +61,12 @@ def group(
         width = size + 1
         if space * width > LARGEST_SPACE:
             _pack(keys, waiting)
-            dense, space = number_by_first_appearance(keys, space)
+            dense, space = number_by_first_appearance(keys, space, spent=True)
             keys, waiting = dense.astype(np.int64), list[_Column]()
         waiting.append((codes, width))
         space *= width
     _pack(keys, waiting)
-    return number_by_first_appearance(keys, space)
+    return number_by_first_appearance(keys, space, spent=True)
 
 
 def _pack(keys: npt.NDArray[np.int64], columns: Sequence[_Column]) -> None:

@@ -31,20 +31,17 @@ class Database(Protocol):
 
     Attributes
     ----------
-    chunks
-        Number of parts in which random pairs are looked at, until there are enough.
+    notes
+        What the reader of a linkage should know of it.
     """
 
-    chunks: int
+    notes: tuple[str, ...]
 
     def register(self, tables: Sequence[str]) -> list[Any]:
         """The standardised tables as Splink knows them."""
 
     def settings(self, settings: dict[str, Any]) -> dict[str, Any]:
         """Splink settings in its own SQL."""
-
-    def condition(self, sql: str) -> str:
-        """A condition in its own SQL."""
 
     def columns(self, sql: str) -> Mapping[str, npt.NDArray[Any]]:
         """The columns of a query, in their order."""
@@ -53,7 +50,7 @@ class Database(Protocol):
 class OnDuckDB:
     """Splink in the database that holds the standardised tables."""
 
-    chunks = 10
+    notes: tuple[str, ...] = ()
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self._connection = connection
@@ -66,10 +63,6 @@ class OnDuckDB:
     def settings(self, settings: dict[str, Any]) -> dict[str, Any]:
         """The settings as they are."""
         return settings
-
-    def condition(self, sql: str) -> str:
-        """The condition as it is."""
-        return sql
 
     def columns(self, sql: str) -> Mapping[str, npt.NDArray[Any]]:
         """The columns of a query, in their order."""

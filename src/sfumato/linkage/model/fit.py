@@ -69,8 +69,8 @@ def fit_and_score(
     model
         A model trained before: its m and u are taken, its prior is found anew for these records.
     engine
-        Where candidate pairs are made, compared and scored. Values are standardised, and what
-        blocking has lost is estimated, by DuckDB on this machine in either case.
+        Where candidate pairs are made, compared and scored. Values are standardised, and the
+        model and what blocking has lost are estimated, by DuckDB on this machine in either case.
     progress
         Told how far the work is, stage by stage.
 
@@ -113,7 +113,9 @@ class _Work:
         self.database, self.connection = database, connection
         self.opened, self.tables = opened, tables
         with quiet("take the records"):
-            self.frames = database.register(tables)
+            self.frames = self.frames_here = database.register(tables)
+            if not isinstance(database, OnDuckDB):
+                self.frames_here = OnDuckDB(connection).register(tables)
         self.settings = settings_from(opened.spec)
         if model is not None:
             self.settings = {**self.settings, **_trained_part(model.settings)}
@@ -132,18 +134,17 @@ class _Work:
         """Count, block, train, score."""
         spec, records = self.opened.spec, self.opened.records
         progress("block", 0.0)
-        with quiet("take the records"):
-            here = OnDuckDB(self.connection).register(self.tables)
-        expected = expect_pairs(here, self.settings, records.count, self.rules)
+        expected = expect_pairs(self.frames_here, self.settings, records.count, self.rules)
         check_pairs(expected, spec.max_pairs, about=records.count > WHOLE_UP_TO)
-        linker = self._linker(self.settings)
+        linker = self._linker()
         self._name_comparisons(linker)
         counted = self._block(linker)
         check_pairs(counted, spec.max_pairs, about=False)
         progress("estimate", 0.0)
-        notes: list[str] = []
+        notes = list(self.database.notes)
         if not self.trained:
-            linker = self._train(linker, counted, notes)
+            self._train(counted, notes)
+            linker = self._linker()
         progress("score", 0.0)
         pairs, evidence = self._predict(linker)
         adjusted, lost = self._adjust(pairs, evidence)
@@ -175,14 +176,9 @@ class _Work:
                 found=f"others: {', '.join(missing)}",
             )
 
-    def _linker(self, settings: dict[str, Any]) -> Any:
-        with quiet("take the settings"):
-            return needed("splink").Linker(
-                self.frames,
-                self.database.settings(settings),
-                log_level=None,
-                validate_settings=False,
-            )
+    def _linker(self) -> Any:
+        """Splink with the settings, where pairs are made and scored."""
+        return _linker(self.frames, self.database.settings(self.settings))
 
     def _name_comparisons(self, linker: Any) -> None:
         """Give comparisons that have no name the one that Splink gives them."""
@@ -204,14 +200,13 @@ class _Work:
         number = dict(zip(rule.tolist(), count.tolist(), strict=True))
         return [RulePairs(rule, number.get(i, 0)) for i, rule in enumerate(self.rules)]
 
-    def _train(self, linker: Any, counted: list[RulePairs], notes: list[str]) -> Any:
-        """Estimate u, then m; a linker with what was found."""
-        spec = self.opened.spec
+    def _train(self, counted: list[RulePairs], notes: list[str]) -> None:
+        """Estimate u, then m, with DuckDB, so that no other engine draws other pairs."""
+        spec, linker = self.opened.spec, _linker(self.frames_here, self.settings)
         columns = columns_by_comparison(self.settings)
         many = self.opened.records.count > MANY_RECORDS
         random_pairs = max(1, min(RANDOM_PAIRS * (5 if many else 1), self.comparisons))
-        chunks = self.database.chunks
-        train_u(linker, seed=spec.seed, random_pairs=random_pairs, chunks=chunks)
+        train_u(linker, seed=spec.seed, random_pairs=random_pairs)
         with quiet("read the model"):
             u = equal_u(linker.misc.save_model_to_json())
         rules = {rule: columns_in(rule, sided=False) for rule in self.rules}
@@ -223,7 +218,7 @@ class _Work:
                 )
                 or sessions
             )
-        done = train_m(linker, sessions, self.database.condition)
+        done = train_m(linker, sessions)
         notes += _notes(columns, done)
         with quiet("read the model"):
             trained = linker.misc.save_model_to_json()
@@ -232,7 +227,6 @@ class _Work:
             **{key: self.settings[key] for key in (_PRIOR, _RULES)},
             "sql_dialect": "duckdb",
         }
-        return self._linker(self.settings)
 
     def _predict(self, linker: Any) -> tuple[Pairs, Floats]:
         """The pairs, their scores still open, and their match weights without the prior."""
@@ -304,6 +298,11 @@ class _Work:
             self.rules,
             (pairs.left[likely], pairs.right[likely], score[likely]),
         )
+
+
+def _linker(frames: Sequence[Any], settings: dict[str, Any]) -> Any:
+    with quiet("take the settings"):
+        return needed("splink").Linker(frames, settings, log_level=None, validate_settings=False)
 
 
 def _trained_part(settings: dict[str, Any]) -> dict[str, Any]:

@@ -2,64 +2,71 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
+import pyarrow as pa
 
-from sfumato.core.errors import InputError
 from sfumato.core.extra import needed
 from sfumato.core.quiet import quiet
+from sfumato.engines.spark.session import active_session, own_session, start_session
+from sfumato.linkage.model.spark_levels import as_functions
 from sfumato.linkage.model.spark_sql import spark_settings, spark_sql
+from sfumato.linkage.sources.spark import runs_sfumato
 
 if TYPE_CHECKING:
     import duckdb
 
 _EXTRA = "spark"
-_SET_UP_BY = ("PYSPARK_SUBMIT_ARGS", "SPARK_CONF_DIR", "SPARK_HOME")
-"""Variables of people who say themselves how Spark runs."""
-_SHARE_OF_MEMORY = 0.5
-_PARTITIONS = "spark.sql.shuffle.partitions"
-_FEWEST_PARTITIONS = 8
-_PARTITIONS_PER_TASK = 4
-"""Partitions of a shuffle, per task that runs at once on this machine."""
+_ROWS = 200_000
+"""Records that are sent to Spark at once, about."""
+
+OTHER_LEVELS = (
+    "Spark's executors have no sfumato[link]: values were compared by Splink's functions for "
+    "Spark, whose similarity of names is not quite DuckDB's."
+)
 
 
 class OnSpark:
     """Splink in a Spark session of its own, so that its tables and settings are nobody else's.
 
     The standardised tables come from DuckDB; candidate pairs are made, compared and scored in
-    Spark. Random pairs are looked at at once, because each look takes a second of planning.
+    Spark. Comparisons are those of DuckDB, which runs on the executors, or where it is not
+    there, of Splink for Spark.
     """
-
-    chunks = 1
 
     def __init__(self, session: Any, connection: duckdb.DuckDBPyConnection) -> None:
         backend = needed("splink.backends.spark", extra=_EXTRA)
         session.sql(f"ADD JAR '{backend.similarity_jar_location()}'")
         self._session, self._connection = session, connection
-        own = needed("sfumato.linkage.model.spark_api", extra=_EXTRA)
-        self._api = own.PatternsOnDriver(session)
+        self._api = backend.SparkAPI(spark_session=session, break_lineage_method="persist")
+        self.notes: tuple[str, ...] = () if runs_sfumato(session) else (OTHER_LEVELS,)
 
     def register(self, tables: Sequence[str]) -> list[Any]:
         """The standardised tables as Splink knows them."""
-        return [
-            self._api.register(
-                self._connection.table(name).to_arrow_table(), dataset_display_name=name
-            )
-            for name in tables
-        ]
+        return [self._api.register(self._sent(n), dataset_display_name=n) for n in tables]
+
+    def _sent(self, name: str) -> Any:
+        """A table in parts, none of which is too large for a task, that are sent once."""
+        parts = self._connection.table(name).fetch_arrow_reader(_ROWS)
+        frames = [self._session.createDataFrame(pa.Table.from_batches([each])) for each in parts]
+        if len(frames) == 1:
+            return frames[0]
+        return reduce(lambda one, other: one.unionAll(other), frames).persist()
 
     def settings(self, settings: dict[str, Any]) -> dict[str, Any]:
         """Splink settings in Spark's SQL."""
-        return spark_settings(settings)
-
-    def condition(self, sql: str) -> str:
-        """A condition in Spark's SQL."""
-        return spark_sql(sql)
+        if self.notes:
+            return spark_settings(settings)
+        with quiet("bring the comparisons to Spark"):
+            asking, functions = as_functions(settings)
+            for each in functions:
+                each.register(self._session)
+        return spark_settings(asking)
 
     def columns(self, sql: str) -> Mapping[str, npt.NDArray[Any]]:
         """The columns of a query, in their order."""
@@ -95,14 +102,12 @@ def open_spark(connection: duckdb.DuckDBPyConnection, folder: Path) -> Iterator[
         If Splink cannot use it.
     """
     with quiet("start Spark"):
-        sql = needed("pyspark.sql", extra=_EXTRA)
-        active = sql.SparkSession.getActiveSession()
-        shared = active or _start(sql.SparkSession.builder, folder)
+        active = active_session()
+        shared = active or start_session(folder, "sfumato link")
     session = None
     try:
         with quiet("take Spark"):
-            session = shared.newSession()
-            _set_up(session)
+            session = own_session(shared)
             spark = OnSpark(session, connection)
         yield spark
     finally:
@@ -113,39 +118,3 @@ def open_spark(connection: duckdb.DuckDBPyConnection, folder: Path) -> Iterator[
                 for table in session.catalog.listTables():
                     if table.isTemporary:
                         session.catalog.dropTempView(table.name)
-
-
-def _start(builder: Any, folder: Path) -> Any:
-    errors = needed("pyspark.errors", extra=_EXTRA)
-    options = {
-        "spark.app.name": "sfumato link",
-        "spark.driver.maxResultSize": "0",
-        "spark.local.dir": str(folder / "spark"),
-        "spark.log.level": "OFF",
-        "spark.sql.warehouse.dir": str(folder / "spark" / "warehouse"),
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-    }
-    if not any(name in os.environ for name in _SET_UP_BY):
-        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-        options["spark.driver.memory"] = f"{max(1024, int(memory * _SHARE_OF_MEMORY) >> 20)}m"
-    for name, value in options.items():
-        builder = builder.config(name, value)
-    try:
-        return builder.getOrCreate()
-    except (errors.PySparkException, OSError):
-        raise InputError(
-            "engine spark",
-            "needs a Spark that starts",
-            found="none",
-            advice="install Java 17 or newer, or start a SparkSession before",
-        ) from None
-
-
-def _set_up(session: Any) -> None:
-    """Let a value that cannot be read be missing, and a small machine make few partitions."""
-    session.conf.set("spark.sql.ansi.enabled", "false")
-    context = session.sparkContext
-    if str(context.master).startswith("local") and not context.getConf().contains(_PARTITIONS):
-        parts = max(_FEWEST_PARTITIONS, _PARTITIONS_PER_TASK * int(context.defaultParallelism))
-        session.conf.set(_PARTITIONS, str(parts))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from sfumato.core.quiet import quiet
@@ -13,13 +13,15 @@ RANDOM_PAIRS = 1_000_000
 MANY_RECORDS = 100_000
 TRAINING_PAIRS = 1e6
 """Pairs of one blocking rule from which m is estimated, at most."""
+_CHUNKS = 10
+"""Parts that random pairs are looked at in."""
 BELIEF = 20.0
 """Pairs that the first guess of m and u counts for, beside those that were seen."""
 LEAST = 1e-7
 """The least u of a level."""
 
 
-def train_u(linker: Any, *, seed: int, random_pairs: int, chunks: int) -> None:
+def train_u(linker: Any, *, seed: int, random_pairs: int) -> None:
     """Estimate u from random pairs.
 
     Parameters
@@ -29,9 +31,8 @@ def train_u(linker: Any, *, seed: int, random_pairs: int, chunks: int) -> None:
     seed
         Seed of the random pairs.
     random_pairs
-        Number of random pairs.
-    chunks
-        Number of parts that they are looked at in, until each level was seen often enough.
+        Number of random pairs; they are looked at in parts, until each level was seen often
+        enough.
 
     Raises
     ------
@@ -40,13 +41,11 @@ def train_u(linker: Any, *, seed: int, random_pairs: int, chunks: int) -> None:
     """
     with quiet("estimate how often random pairs agree"):
         linker.training.estimate_u_using_random_sampling(
-            max_pairs=random_pairs, seed=seed, num_chunks=chunks
+            max_pairs=random_pairs, seed=seed, num_chunks=_CHUNKS
         )
 
 
-def train_m(
-    linker: Any, sessions: Sequence[Session], condition: Callable[[str], str]
-) -> list[Session]:
+def train_m(linker: Any, sessions: Sequence[Session]) -> list[Session]:
     """Estimate m by expectation maximisation; gives the sessions that came to an end.
 
     A session that fails leaves Splink's settings without the comparisons that it blocks on:
@@ -58,8 +57,6 @@ def train_m(
         Splink's linker, with u.
     sessions
         What to estimate m from.
-    condition
-        A rule in the SQL of what Splink works in.
 
     Raises
     ------
@@ -74,7 +71,7 @@ def train_m(
         with quiet("estimate how often true matches agree"):
             try:
                 linker.training.estimate_parameters_using_expectation_maximisation(
-                    condition(session.rule),
+                    session.rule,
                     max_pairs=TRAINING_PAIRS,
                     estimate_without_term_frequencies=True,
                 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,14 @@ import pyarrow.compute as pc
 from sfumato.core.errors import InputError
 from sfumato.kernels.choose import SORTING, worth_compiling
 from sfumato.table.columns import MISSING, Codes
-from sfumato.table.encoding.arrow_types import as_numpy, check_utf8, flags, from_numpy, is_text
+from sfumato.table.encoding.arrow_types import (
+    as_numpy,
+    check_utf8,
+    flags,
+    from_numpy,
+    is_text,
+    one_zero,
+)
 from sfumato.table.encoding.many_values import ManyValues
 from sfumato.table.encoding.near_integers import NearIntegers
 
@@ -45,6 +52,11 @@ class RawColumn:
     values: pa.Array = field(repr=False)
 
     @property
+    def records(self) -> int:
+        """Number of records."""
+        return len(self.codes)
+
+    @property
     def missing(self) -> int:
         """Number of records without a value."""
         return int(np.count_nonzero(self.codes == MISSING))
@@ -69,11 +81,16 @@ class RawColumn:
         if not dropped.any():
             return self
         lookup = np.where(dropped, MISSING, np.cumsum(~dropped) - 1)
-        return RawColumn(self.name, self.recoded(lookup), self.values.filter(from_numpy(~dropped)))
+        kept = self.values.filter(from_numpy(~dropped))
+        return replace(self, codes=self.recoded(lookup), values=kept)
 
     def occurrences(self, values: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
         """Which records hold one of the marked values."""
         return np.append(values, False)[self.codes]
+
+    def count(self, values: npt.NDArray[np.bool_]) -> int:
+        """How many records hold one of the marked values."""
+        return int(np.count_nonzero(self.occurrences(values)))
 
     def at(self, values: npt.NDArray[np.bool_]) -> str:
         """How many records hold one of the marked values, and the first one's row number."""
@@ -149,7 +166,8 @@ class Accumulator:
 
     def _has_many(self, values: int) -> bool:
         """Whether a batch of so many values shows that the compiled loop pays off from here on."""
-        return worth_compiling(values) and worth_compiling(self._taken, SORTING)
+        records = max(self._taken, len(self._room))
+        return worth_compiling(values) and worth_compiling(records, SORTING)
 
     def _is_kind(self, kind: pa.DataType) -> bool:
         """Whether a batch is of the type of those before it, texts of any width being one."""
@@ -226,7 +244,7 @@ class Accumulator:
             return self._encoded_dictionary(array)
         if pa.types.is_decimal(array.type) and array.type.bit_width < 128:
             array = array.cast(pa.decimal128(array.type.precision, array.type.scale))
-        encoded = array.dictionary_encode()
+        encoded = one_zero(array).dictionary_encode()
         check_utf8(encoded.dictionary, self.name)
         return _numpy_codes(encoded.indices), _widened(encoded.dictionary)
 

@@ -120,9 +120,27 @@ def check_utf8(values: pa.Array, name: str) -> None:
     try:
         values.validate(full=True)
     except pa.ArrowInvalid:
-        raise InputError(
-            f"column '{name}'", "must hold text in UTF-8", found="other bytes in its texts"
-        ) from None
+        raise not_utf8(name) from None
+
+
+def not_utf8(name: str) -> InputError:
+    """The error for a column whose texts are other bytes.
+
+    Parameters
+    ----------
+    name
+        The column's name.
+    """
+    return InputError(
+        f"column '{name}'", "must hold text in UTF-8", found="other bytes in its texts"
+    )
+
+
+def one_zero(values: pa.Array) -> pa.Array:
+    """The values, -0.0 as 0.0: they are equal, and Arrow looks them up by their bits."""
+    if pa.types.is_float32(values.type) or pa.types.is_float64(values.type):
+        return pc.add(values, pa.scalar(0.0, values.type))
+    return values
 
 
 def trimmed(texts: pa.Array) -> pa.Array:

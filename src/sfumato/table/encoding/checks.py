@@ -113,46 +113,79 @@ def check_type(name: str, kind: pa.DataType, *, person: bool) -> None:
             ) from None
 
 
+def have_spaces(values: pa.Array) -> npt.NDArray[np.bool_]:
+    """Which values, without null, are texts with spaces around them, not spaces alone."""
+    if not is_text(values.type):
+        return np.zeros(len(values), dtype=np.bool_)
+    inner = trimmed(values)
+    return flags(pc.and_(pc.not_equal(inner, values), pc.invert(are_equal(inner, ""))))
+
+
 def spaces_warning(raw: RawColumn) -> list[str]:
     """Say how many records hold a text with spaces around it."""
-    if not is_text(raw.values.type):
-        return []
-    inner = trimmed(raw.values)
-    spaced = flags(pc.and_(pc.not_equal(inner, raw.values), pc.invert(are_equal(inner, ""))))
+    spaced = have_spaces(raw.values)
     if not spaced.any():
         return []
-    count = int(np.count_nonzero(raw.occurrences(spaced)))
-    text = (
-        f"column '{raw.name}': values with spaces at the start or end in {count:,} of "
-        f"{len(raw.codes):,} records; they differ from the same values without."
+    return [spaces_said(raw.name, raw.count(spaced), raw.records)]
+
+
+def spaces_said(name: str, count: int, records: int) -> str:
+    """The warning of a column some records of which hold a text with spaces around it."""
+    return (
+        f"column '{name}': values with spaces at the start or end in {count:,} of "
+        f"{records:,} records; they differ from the same values without."
     )
-    return [text]
 
 
-def missing_warning(columns: Sequence[CodedColumn]) -> list[str]:
+def column_warnings(
+    quasi_identifiers: Sequence[CodedColumn],
+    sensitive: Sequence[CodedColumn],
+    missing: Mapping[str, int],
+    records: int,
+) -> list[str]:
+    """Say what is missing, which columns are constant, and which look like identifiers.
+
+    Parameters
+    ----------
+    quasi_identifiers, sensitive
+        The encoded columns; their codes are not looked at.
+    missing
+        Number of records without a value, by the name of the column.
+    records
+        Number of records.
+    """
+    said = _missing_warning(missing, records)
+    for column in quasi_identifiers:
+        said += _quasi_identifier_warnings(column, missing[column.name])
+    for column in sensitive:
+        said += _sensitive_warnings(column, records - missing[column.name])
+    return said
+
+
+def missing_counts(columns: Sequence[CodedColumn]) -> dict[str, int]:
+    """Number of records without a value, by the name of the column."""
+    return {column.name: int(np.count_nonzero(column.codes == MISSING)) for column in columns}
+
+
+def _missing_warning(missing: Mapping[str, int], records: int) -> list[str]:
     """Say how many records have no value, by column."""
-    counts: Mapping[str, int] = {
-        column.name: int(np.count_nonzero(column.codes == MISSING)) for column in columns
-    }
-    parts = [f"'{name}' in {count:,}" for name, count in counts.items() if count]
+    parts = [f"'{name}' in {count:,}" for name, count in missing.items() if count]
     if not parts:
         return []
-    records = len(columns[0].codes)
     return [
         f"missing values, kept as a kind of their own: {', '.join(parts)} of {records:,} records."
     ]
 
 
-def quasi_identifier_warnings(column: CodedColumn) -> list[str]:
+def _quasi_identifier_warnings(column: CodedColumn, missing: int) -> list[str]:
     """Say when a quasi-identifier tells nobody apart."""
-    if column.domain.size > 1 or column.has_missing:
+    if column.domain.size > 1 or missing:
         return []
     return [f"quasi-identifier '{column.name}' is constant: it has one value in all records."]
 
 
-def sensitive_warnings(column: CodedColumn) -> list[str]:
+def _sensitive_warnings(column: CodedColumn, known: int) -> list[str]:
     """Say when a sensitive attribute has another value in every record."""
-    known = int(np.count_nonzero(column.codes != MISSING))
     if column.domain.size < known or known < 2:
         return []
     text = (
@@ -168,12 +201,36 @@ NO_PERSON = (
 )
 
 
-def person_warnings(person: npt.NDArray[np.int32], named: bool) -> list[str]:
+def person_warnings(persons: int, records: int, *, named: bool) -> list[str]:
     """Say when all records belong to one person, or no column tells whom they belong to."""
     said = [] if named else [NO_PERSON]
-    if not person.any():
-        said.append(f"all records ({len(person):,}) belong to one person.")
+    if persons <= 1:
+        said.append(f"all records ({records:,}) belong to one person.")
     return said
+
+
+def check_persons(name: str, subject: str, nobody: str) -> None:
+    """Refuse records without a person.
+
+    Parameters
+    ----------
+    name, subject
+        The person column, and how errors call the input.
+    nobody
+        Which records have no person id; empty for none.
+
+    Raises
+    ------
+    InputError
+        If there are such.
+    """
+    if nobody:
+        raise InputError(
+            f"column '{name}' of {subject}",
+            "must name the person of every record",
+            found=f"no person id in {nobody}",
+            advice="give these records an id, or remove them before sfumato reads the file",
+        )
 
 
 def settled(schema: Schema, columns: Sequence[CodedColumn]) -> Schema:

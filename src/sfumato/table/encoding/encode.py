@@ -137,9 +137,8 @@ def _kind_of(raw: RawColumn, contents: _Contents, warnings: list[str]) -> Kind:
     """Numeric for numbers or dates throughout, else categorical."""
     subject = f"column '{raw.name}'"
     if contents.others.any():
-        known = len(raw.codes) - raw.missing
-        strange = raw.occurrences(contents.others)
-        if not pa.types.is_boolean(raw.values.type) and strange.sum() <= (1 - MOSTLY) * known:
+        known, strange = raw.records - raw.missing, raw.count(contents.others)
+        if not pa.types.is_boolean(raw.values.type) and strange <= (1 - MOSTLY) * known:
             warnings.append(
                 f"{subject} is taken as categorical: it holds numbers or dates but for text in "
                 f'{raw.at(contents.others)}; declare kind = "numeric" and name that text in '
@@ -226,7 +225,7 @@ def _check_numeric(raw: RawColumn, contents: _Contents) -> None:
             accepted=_NUMERIC,
         )
     if contents.mixed:
-        fewer = min((contents.dates, contents.numbers), key=lambda v: raw.occurrences(v).sum())
+        fewer = min((contents.dates, contents.numbers), key=raw.count)
         name = "dates" if fewer is contents.dates else "numbers"
         raise InputError(
             subject,

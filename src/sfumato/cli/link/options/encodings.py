@@ -142,7 +142,7 @@ def check_applies(context: typer.Context) -> None:
             )
 
 
-def matching(tables: Mapping[str, Path], asked: Asked) -> Matching:
+def matching(tables: Mapping[str, object], asked: Asked) -> Matching:
     """How encodings are matched.
 
     Parameters

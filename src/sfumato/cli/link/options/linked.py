@@ -59,12 +59,12 @@ class LinkedFile:
     """
 
     quasi_identifiers: list[str] | None
-    attach: dict[str, Path]
+    attach: dict[str, Path | str]
     key: bytes | None
     seed: int | None
 
 
-def attached(words: list[str]) -> dict[str, Path]:
+def attached(words: list[str]) -> dict[str, str]:
     """The tables to attach, by their sources.
 
     Raises
@@ -72,7 +72,7 @@ def attached(words: list[str]) -> dict[str, Path]:
     InputError
         If a word is no source, an equals sign and a file, or a source is there twice.
     """
-    tables: dict[str, Path] = {}
+    tables: dict[str, str] = {}
     for word in words:
         name, sign, path = word.partition("=")
         if not sign or not name or not path or name in tables:
@@ -81,7 +81,7 @@ def attached(words: list[str]) -> dict[str, Path]:
                 "must be a source and its file, once for each source",
                 accepted="--attach hospital=visits.csv",
             )
-        tables[name] = Path(path)
+        tables[name] = path
     return tables
 
 

@@ -78,7 +78,7 @@ EngineChoice = Annotated[
     typer.Option(
         "--engine",
         help="Where candidate pairs are made and scored: on this machine, or by Spark, with "
-        "sfumato\\[spark].",
+        "sfumato\\[spark]; the result is the same.",
         rich_help_panel=WHAT,
     ),
 ]
@@ -145,7 +145,7 @@ class Asked:
 
 
 def specification(
-    tables: Mapping[str, Path], asked: Asked, schema: Schema | None, previous: Path | None = None
+    tables: Mapping[str, object], asked: Asked, schema: Schema | None, previous: Path | None = None
 ) -> Suggestion:
     """The specification that a command line means: read, that of a linkage before, or proposed.
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,13 +15,15 @@ from sfumato.core.errors import InputError
 if TYPE_CHECKING:
     from sfumato.schema import Schema
 
+_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 Tables = Annotated[
-    list[Path],
+    list[str],
     typer.Argument(
         metavar="TABLE...",
         help="The tables: CSV, Parquet; Excel, SPSS, Stata and SAS with sfumato\\[formats]. "
         "A source is named as its file, without the ending, or as you say: hospital=FILE. "
-        "Or, of all owners, what 'sfumato link encode' wrote.",
+        "Or, of all owners, what 'sfumato link encode' wrote. With --engine spark also folders "
+        "of files, and URIs that Spark reads.",
         show_default=False,
     ),
 ]
@@ -45,7 +49,7 @@ Id = Annotated[
 ]
 
 
-def named_paths(tables: list[Path]) -> dict[str, Path]:
+def named_paths(tables: Sequence[str | Path]) -> dict[str, Path]:
     """The tables by the names of their sources: as said, or as their files.
 
     Parameters
@@ -58,13 +62,44 @@ def named_paths(tables: list[Path]) -> dict[str, Path]:
     InputError
         If two have the same name.
     """
+    return {name: Path(path) for name, path in _named(tables).items()}
+
+
+def named_places(tables: Sequence[str]) -> dict[str, Path | str]:
+    """The same, where URIs that Spark reads stay as they are.
+
+    Parameters
+    ----------
+    tables
+        Paths and URIs, some with a name and an equals sign before them.
+
+    Raises
+    ------
+    InputError
+        If two have the same name.
+    """
+    return {name: place_of(path) for name, path in _named(tables).items()}
+
+
+def place_of(text: str) -> Path | str:
+    """A path; of a URI, such as ``s3a://bucket/a``, the text.
+
+    Parameters
+    ----------
+    text
+        What was said.
+    """
+    return text if _URI.match(text) else Path(text)
+
+
+def _named(tables: Sequence[str | Path]) -> dict[str, str]:
     from sfumato.linkage.asked import stem_of
 
-    named: dict[str, Path] = {}
-    for each in tables:
-        name, sign, path = str(each).partition("=")
-        if not (sign and name and path) or each.exists():
-            name, path = stem_of(each), str(each)
+    named: dict[str, str] = {}
+    for each in map(str, tables):
+        name, sign, path = each.partition("=")
+        if not (sign and name and path) or _URI.match(name) or Path(each).exists():
+            name, path = stem_of(Path(each)), each
         if name in named:
             raise InputError(
                 "the tables",
@@ -72,7 +107,7 @@ def named_paths(tables: list[Path]) -> dict[str, Path]:
                 found="two of one name",
                 advice="say how each is called: hospital=FILE practice=FILE",
             )
-        named[name] = Path(path)
+        named[name] = path
     return named
 
 

@@ -1,0 +1,42 @@
+"""Which engine works on a file."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from sfumato.core.errors import InputError
+from sfumato.engines.spark.frames import is_spark_frame
+
+
+class Engine(StrEnum):
+    """Where a file is worked on: in this process, or on a Spark cluster."""
+
+    EMBEDDED = "embedded"
+    SPARK = "spark"
+
+
+def takes_spark(data: object, engine: str | None) -> bool:
+    """Whether a file is worked on by Spark.
+
+    Parameters
+    ----------
+    data
+        A dataframe, a path, or anything else that is opened.
+    engine
+        The name of an engine; without one, that of the data: Spark for a dataframe of PySpark.
+
+    Raises
+    ------
+    InputError
+        If there is no such engine.
+    """
+    if engine is None:
+        return is_spark_frame(data)
+    if engine not in tuple(Engine):
+        raise InputError(
+            "parameter engine",
+            "must be the name of an engine",
+            found="another value",
+            accepted=", ".join(Engine),
+        )
+    return engine == Engine.SPARK

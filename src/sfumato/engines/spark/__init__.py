@@ -1,0 +1,1 @@
+"""Encoding, counting and grouping on Spark: DataFrames in, DataFrames and sums out."""

@@ -1,0 +1,186 @@
+"""Which records agree on all keys, and what their classes hold: classes counted by aggregation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.core.extra import needed
+from sfumato.engines.spark.frames import quoted
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+Ints = npt.NDArray[np.int64]
+
+RECORDS, PERSONS = "sfumato_records", "sfumato_persons"
+SQUARES, ROUGH_SQUARES, LARGEST = "sfumato_squares", "sfumato_rough_squares", "sfumato_largest"
+FEWEST, ALONE, NUMBERS = "sfumato_fewest", "sfumato_alone", "sfumato_numbers"
+OF_VALUES = ("affiliation", "distinct", "valued", "first", "second", "entropy", "distance")
+"""What is counted of each class's values, in the order of the columns."""
+
+_WHAT, _VALUE, _NUMBER, _SHARE, _TOTAL, _RANK = (
+    f"sfumato_{each}" for each in ("what", "value", "number", "share", "total", "rank")
+)
+_NOBODY = -1
+"""``what`` of the rows that count persons; those of values have the attribute's place."""
+
+
+@dataclass(frozen=True)
+class Values:
+    """A column whose values are counted in each class.
+
+    Attributes
+    ----------
+    column
+        Its codes, -1 for missing.
+    counts
+        Number of records of the whole file with each code, shape (codes,).
+    """
+
+    column: str
+    counts: Ints
+
+
+def value_column(place: int, what: str) -> str:
+    """The column of `count_classes` with one of `OF_VALUES` of the attribute at a place."""
+    return f"sfumato_{what}_{place}"
+
+
+def count_classes(
+    frame: DataFrame, keys: Sequence[str], person: str | None, values: Sequence[Values]
+) -> DataFrame:
+    """Count records, persons and values of every class of records that agree on all keys.
+
+    Three exchanges, each of what the one before left over: (class, value, person), then (class,
+    value) and (class, number of records), then class. Every one counts within its partitions
+    before it sends anything, so that a person with a million records, or a value that everybody
+    has, is spread over all tasks. Where every record is a person of its own the first falls away.
+
+    Parameters
+    ----------
+    frame
+        One row per record.
+    keys
+        The columns that the records of a class agree on; nothing is a value of its own.
+    person
+        The column that says whose record it is; ``None`` where each is a person of its own.
+    values
+        The columns whose values are counted.
+
+    Returns
+    -------
+    DataFrame
+        One row per class: its keys, then as bigint `RECORDS`, `PERSONS`, `SQUARES` (the sum over
+        persons of their squared numbers of records, null where it passes 2**63, and as double
+        in `ROUGH_SQUARES`), `LARGEST` (most records of a person), `FEWEST` (fewest persons who
+        share a number of records), `ALONE` (persons who share theirs with nobody), `NUMBERS`
+        (numbers of records that occur), and for each of ``values`` the columns of
+        `value_column`: persons who share the most shared value, distinct values, records with
+        a value, records with the commonest and the second value, entropy over records in nats
+        and half the sum of the differences of shares from the whole file's.
+    """
+    functions = needed("pyspark.sql.functions", extra="spark", by="the engine spark")
+    keys, person = [quoted(key) for key in keys], None if person is None else quoted(person)
+    counted = _of_values(_rows(frame, keys, person, values, functions), keys, person, functions)
+    aggregates = _of_persons(functions)
+    if values:
+        counted = _ranked(counted.repartition(*keys), keys, _shares(frame, values), functions)
+        aggregates += [
+            each for place in range(len(values)) for each in _of_attribute(place, functions)
+        ]
+    return counted.groupBy(*keys).agg(*aggregates)
+
+
+def _rows(
+    frame: DataFrame, keys: Sequence[str], person: str | None, values: Sequence[Values], f: Any
+) -> DataFrame:
+    """One row per record, and one more for each of its values."""
+    owner = [] if person is None else [f.col(person)]
+    named = [f.col(key) for key in keys]
+    if not values:
+        alone = (f.lit(_NOBODY).alias(_WHAT), f.lit(_NOBODY).alias(_VALUE))
+        return frame.select(*named, *owner, *alone)
+    pairs = [(f.lit(_NOBODY), f.lit(_NOBODY))]
+    pairs += [(f.lit(place), f.col(quoted(each.column))) for place, each in enumerate(values)]
+    structs = [f.struct(what.alias(_WHAT), value.alias(_VALUE)) for what, value in pairs]
+    rows = frame.select(*named, *owner, f.inline(f.array(*structs)))
+    return rows.where((f.col(_WHAT) == _NOBODY) | (f.col(_VALUE) >= 0))
+
+
+def _of_values(rows: DataFrame, keys: Sequence[str], person: str | None, f: Any) -> DataFrame:
+    """Persons and records of each value of a class, and of each number of records in it."""
+    number = f.lit(1)
+    if person is not None:
+        rows = rows.groupBy(*keys, _WHAT, _VALUE, person).agg(f.count(f.lit(1)).alias(_NUMBER))
+        number = f.col(_NUMBER)
+    of_person = f.col(_WHAT) == _NOBODY
+    value = f.when(of_person, number).otherwise(f.col(_VALUE)).cast("bigint").alias(_VALUE)
+    named = [f.col(key) for key in (*keys, _WHAT)]
+    owned = rows.select(*named, value, number.cast("bigint").alias(_NUMBER))
+    return owned.groupBy(*keys, _WHAT, _VALUE).agg(
+        f.count(f.lit(1)).alias(PERSONS), f.sum(_NUMBER).alias(RECORDS)
+    )
+
+
+def _shares(frame: DataFrame, values: Sequence[Values]) -> DataFrame:
+    """The share of the file's records that has each value."""
+    places = np.repeat(np.arange(len(values)), [len(each.counts) for each in values])
+    codes = np.concatenate([np.arange(len(each.counts)) for each in values])
+    shares = np.concatenate([each.counts / max(int(each.counts.sum()), 1) for each in values])
+    columns = {_WHAT: places.astype(np.int32), _VALUE: codes.astype(np.int64), _SHARE: shares}
+    return frame.sparkSession.createDataFrame(pa.table(columns))
+
+
+def _ranked(counted: DataFrame, keys: Sequence[str], shares: DataFrame, f: Any) -> DataFrame:
+    """Each value with its share in the file, its class's total, and its rank by records."""
+    window = needed("pyspark.sql.window", extra="spark", by="the engine spark").Window
+    counted = counted.join(f.broadcast(shares), [_WHAT, _VALUE], "left")
+    own = window.partitionBy(*keys, _WHAT)
+    ranked = counted.withColumn(
+        _RANK, f.row_number().over(own.orderBy(f.col(RECORDS).desc(), f.col(_VALUE)))
+    )
+    return ranked.withColumn(_TOTAL, f.sum(RECORDS).over(own))
+
+
+def _of_persons(f: Any) -> list[Column]:
+    here = f.col(_WHAT) == _NOBODY
+    number, persons = f.col(_VALUE), f.col(PERSONS)
+    squares = f.try_multiply(f.try_multiply(number, number), persons)
+    rough = number.cast("double") * number.cast("double") * persons.cast("double")
+    overflown = f.max(f.when(here, squares.isNull()))
+    summed = f.try_sum(f.when(here, squares))
+    return [
+        f.sum(f.when(here, f.col(RECORDS))).alias(RECORDS),
+        f.sum(f.when(here, persons)).alias(PERSONS),
+        f.when(~overflown, summed).alias(SQUARES),
+        f.sum(f.when(here, rough)).alias(ROUGH_SQUARES),
+        f.max(f.when(here, number)).alias(LARGEST),
+        f.min(f.when(here, persons)).alias(FEWEST),
+        f.count(f.when(here & (persons == 1), 1)).alias(ALONE),
+        f.count(f.when(here, 1)).alias(NUMBERS),
+    ]
+
+
+def _of_attribute(place: int, f: Any) -> list[Column]:
+    here = f.col(_WHAT) == place
+    records, total = f.col(RECORDS), f.col(_TOTAL)
+    share = records / total
+    more = f.greatest(share - f.coalesce(f.col(_SHARE), f.lit(0.0)), f.lit(0.0))
+    columns = {
+        "affiliation": f.max(f.when(here, f.col(PERSONS))),
+        "distinct": f.count(f.when(here, 1)),
+        "valued": f.sum(f.when(here, records)),
+        "first": f.max(f.when(here & (f.col(_RANK) == 1), records)),
+        "second": f.max(f.when(here & (f.col(_RANK) == 2), records)),
+        "entropy": f.sum(f.when(here, -share * f.ln(share))),
+        "distance": f.sum(f.when(here, more)),
+    }
+    return [
+        f.coalesce(columns[what], f.lit(0)).alias(value_column(place, what)) for what in OF_VALUES
+    ]

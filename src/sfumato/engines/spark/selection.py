@@ -1,0 +1,227 @@
+"""The person with a given rank among many who differ in nothing but their ties, exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from math import sqrt
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.engines.spark.axes import Axes
+from sfumato.engines.spark.batches import PeopleBatch, columns_of
+from sfumato.engines.spark.names import TIE
+from sfumato.engines.spark.persons import SECOND
+from sfumato.engines.spark.routes import LEAST, Bounds, Routes
+from sfumato.engines.spark.tallies import Arrays, Tally, tallied
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+Ints = npt.NDArray[np.int64]
+Words = npt.NDArray[np.uint64]
+Counted = tuple[int, Words, Ints]
+WORDS = 1 << 64
+SIGN = np.uint64(1 << 63)
+LIMIT = 1 << 20
+"""Numbers that the driver reads at once."""
+FEWEST = 64
+"""Numbers read of each group at least."""
+DEVIATIONS = 6
+"""Standard deviations within which the tie of a rank is expected; if it is not, it is sought."""
+COUNTS = Tally(
+    {"target": "bigint", "inside": "int", "bin": "bigint"}, {"persons": ("bigint", "sum")}
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Targets:
+    """Groups of persons who differ in ties only, and the rank that is asked for in each.
+
+    Attributes
+    ----------
+    node
+        The node of the tree that a group belongs to, each at most once.
+    bounds
+        Axis, position and number of records of the group; its ties are not looked at.
+    group
+        Number of persons of the group.
+    rank
+        The rank of the person, from 0 on.
+    """
+
+    node: Ints
+    bounds: Bounds
+    group: Ints
+    rank: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class _Windows:
+    """What is counted: words of a column from ``low`` to ``high``, ``step`` of them as one."""
+
+    name: str
+    low: Words
+    high: Words
+    step: Words
+    tie: Ints | None
+
+
+def select(people: DataFrame, axes: Axes, routes: Routes, targets: Targets) -> tuple[Ints, Ints]:
+    """The tie of the person of each rank, and the second hash where ties are equal.
+
+    Ties are hashes, spread evenly: the one of a rank lies in a narrow window around its share.
+    One pass counts the persons before the window and those in it by tie; where there are too
+    many to read, or the tie lies elsewhere, further passes narrow it down.
+
+    Parameters
+    ----------
+    people
+        The persons.
+    axes
+        The file's axes.
+    routes
+        Where they are.
+    targets
+        What is asked.
+
+    Returns
+    -------
+    tuple
+        Tie and second hash: persons of smaller (tie, second) are as many as the rank says.
+    """
+    count = partial(_counted, people, axes, routes)
+    tie, left, alike = _ranked(targets, TIE, None, count)
+    second = np.full(len(tie), LEAST)
+    shared = np.flatnonzero(left > 0)
+    if len(shared):
+        bounds = targets.bounds.take(shared)
+        again = Targets(targets.node[shared], bounds, alike[shared], left[shared])
+        second[shared] = _ranked(again, SECOND, tie[shared], count)[0]
+    return tie, second
+
+
+class _Search:
+    """The window in which the word of one rank is sought.
+
+    Parameters
+    ----------
+    group
+        Number of persons.
+    rank
+        Rank of the person among them.
+    """
+
+    def __init__(self, group: int, rank: int) -> None:
+        self.group, self.rank, self.step = group, rank, 1
+        self.low, self.high = 0, WORDS - 1
+        if group > FEWEST:
+            share = (rank + 0.5) / group
+            around = DEVIATIONS * (sqrt(share * (1 - share) / group) + 1 / group)
+            self.low = int(max(share - around, 0.0) * WORDS)
+            self.high = min(int(min(share + around, 1.0) * WORDS), WORDS - 1)
+        self.found: tuple[int, int, int] | None = None
+
+    def read_at_most(self, most: int) -> None:
+        """Count so many words as one that about so many numbers are read."""
+        span = self.high - self.low + 1
+        self.step = 1 if self.group * span <= most * WORDS else -(-span // most)
+
+    def learn(self, before: int, bins: Words, persons: Ints) -> None:
+        """Narrow the window, or find the word, from persons before it and in its bins."""
+        place = int(np.searchsorted(np.cumsum(persons), self.rank - before, side="right"))
+        if self.rank < before:
+            self.low, self.high = 0, self.low - 1
+        elif place == len(bins):
+            self.low, self.high = self.high + 1, WORDS - 1
+        elif self.step > 1:
+            self.low += int(bins[place]) * self.step
+            self.high = min(self.low + self.step - 1, self.high)
+        else:
+            left = self.rank - before - int(persons[:place].sum())
+            self.found = self.low + int(bins[place]), left, int(persons[place])
+
+
+def _ranked(
+    targets: Targets, name: str, tie: Ints | None, count: Callable[..., list[Counted]]
+) -> tuple[Ints, Ints, Ints]:
+    """The number of each rank, the rank among those who share it, and how many these are."""
+    pairs = zip(targets.group.tolist(), targets.rank.tolist(), strict=True)
+    searches = [_Search(group, rank) for group, rank in pairs]
+    while asked := [i for i, each in enumerate(searches) if each.found is None]:
+        for place in asked:
+            searches[place].read_at_most(max(LIMIT // len(asked), FEWEST))
+        low, high, step = (
+            np.array([getattr(each, end) for each in searches], dtype=np.uint64)
+            for end in ("low", "high", "step")
+        )
+        counted = count(targets, np.array(asked), _Windows(name, low, high, step, tie))
+        for place, numbers in zip(asked, counted, strict=True):
+            searches[place].learn(*numbers)
+    found = [each.found for each in searches if each.found is not None]
+    word = np.array([each[0] for each in found], dtype=np.uint64)
+    left, alike = (np.array([each[i] for each in found], dtype=np.int64) for i in (1, 2))
+    return (word ^ SIGN).view(np.int64), left, alike
+
+
+def _counted(
+    people: DataFrame, axes: Axes, routes: Routes, targets: Targets, asked: Ints, windows: _Windows
+) -> list[Counted]:
+    """Of each target asked: persons before its window, and the bins with persons in it."""
+    number = np.full(routes.nodes, -1, dtype=np.int64)
+    number[targets.node[asked]] = asked
+    along = targets.bounds.axis[asked].tolist()
+    names = columns_of(axes, [*routes.bounds.axis.tolist(), *along])
+    rows_of = partial(_rows, routes=routes, number=number, bounds=targets.bounds, windows=windows)
+    rows = tallied(people, names, axes, rows_of, COUNTS).toArrow()
+    target, inside, bins, persons = (rows.column(name).to_numpy() for name in rows.column_names)
+    order = np.lexsort((bins.view(np.uint64), inside, target))
+    starts, stops = np.searchsorted(target[order], [asked, asked + 1])
+    counted = []
+    for start, stop in zip(starts.tolist(), stops.tolist(), strict=True):
+        own = order[start:stop]
+        before, within = own[inside[own] == 0], own[inside[own] == 1]
+        words = bins[within].view(np.uint64)
+        counted.append((int(persons[before].sum()), words, persons[within]))
+    return counted
+
+
+def _rows(
+    people: PeopleBatch, routes: Routes, number: Ints, bounds: Bounds, windows: _Windows
+) -> Iterator[Arrays]:
+    target = number[routes.node_of(people)]
+    person = np.flatnonzero(target >= 0)
+    target = target[person]
+    kept = _alike(people, bounds, person, target, windows.tie)
+    person, target = person[kept], target[kept]
+    word = people.numbers(windows.name)[person].view(np.uint64) ^ SIGN
+    kept = word <= windows.high[target]
+    word, target = word[kept], target[kept]
+    inside = word >= windows.low[target]
+    bins = np.where(inside, (word - windows.low[target]) // windows.step[target], np.uint64(0))
+    yield {
+        "target": target,
+        "inside": inside.astype(np.int32),
+        "bin": bins.view(np.int64),
+        "persons": np.ones(len(target), dtype=np.int64),
+    }
+
+
+def _alike(
+    people: PeopleBatch, bounds: Bounds, person: Ints, target: Ints, tie: Ints | None
+) -> npt.NDArray[np.bool_]:
+    """Whether each person is in the group of a target."""
+    alike: npt.NDArray[np.bool_] = people.records[person] == bounds.records[target]
+    if tie is not None:
+        alike &= people.numbers(TIE)[person] == tie[target]
+    along = bounds.axis[target]
+    for axis in np.unique(along).tolist():
+        here = np.flatnonzero(along == axis)
+        place = people.axes.ordered[axis].place
+        position: tuple[npt.NDArray[Any], ...] = bounds.bin, bounds.whole, bounds.fraction
+        for name, limits in zip("kwf", position, strict=True):
+            alike[here] &= people.numbers(f"{name}{place}")[person[here]] == limits[target[here]]
+    return alike
