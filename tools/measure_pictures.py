@@ -124,7 +124,7 @@ def records_of_class() -> Drawing:
         "two classes; a dot is a record, a letter a person",
     )
     for row, (members, records, persons) in enumerate(
-        zip(classes, risk.summary.records, risk.summary.persons, strict=True)
+        zip(classes, risk.own_classes().records, risk.own_classes().persons, strict=True)
     ):
         y = 41 + 31 * row
         drawing.box(12, y - 12, 120, 24)
@@ -146,7 +146,7 @@ def balance() -> Drawing:
         "each.",
         "two classes; a bar is a person, its height their records",
     )
-    each = zip(classes, gidr(risk.summary), g_balance(risk.summary), strict=True)
+    each = zip(classes, gidr(risk.own_classes()), g_balance(risk.own_classes()), strict=True)
     for column, (members, largest, balanced) in enumerate(each):
         left = 12 + 156 * column
         counts = Counter(members)
@@ -177,7 +177,7 @@ def affiliation() -> Drawing:
     )
     holders = {value: sorted({p for p, v in zip(persons, found, strict=True) if v == value})
                for value in ("flu", "acne", "gout")}  # fmt: skip
-    most = risk.summary.affiliation["icd"][0]
+    most = risk.own_classes().affiliation["icd"][0]
     for row, (value, letters) in enumerate(holders.items()):
         y = 36 + 21 * row
         worst = len(letters) == most
@@ -185,7 +185,7 @@ def affiliation() -> Drawing:
         for place, letter in enumerate("ABCD"):
             if letter in letters:
                 drawing.dot(60 + 26 * place, y, letter, "mark" if worst else "plain")
-        drawing.text(170, y + 4, f"{len(letters)} of {risk.summary.persons[0]} persons")
+        drawing.text(170, y + 4, f"{len(letters)} of {risk.own_classes().persons[0]} persons")
     drawing.says(f"h_affiliation = {percent(sensitive.h_affiliation)} = max_gsar")
     return drawing
 
@@ -329,7 +329,7 @@ def household() -> Drawing:
     risk = measured(range(10), ages, household=homes)
     assert risk.household is not None
     together = percent(risk.household.max_household_risk)
-    sizes = dict(zip("ABC", risk.summary.persons.tolist(), strict=True))
+    sizes = dict(zip("ABC", risk.own_classes().persons.tolist(), strict=True))
     drawing = Drawing(
         "Household risk",
         "Three persons of a household are in classes of 4, 4 and 2 persons; that at least one of "

@@ -105,7 +105,7 @@ def test_classes_are_the_naive_distances(compiled, case):
     rows = np.arange(len(codes), dtype=np.int32)
     ranks = np.array(rank, dtype=np.int32)
     with compiling(compiled):
-        order = ClassOrder(rows, starts, rows)
+        order = ClassOrder(rows, starts, rows, compiled)
         equal = count_values(order, codes, np.array(file)).distance
         ordered = class_ordered_distances(rows, starts, codes, np.array(file), ranks)
     for number, node in enumerate(classes):

@@ -38,7 +38,7 @@ def test_numbers_by_first_appearance(given_batches, width):
 def test_long_strings_of_one_hash_are_told_apart(monkeypatch):
     monkeypatch.setattr(interning_loops, "number", interning_loops.number.py_func)
     monkeypatch.setattr(interning_loops, "_key", lambda data, start, stop: (7, -1))
-    monkeypatch.setattr(interning_loops, "_slot", lambda low, high, mask: 3)
+    monkeypatch.setattr(interning_loops, "_hash", lambda low, high: 3)
     numbers = Interner().number(*laid_out([b"a" * 16, b"a" * 15 + b"b", b"a" * 17, b"a" * 16]))
     assert numbers.tolist() == [0, 1, 2, 0]
 

@@ -42,7 +42,7 @@ def counted(case, compiled, many=summaries.MANY):
         patch.object(summaries, "MANY", many),
     ):
         records, first = count_records(class_of, int(class_of.max()) + 1)
-        order = class_order(class_of, records, person)
+        order = class_order(class_of, records, person).part(0, len(records))
         file = np.bincount(codes + 1, minlength=VALUES + 1)[1:]
         values = count_values(order, in_order(order, codes), file)
         return (records, first), order, count_persons(order), values
@@ -54,13 +54,34 @@ def test_loops_agree_with_twins(case, many):
     records, order, *found = counted(case, compiled=True, many=many)
     twin_records, twin_order, *twin_found = counted(case, compiled=False)
     np.testing.assert_array_equal(records, twin_records)
-    for one, other in zip(order, twin_order, strict=True):
+    assert order.compiled
+    assert not twin_order.compiled
+    for one, other in zip(order[:3], twin_order[:3], strict=True):
         np.testing.assert_array_equal(one, other)
     for counts, twin_counts in zip(found, twin_found, strict=True):
         for name in counts._fields:
             np.testing.assert_allclose(
                 getattr(counts, name), getattr(twin_counts, name), atol=1e-12, err_msg=name
             )
+
+
+def test_a_part_holds_the_records_of_some_classes():
+    class_of, person = np.random.default_rng(5).integers(0, 6, (2, 100)).astype(np.int32)
+    order = class_order(class_of, count_records(class_of, 6)[0], person)
+    whole, part = order.part(0, 6), order.part(2, 5)
+    begin, end = whole.starts[[2, 5]]
+    np.testing.assert_array_equal(part.rows, whole.rows[begin:end])
+    np.testing.assert_array_equal(part.owners, person[part.rows])
+    np.testing.assert_array_equal(part.starts, whole.starts[2:6] - begin)
+
+
+def test_first_rows_are_found_across_blocks():
+    class_of = np.random.default_rng(6).integers(0, 20, 100).astype(np.int32)
+    with patch.object(summaries, "BLOCK", 8):
+        records, first = count_records(class_of, 20)
+    _, expected, counts = np.unique(class_of, return_index=True, return_counts=True)
+    np.testing.assert_array_equal(first, expected)
+    np.testing.assert_array_equal(records, counts)
 
 
 @pytest.mark.parametrize("many", [0, 10**9])

@@ -16,6 +16,7 @@ from sfumato.examples import generate_clinics
 from sfumato.intruder.attack import attack
 from sfumato.intruder.result import Attack
 from sfumato.intruder.staging import matching
+from sfumato.release.content import ReleasedTable
 from sfumato.release.result import Release
 from sfumato.reports.attack.page import draw_attack
 from sfumato.reports.attack.plots import calibration_figure, predicted_figure, success_figure
@@ -39,7 +40,10 @@ def attacked(release: Release) -> Attack:
 def caught(release: Release) -> Attack:
     """The same release with the names left in."""
     names = generate_clinics(400, rng=7).visits.column("name").take(pa.array(release.source_rows))
-    bad = replace(release, table=release.table.append_column("name", names))
+    bad = replace(
+        release,
+        content=ReleasedTable(release.table.append_column("name", names), release.original),
+    )
     return attack(bad, seed=1, attacks=["identifiers", "row_order"])
 
 

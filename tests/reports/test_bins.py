@@ -9,13 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.reports.plots.bins import (
-    LEAST_RISK,
-    SHARE_BINS,
-    records_by_risk,
-    share_histogram,
-    size_bins,
-)
+from sfumato.reports.plots.bins import LEAST_RISK, records_by_risk, size_bins
+from sfumato.risk.shape import SHARE_BINS, share_counts
 
 SIZES = st.lists(st.integers(1, 3000), min_size=1, max_size=60)
 
@@ -38,6 +33,8 @@ def test_every_size_is_in_the_bin_that_names_it(sizes: list[int]) -> None:
         for low, high in itertools.pairwise(edges)
     ]
     assert bins.shares(np.array(sizes)).tolist() == pytest.approx(expected)
+    shown, times = np.unique(sizes, return_counts=True)
+    assert bins.shares(shown, times).tolist() == pytest.approx(expected)
 
 
 @given(st.lists(st.tuples(st.integers(0, 40), st.integers(1, 40)), min_size=1, max_size=50))
@@ -47,8 +44,7 @@ def test_shares_are_in_bins_that_are_open_at_the_left(fractions: list[tuple[int,
     for over, under in fractions:
         upto = -(-min(over, under) * SHARE_BINS // under)
         expected[max(upto - 1, 0)] += 1
-    found = share_histogram(np.array(shares)) * len(shares)
-    assert found.tolist() == pytest.approx(expected)
+    assert share_counts(np.array(shares)).tolist() == expected
 
 
 @given(st.lists(st.tuples(st.integers(1, 300), st.integers(1, 9)), min_size=1, max_size=40))

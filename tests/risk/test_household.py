@@ -6,6 +6,7 @@ from collections import defaultdict
 from fractions import Fraction
 from math import prod
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -82,3 +83,12 @@ def test_is_the_naive_risk(code, rows):
     assert found.households == len(risks)
     assert found.max_household_risk.value == pytest.approx(float(max(risks)))
     assert found.avg_household_risk.value == pytest.approx(float(sum(risks) / len(risks)))
+
+
+def test_a_risk_that_is_the_threshold_is_not_above_it(measure):
+    """A household of one person among five is found with a chance of 1/5, rounded up or not."""
+    risk = measure([1] * 5, range(5))
+    for each in (0.2, 0.1999):
+        person = np.arange(5, dtype=np.int32)
+        found = household_risk(np.zeros(5, np.int32), person, person, risk.own_classes(), each)
+        assert found.households_at_risk.value == float(each < 0.2)

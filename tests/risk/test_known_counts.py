@@ -124,7 +124,7 @@ def test_how_it_is_read(measure):
     text = str(risk)
     assert "share of people alone in their class with their number of records" in text
     with pytest.raises(InputError, match="threshold"):
-        known_counts(risk.summary, 0)
+        known_counts({}, 1, 0)
 
 
 def test_shown_must_fit_the_records(code):

@@ -9,7 +9,16 @@ import typer
 
 from sfumato.cli.options.presets import Presets, ThresholdsFile, chosen_presets
 from sfumato.cli.output import print_json, progress_bar, say, warn
-from sfumato.cli.parameters import Data, Delimiter, Json, Report, SchemaFile, Seed, Threshold
+from sfumato.cli.parameters import (
+    DataOrUri,
+    Delimiter,
+    Engine,
+    Json,
+    Report,
+    SchemaFile,
+    Seed,
+    Threshold,
+)
 from sfumato.cli.population import (
     Fraction,
     Population,
@@ -23,7 +32,7 @@ from sfumato.cli.process import keep_memory
 
 
 def assess(
-    data: Data,
+    data: DataOrUri,
     schema: SchemaFile,
     threshold: Threshold = 0.2,
     ordered_distance: Annotated[
@@ -68,6 +77,7 @@ def assess(
     thresholds: ThresholdsFile = None,
     report: Report = None,
     delimiter: Delimiter = None,
+    engine: Engine = None,
     json: Json = False,
 ) -> None:
     """Measure what a file gives away: about identities, about sensitive values."""
@@ -76,7 +86,7 @@ def assess(
     from sfumato.schema import load_schema
 
     given = given_population(population, fraction, weights, register)
-    check_record_risks(record_risks, data, given)
+    check_record_risks(record_risks, Path(data), given, engine)
     presets = chosen_presets(preset, thresholds)
     declared = load_schema(schema)
     if report is not None:
@@ -97,6 +107,7 @@ def assess(
             seed=seed,
             presets=presets,
             delimiter=delimiter,
+            engine=engine,
             progress=progress,
         )
     if record_risks is not None:

@@ -15,6 +15,23 @@ Data = Annotated[
         show_default=False,
     ),
 ]
+DataOrUri = Annotated[
+    str,
+    typer.Argument(
+        metavar="DATA",
+        help="The file: CSV, Parquet; Excel, SPSS, Stata and SAS with sfumato\\[formats]; with "
+        "--engine spark also a folder of files, or a URI that Spark reads.",
+        show_default=False,
+    ),
+]
+Engine = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Where the work is done: embedded (in this process) or spark, with sfumato\\[spark].",
+        show_default=False,
+    ),
+]
 SchemaFile = Annotated[
     Path,
     typer.Option(

@@ -78,17 +78,25 @@ def given_population(
     return None if register is None else Given(register=register)
 
 
-def check_record_risks(target: Path | None, data: Path, given: Given | None) -> None:
+def check_record_risks(
+    target: Path | None, data: Path, given: Given | None, engine: str | None = None
+) -> None:
     """Refuse a file of risks that could not be written, before work starts.
 
     Raises
     ------
     InputError
-        If nothing is known of the population, or the file is no CSV or Parquet file, or the
-        one that is read.
+        If nothing is known of the population, the engine is Spark, whose records have no
+        numbers, or the file is no CSV or Parquet file, or the one that is read.
     """
     if target is None:
         return
+    if engine == "spark":
+        raise InputError(
+            "option --record-risks",
+            "must be left out on Spark",
+            advice="take --engine embedded",
+        )
     if given is None:
         raise InputError(
             "option --record-risks",
@@ -114,7 +122,7 @@ def write_record_risks(risk: Risk, target: Path) -> None:
 
     from sfumato.table.write import write_table
 
-    if risk.population is None:
+    if risk.population is None or risk.population.class_of is None:
         return
     columns = {
         "row": np.arange(1, risk.records + 1),

@@ -25,7 +25,9 @@ CHUNKS = 8
 """Runs of records that are divided into parts at the same time."""
 
 
-def number_by_first_appearance(keys: Keys, space: int) -> tuple[npt.NDArray[np.int32], int]:
+def number_by_first_appearance(
+    keys: Keys, space: int, *, spent: bool = False
+) -> tuple[npt.NDArray[np.int32], int]:
     """Give equal keys equal numbers 0, 1, 2, ... in the order in which they first appear.
 
     Large inputs take O(records + space) with a direct table while the key space is at most
@@ -41,6 +43,8 @@ def number_by_first_appearance(keys: Keys, space: int) -> tuple[npt.NDArray[np.i
         Shape (records,), each in [0, space).
     space
         Number of possible keys.
+    spent
+        Whether the keys may be overwritten, which saves the memory of a copy.
 
     Returns
     -------
@@ -49,7 +53,7 @@ def number_by_first_appearance(keys: Keys, space: int) -> tuple[npt.NDArray[np.i
     """
     waiting = fits(len(keys), space) and "numba" not in sys.modules
     if not worth_compiling(len(keys), ONE_SORT if waiting else 1):
-        return grouping_twin.number_by_first_appearance(keys, space)
+        return grouping_twin.number_by_first_appearance(keys if spent else keys.copy(), space)
     from sfumato.kernels import grouping_loops
 
     if space <= max(2 * len(keys), DIRECT_SPACE):

@@ -19,7 +19,8 @@ class Interner:
     """
 
     def __init__(self) -> None:
-        self._slots = np.zeros((1 << 16, 3), dtype=np.int64)
+        self._slots = np.zeros(1 << 16, dtype=np.int64)
+        self._keys = np.zeros((1 << 15, 2), dtype=np.int64)
         self._offsets = np.zeros(1 << 15, dtype=np.int64)
         self._data = np.zeros(1 << 18, dtype=np.uint8)
         self._known = 0
@@ -50,6 +51,7 @@ class Interner:
                 done,
                 self._slots,
                 self._known,
+                self._keys,
                 self._offsets,
                 self._data,
                 codes,
@@ -57,9 +59,12 @@ class Interner:
             if done == len(codes):
                 return codes
             if 4 * self._known >= 3 * len(self._slots):
-                self._slots = interning_loops.doubled(self._slots)
+                larger = np.zeros(2 * len(self._slots), dtype=np.int64)
+                interning_loops.move(self._slots, larger)
+                self._slots = larger
             longest = int(offsets[done + 1] - offsets[done])
             self._offsets = _with_room(self._offsets, self._known + 2)
+            self._keys = _with_room(self._keys, len(self._offsets))
             self._data = _with_room(self._data, int(self._offsets[self._known]) + longest)
 
     def strings(self) -> tuple[Ints, Bytes]:
@@ -71,6 +76,6 @@ class Interner:
 def _with_room(values: npt.NDArray[Any], wanted: int) -> npt.NDArray[Any]:
     if wanted <= len(values):
         return values
-    larger = np.zeros(max(2 * len(values), wanted), dtype=values.dtype)
+    larger = np.empty((max(2 * len(values), wanted), *values.shape[1:]), dtype=values.dtype)
     larger[: len(values)] = values
     return larger

@@ -18,6 +18,9 @@ SHORT = 15
 """Bytes of the longest string that fits into two integers, with its length."""
 LONG = -1
 """The second integer of longer strings, whose first one is a hash."""
+NUMBER_BITS = 32
+NUMBER = (1 << NUMBER_BITS) - 1
+"""The bits of a slot that hold a number; those above hold a hash."""
 AHEAD = 64
 """Strings that are looked up side by side."""
 
@@ -40,11 +43,11 @@ def _key(data: Bytes, start: int, stop: int) -> tuple[int, int]:
 
 
 @compiled
-def _slot(low: int, high: int, mask: int) -> int:
-    """Where a key is looked up first: its bits, spread over all others (as MurmurHash ends)."""
+def _hash(low: int, high: int) -> int:
+    """The bits of a key, spread over 31 others (as MurmurHash ends)."""
     value = (np.uint64(low) ^ (np.uint64(high) * PRIME)) * GOLDEN
     value = (value ^ (value >> np.uint64(32))) * GOLDEN
-    return np.int64(value >> np.uint64(20)) & mask  # type: ignore[return-value]
+    return np.int64(value >> np.uint64(33))  # type: ignore[return-value]
 
 
 @compiled
@@ -65,65 +68,72 @@ def number(
     begin: int,
     slots: Ints,
     known: int,
+    known_keys: Ints,
     known_offsets: Ints,
     known_data: Bytes,
     codes: Codes,
 ) -> tuple[int, int]:
     """Fill ``codes`` from row ``begin`` on, until the end or until there is no room.
 
-    ``slots``, shape (2**bits, 3), hold a key and a number plus one (0: empty); known strings
-    are ``known_data[known_offsets[i]:known_offsets[i + 1]]``. Gives the first row that is not
-    done, and how many strings are known then.
+    ``slots``, shape (2**bits,), hold the hash of a key times 2**32 and a number plus one (0:
+    empty); ``known_keys``, shape (room, 2), the keys by number; known strings are
+    ``known_data[known_offsets[i]:known_offsets[i + 1]]``. Gives the first row that is not done,
+    and how many strings are known then.
 
-    Some strings at a time find their slots, and touch them, before one is looked up: so the
-    processor fetches what it needs of the memory side by side.
+    Some strings at a time find their slots, and touch them and what they point to, before one is
+    looked up: so the processor fetches what it needs of the memory side by side.
     """
     mask = len(slots) - 1
-    keys = np.empty((AHEAD, 4), np.int64)
+    keys = np.empty((AHEAD, 5), np.int64)
     for row in range(begin, len(codes)):
         ahead = (row - begin) % AHEAD
         if ahead == 0:
             rows = min(AHEAD, len(codes) - row)
             for i in range(rows):
                 low, high = _key(data, offsets[row + i], offsets[row + i + 1])
-                keys[i, 0], keys[i, 1], keys[i, 2] = low, high, _slot(low, high, mask)
+                keys[i, 0], keys[i, 1], keys[i, 2] = low, high, _hash(low, high)
             for i in range(rows):
-                keys[i, 3] = slots[keys[i, 2], 2]
+                keys[i, 3] = slots[keys[i, 2] & mask] & NUMBER
+            for i in range(rows):
+                keys[i, 4] = known_keys[max(keys[i, 3] - 1, 0), 0]
         if missing[row]:
             codes[row] = -1
             continue
         start, stop = offsets[row], offsets[row + 1]
-        low, high, slot = keys[ahead, 0], keys[ahead, 1], keys[ahead, 2]
-        while slots[slot, 2] != 0:
-            if slots[slot, 0] == low and slots[slot, 1] == high:
-                found = slots[slot, 2] - 1
-                first, last = known_offsets[found], known_offsets[found + 1]
-                if high != LONG or _same(data, start, stop, known_data, first, last):
-                    break
+        low, high, spread = keys[ahead, 0], keys[ahead, 1], keys[ahead, 2]
+        slot = spread & mask
+        while slots[slot] != 0:
+            if slots[slot] >> NUMBER_BITS == spread:
+                found = (slots[slot] & NUMBER) - 1
+                if known_keys[found, 0] == low and known_keys[found, 1] == high:
+                    if high != LONG:
+                        break
+                    first, last = known_offsets[found], known_offsets[found + 1]
+                    if _same(data, start, stop, known_data, first, last):
+                        break
             slot = (slot + 1) & mask
-        if slots[slot, 2] == 0:
+        if slots[slot] == 0:
             end = known_offsets[known] + stop - start
             if 3 * len(slots) <= 4 * known or known + 2 > len(known_offsets):
                 return row, known
             if end > len(known_data):
                 return row, known
             known_data[known_offsets[known] : end] = data[start:stop]
+            known_keys[known, 0], known_keys[known, 1] = low, high
             known += 1
             known_offsets[known] = end
-            slots[slot, 0], slots[slot, 1], slots[slot, 2] = low, high, known
-        codes[row] = slots[slot, 2] - 1
+            slots[slot] = (spread << NUMBER_BITS) | known
+        codes[row] = (slots[slot] & NUMBER) - 1
     return len(codes), known
 
 
 @compiled
-def doubled(slots: Ints) -> Ints:
-    """The same entries in twice as many slots."""
-    larger = np.zeros((2 * len(slots), 3), np.int64)
+def move(slots: Ints, larger: Ints) -> None:
+    """Put the entries into more slots, which come as zeros."""
     mask = len(larger) - 1
-    for old in range(len(slots)):
-        if slots[old, 2] != 0:
-            new = _slot(slots[old, 0], slots[old, 1], mask)
-            while larger[new, 2] != 0:
+    for entry in slots:
+        if entry != 0:
+            new = (entry >> NUMBER_BITS) & mask
+            while larger[new] != 0:
                 new = (new + 1) & mask
-            larger[new] = slots[old]
-    return larger
+            larger[new] = entry

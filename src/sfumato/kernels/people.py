@@ -23,7 +23,7 @@ class Sums(NamedTuple):
     Attributes
     ----------
     total, square
-        Sum and sum of squares, in the order of the rows.
+        Sum and sum of squares, added up by ascending code, whatever the order of the rows.
     present
         Number of values.
     lowest, highest
@@ -60,7 +60,10 @@ def group_rows(person: Codes, persons: int) -> tuple[Codes, Ints]:
 
 
 def sums(rows: Codes, starts: Ints, codes: Codes, values: Floats) -> Sums:
-    """Add up the ``values`` of each person's codes: O(records)."""
+    """Add up the ``values`` of each person's codes.
+
+    O(records) and a sort of the codes of each person who has several.
+    """
     return Sums(*_loops(len(rows)).sums(rows, starts, codes, values))
 
 
@@ -84,6 +87,24 @@ def mean_ranks(rows: Codes, starts: Ints, codes: Codes, points: Ints) -> tuple[I
     by_mean = np.argsort(keys)
     rank = np.empty(len(keys), dtype=np.int64)
     return rank, int(people_loops.rank(keys, by_mean, rank))
+
+
+def exact_means(rows: Codes, starts: Ints, codes: Codes, points: Ints) -> tuple[Ints, Floats]:
+    """Each person's mean above the lowest point, so that means of several calls compare exactly.
+
+    Parameters
+    ----------
+    rows, starts, codes
+        The records, fewer than 2**26 a person; a person without a value has the lowest point.
+    points
+        The integer of each code, ascending.
+
+    Returns
+    -------
+    tuple
+        Whole part and fraction; shape (persons,).
+    """
+    return people_twin.exact_means(rows, starts, codes, points)
 
 
 def modes(rows: Codes, starts: Ints, codes: Codes, size: int) -> Codes:

@@ -10,6 +10,8 @@ from sfumato.kernels.choose import compiled
 Codes = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+MANY = 64
+"""Records of a person that are too many to be sorted by insertion."""
 
 
 @compiled
@@ -36,28 +38,50 @@ def group_rows(person: Codes, persons: int) -> tuple[Codes, Ints]:
 
 
 @compiled
+def _sort(codes: Codes) -> None:
+    """Sort in place, a few by insertion."""
+    if len(codes) > MANY:
+        codes.sort()
+        return
+    for place in range(1, len(codes)):
+        code, at = codes[place], place
+        while at > 0 and codes[at - 1] > code:
+            codes[at] = codes[at - 1]
+            at -= 1
+        codes[at] = code
+
+
+@compiled
 def sums(
     rows: Codes, starts: Ints, codes: Codes, values: Floats
 ) -> tuple[Floats, Floats, Ints, Codes, Codes]:
-    """Sums and bounds of each person's values."""
+    """Sums and bounds of each person's values; different codes are sorted before they add up."""
     persons = len(starts) - 1
+    own = np.empty(MANY, np.int32)
     total = np.empty(persons, np.float64)
     square = np.empty(persons, np.float64)
     present = np.empty(persons, np.int64)
     lowest = np.empty(persons, np.int32)
     highest = np.empty(persons, np.int32)
     for p in range(persons):
-        summed, squared, counted = 0.0, 0.0, 0
+        counted = 0
         least, most = np.int32(2**31 - 1), np.int32(-1)
+        if starts[p + 1] - starts[p] > len(own):
+            own = np.empty(2 * (starts[p + 1] - starts[p]), np.int32)
         for place in range(starts[p], starts[p + 1]):
             code = codes[rows[place]]
             if code >= 0:
-                value = values[code]
-                summed += value
-                squared += value * value
+                own[counted] = code
                 counted += 1
                 least = min(least, code)
                 most = max(most, code)
+        if least < most:
+            _sort(own[:counted])
+        summed, squared = 0.0, 0.0
+        for entry in range(counted):
+            value = values[own[entry]]
+            summed += value
+            squared += value * value
         total[p], square[p], present[p] = summed, squared, counted
         lowest[p], highest[p] = least, most
     return total, square, present, lowest, highest
@@ -126,7 +150,7 @@ def distinct(rows: Codes, starts: Ints, codes: Codes) -> tuple[Ints, Codes, Code
     counts = np.empty(len(rows), np.int32)
     found = 0
     for p in range(persons):
-        many = starts[p + 1] - starts[p] > 64
+        many = starts[p + 1] - starts[p] > MANY
         if many:
             own = np.sort(codes[rows[starts[p] : starts[p + 1]]])
         for entry in range(starts[p + 1] - starts[p]):

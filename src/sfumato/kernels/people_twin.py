@@ -28,6 +28,7 @@ def sums(
 ) -> tuple[Floats, Floats, Ints, Codes, Codes]:
     """Sums of each person's values; see ``people.sums``."""
     own, owner, persons = codes[rows], _owners(starts), len(starts) - 1
+    own = own[np.lexsort((own, owner))]
     known = own >= 0
     unit = np.where(known, values[own], 0.0)
     lowest = np.where(known, own, np.iinfo(np.int32).max).astype(np.int32)
@@ -40,13 +41,8 @@ def sums(
     )
 
 
-def mean_ranks(rows: Codes, starts: Ints, codes: Codes, points: Ints) -> tuple[Ints, int]:
-    """Rank of each person's mean, compared exactly.
-
-    The mean of integers is floor + remainder/count. The floor is an integer; two different
-    remainders over counts below 2**26 differ by more than the spacing of doubles in [0, 1),
-    and equal ones divide to the same double, so the pair orders exactly.
-    """
+def exact_means(rows: Codes, starts: Ints, codes: Codes, points: Ints) -> tuple[Ints, Floats]:
+    """Each person's mean above the lowest point, as whole part and fraction; see `mean_ranks`."""
     own = codes[rows]
     known = own >= 0
     count = np.maximum(np.add.reduceat(known.astype(np.int64), starts[:-1]), 1)
@@ -55,7 +51,17 @@ def mean_ranks(rows: Codes, starts: Ints, codes: Codes, points: Ints) -> tuple[I
     low = np.add.reduceat(shifted & ((1 << LIMB) - 1), starts[:-1])
     high_floor, high_rest = np.divmod(high + (low >> LIMB), count)
     low_floor, rest = np.divmod((high_rest << LIMB) + (low & ((1 << LIMB) - 1)), count)
-    floor, fraction = (high_floor << LIMB) + low_floor, rest / count
+    return (high_floor << LIMB) + low_floor, rest / count
+
+
+def mean_ranks(rows: Codes, starts: Ints, codes: Codes, points: Ints) -> tuple[Ints, int]:
+    """Rank of each person's mean, compared exactly.
+
+    The mean of integers is floor + remainder/count. The floor is an integer; two different
+    remainders over counts below 2**26 differ by more than the spacing of doubles in [0, 1),
+    and equal ones divide to the same double, so the pair orders exactly.
+    """
+    floor, fraction = exact_means(rows, starts, codes, points)
     by_mean = np.lexsort((fraction, floor))
     changes = np.zeros(len(floor), dtype=np.int64)
     changes[1:] = (np.diff(floor[by_mean]) != 0) | (np.diff(fraction[by_mean]) != 0)

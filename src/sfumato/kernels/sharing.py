@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.kernels import sharing_twin
-from sfumato.kernels.choose import SORTING, worth_compiling
+from sfumato.kernels.choose import worth_compiling
 from sfumato.kernels.scans import CALLS
-from sfumato.kernels.summaries import ClassOrder, of_classes
+from sfumato.kernels.summaries import ClassOrder
 
 Codes = npt.NDArray[np.int32]
 Counts = npt.NDArray[np.int64]
@@ -54,30 +54,22 @@ def count_sharing(order: ClassOrder, person: Codes) -> SharingCounts:
     Parameters
     ----------
     order
-        What `summaries.class_order` gave for the ids that the records show; no class is empty.
+        Records of some classes, none of them empty, by the ids that they show.
         Ids are the persons themselves, unless a person has several, which are then numbered one
         after the other.
     person
         Index of each record's person, in that order, shape (records,).
     """
-    rows, starts, shown = order
-    if not worth_compiling(len(rows), SORTING):
+    rows, starts, shown, compiled = order
+    if not compiled:
         return SharingCounts(*sharing_twin.count_sharing(rows, starts, person, shown))
     from sfumato.kernels import sharing_loops
 
     counts = np.empty((4, len(starts) - 1), dtype=np.int32)
     risks = np.empty((2, len(starts) - 1))
-    most = int(sharing_loops.longest_run(shown))
-
-    def count(begin: int, end: int) -> None:
-        longest = int(np.diff(starts[begin : end + 1]).max())
-        scratch = np.zeros((6, most + 1), dtype=np.int64)
-        runs = np.empty((3, longest), dtype=np.int32)
-        sharing_loops.count_sharing(
-            rows, starts, person, shown, begin, end, scratch, runs, counts, risks
-        )
-
-    of_classes(starts, count)
+    scratch = np.zeros((6, int(sharing_loops.longest_run(shown)) + 1), dtype=np.int64)
+    runs = np.empty((3, int(np.diff(starts).max())), dtype=np.int32)
+    sharing_loops.count_sharing(rows, starts, person, shown, scratch, runs, counts, risks)
     fewest, fewest_row, alone, risk_row = counts
     return SharingCounts(fewest, fewest_row, alone, risks[0], risk_row, risks[1])
 

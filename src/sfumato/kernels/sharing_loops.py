@@ -29,14 +29,12 @@ def count_sharing(
     starts: Counts,
     person: Codes,
     shown: Codes,
-    begin: int,
-    end: int,
     scratch: Counts,
     runs: Codes,
     out: Codes,
     risks: Floats,
 ) -> None:
-    """Fill the fields of `SharingCounts` for the classes from ``begin`` to before ``end``.
+    """Fill the fields of `SharingCounts`.
 
     ``out``, shape (4, classes), holds fewest, fewest_row, alone and risk_row; ``risks``, shape
     (2, classes), risk and risk_total.
@@ -47,7 +45,7 @@ def count_sharing(
     """
     ids, persons, last, first, own, met = scratch
     sizes, owners, first_rows = runs
-    for t in range(begin, end):
+    for t in range(len(starts) - 1):
         found, different = 0, 0
         at, stop = starts[t], starts[t + 1]
         if shown[at] == shown[stop - 1]:

@@ -1,13 +1,12 @@
 """Per equivalence class: how often each person and each sensitive value occurs.
 
 The counts read the records in one order: by class, within a class by person, within a person by
-row. It is made once, and columns are put into it once, so that memory is read from one end to
-the other.
+row. It is made once for all classes; what follows is counted for some of them at a time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
@@ -16,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.kernels import summaries_twin
-from sfumato.kernels.choose import COMPILED_ABOVE, SORTING, worth_compiling
-from sfumato.kernels.threads import PARTS, in_threads, parts
+from sfumato.kernels.choose import SORTING, worth_compiling
+from sfumato.kernels.threads import in_threads
 
 Codes = npt.NDArray[np.int32]
 Counts = npt.NDArray[np.int64]
@@ -25,6 +24,11 @@ Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.integer]
 MANY = 32
 """Records of a class, on average, from which all of them are sorted together."""
+ROW_BITS = 32
+ROW = (1 << ROW_BITS) - 1
+"""The bits of a key that hold its row; those above hold its person."""
+BLOCK = 1 << 16
+"""Records whose first rows are written together."""
 SCANS = 4
 """Runs of classes, each of which looks through all records for its own."""
 
@@ -85,7 +89,7 @@ class ValueCounts(NamedTuple):
 
 
 class ClassOrder(NamedTuple):
-    """The records by class, within a class by person, within a person by row.
+    """The records of some classes by class, within a class by person, within a person by row.
 
     Attributes
     ----------
@@ -95,14 +99,47 @@ class ClassOrder(NamedTuple):
         Where each class starts in it, shape (classes + 1,).
     owners
         The person of each of ``rows``, shape (records,).
+    compiled
+        Whether the compiled loops count them.
     """
 
     rows: Codes
     starts: Counts
     owners: Codes
+    compiled: bool
 
 
-def count_records(class_of: Codes, classes: int) -> tuple[Counts, Counts]:
+@dataclass(frozen=True, eq=False)
+class RecordOrder:
+    """All records by class, within a class by person, within a person by row.
+
+    Attributes
+    ----------
+    keys
+        The person of each record times 2**32, plus its 0-based row; shape (records,).
+    starts
+        Where each class starts, shape (classes + 1,).
+    compiled
+        Whether the compiled loops count them.
+    """
+
+    keys: Counts
+    starts: Counts
+    compiled: bool
+
+    def part(self, start: int, stop: int) -> ClassOrder:
+        """The records of the classes from ``start`` to before ``stop``."""
+        begin, end = self.starts[start], self.starts[stop]
+        own = self.keys[begin:end]
+        return ClassOrder(
+            (own & ROW).astype(np.int32),
+            self.starts[start : stop + 1] - begin,
+            (own >> ROW_BITS).astype(np.int32),
+            self.compiled,
+        )
+
+
+def count_records(class_of: Codes, classes: int) -> tuple[Counts, Codes]:
     """The number of records of each class, and its 0-based first row: O(records).
 
     Parameters
@@ -112,12 +149,15 @@ def count_records(class_of: Codes, classes: int) -> tuple[Counts, Counts]:
     classes
         Number of classes. The first row of one without a record means nothing.
     """
-    first = np.zeros(classes, dtype=np.int64)
-    first[class_of[::-1]] = np.arange(len(class_of) - 1, -1, -1)
+    first = np.zeros(classes, dtype=np.int32)
+    last_block = (len(class_of) - 1) // BLOCK * BLOCK
+    for start in range(last_block, -1, -BLOCK):
+        own = class_of[start : start + BLOCK]
+        first[own[::-1]] = np.arange(start + len(own) - 1, start - 1, -1, dtype=np.int32)
     return np.bincount(class_of, minlength=classes), first
 
 
-def class_order(class_of: Codes, records: Counts, person: Codes) -> ClassOrder:
+def class_order(class_of: Codes, records: Counts, person: Codes) -> RecordOrder:
     """Order the records by class, within a class by person, within a person by row.
 
     Classes of few records are sorted each by itself, after one pass that moves the records to
@@ -136,38 +176,34 @@ def class_order(class_of: Codes, records: Counts, person: Codes) -> ClassOrder:
     starts = np.zeros(len(records) + 1, dtype=np.int64)
     np.cumsum(records, out=starts[1:])
     if not worth_compiling(len(person), SORTING):
-        return ClassOrder(*summaries_twin.class_order(class_of, person, starts))
+        return RecordOrder(
+            summaries_twin.class_order(class_of, person, len(records)), starts, False
+        )
     from sfumato.kernels import summaries_loops
 
-    rows, owners = np.empty_like(person), np.empty_like(person)
+    keys = np.empty(len(person), dtype=np.int64)
     if len(person) > MANY * len(records):
         by_person = np.empty_like(person)
         summaries_loops.order_by_person(person, int(person.max()) + 1, by_person)
-        summaries_loops.order_by_class(class_of, person, by_person, starts, rows, owners)
-        return ClassOrder(rows, starts, owners)
-    keys = np.empty(len(person), dtype=np.int64)
+        summaries_loops.order_by_class(class_of, person, by_person, starts, keys)
+        return RecordOrder(keys, starts, True)
 
     def order(begin: int, end: int) -> None:
-        summaries_loops.order_classes(class_of, person, starts, begin, end, keys, rows, owners)
+        summaries_loops.order_classes(class_of, person, starts, begin, end, keys)
 
     wanted = len(person) * np.arange(1, SCANS) // SCANS
     edges = [0, *np.searchsorted(starts, wanted).tolist(), len(records)]
     in_threads([partial(order, *edge) for edge in pairwise(edges)])
-    return ClassOrder(rows, starts, owners)
+    return RecordOrder(keys, starts, True)
 
 
 def in_order(order: ClassOrder, codes: Codes) -> Codes:
-    """A column in the order of the classes, shape (records,)."""
-    if not worth_compiling(len(codes), SORTING):
+    """A column in the order of some classes, shape (records,)."""
+    if not order.compiled:
         return codes[order.rows]
     from sfumato.kernels import summaries_loops
 
-    taken = np.empty_like(codes)
-    edges = np.linspace(0, len(codes), PARTS + 1).astype(np.int64).tolist()
-    in_threads(
-        [partial(summaries_loops.take, codes, order.rows, *edge, taken) for edge in pairwise(edges)]
-    )
-    return taken
+    return summaries_loops.take(codes, order.rows)
 
 
 def count_persons(order: ClassOrder) -> PersonCounts:
@@ -176,20 +212,16 @@ def count_persons(order: ClassOrder) -> PersonCounts:
     Parameters
     ----------
     order
-        What `class_order` gave; no class is empty.
+        Records of some classes, none of them empty.
     """
-    rows, starts, owners = order
-    if not worth_compiling(len(rows), SORTING):
+    rows, starts, owners, compiled = order
+    if not compiled:
         return PersonCounts(*summaries_twin.count_persons(rows, starts, owners))
     from sfumato.kernels import summaries_loops
 
     counts = np.empty((2, len(starts) - 1), dtype=np.int64)
     largest = np.empty((2, len(starts) - 1), dtype=np.int32)
-
-    def count(begin: int, end: int) -> None:
-        summaries_loops.count_persons(rows, starts, owners, begin, end, counts, largest)
-
-    of_classes(starts, count)
+    summaries_loops.count_persons(rows, starts, owners, counts, largest)
     return PersonCounts(*counts, *largest)
 
 
@@ -199,35 +231,23 @@ def count_values(order: ClassOrder, codes: Codes, file: Counts) -> ValueCounts:
     Parameters
     ----------
     order
-        What `class_order` gave; no class is empty.
+        Records of some classes, none of them empty.
     codes
         Sensitive value of each record in [-1, values), -1 for missing, as `in_order` gives them.
     file
         Number of records of the file with each value, shape (values,).
     """
-    rows, starts, owners = order
+    rows, starts, owners, compiled = order
     share = file / max(file.sum(), 1)
-    if not worth_compiling(len(rows), SORTING):
+    if not compiled:
         return ValueCounts(*summaries_twin.count_values(rows, starts, owners, codes, share))
     from sfumato.kernels import summaries_loops
 
     counts = np.empty((6, len(starts) - 1), dtype=np.int32)
     spread = np.empty((2, len(starts) - 1))
-
-    def count(begin: int, end: int) -> None:
-        scratch = np.full((5, len(share)), -1, dtype=np.int64)
-        summaries_loops.count_values(
-            rows, starts, owners, codes, share, begin, end, scratch, counts, spread
-        )
-
-    of_classes(starts, count)
+    scratch = np.full((5, len(share)), -1, dtype=np.int64)
+    summaries_loops.count_values(rows, starts, owners, codes, share, scratch, counts, spread)
     affiliation, affiliation_row, distinct, valued = counts[:4]
     entropy, distance = spread
     commonest = counts[4:].T
     return ValueCounts(affiliation, affiliation_row, distinct, entropy, valued, commonest, distance)
-
-
-def of_classes(starts: Counts, count: Callable[[int, int], None]) -> None:
-    """Count some runs of classes, on all processors."""
-    runs = parts(starts[1:], COMPILED_ABOVE)
-    in_threads([partial(count, run.start, run.stop) for run in runs])

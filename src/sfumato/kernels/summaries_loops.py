@@ -14,8 +14,6 @@ Counts = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 FEW = 32
 """Records of a class up to which they are sorted by insertion."""
-ROW = (1 << 32) - 1
-"""The bits of a key that hold its row; those above hold its person."""
 
 
 @compiled
@@ -40,10 +38,8 @@ def order_classes(
     begin: int,
     end: int,
     keys: Counts,
-    rows: Codes,
-    owners: Codes,
 ) -> None:
-    """Fill ``rows`` and ``owners`` for the classes from ``begin`` to before ``end``."""
+    """Fill ``keys`` for the classes from ``begin`` to before ``end``."""
     place = starts[begin:end].copy()
     for row in range(len(class_of)):
         t = class_of[row]
@@ -53,9 +49,6 @@ def order_classes(
     for t in range(begin, end):
         if starts[t + 1] - starts[t] > 1:
             _sort(keys[starts[t] : starts[t + 1]])
-    for at in range(starts[begin], starts[end]):
-        rows[at] = keys[at] & ROW
-        owners[at] = keys[at] >> 32
 
 
 @compiled
@@ -74,34 +67,33 @@ def order_by_person(person: Codes, persons: int, rows: Codes) -> None:
 
 @compiled
 def order_by_class(
-    class_of: Codes, person: Codes, by_person: Codes, starts: Counts, rows: Codes, owners: Codes
+    class_of: Codes, person: Codes, by_person: Codes, starts: Counts, keys: Counts
 ) -> None:
-    """Fill ``rows`` and ``owners`` from the rows in the order of persons, class after class."""
+    """Fill ``keys`` from the rows in the order of persons, class after class."""
     place = starts[:-1].copy()
     for row in by_person:
         t = class_of[row]
-        rows[place[t]] = row
-        owners[place[t]] = person[row]
+        keys[place[t]] = (np.int64(person[row]) << 32) | row
         place[t] += 1
 
 
 @compiled
-def take(codes: Codes, rows: Codes, begin: int, end: int, taken: Codes) -> None:
+def take(codes: Codes, rows: Codes) -> Codes:
     """The codes of some rows."""
-    for at in range(begin, end):
+    taken = np.empty(len(rows), codes.dtype)
+    for at in range(len(rows)):
         taken[at] = codes[rows[at]]
+    return taken
 
 
 @compiled
-def count_persons(
-    rows: Codes, starts: Counts, owners: Codes, begin: int, end: int, out: Counts, most: Codes
-) -> None:
-    """Fill the fields of `PersonCounts` for the classes from ``begin`` to before ``end``.
+def count_persons(rows: Codes, starts: Counts, owners: Codes, out: Counts, most: Codes) -> None:
+    """Fill the fields of `PersonCounts`.
 
     ``out``, shape (2, classes), holds persons and squares; ``most``, shape (2, classes), largest
     and largest_row.
     """
-    for t in range(begin, end):
+    for t in range(len(starts) - 1):
         persons = 0
         squares = 0
         largest = 0
@@ -156,13 +148,11 @@ def count_values(
     owners: Codes,
     codes: Codes,
     file: Floats,
-    begin: int,
-    end: int,
     scratch: Counts,
     out: Codes,
     spread: Floats,
 ) -> None:
-    """Fill the fields of `ValueCounts` for the classes from ``begin`` to before ``end``.
+    """Fill the fields of `ValueCounts`.
 
     ``out``, shape (6, classes), holds affiliation, affiliation_row, distinct, valued, commonest
     and second commonest; ``spread``, shape (2, classes), entropy and distance. ``scratch``, shape
@@ -171,7 +161,7 @@ def count_values(
     """
     records, persons, last, first = scratch[0], scratch[1], scratch[2], scratch[3]
     met = scratch[4]
-    for t in range(begin, end):
+    for t in range(len(starts) - 1):
         distinct = 0
         valued = 0
         for at in range(starts[t], starts[t + 1]):

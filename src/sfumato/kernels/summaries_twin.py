@@ -13,12 +13,13 @@ Floats = npt.NDArray[np.float64]
 NOWHERE = np.iinfo(np.int32).max
 
 
-def class_order(class_of: Codes, person: Codes, starts: Counts) -> tuple[Codes, Counts, Codes]:
-    """Sort the rows by (class, person, row)."""
+def class_order(class_of: Codes, person: Codes, classes: int) -> Counts:
+    """Sort the rows by (class, person, row); the keys of `RecordOrder`."""
     persons = int(person.max()) + 1
     key = class_of.astype(np.int64) * persons + person
-    rows = sort_with_places(key, (len(starts) - 1) * persons)[1].astype(np.int32)
-    return rows, starts, person[rows]
+    rows = sort_with_places(key, classes * persons)[1]
+    rows |= person[rows].astype(np.int64) << 32
+    return rows
 
 
 def _largest(firsts: Counts, values: Counts, rows: Codes) -> tuple[Counts, Counts]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
+from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure, Position
 from sfumato.release.constraints import (
     BY_NAME,
@@ -197,7 +198,13 @@ _KINDS = {
 
 
 def asked_of(release: Release) -> list[Asked]:
-    """What was asked, one line per constraint and sensitive attribute."""
+    """What was asked, one line per constraint and sensitive attribute.
+
+    Raises
+    ------
+    InputError
+        If a constraint of the custodian's own is to be read from a release on Spark.
+    """
     return [_line(release, each) for each in _one_by_one(release)]
 
 
@@ -336,10 +343,33 @@ def _verdict(
     release: Release, constraint: Constraint | Budget
 ) -> tuple[bool, int | None, int | None]:
     risk = release.risk
+    if risk.ran is not None:
+        return _by_the_worst(release, constraint)
     if isinstance(constraint, Budget):
         limit = constraint.limit(risk.records, risk.persons)
-        spent = float(constraint.spent(risk.summary).sum())
+        spent = float(constraint.spent(risk.own_classes()).sum())
         return spent <= limit + TOLERANCE * abs(limit), None, None
-    after = int(constraint.met(risk.summary).sum())
-    before = int(constraint.met(release.risk_before.summary).sum())
+    after = int(constraint.met(risk.own_classes()).sum())
+    before = int(constraint.met(release.risk_before.own_classes()).sum())
     return after == risk.classes, after, before
+
+
+def _by_the_worst(
+    release: Release, constraint: Constraint | Budget
+) -> tuple[bool, int | None, int | None]:
+    """The verdict from the worst class alone, where the others stayed on a cluster."""
+    kind = _KINDS.get(_reads(constraint))
+    if kind is None:
+        raise InputError(
+            f"constraint {constraint.name}",
+            "must be one that Spark measures",
+            found="one of the custodian's own",
+            advice="take engine='embedded'",
+        )
+    parameters = constraint.parameters()
+    limit = float(parameters[kind.parameter])
+    reached, _ = kind.read(release.risk, str(parameters.get("attribute", "")))
+    allowance = TOLERANCE * max(abs(limit), 1.0)
+    met = reached >= limit - allowance if kind.bound == AT_LEAST else reached <= limit + allowance
+    whole = isinstance(constraint, Budget)
+    return met, release.risk.classes if met and not whole else None, None

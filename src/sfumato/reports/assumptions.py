@@ -187,7 +187,7 @@ def limits(release: Release | None) -> list[Point]:
         return points
     unchanged = tuple(
         f"“{name}”"
-        for name in release.table.column_names
+        for name in release.columns
         if name in release.schema.insensitive or name not in _treated(release)
     )
     if unchanged:

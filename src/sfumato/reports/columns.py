@@ -60,7 +60,7 @@ def columns_of(release: Release) -> list[Column]:
     made = {f"{name}{end}" for name in schema.quasi_identifiers for end in ("", "_low", "_high")}
     unnamed = [
         Column(name, _UNNAMED, "", "unchanged")
-        for name in release.table.column_names
+        for name in release.columns
         if name not in schema.columns() and name not in made
     ]
     people = 0 if schema.person is None else 1

@@ -79,7 +79,7 @@ def _of_release(release: Release) -> dict[str, Any]:
         for (name, attribute), each in asks.items()
         if name == "h_affiliation" and each.limit is not None
     }
-    person = release.schema.person
+    records = release.records_per_person()
     return {
         "release": release,
         "files": (ORIGINAL, RELEASED),
@@ -87,9 +87,7 @@ def _of_release(release: Release) -> dict[str, Any]:
         "verdict": release_verdict(release),
         "asked": asked_of(release),
         "columns": columns_of(release),
-        "records_per_person": (
-            None if person is None else records_per_person(release.table.column(person))
-        ),
+        "records_per_person": None if records is None else records_per_person(records),
         "risk_groups": risk_groups((before, after), asks),
         "sensitive_groups": sensitive_groups((before, after), asks),
         "risk_figures": risk_figures(((ORIGINAL, before), (RELEASED, after)), shares),

@@ -194,7 +194,8 @@ def population_assumed(release: Release | None, risk: Risk) -> str:
 
 def bands(own: PopulationRisk) -> tuple[Band, ...]:
     """The records by their chance to be found in the population, highest first."""
-    risks = own.record_risks
+    risks, records = own.inverse_sizes, own.class_records
+    whole = int(records.sum())
     found = []
     above = np.zeros(len(risks), dtype=bool)
     ends = BANDS if own.marketer.estimator == REGISTER else BANDS[1:]
@@ -202,8 +203,8 @@ def bands(own: PopulationRisk) -> tuple[Band, ...]:
         inside = (risks >= low - 1e-12) & ~above
         above |= inside
         high = ends[place - 1] if place else 1.0
-        number = int(inside.sum())
-        found.append(Band(_band(low, high), low, high, number, number / len(risks)))
+        number = int(records[inside].sum())
+        found.append(Band(_band(low, high), low, high, number, number / whole))
     return tuple(found)
 
 
@@ -267,7 +268,7 @@ def _sentences(risk: Risk, own: PopulationRisk) -> Iterator[str]:
         f"The file’s {count(risk.persons)} persons are {share} of a population of "
         f"{count(own.population)}."
     )
-    shown = int(risk.summary.persons.sum())
+    shown = risk.shape.held
     if shown > risk.persons:
         yield (
             "A person with records in several classes counts in each of them, in the file and in "

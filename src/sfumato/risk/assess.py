@@ -11,9 +11,11 @@ import numpy.typing as npt
 
 from sfumato.core.errors import InputError
 from sfumato.core.progress import Progress, silent
+from sfumato.engines.choose import takes_spark
 from sfumato.engines.embedded.counts import group
 from sfumato.risk.household import household_risk
 from sfumato.risk.measures import measure_classes
+from sfumato.risk.on_spark.refused import refuse_on_spark
 from sfumato.risk.population.given import Given, read_population
 from sfumato.risk.population.names import AUTO, check_estimator
 from sfumato.risk.presence import match, open_register, presence
@@ -46,6 +48,7 @@ def assess(
     register: Any = None,
     presets: Sequence[str | Preset] = (),
     delimiter: str | None = None,
+    engine: str | None = None,
     progress: Progress = silent,
 ) -> Risk:
     """Measure what a file gives away: identity and sensitive values, by records and persons.
@@ -53,7 +56,8 @@ def assess(
     Parameters
     ----------
     data
-        A dataframe, the path of a CSV or Parquet file, or a `Table` that is open already.
+        A dataframe, the path of a CSV or Parquet file, or a `Table` that is open already; with
+        the engine ``spark`` a dataframe of PySpark, or a path that Spark reads.
     schema
         What each column is.
     threshold
@@ -82,23 +86,60 @@ def assess(
         `thresholds` gives.
     delimiter
         The separator of a CSV file; found by itself when not given.
+    engine
+        ``spark`` to measure on a cluster, of which only sums, extremes and counts of classes
+        come here; ``embedded`` to measure in this process; without it, Spark for a dataframe of
+        PySpark. On Spark there are no positions, ordered distances, special uniques, registers
+        and weights.
     progress
         Told how far each stage is: "read", then "measure".
 
     Raises
     ------
     InputError
-        If the data does not fit the schema, or a parameter is out of range.
+        If the data does not fit the schema, a parameter is out of range, or the engine lacks it.
+    SfumatoError
+        If Spark fails.
     """
     check_threshold(threshold)
     check_msu_size(msu_size)
     check_estimator(estimator)
     chosen = thresholds(*presets) if presets else ()
     check_numbers(chosen)
+    if takes_spark(data, engine):
+        given = _given(population, register, ())
+        refuse_on_spark(
+            ordered_distance=ordered_distance,
+            special_uniques=special_uniques,
+            register=register,
+            given=given,
+        )
+        return _on_spark(
+            data, schema, delimiter, progress, threshold=threshold, population=given,
+            estimator=estimator, seed=seed, presets=chosen,
+        )  # fmt: skip
     source = data if isinstance(data, Table) else open_source(data, delimiter=delimiter)
-    given = _given(population, register, source)
+    names = source.columns if isinstance(source, Table) else source.names
+    given = _given(population, register, tuple(names))
     table = open_table(source, schema, keep_source=False, progress=progress)
     progress("measure", 0.0)
+    risk, class_of = _measured(table, threshold, ordered_distance)
+    if given is not None:
+        progress("measure", 0.5)
+        weights = _weights(source, given)
+        risk = _with_population(risk, table, class_of, given, weights, estimator, seed)
+    if special_uniques:
+        columns = {column.name: column.codes for column in table.quasi_identifiers}
+        unique = find_special_uniques(columns, table.person, class_of, msu_size)
+        risk = replace(risk, special_uniques=unique)
+    progress("measure", 1.0)
+    return hold(risk, *chosen)
+
+
+def _measured(
+    table: Table, threshold: float, ordered_distance: Sequence[str]
+) -> tuple[Risk, npt.NDArray[np.int32]]:
+    """The measures of an encoded file, and the class of each record."""
     class_of, classes = group(
         [column.codes for column in table.quasi_identifiers],
         [column.domain.size for column in table.quasi_identifiers],
@@ -113,21 +154,26 @@ def assess(
         warnings=table.warnings,
     )
     if table.household is not None:
-        found = household_risk(class_of, table.person, table.household, risk.summary, threshold)
+        summary = risk.own_classes()
+        found = household_risk(class_of, table.person, table.household, summary, threshold)
         risk = replace(risk, household=found)
-    if given is not None:
-        progress("measure", 0.5)
-        weights = _weights(source, given)
-        risk = _with_population(risk, table, class_of, given, weights, estimator, seed)
-    if special_uniques:
-        columns = {column.name: column.codes for column in table.quasi_identifiers}
-        unique = find_special_uniques(columns, table.person, class_of, msu_size)
-        risk = replace(risk, special_uniques=unique)
-    progress("measure", 1.0)
-    return hold(risk, *chosen)
+    return risk, class_of
 
 
-def _given(population: Any, register: Any, source: Source | Table) -> Given | None:
+def _on_spark(
+    data: Any, schema: Schema, delimiter: str | None, progress: Progress, **options: Any
+) -> Risk:
+    """Encode the file on the cluster, measure it there, and leave nothing behind."""
+    from sfumato.engines.spark.checkpoint import released
+    from sfumato.engines.spark.encode import open_on_spark
+    from sfumato.risk.on_spark.assess import assess_on_spark
+
+    table = open_on_spark(data, schema, delimiter=delimiter, progress=progress)
+    with released(table.frame):
+        return assess_on_spark(table, progress=progress, **options)
+
+
+def _given(population: Any, register: Any, columns: tuple[str, ...]) -> Given | None:
     """What is known of the population, if anything."""
     if register is not None and population is not None:
         raise InputError(
@@ -140,8 +186,7 @@ def _given(population: Any, register: Any, source: Source | Table) -> Given | No
         return Given(register=register)
     if population is None:
         return None
-    names = source.columns if isinstance(source, Table) else source.names
-    return read_population(population, tuple(names))
+    return read_population(population, columns)
 
 
 def _weights(source: Source | Table, given: Given) -> Floats | None:
@@ -173,7 +218,7 @@ def _with_population(
     found = population_of_file(
         table,
         class_of,
-        risk.summary,
+        risk.own_classes(),
         given,
         weights=weights,
         estimator=estimator,
@@ -190,11 +235,12 @@ def _with_register(
     from sfumato.risk.population.known import known_population
 
     matching = match(table, open_register(register, table.schema))
-    sizes = matching.outside[matching.class_of[risk.summary.first_row]]
+    summary = risk.own_classes()
+    sizes = matching.outside[matching.class_of[summary.first_row]]
     found = known_population(
-        risk.summary,
+        summary,
         class_of,
-        np.maximum(sizes, risk.summary.persons),
+        np.maximum(sizes, summary.persons),
         max(matching.population, risk.persons),
         risk.threshold,
     )

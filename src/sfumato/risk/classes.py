@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -94,7 +94,7 @@ class ClassSummary:
     ordered_distance: Mapping[str, Floats] = field(default_factory=dict)
     fewest_sharing: Integers = field(default_factory=_unknown)
     population: Counts = field(default_factory=_unknown)
-    first_row: Counts = field(default_factory=_unknown)
+    first_row: Integers = field(default_factory=_unknown)
     largest_row: Integers = field(default_factory=_unknown)
     affiliation_row: Mapping[str, Integers] = field(default_factory=dict)
     entropy: Mapping[str, Floats] = field(default_factory=dict)
@@ -111,13 +111,43 @@ class ClassSummary:
         """Number of classes."""
         return len(self.records)
 
-    def part(self, start: int, stop: int) -> ClassSummary:
-        """Some of the classes, one after the other; nothing is copied."""
+    def each_array(self, made: Callable[[Any], Any]) -> ClassSummary:
+        """The same with every array replaced by what is made of it."""
         own: dict[str, Any] = {}
         for each in fields(self):
             value = getattr(self, each.name)
             if isinstance(value, Mapping):
-                own[each.name] = {name: array[start:stop] for name, array in value.items()}
+                own[each.name] = {name: made(array) for name, array in value.items()}
             else:
-                own[each.name] = value[start:stop]
+                own[each.name] = made(value)
         return ClassSummary(**own)
+
+    def arrays(self) -> Iterator[npt.NDArray[Any]]:
+        """Every array, in the order of the attributes."""
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if isinstance(value, Mapping):
+                yield from value.values()
+            else:
+                yield value
+
+
+class LaterSummary(ClassSummary):
+    """A summary that is made when one of its arrays is first read.
+
+    Parameters
+    ----------
+    make
+        What makes it.
+    """
+
+    def __init__(self, make: Callable[[], ClassSummary]) -> None:
+        object.__setattr__(self, "_make", make)
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in {each.name for each in fields(self)}:
+            raise AttributeError(name)
+        made = self._make()
+        for each in fields(self):
+            object.__setattr__(self, each.name, getattr(made, each.name))
+        return getattr(made, name)

@@ -1,101 +1,97 @@
-"""The worst class of a measure, with its position."""
+"""The worst class of measures, with its position: all of them in one pass over the classes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Mapping
 from typing import Literal, NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-
 from sfumato.core.measure import Measure, Position
-from sfumato.kernels.threads import in_threads
 from sfumato.risk.classes import ClassSummary, Floats, Integers
+from sfumato.risk.summary import ClassBlocks
 
-BLOCK = 1 << 16
-"""Classes that are looked at together, so that what is computed of them stays in a cache."""
-
-
-def position(equivalence_class: int, rows: Integers) -> Position:
-    """The place of a 0-based class, at the row that stands for it in ``rows``."""
-    return Position(row=int(rows[equivalence_class]) + 1, equivalence_class=equivalence_class + 1)
+RowOf = Callable[[ClassSummary, int], int]
 
 
-def lowest(
-    name: str, values: Floats, rows: Integers, *, why: str = "", threshold: float | None = None
-) -> Measure:
-    """The smallest value over classes; the first of tied classes gives the position."""
-    return _at(name, int(np.argmin(values)), values, rows, why, threshold)
+def first_row(classes: ClassSummary, at: int) -> int:
+    """The 0-based row of a class's first record."""
+    return int(classes.first_row[at])
 
 
-def highest(
-    name: str, values: Floats, rows: Integers, *, why: str = "", threshold: float | None = None
-) -> Measure:
-    """The largest value over classes; the first of tied classes gives the position."""
-    return _at(name, int(np.argmax(values)), values, rows, why, threshold)
-
-
-def smallest_count(values: Integers, rows: Integers) -> tuple[int, Position]:
-    """The smallest count over classes and where it is."""
-    at = int(np.argmin(values))
-    return int(values[at]), position(at, rows)
-
-
-class Extreme(NamedTuple):
-    """What one pass over a value of all classes finds.
+class Sought(NamedTuple):
+    """A value of each class, of which an extreme is looked for.
 
     Attributes
     ----------
-    at
-        The 0-based class with the lowest or highest value, the first of tied ones.
-    value
-        Its value.
-    mean
-        Mean over classes.
+    values
+        What is computed of the classes, one by one.
+    end
+        Which of the values is looked for.
+    row
+        The 0-based row that stands for a class.
     """
 
-    at: int
+    values: Callable[[ClassSummary], Floats | Integers]
+    end: Literal["low", "high"]
+    row: RowOf = first_row
+
+
+class Extreme(NamedTuple):
+    """What a pass over a value of all classes finds.
+
+    Attributes
+    ----------
+    value
+        The lowest or highest value.
+    where
+        The first class that has it, at the row that stands for it.
+    total
+        Sum over classes.
+    """
+
     value: float
-    mean: float
+    where: Position
+    total: float
 
-    def measure(self, name: str, rows: Integers) -> Measure:
-        """The value as a measure, at the row that stands for its class in ``rows``."""
-        return Measure(name, self.value, where=position(self.at, rows))
+    @property
+    def whole(self) -> int:
+        """A value that is a whole number."""
+        return int(self.value)
+
+    def measure(self, name: str, *, why: str = "", threshold: float | None = None) -> Measure:
+        """The value as a measure."""
+        return Measure(name, float(self.value), why=why, where=self.where, threshold=threshold)
 
 
-def extreme(
-    values: Callable[[ClassSummary], Floats], summary: ClassSummary, end: Literal["low", "high"]
-) -> Extreme:
-    """The lowest or highest value over classes, and the mean, computed block by block.
+def extremes(blocks: ClassBlocks, sought: Mapping[str, Sought]) -> dict[str, Extreme]:
+    """The lowest or highest of each value over classes, and its sum, in one pass.
 
     Parameters
     ----------
-    values
-        What is computed of the classes, one by one.
-    summary
+    blocks
         The classes.
-    end
-        Which of the values is looked for.
+    sought
+        What is looked for, by any names.
     """
-    best = np.argmin if end == "low" else np.argmax
 
-    def look(start: int) -> tuple[int, float, float]:
-        found = values(summary.part(start, start + BLOCK))
-        at = int(best(found))
-        return start + at, float(found[at]), float(found.sum())
+    def look(classes: ClassSummary, start: int) -> dict[str, Extreme]:
+        return {name: _extreme(classes, start, each) for name, each in sought.items()}
 
-    ends = in_threads([partial(look, start) for start in range(0, summary.classes, BLOCK)])
-    at, value, _ = ends[int(best([value for _, value, _ in ends]))]
-    return Extreme(at, value, sum(total for _, _, total in ends) / summary.classes)
+    found = blocks.look(look)
+    best = {"low": min, "high": max}
+    return {
+        name: best[each.end]((block[name] for block in found), key=_value)._replace(
+            total=sum(block[name].total for block in found)
+        )
+        for name, each in sought.items()
+    }
 
 
-def _at(
-    name: str,
-    at: int,
-    values: npt.NDArray[np.float64],
-    rows: Integers,
-    why: str,
-    threshold: float | None,
-) -> Measure:
-    return Measure(name, float(values[at]), why=why, where=position(at, rows), threshold=threshold)
+def _extreme(classes: ClassSummary, start: int, sought: Sought) -> Extreme:
+    values = sought.values(classes)
+    at = int(values.argmin() if sought.end == "low" else values.argmax())
+    where = Position(row=sought.row(classes, at) + 1, equivalence_class=start + at + 1)
+    return Extreme(values[at].item(), where, values.sum().item())
+
+
+def _value(extreme: Extreme) -> float:
+    return extreme.value

@@ -15,6 +15,9 @@ from sfumato.risk.render import row
 
 Codes = npt.NDArray[np.int32]
 
+ROUNDING = 1e-12
+"""Relative allowance of comparisons: a person found with a chance of 1/5 is not above 0.2."""
+
 
 @dataclass(frozen=True, slots=True)
 class HouseholdRisk:
@@ -98,7 +101,7 @@ def household_risk(
         avg_household_risk=Measure("avg_household_risk", float(found.mean())),
         households_at_risk=Measure(
             "households_at_risk",
-            float((found > threshold).mean()),
+            float((found > threshold * (1 + ROUNDING)).mean()),
             why=f"risk above {threshold:g}",
         ),
     )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sfumato.core.measure import Measure, Position
-from sfumato.risk.classes import ClassSummary
-from sfumato.risk.extremes import highest, smallest_count
+from sfumato.risk.extremes import Extreme, Sought
 from sfumato.risk.reidentification import check_threshold
 
 NUMBER_KNOWN = "the intruder knows the number of records too"
@@ -42,7 +42,24 @@ class KnownCounts:
     avg_count_risk: Measure
 
 
-def known_counts(summary: ClassSummary, threshold: float) -> KnownCounts:
+SOUGHT = {
+    "fewest sharing": Sought(
+        lambda classes: classes.fewest_sharing,
+        "low",
+        lambda classes, at: int(classes.fewest_sharing_row[at]),
+    ),
+    "alone": Sought(lambda classes: classes.alone, "high"),
+    "count risk": Sought(
+        lambda classes: classes.count_risk,
+        "high",
+        lambda classes, at: int(classes.count_risk_row[at]),
+    ),
+    "count risk of persons": Sought(lambda classes: classes.count_risk_total, "high"),
+}
+"""What `known_counts` reads of the classes."""
+
+
+def known_counts(found: Mapping[str, Extreme], persons: int, threshold: float) -> KnownCounts:
     """Risks for an intruder who knows numbers of records.
 
     In a raw file a person may have records in several classes; the number is that in the class,
@@ -50,8 +67,10 @@ def known_counts(summary: ClassSummary, threshold: float) -> KnownCounts:
 
     Parameters
     ----------
-    summary
-        The classes.
+    found
+        What was found of `SOUGHT`.
+    persons
+        Number of persons, each counted in every class that they are in.
     threshold
         Risk above which a record counts as at risk, in (0, 1].
 
@@ -61,20 +80,15 @@ def known_counts(summary: ClassSummary, threshold: float) -> KnownCounts:
         If the threshold is outside (0, 1].
     """
     check_threshold(threshold)
-    persons = int(summary.persons.sum())
-    fewest, where = smallest_count(summary.fewest_sharing, summary.fewest_sharing_row)
+    fewest = found["fewest sharing"]
     return KnownCounts(
-        count_k=fewest,
-        count_k_where=where,
-        exposed_persons=Measure("exposed_persons", int(summary.alone.sum()) / persons),
-        max_count_risk=highest(
-            "max_count_risk",
-            summary.count_risk,
-            summary.count_risk_row,
-            why=NUMBER_KNOWN,
-            threshold=threshold,
+        count_k=fewest.whole,
+        count_k_where=fewest.where,
+        exposed_persons=Measure("exposed_persons", found["alone"].total / persons),
+        max_count_risk=found["count risk"].measure(
+            "max_count_risk", why=NUMBER_KNOWN, threshold=threshold
         ),
         avg_count_risk=Measure(
-            "avg_count_risk", float(summary.count_risk_total.sum()) / persons, why=NUMBER_KNOWN
+            "avg_count_risk", found["count risk of persons"].total / persons, why=NUMBER_KNOWN
         ),
     )

@@ -10,16 +10,17 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.core.measure import Measure
-from sfumato.kernels.threads import in_background
 from sfumato.risk.classes import ClassSummary
 from sfumato.risk.diversity import entropy_l, recursive_c
-from sfumato.risk.extremes import extreme, highest, smallest_count
+from sfumato.risk.extremes import Extreme, Sought, extremes, first_row
+from sfumato.risk.known_counts import SOUGHT as KNOWN_COUNTS
 from sfumato.risk.known_counts import known_counts
 from sfumato.risk.multi_record import g_balance, gidr, gsar
-from sfumato.risk.reidentification import by_persons, by_records, check_threshold
+from sfumato.risk.reidentification import check_threshold, reidentification, sizes_sought
 from sfumato.risk.result import Risk
 from sfumato.risk.sensitive import SensitiveRisk
-from sfumato.risk.summary import summarize
+from sfumato.risk.summary import ClassBlocks
+from sfumato.risk.words import spread_warning
 
 Codes = npt.NDArray[np.int32]
 
@@ -67,37 +68,51 @@ def measure_classes(
         a class is empty or out of range.
     """
     check_threshold(threshold)
-    summary = summarize(class_of, classes, person, sensitive, shown, ranks)
-    classical = in_background(partial(by_records, summary, threshold))
-    persons = _distinct(person)
-    record_risk = extreme(gidr, summary, "high")
-    k, k_where = smallest_count(summary.records, summary.first_row)
-    pid_k, pid_k_where = smallest_count(summary.persons, summary.first_row)
-    risks, counting = by_persons(summary, threshold), known_counts(summary, threshold)
+    blocks = ClassBlocks(class_of, classes, person, sensitive, shown, ranks)
+    sought = _WHOLE | sizes_sought("persons", threshold) | sizes_sought("records", threshold)
+    for name in sensitive:
+        sought |= _of_attribute(name, ordered=name in (ranks or {}))
+    found = extremes(blocks, sought)
+    persons, held = _distinct(person), int(found["persons"].total)
+    records = len(class_of)
+    counting = known_counts(found, held, threshold)
+    risks = reidentification(found, "persons", classes, records, threshold)
     return Risk(
-        records=len(class_of),
+        records=records,
         persons=persons,
         classes=classes,
-        k=k,
-        k_where=k_where,
-        pid_k=pid_k,
-        pid_k_where=pid_k_where,
-        g_balance=extreme(g_balance, summary, "low").measure("g_balance", summary.largest_row),
-        max_gidr=record_risk.measure("max_gidr", summary.largest_row),
-        avg_gidr=Measure("avg_gidr", record_risk.mean),
+        k=found["records"].whole,
+        k_where=found["records"].where,
+        pid_k=found["persons"].whole,
+        pid_k_where=found["persons"].where,
+        g_balance=found["g_balance"].measure("g_balance"),
+        max_gidr=found["gidr"].measure("max_gidr"),
+        avg_gidr=Measure("avg_gidr", found["gidr"].total / classes),
         **{
             field.name: getattr(group, field.name)
             for group in (risks, counting)
             for field in fields(group)
         },
-        by_records=classical(),
-        sample_uniques=int(np.count_nonzero(summary.persons == 1)),
-        sample_unique_records=int(np.count_nonzero(summary.records == 1)),
-        sensitive={name: _sensitive_risk(summary, name) for name in sensitive},
-        summary=summary,
+        by_records=reidentification(found, "records", classes, records, threshold),
+        sample_uniques=int(found["one person"].total),
+        sample_unique_records=int(found["one record"].total),
+        sensitive={name: _sensitive_risk(found, name, classes) for name in sensitive},
+        summary=blocks.summary,
         threshold=float(threshold),
-        warnings=(*warnings, *_spread_warning(summary, persons)),
+        warnings=(*warnings, *spread_warning(held, persons)),
     )
+
+
+def _row_of_largest(classes: ClassSummary, at: int) -> int:
+    return int(classes.largest_row[at])
+
+
+_WHOLE = KNOWN_COUNTS | {
+    "g_balance": Sought(g_balance, "low", _row_of_largest),
+    "gidr": Sought(gidr, "high", _row_of_largest),
+    "one person": Sought(lambda classes: classes.persons == 1, "high"),
+    "one record": Sought(lambda classes: classes.records == 1, "high"),
+}
 
 
 def _distinct(person: Codes) -> int:
@@ -106,42 +121,40 @@ def _distinct(person: Codes) -> int:
     return int(np.count_nonzero(seen))
 
 
-def _sensitive_risk(summary: ClassSummary, name: str) -> SensitiveRisk:
-    sharing = extreme(partial(gsar, attribute=name), summary, "high")
-    own_rows, first_row = summary.affiliation_row[name], summary.first_row
-    rows = first_row if own_rows[sharing.at] < 0 else own_rows
-    l_distinct, l_distinct_where = smallest_count(summary.distinct[name], first_row)
-    entropy = extreme(partial(entropy_l, attribute=name), summary, "low")
+def _of_attribute(name: str, *, ordered: bool) -> dict[str, Sought]:
+    """What `_sensitive_risk` reads of the classes."""
+
+    def row_of_shared(classes: ClassSummary, at: int) -> int:
+        own = int(classes.affiliation_row[name][at])
+        return first_row(classes, at) if own < 0 else own
+
+    sought = {
+        "gsar": Sought(partial(gsar, attribute=name), "high", row_of_shared),
+        "distinct": Sought(lambda classes: classes.distinct[name], "low"),
+        "entropy": Sought(partial(entropy_l, attribute=name), "low"),
+        "recursive 2": Sought(partial(recursive_c, attribute=name, l=2), "high"),
+        "recursive 3": Sought(partial(recursive_c, attribute=name, l=3), "high"),
+        "distance": Sought(lambda classes: classes.distance[name], "high"),
+    }
+    if ordered:
+        sought["ordered distance"] = Sought(lambda classes: classes.ordered_distance[name], "high")
+    return {f"{what} of {name}": each for what, each in sought.items()}
+
+
+def _sensitive_risk(found: Mapping[str, Extreme], name: str, classes: int) -> SensitiveRisk:
+    sharing, distinct = found[f"gsar of {name}"], found[f"distinct of {name}"]
+    ordered = found.get(f"ordered distance of {name}")
     return SensitiveRisk(
-        h_affiliation=sharing.measure("h_affiliation", rows),
-        max_gsar=sharing.measure("max_gsar", rows),
-        avg_gsar=Measure("avg_gsar", sharing.mean),
-        l_distinct=l_distinct,
-        l_distinct_where=l_distinct_where,
-        l_entropy=entropy.measure("l_entropy", first_row),
+        h_affiliation=sharing.measure("h_affiliation"),
+        max_gsar=sharing.measure("max_gsar"),
+        avg_gsar=Measure("avg_gsar", sharing.total / classes),
+        l_distinct=distinct.whole,
+        l_distinct_where=distinct.where,
+        l_entropy=found[f"entropy of {name}"].measure("l_entropy"),
         recursive={
-            l: extreme(partial(recursive_c, attribute=name, l=l), summary, "high").measure(
-                f"recursive_{l}", first_row
-            )
+            l: found[f"recursive {l} of {name}"].measure(f"recursive_{l}")
             for l in (2, 3)  # noqa: E741
         },
-        t_closeness=highest("t_closeness", summary.distance[name], first_row),
-        t_closeness_ordered=highest(
-            "t_closeness_ordered", summary.ordered_distance[name], first_row
-        )
-        if name in summary.ordered_distance
-        else None,
+        t_closeness=found[f"distance of {name}"].measure("t_closeness"),
+        t_closeness_ordered=ordered and ordered.measure("t_closeness_ordered"),
     )
-
-
-def _spread_warning(summary: ClassSummary, persons: int) -> tuple[str, ...]:
-    """Say where persons have records in several classes, which each class hides."""
-    held = int(summary.persons.sum())
-    if held == persons:
-        return ()
-    warning = (
-        f"a person has records in {held / persons:.2f} equivalence classes on average; each "
-        "class is measured by itself, so whoever can tell which records belong to one person "
-        "learns more than these numbers say."
-    )
-    return (warning,)

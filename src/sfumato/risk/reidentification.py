@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Real
+from operator import attrgetter
+from typing import Literal
+
+import numpy as np
 
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
 from sfumato.risk.classes import ClassSummary, Counts
-from sfumato.risk.extremes import highest
+from sfumato.risk.extremes import Extreme, Sought
 
 OWN_POPULATION = "the file is taken as its own population"
+Unit = Literal["persons", "records"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,44 +45,6 @@ class Reidentification:
     records_at_risk: Measure
 
 
-def by_persons(summary: ClassSummary, threshold: float) -> Reidentification:
-    """Re-identification risks with f_j counting the persons of a class.
-
-    Parameters
-    ----------
-    summary
-        The classes.
-    threshold
-        Risk above which a record counts as at risk, in (0, 1].
-
-    Raises
-    ------
-    InputError
-        If the threshold is outside (0, 1].
-    """
-    return _risks(summary, summary.persons, threshold, "")
-
-
-def by_records(summary: ClassSummary, threshold: float) -> Reidentification:
-    """Re-identification risks with f_j counting the records of a class: the classical figures.
-
-    They understate the risk where a person has several records.
-
-    Parameters
-    ----------
-    summary
-        The classes.
-    threshold
-        Risk above which a record counts as at risk, in (0, 1].
-
-    Raises
-    ------
-    InputError
-        If the threshold is outside (0, 1].
-    """
-    return _risks(summary, summary.records, threshold, "_by_records")
-
-
 def check_threshold(threshold: object) -> None:
     """Refuse a threshold that is no share above 0.
 
@@ -93,27 +61,65 @@ def check_threshold(threshold: object) -> None:
         )
 
 
-def _risks(summary: ClassSummary, sizes: Counts, threshold: float, suffix: str) -> Reidentification:
-    check_threshold(threshold)
-    risk = 1.0 / sizes
-    records = int(summary.records.sum())
-    at_risk = int(summary.records[risk > threshold].sum())
+def sizes_sought(unit: Unit, threshold: float) -> dict[str, Sought]:
+    """What `reidentification` reads of the classes.
 
-    def worst(name: str) -> Measure:
-        return highest(
-            name + suffix, risk, summary.first_row, why=OWN_POPULATION, threshold=threshold
-        )
+    Parameters
+    ----------
+    unit
+        What f_j counts of a class.
+    threshold
+        Risk above which a record counts as at risk, in (0, 1].
+    """
+    size = attrgetter(unit)
+
+    def at_risk(classes: ClassSummary) -> Counts:
+        return np.where(1.0 / size(classes) > threshold, classes.records, 0)
+
+    return {
+        unit: Sought(size, "low"),
+        f"risk by {unit}": Sought(lambda classes: classes.records / size(classes), "high"),
+        f"at risk by {unit}": Sought(at_risk, "high"),
+    }
+
+
+def reidentification(
+    found: Mapping[str, Extreme], unit: Unit, classes: int, records: int, threshold: float
+) -> Reidentification:
+    """Re-identification risks of a file that is its own population.
+
+    With f_j counting the records of a class, the classical figures, they understate the risk
+    where a person has several records; such risks are named so.
+
+    Parameters
+    ----------
+    found
+        What was found of `sizes_sought`.
+    unit
+        What f_j counts of a class.
+    classes, records
+        Number of classes and of records.
+    threshold
+        Risk above which a record counts as at risk, in (0, 1].
+
+    Raises
+    ------
+    InputError
+        If the threshold is outside (0, 1].
+    """
+    check_threshold(threshold)
+    suffix = "_by_records" if unit == "records" else ""
+    smallest = found[unit]
+    worst = smallest._replace(value=1.0 / smallest.value)
 
     return Reidentification(
-        prosecutor=worst("prosecutor"),
-        journalist=worst("journalist"),
-        marketer=Measure(
-            "marketer" + suffix, summary.classes / int(sizes.sum()), why=OWN_POPULATION
-        ),
-        average_risk=Measure(
-            "average_risk" + suffix, float((risk * summary.records).sum()) / records
-        ),
+        prosecutor=worst.measure("prosecutor" + suffix, why=OWN_POPULATION, threshold=threshold),
+        journalist=worst.measure("journalist" + suffix, why=OWN_POPULATION, threshold=threshold),
+        marketer=Measure("marketer" + suffix, classes / smallest.total, why=OWN_POPULATION),
+        average_risk=Measure("average_risk" + suffix, found[f"risk by {unit}"].total / records),
         records_at_risk=Measure(
-            "records_at_risk" + suffix, at_risk / records, why=f"risk above {threshold:g}"
+            "records_at_risk" + suffix,
+            found[f"at risk by {unit}"].total / records,
+            why=f"risk above {threshold:g}",
         ),
     )

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure, Position
+from sfumato.engines.spark.ran import Ran
 from sfumato.risk import render
 from sfumato.risk.classes import ClassSummary
 from sfumato.risk.held import Held
@@ -16,6 +19,7 @@ from sfumato.risk.presence import Presence
 from sfumato.risk.reidentification import Reidentification
 from sfumato.risk.render import row
 from sfumato.risk.sensitive import SensitiveRisk
+from sfumato.risk.shape import ClassShape, shape_of
 from sfumato.risk.special_uniques import SpecialUniques
 from sfumato.risk.words import MEANINGS
 
@@ -34,7 +38,7 @@ class Risk:
     k, pid_k
         Fewest records, and fewest persons, in a class.
     k_where, pid_k_where
-        Where those are.
+        Where those are; ``None`` where a cluster measured, whose records have no order.
     g_balance
         Smallest g-balance of a class (paper 003, Definition 1).
     max_gidr, avg_gidr
@@ -62,7 +66,7 @@ class Risk:
     sensitive
         Measures of each sensitive attribute, by column.
     summary
-        The numbers of each class.
+        The numbers of each class; ``None`` where they stayed on a cluster.
     threshold
         Risk above which a record counts as at risk.
     warnings
@@ -78,15 +82,19 @@ class Risk:
         ``journalist`` and ``marketer`` are then those of the population.
     held
         Measures held against the thresholds that were asked for.
+    counted
+        How the classes are distributed, where a cluster counted it; read `shape`.
+    ran
+        What a cluster computed it on; ``None`` where this process did.
     """
 
     records: int
     persons: int
     classes: int
     k: int
-    k_where: Position
+    k_where: Position | None
     pid_k: int
-    pid_k_where: Position
+    pid_k_where: Position | None
     g_balance: Measure
     max_gidr: Measure
     avg_gidr: Measure
@@ -96,7 +104,7 @@ class Risk:
     average_risk: Measure
     records_at_risk: Measure
     count_k: int
-    count_k_where: Position
+    count_k_where: Position | None
     exposed_persons: Measure
     max_count_risk: Measure
     avg_count_risk: Measure
@@ -104,7 +112,7 @@ class Risk:
     sample_uniques: int
     sample_unique_records: int
     sensitive: Mapping[str, SensitiveRisk]
-    summary: ClassSummary
+    summary: ClassSummary | None
     threshold: float
     warnings: tuple[str, ...] = field(default=())
     household: HouseholdRisk | None = None
@@ -112,6 +120,31 @@ class Risk:
     presence: Presence | None = None
     population: PopulationRisk | None = None
     held: tuple[Held, ...] = ()
+    counted: ClassShape | None = None
+    ran: Ran | None = None
+
+    @cached_property
+    def shape(self) -> ClassShape:
+        """How the classes are distributed."""
+        if self.counted is not None:
+            return self.counted
+        return shape_of(self.own_classes(), self.g_balance_counts)
+
+    def own_classes(self) -> ClassSummary:
+        """The numbers of each class.
+
+        Raises
+        ------
+        InputError
+            If they stayed on a cluster.
+        """
+        if self.summary is None:
+            raise InputError(
+                "an assessment made on Spark",
+                "keeps the numbers of its classes on the cluster",
+                advice="assess the file with engine='embedded'",
+            )
+        return self.summary
 
     @property
     def g_balance_counts(self) -> tuple[int, int]:
@@ -119,13 +152,17 @@ class Risk:
 
         Integers, so that g >= g* can be checked without rounding.
         """
-        where = self.g_balance.where
+        if self.counted is not None:
+            return self.counted.balance
+        where, summary = self.g_balance.where, self.own_classes()
         at = where.equivalence_class - 1 if where is not None else 0
-        return int(self.summary.squares[at]), int(self.summary.records[at])
+        return int(summary.squares[at]), int(summary.records[at])
 
     @property
     def positions(self) -> dict[str, Any]:
-        """Where each extreme lies, by the names of `to_json`."""
+        """Where each extreme lies, by the names of `to_json`; empty where a cluster measured."""
+        if self.ran is not None:
+            return {}
         measures = (
             self.g_balance,
             self.max_gidr,
@@ -193,6 +230,7 @@ class Risk:
         if self.held:
             out["thresholds"] = [each.to_json() for each in self.held]
         records = self.by_records
+        places = {"positions": self.positions} if self.ran is None else {"ran": self.ran.to_json()}
         return out | {
             "threshold": self.threshold,
             "sample_uniques": self.sample_uniques,
@@ -200,7 +238,7 @@ class Risk:
             "by_records": {
                 name: getattr(records, name).to_json() for name in records.__dataclass_fields__
             },
-            "positions": self.positions,
+            **places,
             "warnings": list(self.warnings),
         }
 
@@ -236,14 +274,18 @@ class Risk:
         ]
         return f"Risk({', '.join(parts)})"
 
+    @property
+    def _title(self) -> str:
+        return "Disclosure risk" if self.ran is None else f"Disclosure risk, on {self.ran}"
+
     def __str__(self) -> str:
-        measured = render.text("Disclosure risk", self.rows(), self.warnings)
+        measured = render.text(self._title, self.rows(), self.warnings)
         if not self.held:
             return measured
         return f"{measured}\n\n{render.text('Thresholds', [each.row() for each in self.held], ())}"
 
     def _repr_html_(self) -> str:
-        measured = render.html("Disclosure risk", self.rows(), self.warnings)
+        measured = render.html(self._title, self.rows(), self.warnings)
         if not self.held:
             return measured
         return measured + render.html("Thresholds", [each.row() for each in self.held], ())

@@ -23,7 +23,7 @@ class SensitiveRisk:
     l_distinct
         Fewest distinct values in a class.
     l_distinct_where
-        Where that is.
+        Where that is; ``None`` where a cluster measured.
     l_entropy
         exp of the smallest entropy of a class's values over records.
     recursive
@@ -40,7 +40,7 @@ class SensitiveRisk:
     max_gsar: Measure
     avg_gsar: Measure
     l_distinct: int
-    l_distinct_where: Position
+    l_distinct_where: Position | None
     l_entropy: Measure
     recursive: Mapping[int, Measure]
     t_closeness: Measure

@@ -58,6 +58,26 @@ IN_POPULATION = {
 """The same where the file is a sample of a population."""
 
 
+def spread_warning(held: int, persons: int) -> tuple[str, ...]:
+    """Say where persons have records in several classes, which each class hides.
+
+    Parameters
+    ----------
+    held
+        Number of persons, each counted in every class that they are in.
+    persons
+        Number of persons.
+    """
+    if held == persons:
+        return ()
+    warning = (
+        f"a person has records in {held / persons:.2f} equivalence classes on average; each "
+        "class is measured by itself, so whoever can tell which records belong to one person "
+        "learns more than these numbers say."
+    )
+    return (warning,)
+
+
 def minimal_words(size: int) -> str:
     """What a minimal unique on so many quasi-identifiers is."""
     if size == 1:

@@ -11,11 +11,8 @@ import numpy.typing as npt
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
-SHARE_BINS = 20
-"""Bins of equal width on [0, 1]."""
 LEAST_RISK = 0.01
 """Left end of a plot of risks."""
-ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,11 +30,12 @@ class SizeBins:
     starts: Ints
     labels: tuple[str, ...]
 
-    def shares(self, sizes: Ints) -> Floats:
-        """Share of the sizes in each bin; shape (bins,)."""
+    def shares(self, sizes: Ints, times: Ints | None = None) -> Floats:
+        """Share of the sizes in each bin, each as often as ``times`` says; shape (bins,)."""
         bin_of = np.searchsorted(self.starts, sizes, side="right") - 1
-        counts = np.bincount(bin_of, minlength=len(self.starts))
-        return np.asarray(counts / max(len(sizes), 1), dtype=np.float64)
+        counts = np.bincount(bin_of, times, len(self.starts))
+        number = len(sizes) if times is None else int(times.sum())
+        return np.asarray(counts / max(number, 1), dtype=np.float64)
 
 
 def size_bins(largest: int) -> SizeBins:
@@ -56,19 +54,6 @@ def _last(start: int, largest: int) -> str:
     return f"{start:,}" if start == largest else f"{start:,}+"
 
 
-def share_histogram(shares: Floats) -> Floats:
-    """Share of values in each of 20 bins on [0, 1], each open at its left end; 0 is in the first.
-
-    Parameters
-    ----------
-    shares
-        Values in [0, 1].
-    """
-    bin_of = np.ceil(shares * SHARE_BINS - ROUNDING).astype(np.int64) - 1
-    counts = np.bincount(np.clip(bin_of, 0, SHARE_BINS - 1), minlength=SHARE_BINS)
-    return np.asarray(counts / max(len(shares), 1), dtype=np.float64)
-
-
 def records_by_risk(persons: Ints, records: Ints) -> list[tuple[float, float]]:
     """Share of the records whose class has a risk 1/persons of x or more, as points (x, share).
 
@@ -78,7 +63,7 @@ def records_by_risk(persons: Ints, records: Ints) -> list[tuple[float, float]]:
     Parameters
     ----------
     persons, records
-        Persons and records of each class; shape (classes,).
+        Persons and records of each class, or of all classes of each size; shape (classes,).
     """
     largest = int(1 / LEAST_RISK)
     within = np.minimum(persons, largest + 1)

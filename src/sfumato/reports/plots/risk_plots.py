@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import altair as alt
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from sfumato.reports.numbers import count, percent
-from sfumato.reports.plots.bins import (
-    LEAST_RISK,
-    SHARE_BINS,
-    Floats,
-    records_by_risk,
-    share_histogram,
-    size_bins,
-)
+from sfumato.reports.plots.bins import LEAST_RISK, Floats, Ints, records_by_risk, size_bins
 from sfumato.reports.plots.picture import (
     AFTER,
     BEFORE,
@@ -32,8 +23,8 @@ from sfumato.reports.plots.picture import (
     picture,
     values,
 )
-from sfumato.risk.multi_record import gidr, gsar
 from sfumato.risk.result import Risk
+from sfumato.risk.shape import SHARE_BINS
 
 HEIGHT = 84
 Named = Sequence[tuple[str, Risk]]
@@ -56,19 +47,20 @@ def risk_figures(named: Named, limits: dict[str, float]) -> list[Figure]:
     ]
 
 
-def records_per_person(persons: pa.ChunkedArray) -> Figure:
+def records_per_person(persons: Mapping[int, int]) -> Figure:
     """How many records the persons of a release have.
 
     Parameters
     ----------
     persons
-        The released column of pseudonyms.
+        How many persons have each number of records.
     """
-    records = pc.value_counts(persons.combine_chunks()).field("counts").to_numpy()
+    records = np.array(sorted(persons), dtype=np.int64)
+    times = np.array([persons[each] for each in records.tolist()], dtype=np.int64)
     bins = size_bins(int(records.max()))
-    shares = bins.shares(records)
+    shares = bins.shares(records, times)
     panel = _named_bars(shares, bins.labels, "records of the person", "", AFTER, 1.3 * HEIGHT)
-    most, median = count(records.max()), count(float(np.median(records)))
+    most, median = count(records.max()), count(_median(records, times))
     description = f"Bars: share of persons by number of records; median {median}, most {most}."
     return Figure(
         picture(panel, "persons", description),
@@ -77,9 +69,16 @@ def records_per_person(persons: pa.ChunkedArray) -> Figure:
     )
 
 
+def _median(values: Ints, times: Ints) -> float:
+    """The median of values, ascending, each as often as ``times`` says."""
+    up_to, number = np.cumsum(times), int(times.sum())
+    middle = np.searchsorted(up_to, [(number - 1) // 2, number // 2], side="right")
+    return float(values[middle].mean())
+
+
 def _class_sizes(named: Named) -> Figure:
-    bins = size_bins(max(int(risk.summary.persons.max()) for _, risk in named))
-    shares = [bins.shares(risk.summary.persons) for _, risk in named]
+    bins = size_bins(max(int(risk.shape.persons.max()) for _, risk in named))
+    shares = [bins.shares(risk.shape.persons, risk.shape.classes) for _, risk in named]
     top = max(float(share.max()) for share in shares)
     panels = [
         _named_bars(
@@ -95,7 +94,7 @@ def _class_sizes(named: Named) -> Figure:
         for last in [place == len(named) - 1]
     ]
     said = "; ".join(
-        f"{name}: {percent(float((risk.summary.persons == 1).mean()))} of {count(risk.classes)} "
+        f"{name}: {percent(risk.shape.alone)} of {count(risk.classes)} "
         f"classes hold one person, the smallest holds {count(risk.pid_k)}"
         for name, risk in named
     )
@@ -107,7 +106,7 @@ def _class_sizes(named: Named) -> Figure:
 
 
 def _gidr(named: Named) -> Figure:
-    shares = [gidr(risk.summary) for _, risk in named]
+    classes = [risk.shape.gidr for _, risk in named]
     marks = [(risk.avg_gidr.value, f"mean {percent(risk.avg_gidr.value)}") for _, risk in named]
     said = "; ".join(
         f"{name}: highest {percent(risk.max_gidr.value)}, mean {percent(risk.avg_gidr.value)}"
@@ -115,14 +114,14 @@ def _gidr(named: Named) -> Figure:
     )
     title = "largest share of a class’s records that is one person’s (GIDR)"
     return Figure(
-        picture(_share_panels(named, shares, title, marks), "gidr", f"Bars: GIDR. {said}."),
+        picture(_share_panels(named, classes, title, marks), "gidr", f"Bars: GIDR. {said}."),
         "Whose records? GIDR of the classes",
         "Share of the classes; the line is their mean.",
     )
 
 
 def _gsar(named: Named, attribute: str, place: int, limit: float | None) -> Figure:
-    shares = [gsar(risk.summary, attribute) for _, risk in named]
+    classes = [risk.shape.gsar[attribute] for _, risk in named]
     marks = [None if limit is None else (limit, f"asked: at most {percent(limit)}")] * len(named)
     said = "; ".join(
         f"{name}: highest {percent(risk.sensitive[attribute].max_gsar.value)}, "
@@ -130,7 +129,7 @@ def _gsar(named: Named, attribute: str, place: int, limit: float | None) -> Figu
         for name, risk in named
     )
     title = "largest share of a class’s persons with one value (GSAR)"
-    chart = _share_panels(named, shares, title, marks)
+    chart = _share_panels(named, classes, title, marks)
     return Figure(
         picture(chart, f"gsar{place}", f"Bars: GSAR of {attribute}. {said}."),
         f"Shared values of “{attribute}”: GSAR of the classes",
@@ -144,7 +143,7 @@ def _records_at_risk(named: Named) -> Figure:
     rows = [
         {"file": name, "risk": x, "share": y}
         for name, risk in named
-        for x, y in records_by_risk(risk.summary.persons, risk.summary.records)
+        for x, y in records_by_risk(risk.shape.persons, risk.shape.records)
     ]
     names = [name for name, _ in named]
     colours = [_colour(named, place) for place in range(len(named))]
@@ -181,12 +180,12 @@ def _records_at_risk(named: Named) -> Figure:
 
 def _share_panels(
     named: Named,
-    shares: list[Floats],
+    classes: list[Ints],
     title: str,
     marks: Sequence[tuple[float, str] | None],
 ) -> Chart:
-    """A histogram on [0, 1] per file, one above the other."""
-    heights = [share_histogram(each) for each in shares]
+    """A histogram of classes on [0, 1] per file, one above the other."""
+    heights: list[Floats] = [each / each.sum() for each in classes]
     top = max(float(height.max()) for height in heights)
     panels = []
     for place, ((name, risk), height) in enumerate(zip(named, heights, strict=True)):

@@ -9,7 +9,6 @@ import numpy.typing as npt
 
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
-from sfumato.risk.classes import ClassSummary
 from sfumato.risk.population.accumulation import Accumulation
 from sfumato.risk.population.accumulation.estimator import known
 from sfumato.risk.population.estimate import Estimate, EstimationFailedError, Estimator
@@ -22,6 +21,7 @@ from sfumato.risk.population.subsamples import SubsampleCheck, check_on_subsampl
 from sfumato.risk.population.uniques.registry import UNIQUES_MODELS
 from sfumato.risk.population.words import reason
 
+Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 SHAPE = 2.0
@@ -34,8 +34,7 @@ FEW_SUBSAMPLES = 3
 
 
 def estimated_population(
-    summary: ClassSummary,
-    class_of: npt.NDArray[np.int32],
+    records: Ints,
     sample: SampleClasses,
     persons: int,
     estimator: Estimator,
@@ -48,12 +47,10 @@ def estimated_population(
 
     Parameters
     ----------
-    summary
-        The classes of the file.
-    class_of
-        Class of each record.
+    records
+        Number of records of each class, shape (classes,).
     sample
-        The same classes as estimators read them.
+        The classes, in the same order.
     persons
         N, the number of persons of the population.
     estimator
@@ -64,6 +61,11 @@ def estimated_population(
         Seed of the draws.
     auto
         Whether the estimator was left to us.
+
+    Returns
+    -------
+    PopulationRisk
+        Classes in the order of the sample, without ``class_of``.
 
     Raises
     ------
@@ -79,8 +81,8 @@ def estimated_population(
         repeats = FEW_SUBSAMPLES if estimator.name in SLOW else SUBSAMPLES
         check = check_on_subsamples(estimator, sample, rng, repeats)
         estimate = with_interval(estimate, sample, check)
-    return _Assembly(summary, sample, _completed(estimate, sample, rng), threshold).result(
-        class_of, persons, check, seed, reason(estimator.name, check, auto=auto)
+    return _Assembly(records, sample, _completed(estimate, sample, rng), threshold).result(
+        persons, check, seed, reason(estimator.name, check, auto=auto)
     )
 
 
@@ -97,7 +99,7 @@ def _estimated(estimator: Estimator, sample: SampleClasses, rng: np.random.Gener
 
 def _completed(estimate: Estimate, sample: SampleClasses, rng: np.random.Generator) -> Estimate:
     """Fill in τ1 and τ2 where the estimator gives λ and the class count only."""
-    alone = float((sample.sizes == 1).sum())
+    alone = float(sample.alone)
     fraction = sample.fraction
     if estimate.unique_matches is None and fraction < 1:
         classes = estimate.marketer * sample.population
@@ -115,9 +117,9 @@ class _Assembly:
     """The measures that follow from one estimate."""
 
     def __init__(
-        self, summary: ClassSummary, sample: SampleClasses, estimate: Estimate, threshold: float
+        self, records: Ints, sample: SampleClasses, estimate: Estimate, threshold: float
     ) -> None:
-        self.summary, self.sample, self.estimate = summary, sample, estimate
+        self.records, self.sample, self.estimate = records, sample, estimate
         self.threshold = threshold
         self.low = estimate.marketer if estimate.low is None else estimate.low
         self.high = estimate.marketer if estimate.high is None else estimate.high
@@ -127,7 +129,6 @@ class _Assembly:
 
     def result(
         self,
-        class_of: npt.NDArray[np.int32],
         persons: int,
         check: SubsampleCheck | None,
         seed: int,
@@ -136,8 +137,7 @@ class _Assembly:
         """Everything together."""
         estimate, n = self.estimate, self.sample.n
         inverse = self._inverse_sizes()
-        records = self.summary.records
-        average = float(inverse @ records) / int(records.sum())
+        average = float(inverse @ self.records) / int(self.records.sum())
         self.why = why
         counted = self._count("class_count", estimate.class_count, self.sample.population)
         return PopulationRisk(
@@ -151,10 +151,13 @@ class _Assembly:
             unique_matches=self._unique_matches(),
             class_count=counted,
             expected_matches=self._scaled("expected_matches", estimate.marketer * n, n),
-            one_to_one=matches(self.sample.sizes, 1.0 / inverse),
-            free=matches(self.sample.sizes, 1.0 / inverse, one_to_one=False),
+            one_to_one=matches(self.sample.sizes, 1.0 / inverse, times=self.sample.times),
+            free=matches(
+                self.sample.sizes, 1.0 / inverse, one_to_one=False, times=self.sample.times
+            ),
             inverse_sizes=inverse,
-            class_of=class_of,
+            class_records=self.records,
+            class_of=None,
             uniques_by_model=_by_model(self.sample),
             check=check,
             path=estimate.path,
@@ -186,7 +189,10 @@ class _Assembly:
         return self.classes.inverse_sizes(self.shifts[0])
 
     def _at_most(self, size: int, weights: Floats) -> tuple[float, float, float]:
-        """Expected sum of weights over the classes with F_j <= size, and its two ends."""
+        """Expected sum of weights over the classes with F_j <= size, and its two ends.
+
+        Weights are those of all classes that an entry stands for.
+        """
         if self.classes is None:
             sure = float(weights[self.sample.sizes <= size].sum())
             return sure, sure, sure
@@ -204,7 +210,8 @@ class _Assembly:
         if self.classes is None:
             return middle, low, high
         chances = self.classes.at_most(size, self.shifts[0])
-        scatter = float(np.sqrt((weights * weights) @ (chances * (1 - chances))))
+        squares = weights * weights / self.sample.each
+        scatter = float(np.sqrt(squares @ (chances * (1 - chances))))
         noise = STANDARD_DEVIATIONS * scatter
         below = float(np.hypot(SHAPE * (middle - low), noise))
         above = float(np.hypot(SHAPE * (high - middle), noise))
@@ -212,19 +219,19 @@ class _Assembly:
 
     def _records_at_risk(self) -> Measure:
         largest = int(np.ceil(1 / self.threshold - 1e-9)) - 1
-        records = self.summary.records / int(self.summary.records.sum())
-        return self._measure("population_records_at_risk", self._realised(largest, records))
+        shares = self.records / int(self.records.sum())
+        return self._measure("population_records_at_risk", self._realised(largest, shares))
 
     def _uniques(self) -> Measure:
         value = float(self.estimate.population_uniques or 0.0)
-        middle, low, high = self._realised(1, np.ones(self.sample.classes))
+        middle, low, high = self._realised(1, self.sample.each.astype(np.float64))
         scale = value / middle if middle > 0 else 0.0
-        most = float((self.sample.sizes == 1).sum())
+        most = float(self.sample.alone)
         return self._measure("population_uniques", (value, low * scale, min(high * scale, most)))
 
     def _unique_matches(self) -> Measure:
         value = float(self.estimate.unique_matches or 0.0)
-        most = float((self.sample.sizes == 1).sum())
+        most = float(self.sample.alone)
         if self.sample.fraction == 1:
             return self._measure("unique_matches", (value, value, value))
         ratio = self.sample.fraction / (1 - self.sample.fraction)
@@ -236,7 +243,7 @@ class _Assembly:
 
     def _journalist(self) -> Measure:
         """1 over the size that the smallest class has: likely, at most, at least."""
-        weights = np.ones(self.sample.classes)
+        weights = self.sample.each.astype(np.float64)
         likely, sure, possible = np.log(2.0), -np.log(0.05), -np.log(0.95)
         size = int(self.sample.sizes.min())
         ends: dict[float, float] = {}

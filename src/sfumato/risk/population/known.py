@@ -78,6 +78,7 @@ def known_population(
         one_to_one=matches(own, sizes.astype(float)),
         free=matches(own, sizes.astype(float), one_to_one=False),
         inverse_sizes=inverse,
+        class_records=summary.records,
         class_of=class_of,
         uniques_by_model={},
         check=None,

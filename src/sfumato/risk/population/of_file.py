@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import secrets
+from dataclasses import replace
+from math import prod
 
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.core.errors import InputError
-from sfumato.engines.embedded.counts import group
+from sfumato.engines.embedded.counts import LARGEST_SPACE, group
 from sfumato.risk.classes import ClassSummary
 from sfumato.risk.population.estimate import Estimator
 from sfumato.risk.population.estimated import estimated_population
@@ -69,23 +71,61 @@ def population_of_file(
     if seed is None:
         seed = secrets.randbits(32)
     weighted, between = _weights(table, class_of, summary, weights)
-    persons = _persons(table, given, weighted, summary)
     n = int(summary.persons.sum())
+    persons = _persons(table, given, weighted, n)
     quasi = table.quasi_identifiers
     keys = np.column_stack([column.codes[summary.first_row] + 1 for column in quasi])
+    domains = tuple(column.domain.size + 1 for column in quasi)
+    order = order_of_keys(keys, domains)
     sample = SampleClasses(
-        sizes=summary.persons,
-        population=max(round(persons * n / table.persons), n),
-        keys=keys.astype(np.int32),
-        domains=tuple(column.domain.size + 1 for column in quasi),
-        weighted=weighted,
+        sizes=summary.persons[order],
+        population=population_in_classes(persons, n, table.persons),
+        keys=keys[order].astype(np.int32),
+        domains=domains,
+        weighted=None if weighted is None else weighted[order],
     )
     chosen: Estimator = estimator_named(estimator, tuple(column.name for column in quasi))
     if estimator == AUTO:
         chosen = Weighted(between)
-    return estimated_population(
-        summary, class_of, sample, persons, chosen, threshold, seed, auto=estimator == AUTO
+    found = estimated_population(
+        summary.records[order], sample, persons, chosen, threshold, seed, auto=estimator == AUTO
     )
+    inverse = np.empty(len(order))
+    inverse[order] = found.inverse_sizes
+    return replace(found, inverse_sizes=inverse, class_records=summary.records, class_of=class_of)
+
+
+def order_of_keys(keys: Codes, domains: tuple[int, ...]) -> npt.NDArray[np.int64]:
+    """The classes by their keys, ascending: the order in which every engine's estimators see them.
+
+    Parameters
+    ----------
+    keys
+        Code of every quasi-identifier in every class, shape (classes, quasi-identifiers).
+    domains
+        Number of codes of each quasi-identifier.
+    """
+    if prod(domains) > LARGEST_SPACE:
+        return np.lexsort(keys.T[::-1])
+    packed = np.zeros(len(keys), dtype=np.int64)
+    for codes, size in zip(keys.T, domains, strict=True):
+        packed = packed * size + codes
+    return np.argsort(packed, kind="stable")
+
+
+def population_in_classes(persons: int, held: int, of_file: int) -> int:
+    """N, each person counted in as many classes as the file's persons are in.
+
+    Parameters
+    ----------
+    persons
+        Number of persons of the population.
+    held
+        Number of persons of the file, each counted in every class that they are in.
+    of_file
+        Number of persons of the file.
+    """
+    return max(round(persons * held / of_file), held)
 
 
 def _weights(
@@ -102,21 +142,38 @@ def _weights(
     return weighted, share_between(of_pair, mean)
 
 
-def _persons(table: Table, given: Given, weighted: Floats | None, summary: ClassSummary) -> int:
+def _persons(table: Table, given: Given, weighted: Floats | None, held: int) -> int:
     """N, in persons."""
+    if weighted is None:
+        return population_size(given, table.persons)
+    persons = float(weighted.sum()) * table.persons / held
+    return max(_at_most("parameter weights", persons), table.persons)
+
+
+def population_size(given: Given, persons: int) -> int:
+    """N, in persons, from a number or a sampling fraction.
+
+    Parameters
+    ----------
+    given
+        One of the two.
+    persons
+        Number of persons of the file.
+
+    Raises
+    ------
+    InputError
+        If the population is smaller than the file, or larger than any.
+    """
     if given.fraction is not None:
-        return _at_most("parameter fraction", table.persons / given.fraction)
-    if weighted is not None:
-        shown = int(summary.persons.sum())
-        persons = float(weighted.sum()) * table.persons / shown
-        return max(_at_most("parameter weights", persons), table.persons)
+        return _at_most("parameter fraction", persons / given.fraction)
     size = given.size or 0
-    if size < table.persons:
+    if size < persons:
         raise InputError(
             "parameter population",
             "must have at least as many persons as the file",
             found="fewer",
-            accepted=f"{table.persons:,} or more",
+            accepted=f"{persons:,} or more",
         )
     return size
 

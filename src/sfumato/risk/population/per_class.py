@@ -44,7 +44,7 @@ class PerClass:
         self._sample = sample
         self._ratio = (1 - sample.fraction) / sample.fraction
         expected = _independent(sample)
-        intercept, slope, self._spread = _fitted(sample.sizes, expected)
+        intercept, slope, self._spread = _fitted(sample, expected)
         self._predictor = intercept + slope * expected
         self._odds = logit(np.clip(self._matches(), EDGE, 1 - EDGE))
 
@@ -53,7 +53,7 @@ class PerClass:
         aim = min(marketer * self._sample.n, self._sample.classes * (1 - EDGE))
 
         def missing(shift: float) -> float:
-            return float(expit(self._odds + shift).sum()) - aim
+            return self._sample.total(expit(self._odds + shift)) - aim
 
         return float(brentq(missing, -60.0, 60.0, xtol=1e-10))
 
@@ -79,7 +79,7 @@ class PerClass:
 
     def _matches(self) -> Floats:
         """Expected matches f_j E[1/F_j | f_j] of the fitted regression."""
-        matches = np.full(self._sample.classes, self._sample.fraction)
+        matches = np.full(len(self._sample.sizes), self._sample.fraction)
 
         def table(own: int, rates: Floats) -> Floats:
             inverse = poisson(np.full(rates.size, own), (rates * self._ratio).ravel())
@@ -105,17 +105,18 @@ class PerClass:
 def _independent(sample: SampleClasses) -> Floats:
     """Logarithm of each class's expected size were the quasi-identifiers independent."""
     if sample.keys is None:
-        return np.zeros(sample.classes)
+        return np.zeros(len(sample.sizes))
     expected = np.full(sample.classes, np.log(sample.n))
     for codes in sample.keys.T:
         expected += np.log(np.bincount(codes, sample.sizes)[codes] / sample.n)
     return expected
 
 
-def _fitted(sizes: Ints, expected: Floats) -> tuple[float, float, float]:
+def _fitted(sample: SampleClasses, expected: Floats) -> tuple[float, float, float]:
     """Intercept, slope and spread of the regression, by maximum likelihood."""
-    step = max(1, len(sizes) // FITTED)
-    sizes, expected = np.minimum(sizes[::step], LARGEST), expected[::step]
+    step = max(1, len(sample.sizes) // FITTED)
+    sizes, expected = np.minimum(sample.sizes[::step], LARGEST), expected[::step]
+    shares = sample.each[::step] / sample.each[::step].sum()
     factorials = gammaln(sizes + 1.0)[:, None]
 
     def loss(parameters: Floats) -> float:
@@ -124,7 +125,8 @@ def _fitted(sizes: Ints, expected: Floats) -> tuple[float, float, float]:
         log = np.clip(log, -60.0, 30.0)
         likely = np.exp(sizes[:, None] * log - np.exp(log) - factorials) @ WEIGHTS
         seen = -np.expm1(-np.exp(log)) @ WEIGHTS
-        return float(-np.log(np.maximum(likely, 1e-300) / np.maximum(seen, 1e-300)).mean())
+        each = np.log(np.maximum(likely, 1e-300) / np.maximum(seen, 1e-300))
+        return -float(each @ shares)
 
     start = np.array([0.0, 0.5 if np.ptp(expected) else 0.0, 0.0])
     options = {"xatol": 1e-2, "fatol": 1e-6, "maxiter": 150}

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
 from sfumato.risk import render
 from sfumato.risk.population.matches import MatchDistribution
@@ -51,8 +52,10 @@ class PopulationRisk:
         may be; given the F_j, or 1 over the estimates of 1 / F_j.
     inverse_sizes
         1 / F_j, or its estimate, of each class; shape (classes,).
+    class_records
+        Number of records of each class; shape (classes,).
     class_of
-        Class of each record; shape (records,).
+        Class of each record; shape (records,); ``None`` where a cluster measured.
     uniques_by_model
         Population uniques of the whole population by the models of other tools; why a model
         has no value, where it has none. Empty where the population is known.
@@ -77,7 +80,8 @@ class PopulationRisk:
     one_to_one: MatchDistribution
     free: MatchDistribution
     inverse_sizes: Floats
-    class_of: npt.NDArray[np.int32]
+    class_records: npt.NDArray[np.int64]
+    class_of: npt.NDArray[np.int32] | None
     uniques_by_model: Mapping[str, float | str]
     check: SubsampleCheck | None
     path: tuple[str, ...]
@@ -85,7 +89,19 @@ class PopulationRisk:
 
     @property
     def record_risks(self) -> Floats:
-        """1 / F_j, or its estimate, of each record's class, in the file's order."""
+        """1 / F_j, or its estimate, of each record's class, in the file's order.
+
+        Raises
+        ------
+        InputError
+            If a cluster measured, whose records have no order.
+        """
+        if self.class_of is None:
+            raise InputError(
+                "the risk of each record",
+                "must be asked of the embedded engine",
+                found="an assessment made on Spark",
+            )
         risks: Floats = self.inverse_sizes[self.class_of]
         return risks
 

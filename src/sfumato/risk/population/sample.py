@@ -18,6 +18,9 @@ Floats = npt.NDArray[np.float64]
 class SampleClasses:
     """The equivalence classes of a sample, in persons.
 
+    Where there are too many of them for one machine, each entry stands for all classes of one
+    size, as often as ``times`` says; then there are no keys.
+
     Attributes
     ----------
     sizes
@@ -33,6 +36,8 @@ class SampleClasses:
     weighted
         Sum over the persons of a class of their sampling weights, shape (classes,): an
         estimate of F_j; ``None`` where everybody was drawn with the same probability.
+    times
+        Number of classes that each entry of ``sizes`` stands for; ``None`` for one each.
 
     Raises
     ------
@@ -45,6 +50,7 @@ class SampleClasses:
     keys: npt.NDArray[np.int32] | None = None
     domains: tuple[int, ...] = ()
     weighted: Floats | None = None
+    times: Ints | None = None
 
     def __post_init__(self) -> None:
         if not len(self.sizes):
@@ -60,12 +66,26 @@ class SampleClasses:
     @cached_property
     def n(self) -> int:
         """Number of persons of the sample, counted once in each class that they are in."""
-        return int(self.sizes.sum())
+        return int(self.sizes.sum() if self.times is None else self.sizes @ self.times)
 
     @property
     def classes(self) -> int:
         """d, the number of classes of the sample."""
-        return len(self.sizes)
+        return len(self.sizes) if self.times is None else int(self.times.sum())
+
+    @cached_property
+    def each(self) -> Ints:
+        """Number of classes that each entry of ``sizes`` stands for; shape (classes,)."""
+        return np.ones(len(self.sizes), dtype=np.int64) if self.times is None else self.times
+
+    @cached_property
+    def alone(self) -> int:
+        """f_1, the number of persons who are alone in their class of the sample."""
+        return int(self.each[self.sizes == 1].sum())
+
+    def total(self, values: Floats) -> float:
+        """The sum over classes of a value of each entry."""
+        return float(values.sum() if self.times is None else values @ self.times)
 
     @property
     def fraction(self) -> float:
@@ -75,5 +95,37 @@ class SampleClasses:
     @cached_property
     def counts_of_sizes(self) -> tuple[Ints, Ints]:
         """The class sizes i that occur, ascending, and the number of classes f_i of each."""
-        sizes, classes = np.unique(self.sizes, return_counts=True)
-        return sizes, classes.astype(np.int64)
+        return counts_of(self.sizes, self.times)
+
+
+def counts_of(sizes: Ints, times: Ints | None) -> tuple[Ints, Ints]:
+    """The sizes that occur, ascending, and how often each does.
+
+    Parameters
+    ----------
+    sizes
+        Sizes of classes.
+    times
+        Number of classes that each stands for; ``None`` for one each.
+    """
+    if times is None:
+        own, classes = np.unique(sizes, return_counts=True)
+        return own, classes.astype(np.int64)
+    own, place = np.unique(sizes, return_inverse=True)
+    classes = np.zeros(len(own), dtype=np.int64)
+    np.add.at(classes, place, times)
+    return own, classes
+
+
+def most_shown(size: int, fraction: float) -> int:
+    """The most persons of a class that a sample shows.
+
+    Parameters
+    ----------
+    size
+        Persons of the class in the population.
+    fraction
+        The sampling fraction.
+    """
+    mean = size * fraction
+    return min(size, int(mean + 8 * np.sqrt(mean) + 20))

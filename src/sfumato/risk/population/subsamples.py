@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
+from scipy.stats import binom
 
 from sfumato.risk.population.estimate import EstimationFailedError, Estimator
-from sfumato.risk.population.sample import SampleClasses
+from sfumato.risk.population.sample import SampleClasses, counts_of, most_shown
 
 Floats = npt.NDArray[np.float64]
 
@@ -62,10 +63,9 @@ def check_on_subsamples(
         return None
     errors = []
     for _ in range(repeats):
-        drawn = rng.multivariate_hypergeometric(sample.sizes, persons, method="marginals")
-        realised = float((drawn / sample.sizes).sum()) / persons
+        drawn, realised = _drawn(sample, persons, rng)
         try:
-            found = estimator.estimate(_shown(sample, drawn), rng)
+            found = estimator.estimate(drawn, rng)
         except EstimationFailedError:
             continue
         errors.append(float(np.log(found.marketer / realised)))
@@ -74,12 +74,41 @@ def check_on_subsamples(
     return SubsampleCheck(len(errors), float(np.mean(errors)), float(np.std(errors)))
 
 
-def _shown(sample: SampleClasses, drawn: npt.NDArray[np.int64]) -> SampleClasses:
+def _drawn(
+    sample: SampleClasses, persons: int, rng: np.random.Generator
+) -> tuple[SampleClasses, float]:
+    """A subsample of so many persons, or about as many, and its realised λ."""
+    if sample.times is not None:
+        return _thinned(sample, sample.times, rng)
+    drawn = rng.multivariate_hypergeometric(sample.sizes, persons, method="marginals")
     shown = drawn > 0
-    return replace(
+    subsample = replace(
         sample,
         sizes=drawn[shown],
         population=sample.n,
         keys=None if sample.keys is None else sample.keys[shown],
         weighted=None,
     )
+    return subsample, float((drawn / sample.sizes).sum()) / persons
+
+
+def _thinned(
+    sample: SampleClasses, times: npt.NDArray[np.int64], rng: np.random.Generator
+) -> tuple[SampleClasses, float]:
+    """Where only the numbers of classes of each size are known: every person with a chance π."""
+    parts, matches = [], 0.0
+    for size, number in zip(sample.sizes.tolist(), times.tolist(), strict=True):
+        top = most_shown(size, sample.fraction)
+        if number > top:
+            chances = binom.pmf(np.arange(top + 1), size, sample.fraction)
+            counts = rng.multinomial(number, chances / chances.sum())
+            sizes = np.flatnonzero(counts)
+            counts = counts[sizes]
+        else:
+            drawn = rng.binomial(size, sample.fraction, size=number)
+            sizes, counts = np.unique(drawn, return_counts=True)
+        matches += float(sizes @ counts) / size
+        parts.append((sizes[sizes > 0], counts[sizes > 0].astype(np.int64)))
+    sizes, often = counts_of(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+    subsample = replace(sample, sizes=sizes, population=sample.n, times=often)
+    return subsample, matches / subsample.n

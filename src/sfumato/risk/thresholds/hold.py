@@ -126,7 +126,7 @@ def _measures(risk: Risk, threshold: Threshold) -> tuple[str, ...]:
 def _found(risk: Risk, measure: str, above: float | None) -> list[_Found]:
     part = KINDS[measure].part
     if measure == AT_RISK and above is not None:
-        return [_Found(_share_above(risk, above))]
+        return [_Found(risk.shape.share_above(above))]
     if part is Part.SENSITIVE:
         return _of_attributes(risk, measure)
     holder: Any = {
@@ -164,10 +164,3 @@ def _number(value: Measure | float, attribute: str = "") -> _Found:
     if isinstance(value, Measure):
         return _Found(value.value, attribute, value.low, value.high, value.estimator)
     return _Found(float(value), attribute)
-
-
-def _share_above(risk: Risk, above: float) -> float:
-    """Share of the records in classes with 1/persons above a risk."""
-    summary = risk.summary
-    at_risk = 1.0 / summary.persons > above
-    return float(summary.records[at_risk].sum()) / int(summary.records.sum())

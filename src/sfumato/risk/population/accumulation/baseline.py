@@ -29,10 +29,11 @@ def cell_probabilities(sample: SampleClasses, rng: np.random.Generator) -> Float
     that tell nothing are independent. Without keys the classes count as the values of a single
     quasi-identifier. Shape (`DRAWS`,). O(classes x quasi-identifiers^2).
     """
-    if sample.keys is None:
-        keys = np.arange(sample.classes, dtype=np.int32)[:, None]
-    else:
-        keys = sample.keys
+    keys = sample.keys
+    if keys is None:
+        margin = Margin(np.arange(len(sample.sizes)), sample.sizes, sample.times)
+        drawn = margin.draw(DRAWS, rng)
+        return np.exp(np.maximum(margin.log_probability(drawn, rng), LEAST))
     margins = [Margin(codes, sample.sizes) for codes in keys.T]
     some = slice(None, None, 1 + sample.classes // LEARNT)
     codes: dict[int, Ints] = {}

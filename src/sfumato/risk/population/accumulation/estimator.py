@@ -61,7 +61,7 @@ def known(sample: SampleClasses, name: str) -> Estimate:
     name
         The estimator's name.
     """
-    alone = float((sample.sizes == 1).sum())
+    alone = float(sample.alone)
     return Estimate(
         estimator=name,
         marketer=sample.classes / sample.n,
@@ -76,7 +76,7 @@ def _estimate(sample: SampleClasses, reach: Reach, name: str) -> Estimate:
     fraction = sample.fraction
     most = sample.classes + sample.population - sample.n
     classes = float(np.clip(reach.classes[0], sample.classes, most))
-    alone = float((sample.sizes == 1).sum())
+    alone = float(sample.alone)
     matches = min(fraction * (classes - sample.classes) / (1 - fraction), alone)
     marketer = classes / sample.population
     return Estimate(

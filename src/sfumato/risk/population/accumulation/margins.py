@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.risk.population.accumulation.mixture import LARGEST, fit_mixture
+from sfumato.risk.population.sample import counts_of
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -32,15 +33,21 @@ class Margin:
         Value of each class, shape (classes,).
     sizes
         Persons of each class, shape (classes,).
+    times
+        Number of values that each code stands for; ``None`` for one each.
     """
 
-    def __init__(self, codes: npt.NDArray[np.integer], sizes: Ints) -> None:
+    def __init__(
+        self, codes: npt.NDArray[np.integer], sizes: Ints, times: Ints | None = None
+    ) -> None:
         self.persons = np.bincount(codes, sizes).astype(np.int64)
-        self._total = float(self.persons.sum())
+        self._times = np.ones(self.values, dtype=np.int64) if times is None else times
+        self._total = float(self.persons @ self._times)
         self._mass = self.persons.astype(float)
         self._unseen = 0.0
         self._log_rates: Floats | None = None
-        shown, counts = np.unique(self.persons[self.persons > 0], return_counts=True)
+        some = self.persons > 0
+        shown, counts = counts_of(self.persons[some], self._times[some])
         alone = counts[0] if shown[0] == 1 else 0
         if alone >= RARE * self._total and self._total > FEW:
             self._mix(shown, counts.astype(float))
@@ -52,7 +59,7 @@ class Margin:
 
     def draw(self, count: int, rng: np.random.Generator) -> Ints:
         """The values of persons drawn at random, `UNSEEN` among them; shape (count,)."""
-        chances = np.append(self._mass, self._unseen)
+        chances = np.append(self._mass * self._times, self._unseen)
         codes = rng.choice(len(chances), count, p=chances / chances.sum())
         return np.where(codes == self.values, UNSEEN, codes).astype(np.int64)
 
@@ -86,4 +93,4 @@ class Margin:
         few = (self.persons > 0) & (self.persons <= LARGEST)
         self._mass[few] = rate[self._row[self.persons[few]]]
         self._unseen = max(mixture.classes - float(counts[small].sum()), 0.0) * float(rate[0])
-        self._total = float(self._mass.sum()) + self._unseen
+        self._total = float(self._mass @ self._times) + self._unseen

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from scipy.stats import binom
 
 from sfumato.risk.population.accumulation.mixture import LARGEST, Mixture, fit_mixture
-from sfumato.risk.population.sample import SampleClasses
+from sfumato.risk.population.sample import SampleClasses, counts_of, most_shown
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -23,7 +23,7 @@ EXACT = 600
 RATIO = 1.05
 """Ratio of neighbouring sizes beyond."""
 DRAWN = 100_000
-"""Classes that are drawn for those that the sample does not show; each may stand for several."""
+"""Classes that are drawn for those of one size, or not shown; each may stand for several."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ def resampled(sample: SampleClasses, rng: np.random.Generator) -> Resampled:
     """
     fraction = sample.fraction
     members, numbers = _population(sample, rng)
-    reach = [_reach(size, fraction) for size in members.tolist()]
+    reach = [most_shown(size, fraction) for size in members.tolist()]
     counts = np.zeros((max(reach, default=0) + 1, SAMPLES))
     matches = np.zeros(SAMPLES)
     for size, number, top in zip(members.tolist(), numbers.tolist(), reach, strict=True):
@@ -70,7 +70,8 @@ def resampled(sample: SampleClasses, rng: np.random.Generator) -> Resampled:
         drawn = rng.multinomial(number, chances / chances.sum(), size=SAMPLES)
         counts[: top + 1] += drawn.T
         matches += drawn @ own / size
-    large, held = np.unique(sample.sizes[sample.sizes > LARGEST], return_counts=True)
+    known, held = sample.counts_of_sizes
+    large, held = known[known > LARGEST], held[known > LARGEST]
     sizes = np.concatenate([np.arange(1, len(counts)), large])
     always = np.repeat(held[:, None].astype(float), SAMPLES, axis=1)
     counts = np.concatenate([counts[1:], always])
@@ -78,12 +79,6 @@ def resampled(sample: SampleClasses, rng: np.random.Generator) -> Resampled:
     persons = sizes @ counts
     some = persons > 0
     return Resampled(sizes, counts[:, some], matches[some] / persons[some])
-
-
-def _reach(size: int, fraction: float) -> int:
-    """The most persons of a class that a sample shows."""
-    mean = size * fraction
-    return min(size, int(mean + 8 * np.sqrt(mean) + 20))
 
 
 def _population(sample: SampleClasses, rng: np.random.Generator) -> tuple[Ints, Ints]:
@@ -98,11 +93,14 @@ def _population(sample: SampleClasses, rng: np.random.Generator) -> tuple[Ints, 
     mixture = fit_mixture(sizes, counts.astype(float))
     rates = np.exp(mixture.log_rates)
     ratio = (1 - sample.fraction) / sample.fraction
-    members = []
+    parts = []
     for size, count, chances in zip(sizes, counts, mixture.posterior(sizes), strict=True):
-        own = rates[rng.choice(len(chances), count, p=chances)]
-        members.append(size + rng.poisson(np.minimum(own * ratio, 1e15)))
-    seen, numbers = np.unique(_rounded(np.concatenate(members)), return_counts=True)
+        drawn = min(int(count), DRAWN)
+        own = rates[rng.choice(len(chances), drawn, p=chances)]
+        members = _rounded(size + rng.poisson(np.minimum(own * ratio, 1e15)))
+        found, often = np.unique(members, return_counts=True)
+        parts.append((found, np.round(often * (count / drawn)).astype(np.int64)))
+    seen, numbers = counts_of(*(np.concatenate(each) for each in zip(*parts, strict=True)))
     unseen, others = _unseen(mixture, rates, ratio, sample.population, rng)
     return np.concatenate([seen, unseen]), np.concatenate([numbers, others])
 

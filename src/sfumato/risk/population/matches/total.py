@@ -16,6 +16,7 @@ from sfumato.risk.population.matches.one_class import (
     generating_less_one,
 )
 
+Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Complexes = npt.NDArray[np.complex128]
 
@@ -40,6 +41,8 @@ def matches(
     sizes: npt.NDArray[np.integer] | Floats,
     population_sizes: npt.NDArray[np.integer] | Floats,
     one_to_one: bool = True,
+    *,
+    times: npt.NDArray[np.int64] | None = None,
 ) -> MatchDistribution:
     """The distribution of the number of correct matches, with its mean Σ f/F (Theorem 1).
 
@@ -62,6 +65,8 @@ def matches(
         F, at least f; whole numbers where they are known, shape (classes,).
     one_to_one
         Whether no two records of a class go to the same person.
+    times
+        Number of classes that each entry stands for, shape (classes,); ``None`` for one each.
 
     Returns
     -------
@@ -76,15 +81,18 @@ def matches(
     small, large = _checked(sizes, population_sizes)
     means = class_means(small, large)
     variances = class_variances(small, large, one_to_one)
+    each = np.ones(len(small), dtype=np.int64) if times is None else times
     open_ = large > 1
-    sure = int(len(small) - np.count_nonzero(open_))
-    low, high = _window(means[open_], variances[open_], int(small[open_].sum()))
+    sure = int(each[~open_].sum())
+    most = int((small * each)[open_].sum())
+    low, high = _window(means[open_], variances[open_], each[open_], most)
     length = next_fast_len(high - low + 1, real=True)
-    transform = _transform(_groups(small[open_], large[open_]), low, length, one_to_one)
+    groups = _groups(small[open_], large[open_], each[open_])
+    transform = _transform(groups, low, length, one_to_one)
     found = irfft(transform, length)
     return MatchDistribution(
-        mean=float(means.sum()),
-        variance=float(variances.sum()),
+        mean=float((means * each).sum()),
+        variance=float((variances * each).sum()),
         low=low + sure,
         probabilities=np.clip(found[: high - low + 1], 0.0, 1.0),
     )
@@ -116,22 +124,22 @@ def _checked(
     return small, large
 
 
-def _window(means: Floats, variances: Floats, most: int) -> tuple[int, int]:
+def _window(means: Floats, variances: Floats, times: Ints, most: int) -> tuple[int, int]:
     """The first and the last count that matter, F = 1 left out."""
-    mean = float(means.sum())
-    squares = float((variances + means * means).sum())
+    mean = float((means * times).sum())
+    squares = float(((variances + means * means) * times).sum())
     below = np.sqrt(2 * _TAIL * squares)
     above = _TAIL / 3 + np.sqrt((_TAIL / 3) ** 2 + 2 * _TAIL * mean)
     return max(0, int(np.floor(mean - below))), min(most, int(np.ceil(mean + above)))
 
 
-def _groups(sizes: Floats, population_sizes: Floats) -> _Groups:
+def _groups(sizes: Floats, population_sizes: Floats, times: Ints) -> _Groups:
     order = np.lexsort((population_sizes, sizes))
-    sizes, population_sizes = sizes[order], population_sizes[order]
+    sizes, population_sizes, times = sizes[order], population_sizes[order], times[order]
     new = np.ones(len(sizes), dtype=np.bool_)
     new[1:] = (np.diff(sizes) != 0) | (np.diff(population_sizes) != 0)
     first = np.flatnonzero(new)
-    counts = np.diff(np.append(first, len(sizes)))
+    counts = np.add.reduceat(times, first) if len(first) else times
     return _Groups(sizes[first], population_sizes[first], counts.astype(np.float64))
 
 

@@ -40,10 +40,10 @@ def from_inverse_sizes(
     every = np.broadcast_to(np.asarray(alone, dtype=np.float64), unique.shape)
     return Estimate(
         estimator=name,
-        marketer=float(sample.sizes @ inverse_sizes) / sample.n,
+        marketer=float((sample.each * sample.sizes) @ inverse_sizes) / sample.n,
         class_count=class_count,
-        population_uniques=float(every[unique].sum()),
-        unique_matches=float(inverse_sizes[unique].sum()),
+        population_uniques=float((every * sample.each)[unique].sum()),
+        unique_matches=float((inverse_sizes * sample.each)[unique].sum()),
         inverse_sizes=inverse_sizes,
         path=path,
     )

@@ -127,6 +127,6 @@ def gamma(sample: SampleClasses, classes: float) -> tuple[float, float]:
     """
     mean = sample.n / classes
     sizes = sample.sizes.astype(np.float64)
-    variance = float(sizes @ sizes) / classes - mean * mean
+    variance = float((sample.each * sizes) @ sizes) / classes - mean * mean
     scale = (variance / mean - 1) / sample.n
     return (1 / (classes * scale) if scale else float("inf")), scale

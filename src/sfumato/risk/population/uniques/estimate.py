@@ -58,7 +58,7 @@ class UniquesModel(Protocol):
 
 def sample_uniques(sample: SampleClasses) -> int:
     """f_1, the number of persons who are alone in their class of the sample."""
-    return int((sample.sizes == 1).sum())
+    return sample.alone
 
 
 def known_uniques(model: str, sample: SampleClasses) -> PopulationUniques | None:

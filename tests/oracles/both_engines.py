@@ -1,0 +1,86 @@
+"""The measures of both engines side by side."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pytest
+
+from sfumato.engines.embedded.counts import group
+from sfumato.risk.measures import measure_classes
+from sfumato.risk.on_spark.measure import measure_on_spark
+from sfumato.risk.result import Risk
+
+Columns = dict[str, npt.NDArray[Any]]
+THRESHOLD = 0.3
+
+
+def measured_here(columns: Columns, keys: Sequence[str], sensitive: Sequence[str]) -> Risk:
+    """What the embedded engine measures; ``person`` is the column of persons, if there is one."""
+    sizes = [int(columns[key].max()) + 1 for key in keys]
+    class_of, classes = group([columns[key].astype(np.int32) for key in keys], sizes)
+    person = columns.get("person", np.arange(len(class_of)))
+    _, number = np.unique(person, return_inverse=True)
+    codes = {name: columns[name].astype(np.int32) for name in sensitive}
+    return measure_classes(class_of, classes, number.astype(np.int32), codes, threshold=THRESHOLD)
+
+
+def measured_on_spark(frame: Any, columns: Columns, keys: Sequence[str], sensitive: Sequence[str]
+                      ) -> Risk:  # fmt: skip
+    """What Spark measures of a DataFrame with the same columns."""
+    return measure_on_spark(
+        frame,
+        keys,
+        "person" if "person" in columns else None,
+        {name: name for name in sensitive},
+        value_counts={name: frequencies(columns[name]) for name in sensitive},
+        threshold=THRESHOLD,
+    )
+
+
+def as_frame(spark: Any, columns: Columns) -> Any:
+    """The columns as a DataFrame."""
+    return spark.createDataFrame(pa.table(columns))
+
+
+def frequencies(codes: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """Records with each code, missing ones left out."""
+    return np.bincount(codes[codes >= 0], minlength=int(codes.max()) + 1)
+
+
+def check_same(here: Risk, there: Risk) -> None:
+    """All measures of both agree to 12 digits, and so do the distributions of their classes."""
+    own, other = here.to_json(), there.to_json()
+    for values in (own, other):
+        values.pop("positions", None)
+        values.pop("ran", None)
+    check_values(own, other)
+    one, two = here.shape, there.shape
+    for name in ("persons", "classes", "records", "gidr"):
+        assert getattr(one, name).tolist() == getattr(two, name).tolist(), name
+    assert {name: bins.tolist() for name, bins in one.gsar.items()} == {
+        name: bins.tolist() for name, bins in two.gsar.items()
+    }
+    (squares, records), (others, rest) = one.balance, two.balance
+    assert squares * rest**2 == others * records**2
+
+
+def check_values(here: Any, there: Any, name: str = "") -> None:
+    """Plain values agree, numbers to 12 digits."""
+    if isinstance(here, dict):
+        assert here.keys() == there.keys(), name
+        for key, value in here.items():
+            check_values(value, there[key], f"{name}.{key}")
+    elif isinstance(here, (list, tuple)):
+        assert len(here) == len(there), name
+        for at, (one, other) in enumerate(zip(here, there, strict=True)):
+            check_values(one, other, f"{name}[{at}]")
+    elif isinstance(here, float) and math.isfinite(here):
+        assert there == pytest.approx(here, rel=1e-12, abs=1e-14), name
+    else:
+        assert here == there, name

@@ -1,0 +1,225 @@
+"""Measures on Spark, against those of the embedded engine on the same table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute
+import pyarrow.parquet
+import pytest
+from oracles.both_engines import (
+    THRESHOLD,
+    Columns,
+    as_frame,
+    check_same,
+    check_values,
+    frequencies,
+    measured_here,
+    measured_on_spark,
+)
+
+from sfumato.core.errors import InputError
+from sfumato.engines.embedded.counts import group
+from sfumato.engines.spark import counts
+from sfumato.engines.spark.counts import OF_VALUES, Values, count_classes, value_column
+from sfumato.risk.on_spark.measure import measure_on_spark
+from sfumato.risk.on_spark.totals import totals_of
+from sfumato.risk.summary import summarize
+
+KEYS = ("a", "b")
+
+
+def table(seed: int, records: int, persons: int) -> Columns:
+    """Codes with missing ones; some persons have many records, some classes no value of ``t``."""
+    rng = np.random.default_rng(seed)
+    weight = rng.pareto(1.5, persons) + 0.1
+    a = rng.integers(-1, 6, records).astype(np.int32)
+    t = rng.integers(-1, 3, records).astype(np.int32)
+    return {
+        "person": rng.choice(persons, records, p=weight / weight.sum()),
+        "a": a,
+        "b": np.minimum(rng.geometric(0.4, records), 7).astype(np.int32) - 2,
+        "s": np.minimum(rng.geometric(0.3, records), 9).astype(np.int32) - 2,
+        "t": np.where(a == 3, -1, t).astype(np.int32),
+    }
+
+
+@pytest.mark.parametrize(
+    ("seed", "records", "persons", "sensitive"),
+    [(1, 400, 90, ("s", "t")), (2, 3000, 300, ("s",)), (3, 60, 60, ())],
+)
+def test_every_measure_is_that_of_the_embedded_engine(
+    spark: Any, seed: int, records: int, persons: int, sensitive: tuple[str, ...]
+) -> None:
+    columns = table(seed, records, persons)
+    here = measured_here(columns, KEYS, sensitive)
+    there = measured_on_spark(as_frame(spark, columns), columns, KEYS, sensitive)
+    check_same(here, there)
+    assert there.warnings
+    assert there.summary is None
+    assert there.k_where is there.g_balance.where is None
+
+
+def test_without_persons_every_record_is_one(spark: Any) -> None:
+    columns = table(4, 300, 50)
+    del columns["person"]
+    here = measured_here(columns, KEYS, ("s", "t"))
+    check_same(here, measured_on_spark(as_frame(spark, columns), columns, KEYS, ("s", "t")))
+
+
+def cases(seed: int, number: int) -> Columns:
+    """Many small tables in one, ``case`` telling which: one job of Spark for all of them."""
+    rng = np.random.default_rng(seed)
+    parts: list[Columns] = []
+    for case in range(number):
+        records, persons, values = rng.integers(1, [60, 13, 6])
+        weight = rng.pareto(rng.uniform(0.5, 4), persons) + 0.1
+        gone = rng.random(records) < rng.choice([0.0, 0.3, 0.9])
+        codes = rng.integers(0, values, records)
+        parts.append(
+            {
+                "case": np.full(records, case, dtype=np.int32),
+                "a": rng.integers(-1, rng.integers(1, 4), records).astype(np.int32),
+                "person": rng.choice(persons, records, p=weight / weight.sum()) + 5 * case,
+                "s": np.where(gone, -1, codes).astype(np.int32),
+                "t": np.minimum(rng.geometric(0.5, records), 3).astype(np.int32) - 1,
+            }
+        )
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def test_every_class_is_counted_right(spark: Any) -> None:
+    """Sums and extremes hide errors: here all numbers of some 400 classes of 150 tables."""
+    columns, keys = cases(5, 150), ("case", "a")
+    sizes = [int(columns[key].max()) + 1 for key in keys]
+    class_of, classes = group([columns[key] for key in keys], sizes)
+    codes = {name: columns[name] for name in ("s", "t")}
+    own = summarize(class_of, classes, columns["person"].astype(np.int32), codes)
+    values = [Values(name, frequencies(columns[name])) for name in codes]
+    frame = as_frame(spark, columns).repartition(3)
+    found = count_classes(frame, keys, "person", values).toArrow()
+    rows = dict(zip(zip(*(found[key].to_pylist() for key in keys), strict=True), range(classes),
+                    strict=True))  # fmt: skip
+    order = [rows[tuple(int(columns[key][row]) for key in keys)] for row in own.first_row]
+
+    def column(name: str) -> np.ndarray:
+        return found[name].to_numpy()[order]
+
+    for name, expected in {
+        counts.RECORDS: own.records,
+        counts.PERSONS: own.persons,
+        counts.SQUARES: own.squares,
+        counts.ROUGH_SQUARES: own.squares,
+        counts.LARGEST: own.largest,
+        counts.FEWEST: own.fewest_sharing,
+        counts.ALONE: own.alone,
+    }.items():
+        np.testing.assert_array_equal(column(name), expected, name)
+    np.testing.assert_allclose(column(counts.NUMBERS), own.count_risk_total, rtol=1e-12)
+    for place, name in enumerate(codes):
+        expected = {
+            "affiliation": own.affiliation[name],
+            "distinct": own.distinct[name],
+            "valued": own.valued[name],
+            "first": own.commonest[name][:, 0],
+            "second": own.commonest[name][:, 1],
+            "entropy": own.entropy[name],
+            "distance": own.distance[name],
+        }
+        assert set(expected) == set(OF_VALUES)
+        for what, numbers in expected.items():
+            got = column(value_column(place, what))
+            np.testing.assert_allclose(got, numbers, rtol=1e-12, atol=1e-14, err_msg=what)
+
+
+def test_partitions_and_order_of_records_change_nothing(spark: Any) -> None:
+    columns = table(6, 2000, 150)
+    order = np.random.default_rng(7).permutation(2000)
+    shuffled = {name: values[order] for name, values in columns.items()}
+    frames = [as_frame(spark, columns).coalesce(1), as_frame(spark, shuffled).repartition(8)]
+    one, eight = (measured_on_spark(frame, columns, KEYS, ("s",)) for frame in frames)
+    check_same(one, eight)
+
+
+def test_one_person_with_most_records_and_one_value_everywhere(spark: Any) -> None:
+    others = np.arange(1, 20_001)
+    person = np.concatenate([np.zeros(100_000, dtype=np.int64), others])
+    a = np.where(person > 0, person % 40, 0).astype(np.int32)
+    s = np.where(person % 100 == 99, 1, 0).astype(np.int32)
+    columns: Columns = {"person": person, "a": a, "s": s}
+    frame = as_frame(spark, columns).repartition(8)
+    there = measured_on_spark(frame, columns, ("a",), ("s",))
+    check_same(measured_here(columns, ("a",), ("s",)), there)
+    assert there.max_gidr.value == 100_000 / 100_500
+    assert there.shape.balance == (10**10 + 500, 100_500)
+
+
+def test_keys_and_persons_may_be_texts(spark: Any) -> None:
+    """The groups of Table 6b of paper 003: Ashley and Diana; Bob, Edward, Fred and Greg."""
+    rows = [("Ashley", "1", 0), ("Ashley", "1", 1), ("Diana", "1", 2), ("Diana", "1", 3),
+            ("Bob", None, 1), ("Edward", None, 4), ("Edward", None, 3), ("Fred", None, 4),
+            ("Greg", None, 2)]  # fmt: skip
+    names = ("person", "its age", "illness")
+    frame = spark.createDataFrame(pa.table(dict(zip(names, zip(*rows, strict=True), strict=True))))
+    there = measure_on_spark(
+        frame,
+        ["its age"],
+        "person",
+        {"illness": "illness"},
+        value_counts={"illness": np.array([1, 2, 2, 2, 2])},
+        threshold=0.2,
+    )
+    assert (there.classes, there.k, there.pid_k, there.persons) == (2, 4, 2, 6)
+    assert there.g_balance.value == 0.5
+    assert there.sensitive["illness"].h_affiliation.value == 0.5
+
+
+def test_squares_that_pass_64_bits(spark: Any) -> None:
+    """Σc² of a person with 4 billion records is null as an integer; the double beside it counts."""
+    own = {
+        counts.RECORDS: [5 * 10**9, 10], counts.PERSONS: [10**9 + 1, 2],
+        counts.SQUARES: [None, 58], counts.ROUGH_SQUARES: [1.6e19 + 1e9, 58.0],
+        counts.LARGEST: [4 * 10**9, 7], counts.FEWEST: [1, 1], counts.ALONE: [1, 2],
+        counts.NUMBERS: [2, 2],
+    }  # fmt: skip
+    found = totals_of(spark.createDataFrame(pa.table(own)), (), THRESHOLD)
+    assert found.least["g_balance"] == pytest.approx(0.36, rel=1e-9)
+    assert found.sums["records"] == 5 * 10**9 + 10
+    assert found.shape.persons.tolist() == [2, 10**9 + 1]
+
+
+def test_informs(spark: Any, shared_data: Any) -> None:
+    """95,140 records of 23,968 persons, with 540 values of an illness."""
+    folder = shared_data / "informs"
+    conditions = pa.parquet.read_table(folder / "conditions_2005.parquet")
+    people = pa.parquet.read_table(folder / "demographics_2005.parquet")
+    joined = conditions.join(people, "DUPERSID", join_type="inner", right_suffix="_right")
+    columns: Columns = {}
+    for name in ("DUPERSID", "DOBYY", "EDUCYEAR", "income", "poverty", "ICD9CODX"):
+        codes = pa.compute.dictionary_encode(joined[name]).combine_chunks().indices
+        columns[name] = codes.fill_null(-1).to_numpy().astype(np.int32)
+    columns["person"] = columns.pop("DUPERSID").astype(np.int64)
+    keys, sensitive = ("DOBYY", "EDUCYEAR", "income", "poverty"), ("ICD9CODX",)
+    there = measured_on_spark(as_frame(spark, columns), columns, keys, sensitive)
+    check_same(measured_here(columns, keys, sensitive), there)
+
+
+def test_bad_parameters_are_refused_before_work_starts() -> None:
+    options: dict[str, Any] = {"value_counts": {}}
+    with pytest.raises(InputError, match="parameter threshold"):
+        measure_on_spark(None, ["a"], None, {}, threshold=0, **options)
+    with pytest.raises(InputError, match="parameter keys"):
+        measure_on_spark(None, [], None, {}, threshold=0.2, **options)
+
+
+def test_an_empty_file_is_refused(spark: Any) -> None:
+    frame = as_frame(spark, {"a": np.empty(0, dtype=np.int32)})
+    with pytest.raises(InputError, match="at least one record"):
+        measure_on_spark(frame, ["a"], None, {}, value_counts={}, threshold=0.2)
+
+
+def test_the_comparison_can_fail() -> None:
+    with pytest.raises(AssertionError, match="k"):
+        check_values({"k": 1.0}, {"k": 1.0 + 1e-11})
