@@ -17,10 +17,10 @@ DATA ?= $(wildcard ../shared/data)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test check format bench docs dist study clean
+.PHONY: help demo test check format bench bench-spark docs dist study clean
 
 help: ## list these targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(STAMP)-demo ## a whole project: two clinics linked, reviewed, released, attacked, reported
 	@$(BIN)/sfumato demo
@@ -44,6 +44,11 @@ format: $(STAMP)-check ## format the code and mend what ruff can mend
 bench: $(STAMP)-bench ## times as ratios to a sort, to DuckDB and to other tools, on this machine
 	@$(MAKE) --no-print-directory $(PEERS)/.stamp || echo "the other tools cannot be installed here: left out"
 	@$(BIN)/python benchmarks/run.py
+
+bench-spark: $(STAMP)-bench-spark ## what Spark takes at 1 and 10 million records (SPARK_ARGS="--records 100000000")
+	@command -v java >/dev/null || { \
+	  echo "Spark needs Java 17 or newer; Debian has it as default-jre-headless." >&2; exit 1; }
+	@$(BIN)/python benchmarks/spark.py $(SPARK_ARGS)
 
 docs: $(STAMP)-check ## build the documentation in build/docs
 	@echo "documentation"
@@ -90,5 +95,6 @@ WANTS_test  := --editable '.[all]' --group test
 WANTS_check := --editable '.[all]' --group check
 WANTS_dist  := --group dist
 WANTS_bench := --editable '.[link,report]' --group bench
+WANTS_bench-spark := --editable '.[spark]' --group bench
 
 .PRECIOUS: $(STAMP)-%

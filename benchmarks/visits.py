@@ -24,7 +24,9 @@ SCHEMA = Schema(
 )
 
 
-def visits(records: int, diagnoses: int = 300, columns: int = 5) -> tuple[pa.Table, Schema]:
+def visits(
+    records: int, diagnoses: int = 300, columns: int = 5, *, seed: int = SEED, first: int = 0
+) -> tuple[pa.Table, Schema]:
     """So many visits in random order, and what their columns are.
 
     A patient has four visits on average, geometrically distributed. Age grows by up to three
@@ -39,8 +41,12 @@ def visits(records: int, diagnoses: int = 300, columns: int = 5) -> tuple[pa.Tab
         Number of different diagnoses.
     columns
         Number of quasi-identifiers; the five, and then further numbers of 1,000 values.
+    seed
+        What they are drawn with.
+    first
+        Number of the first patient, so that parts of a file have different ones.
     """
-    rng = np.random.default_rng(SEED)
+    rng = np.random.default_rng(seed)
     counts = np.minimum(rng.geometric(0.25, records // 3 + 10), 500)
     owner = np.repeat(np.arange(len(counts)), counts)[:records]
     person = rng.permutation(owner)
@@ -50,7 +56,7 @@ def visits(records: int, diagnoses: int = 300, columns: int = 5) -> tuple[pa.Tab
         return values.take(person)
 
     data = {
-        "patient": _texts([f"P{number:08d}" for number in range(persons)], person),
+        "patient": _texts([f"P{first + number:08d}" for number in range(persons)], person),
         "age": steady(rng.integers(0, 95, persons)) + rng.integers(0, 4, records),
         "zip": 1000 + steady(_weighted(rng, 800, persons)),
         "income": steady(rng.integers(0, 100_000, persons)),

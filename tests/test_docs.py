@@ -26,6 +26,8 @@ ELSEWHERE = {
 NOT_RUN = {
     "review": "20,000 persons, and a keyboard; tests/cli/test_review.py",
     "server": "a server's installation; tests/server/test_serve.py",
+    "spark": "a session; tests/release/on_spark and tests/cli/test_anonymize_on_spark.py",
+    "spark_clusters": "clusters of other people",
     "studies": "a minute each, with public data; tests/studies",
     "tune": "minutes of search; tests/pipeline/test_tune_command.py and howto/tune.md",
 }

@@ -74,6 +74,7 @@ def test_a_prediction_that_is_exceeded_ends_with_2(files: Path, run: Run) -> Non
     """The names are put back beside the released records, and a truth file says whose they are."""
     from sfumato.cli.attack.repeated import repeated_release
     from sfumato.core.progress import silent
+    from sfumato.release.content import ReleasedTable
     from sfumato.schema import load_schema
 
     release = repeated_release(
@@ -89,9 +90,8 @@ def test_a_prediction_that_is_exceeded_ends_with_2(files: Path, run: Run) -> Non
     ids = original.column("patient").take(rows)
     truth = pa.table({"row": pa.array(range(1, len(rows) + 1)), "person": ids})
     pa_csv.write_csv(truth, files / "truth.csv")
-    bad = replace(
-        release, table=release.table.append_column("who", original.column("name").take(rows))
-    )
+    named = release.table.append_column("who", original.column("name").take(rows))
+    bad = replace(release, content=ReleasedTable(named))
     (files / "bad").mkdir()
     bad.write(files / "bad" / "out.csv")
     done = run(

@@ -23,6 +23,7 @@ from sfumato.intruder.staging import matching
 from sfumato.intruder.staging.registry import ACTS
 from sfumato.release.anonymize import anonymize
 from sfumato.release.constraints import PidKAnonymity
+from sfumato.release.content import ReleasedTable
 from sfumato.release.result import Release
 from sfumato.schema import Schema
 from sfumato.semantics.linkage_anonymity import LinkageAnonymity
@@ -316,7 +317,7 @@ def test_what_is_refused(
 def test_a_release_of_a_path_needs_its_original(
     release: Release, paths: tuple[Path, Path, Path]
 ) -> None:
-    made = replace(release, original=None)
+    made = replace(release, content=ReleasedTable(release.table))
     with pytest.raises(InputError, match="parameter original must be given"):
         attack(made)
     register = {"register": paths[1], "truth": "same-order", "schema": SCHEMA}

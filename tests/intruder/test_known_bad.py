@@ -16,6 +16,7 @@ from sfumato.intruder.result import Attack
 from sfumato.intruder.staging import matching
 from sfumato.release.anonymize import anonymize
 from sfumato.release.constraints import MarketerRisk, PidKAnonymity
+from sfumato.release.content import ReleasedTable
 from sfumato.release.result import Release
 
 QUICK = ("exact", "multi_record", "inference", "row_order", "identifiers")
@@ -55,7 +56,9 @@ def test_the_honest_release_is_not_caught(release: Release) -> None:
 @pytest.mark.parametrize("name", ["name", "label"])
 def test_names_left_in(release: Release, original: pa.Table, name: str) -> None:
     left = original.column("name").take(pa.array(release.source_rows))
-    bad = replace(release, table=release.table.append_column(name, left))
+    bad = replace(
+        release, content=ReleasedTable(release.table.append_column(name, left), release.original)
+    )
     found = attack(bad, seed=1, attacks=QUICK)
     assert found.caught
     assert broken(found) == {"identifiers"}
@@ -67,7 +70,10 @@ def test_names_left_in(release: Release, original: pa.Table, name: str) -> None:
 def test_person_ids_left_in(release: Release, original: pa.Table) -> None:
     place = release.table.column_names.index("patient")
     ids = original.column("patient").take(pa.array(release.source_rows))
-    bad = replace(release, table=release.table.set_column(place, "patient", ids))
+    bad = replace(
+        release,
+        content=ReleasedTable(release.table.set_column(place, "patient", ids), release.original),
+    )
     assert "identifiers" in broken(attack(bad, seed=1, attacks=QUICK))
 
 
@@ -76,7 +82,9 @@ def test_exact_values_where_classes_were_promised(release: Release, original: pa
     for name in release.schema.quasi_identifiers:
         exact = original.column(name).take(pa.array(release.source_rows)).cast(pa.string())
         table = table.set_column(table.column_names.index(name), name, exact)
-    found = attack(replace(release, table=table), seed=1, attacks=QUICK)
+    found = attack(
+        replace(release, content=ReleasedTable(table, release.original)), seed=1, attacks=QUICK
+    )
     assert {"exact_free", "exact_one_to_one", "exact_surest"} <= broken(found)
 
 
@@ -132,7 +140,12 @@ def test_ranges_narrower_than_what_their_persons_have(release: Release) -> None:
     place = release.table.column_names.index("age")
     ages = release.table.column("age").to_pylist()
     low = [text.split("-")[0] for text in ages]
-    bad = replace(release, table=release.table.set_column(place, "age", pa.array(low)))
+    bad = replace(
+        release,
+        content=ReleasedTable(
+            release.table.set_column(place, "age", pa.array(low)), release.original
+        ),
+    )
     found = attack(bad, seed=1, attacks=QUICK)
     assert any("do not hold what is known of them" in warning for warning in found.warnings)
 
@@ -149,7 +162,7 @@ def test_slivers_in_which_few_of_the_register_fall() -> None:
     held = attack(honest, original=sample, register=everybody, seed=1, attacks=["exact"])
     assert broken(held) == set()
     assert held.claims.get("marketer").value <= 0.05  # type: ignore[union-attr]
-    slivers = replace(honest, table=_slivers(honest, sample))
+    slivers = replace(honest, content=ReleasedTable(_slivers(honest, sample), honest.original))
     found = attack(slivers, original=sample, register=everybody, seed=1, attacks=["exact"])
     assert {"exact_free", "exact_one_to_one"} <= broken(found)
     assert found.warnings == ()

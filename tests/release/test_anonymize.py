@@ -1,5 +1,6 @@
 """A release keeps what was asked, measured again by code that shares nothing with it."""
 
+import weakref
 from fractions import Fraction
 
 import numpy as np
@@ -407,3 +408,14 @@ def test_promises_that_do_not_fit_the_schema():
     plain = schema.model_copy(update={"sensitive": ()})
     with pytest.raises(InputError, match="needs a sensitive attribute"):
         sf.anonymize(table, plain, sf.LDiversity(2))
+
+
+def test_nobody_holds_the_persons_while_they_are_divided(monkeypatch):
+    def divided(table, owned, *_):
+        persons = weakref.ref(owned.pop())
+        assert persons() is None
+        raise InterruptedError
+
+    monkeypatch.setattr("sfumato.release.divide._partition", divided)
+    with pytest.raises(InterruptedError):
+        sf.anonymize(*worked_example(), sf.PidKAnonymity(2))

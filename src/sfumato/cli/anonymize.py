@@ -22,12 +22,13 @@ from sfumato.cli.options.constraints import (
     with_presets,
 )
 from sfumato.cli.options.output import (
-    MANIFEST,
     KeepOrder,
     Output,
     PseudonymKey,
     check_output,
+    check_output_on_spark,
     key_of,
+    manifest_beside,
 )
 from sfumato.cli.options.presence import PresenceHigh, PresenceLow, check_register, presence_of
 from sfumato.cli.options.presets import Presets, ThresholdsFile, chosen_presets
@@ -54,7 +55,16 @@ from sfumato.cli.options.requested import (
 )
 from sfumato.cli.options.suppression import CapRecords, CoarsenCounts, Suppress
 from sfumato.cli.output import print_json, progress_bar, say, warn
-from sfumato.cli.parameters import Data, Delimiter, Json, Report, SchemaFile, Seed, Threshold
+from sfumato.cli.parameters import (
+    DataOrUri,
+    Delimiter,
+    Engine,
+    Json,
+    Report,
+    SchemaFile,
+    Seed,
+    Threshold,
+)
 from sfumato.cli.population import Population, Register
 from sfumato.cli.process import keep_memory
 from sfumato.cli.requested import Options, release_requested
@@ -65,7 +75,7 @@ if TYPE_CHECKING:
 
 def anonymize(
     context: typer.Context,
-    data: Data,
+    data: DataOrUri,
     schema: SchemaFile,
     output: Output,
     g_balance: GBalance = None,
@@ -105,6 +115,7 @@ def anonymize(
     threshold: Threshold = 0.2,
     report: Report = None,
     delimiter: Delimiter = None,
+    engine: Engine = None,
     json: Json = False,
 ) -> None:
     """Release a file whose every equivalence class keeps the promises asked for.
@@ -117,9 +128,9 @@ def anonymize(
     if is_requested(context, policy) and policy is not None:
         release_requested(
             Options(
-                data=data,
+                data=Path(data),
                 schema=schema,
-                output=output,
+                output=Path(output),
                 report=report,
                 pseudonym_key=pseudonym_key,
                 policy=policy,
@@ -136,20 +147,26 @@ def anonymize(
             )
         )
         return
+    from sfumato.engines.choose import takes_spark
     from sfumato.release.anonymize import anonymize as release_file
     from sfumato.release.promises import held_against
     from sfumato.schema import load_schema
 
     presets = chosen_presets(preset, thresholds)
     declared = load_schema(schema)
-    check_output(output, declared, (data, schema, pseudonym_key, register))
+    earlier = None if repeat is None else manifest_of(context, repeat, pseudonym_key)
+    engine = engine if earlier is None else earlier.engine
+    inputs = (Path(data), schema, pseudonym_key, register)
+    if takes_spark(data, engine):
+        check_output_on_spark(output, declared, inputs)
+    else:
+        check_output(Path(output), declared, inputs)
     if report is not None:
         from sfumato.reports import check_report_path
 
         check_report_path(report)
-    if repeat is not None:
-        earlier = manifest_of(context, repeat, pseudonym_key)
-        check_same(earlier, data, declared)
+    if earlier is not None:
+        check_same(earlier, Path(data), declared)
         check_register(earlier, register)
         promises = earlier.constraints
         making = earlier.options.to_dict() | {"seed": earlier.seed}
@@ -192,13 +209,14 @@ def anonymize(
             population=population,
             pseudonym_key=key_of(pseudonym_key),
             delimiter=delimiter,
+            engine=engine,
             progress=progress,
         )
     release = held_against(release.write(output), presets)
     _hand_over(release, output, report, json=json)
 
 
-def _hand_over(release: Release, output: Path, report: Path | None, *, json: bool) -> None:
+def _hand_over(release: Release, output: str, report: Path | None, *, json: bool) -> None:
     """Write the report, print what was found, say where everything is."""
     if report is not None:
         from sfumato.reports import report as write_report
@@ -209,7 +227,7 @@ def _hand_over(release: Release, output: Path, report: Path | None, *, json: boo
         print_json(release.to_json())
     else:
         typer.echo(_summary(release))
-    say(f"Release:  {output}\nManifest: {output.with_name(MANIFEST)} (keep it inside)")
+    say(f"Release:  {output}\nManifest: {manifest_beside(output)} (keep it inside)")
     if report is not None:
         say(f"Report:   {report}")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 import sys
 import threading
@@ -16,7 +17,8 @@ _pressed = threading.Event()
 def remember_interrupts() -> Iterator[None]:
     """Remember Ctrl-C while the block runs, beside raising KeyboardInterrupt as usual.
 
-    What Python cannot raise, in a callback of a library, is not printed: it may hold data.
+    What Python cannot raise, in a callback of a library or another thread, is not printed, nor
+    what libraries log of an interrupt: it may hold data.
     """
     _pressed.clear()
     usual = signal.getsignal(signal.SIGINT) is signal.default_int_handler
@@ -25,14 +27,16 @@ def remember_interrupts() -> Iterator[None]:
         return
     signal.signal(signal.SIGINT, _remember)
     hook, sys.unraisablehook = sys.unraisablehook, _publishable
+    of_threads, threading.excepthook = threading.excepthook, _publishable
     try:
         yield
     finally:
-        sys.unraisablehook = hook
+        sys.unraisablehook, threading.excepthook = hook, of_threads
+        logging.disable(logging.NOTSET)
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def _publishable(unraisable: sys.UnraisableHookArgs) -> None:
+def _publishable(unraisable: sys.UnraisableHookArgs | threading.ExceptHookArgs) -> None:
     """Say the kind of an error that Python could not raise; a Ctrl-C is remembered anyway."""
     if not issubclass(unraisable.exc_type, KeyboardInterrupt):
         kind = unraisable.exc_type
@@ -41,6 +45,7 @@ def _publishable(unraisable: sys.UnraisableHookArgs) -> None:
 
 def _remember(_number: int, _frame: FrameType | None) -> None:
     _pressed.set()
+    logging.disable()
     raise KeyboardInterrupt
 
 

@@ -73,7 +73,7 @@ def _same(one: Path, other: Path) -> bool:
     try:
         return one.samefile(other)
     except OSError:
-        return False
+        return one == other
 
 
 @contextmanager

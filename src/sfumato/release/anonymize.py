@@ -6,17 +6,20 @@ import os
 import secrets
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from sfumato.core.errors import InputError
 from sfumato.core.progress import Progress, silent
 from sfumato.core.pseudonyms import check_key
+from sfumato.engines.choose import Engine, takes_spark
 from sfumato.release.coarsen_counts import Coarsening, promised
 from sfumato.release.coded_ends import check_ends
 from sfumato.release.constraints import Budget, Constraint, HAffiliation, LDiversity, TCloseness
 from sfumato.release.constraints.ordered import ordered_attributes
 from sfumato.release.make import make_release
 from sfumato.release.manifest import Manifest, file_sha256, schema_sha256, versions
+from sfumato.release.on_spark.refused import refuse_before_work
 from sfumato.release.options import Options
 from sfumato.release.population.known import check_population
 from sfumato.release.released import Form
@@ -26,6 +29,9 @@ from sfumato.risk.ranks import ranks_of
 from sfumato.schema import Schema, check_schema
 from sfumato.table.door import open_table
 from sfumato.table.table import Table
+
+if TYPE_CHECKING:
+    from sfumato.engines.spark.table import SparkTable
 
 SEED_BITS = 63
 
@@ -48,6 +54,7 @@ def anonymize(  # noqa: PLR0913
     seed: int | None = None,
     pseudonym_key: bytes | None = None,
     delimiter: str | None = None,
+    engine: str | None = None,
     progress: Progress = silent,
 ) -> Release:
     """Release a file so that every equivalence class keeps the promises.
@@ -103,6 +110,9 @@ def anonymize(  # noqa: PLR0913
         in every release; without it they are fresh and random.
     delimiter
         The separator of a CSV file; found by itself when not given.
+    engine
+        ``"embedded"`` reads the file into this process; ``"spark"`` leaves its records on a
+        cluster: see ``docs/spark.md``. Without it Spark is for DataFrames of PySpark.
     progress
         Told how far the work is.
 
@@ -128,6 +138,7 @@ def anonymize(  # noqa: PLR0913
     check_population(constraints, options, register=register is not None, population=population)
     _check_coarsening(options, constraints, pseudonym_key)
     _check_key(schema, pseudonym_key)
+    where = Engine.SPARK if takes_spark(data, engine) else Engine.EMBEDDED
     manifest = Manifest(
         options=options,
         constraints=constraints,
@@ -135,21 +146,53 @@ def anonymize(  # noqa: PLR0913
         keyed=pseudonym_key is not None,
         schema_sha256=schema_sha256(schema),
         population=population,
-        versions=versions(),
+        versions=versions(where),
+        engine=where,
     )
+    if where is Engine.SPARK:
+        refuse_before_work(schema, manifest, register)
+        return _on_spark(data, schema, manifest, pseudonym_key, delimiter, progress)
     table = open_table(data, schema, delimiter=delimiter, progress=progress)
     _check_names(table, options)
     check_ends(table, options)
     ranks_of(table, ordered_attributes(constraints, schema.sensitive))
-    if isinstance(data, (str, os.PathLike)):
-        manifest = replace(manifest, input_sha256=file_sha256(data))
+    manifest = replace(manifest, input_sha256=_sha256(data))
     everybody = None
     if register is not None:
         everybody = open_register(register, table.schema)
-        if isinstance(register, (str, os.PathLike)):
-            manifest = replace(manifest, register_sha256=file_sha256(register))
-    release = make_release(table, manifest, pseudonym_key, progress, everybody)
-    return replace(release, original=None if isinstance(data, (str, os.PathLike)) else data)
+        manifest = replace(manifest, register_sha256=_sha256(register))
+    return make_release(table, manifest, pseudonym_key, progress, everybody, _frame(data))
+
+
+def _on_spark(
+    data: Any,
+    schema: Schema,
+    manifest: Manifest,
+    key: bytes | None,
+    delimiter: str | None,
+    progress: Progress,
+) -> Release:
+    """Encode the file on the cluster, release it there, and leave nothing else behind."""
+    from sfumato.engines.spark.checkpoint import released
+    from sfumato.engines.spark.encode import open_on_spark
+    from sfumato.release.on_spark.make import make_release_on_spark
+
+    table = open_on_spark(data, schema, delimiter=delimiter, keep_source=True, progress=progress)
+    with released(table.frame):
+        _check_names(table, manifest.options)
+        manifest = replace(manifest, input_sha256=_sha256(data))
+        return make_release_on_spark(table, manifest, key, progress, _frame(data))
+
+
+def _frame(data: Any) -> Any:
+    """The dataframe that was passed in; ``None`` for a path."""
+    return None if isinstance(data, (str, os.PathLike)) else data
+
+
+def _sha256(data: Any) -> str:
+    """Hash of a file; an empty text of what is no file of this machine."""
+    is_file = isinstance(data, (str, os.PathLike)) and Path(data).is_file()
+    return file_sha256(data) if is_file else ""
 
 
 def _checked_seed(seed: object) -> int:
@@ -194,7 +237,7 @@ def _check_coarsening(
         )
 
 
-def _check_names(table: Table, options: Options) -> None:
+def _check_names(table: Table | SparkTable, options: Options) -> None:
     if options.values is not Form.BOUNDS:
         return
     for name in table.schema.quasi_identifiers:

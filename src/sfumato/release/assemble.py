@@ -68,7 +68,26 @@ def person_pseudonyms(table: Table, key: bytes | None, rng: np.random.Generator)
     if key is None:
         return from_texts(random_pseudonyms(table.persons, rng)).cast(pa.string())
     _, first = np.unique(table.person, return_index=True)
-    ids = table.source.column(table.schema.person).take(from_numpy(first))
+    return pseudonyms_of(table.source.column(table.schema.person).take(from_numpy(first)), key)
+
+
+def pseudonyms_of(ids: pa.Array | pa.ChunkedArray, key: bytes) -> pa.Array:
+    """The keyed pseudonym of each id: of its bytes, or of the text that it prints as.
+
+    Parameters
+    ----------
+    ids
+        Ids of any type that a person column may have.
+    key
+        The secret.
+
+    Raises
+    ------
+    InputError
+        If the key is too short.
+    """
+    if pa.types.is_floating(ids.type):
+        ids = pc.add(ids, pa.scalar(0.0, ids.type))  # -0.0 and 0.0 are one person
     if not is_bytes(ids.type):
         ids = pc.cast(ids, pa.string())
     return from_texts(keyed_pseudonyms(ids.to_pylist(), key)).cast(pa.string())

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sfumato.kernels import cuts
 from sfumato.release.persons import IndicatorAxis, OrderedAxis, PersonTable
 from sfumato.release.register.segments import Segments
-from sfumato.release.splits import Split, g_changes, split_keys
+from sfumato.release.splits import Split, g_changes, rounded, split_keys
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -136,7 +136,7 @@ def find_candidates(
     persons
         What is known of the persons.
     orders
-        One order of the persons per ordered axis (one in input order where there is none).
+        One order of the persons per ordered axis (one by tie where there is none).
     nodes
         The open nodes.
     split
@@ -156,12 +156,18 @@ def find_candidates(
 
 
 def ranked(candidates: Candidates, nodes: Nodes, split: Split) -> tuple[Candidates, Floats]:
-    """The candidates by node, then by the split's key, then by variance and axis."""
+    """The candidates by node, then by the split's key, then by variance and axis.
+
+    Keys and variances are compared after rounding to 11 significant digits. Of equal ones the
+    lower axis is first (the ordered ones before the indicators, each in the schema's order), and
+    then the lower column.
+    """
     records, squares = nodes.records[candidates.node], nodes.squares[candidates.node]
     change = g_changes(records, squares, candidates.left_records, candidates.left_squares)
     keys = split_keys(split, change, candidates.variance, candidates.width)
+    variance = rounded(candidates.variance)
     order = np.lexsort(
-        (candidates.column, candidates.axis, -candidates.variance, keys, candidates.node)
+        (candidates.column, candidates.axis, -variance, rounded(keys), candidates.node)
     )
     return candidates.take(order), keys[order]
 

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.core.progress import Progress, silent
+from sfumato.release.by_subtree import partition_by_subtree
 from sfumato.release.constraints import Budget, Constraint
 from sfumato.release.full_domain import Levels, recode, shown_at
-from sfumato.release.generalise import generalised
 from sfumato.release.loss import loss_space
 from sfumato.release.manifest import Manifest
 from sfumato.release.options import Cut, Recoding
@@ -20,13 +20,16 @@ from sfumato.release.partition import Partition
 from sfumato.release.persons import PersonTable, person_table
 from sfumato.release.population.known import Population
 from sfumato.release.population.persons import persons_of
-from sfumato.release.register.cells import Cells, cells_of
+from sfumato.release.register.cells import Cells
 from sfumato.release.released import Form
+from sfumato.release.released_error import beside_of, released_error
 from sfumato.release.result import TreeClasses
 from sfumato.release.search import search
+from sfumato.release.splits import rounded
+from sfumato.release.subtree import partition_of_persons
 from sfumato.release.suppression import suppress_for_others
 from sfumato.release.tree import grow
-from sfumato.release.utility.normalized_error import normalized_error
+from sfumato.release.upper import UPPER
 from sfumato.table.table import Table
 
 Codes = npt.NDArray[np.int32]
@@ -41,7 +44,7 @@ class Divided:
     rows
         Ascending rows of the divided table that remain.
     table, persons
-        The records that remain, and their persons.
+        The records that remain, and their persons: at least their numbers of records.
     class_of
         Class of each of them.
     classes
@@ -70,21 +73,27 @@ class Divided:
 
 def divide(
     table: Table,
-    persons: PersonTable,
+    owned: list[PersonTable],
     constraints: Sequence[Constraint],
     budgets: Sequence[Budget],
     manifest: Manifest,
     original_persons: int,
     *,
     population: Population | None = None,
+    upper: int = UPPER,
     progress: Progress = silent,
 ) -> Divided:
     """Divide the records as the manifest says; suppress up to its limit where that gains.
 
+    A file of many persons is divided node by node (`sfumato.release.by_subtree`), unless it has
+    a population or a budget, or persons may be suppressed.
+
     Parameters
     ----------
-    table, persons
-        The records, which keep the promises as one class, and their persons.
+    table
+        The records, which keep the promises as one class.
+    owned
+        Their persons, alone; the list is emptied, so that nobody need hold them.
     constraints, budgets
         The promises.
     manifest
@@ -93,14 +102,20 @@ def divide(
         Number of persons before any was suppressed: what the limit is a share of.
     population
         The persons that the file's come from, where they are known.
+    upper
+        The most persons of a file that is not large, and of its nodes that are divided alone.
     progress
         Told how far the work is.
     """
     options = manifest.options
-    left = persons.persons - original_persons * (1 - options.suppress)
+    left = owned[0].persons - original_persons * (1 - options.suppress)
     most = max(int(np.floor(left + 1e-9)), 0)
     if options.recoding is Recoding.FULL_DOMAIN:
+        owned.clear()
         return _by_levels(table, constraints, budgets, most, progress)
+    if population is None and not budgets and options.suppress == 0:
+        return _of_all(table, _partition(table, owned, constraints, manifest, upper, progress))
+    persons = owned.pop()
     register = None if population is None else population.register
     sets = options.form is Form.SET or population is not None
     space = partial(loss_space, quasi_identifiers=table.quasi_identifiers, sets=sets)
@@ -120,59 +135,53 @@ def divide(
             return search(some, space(some), *promises, price=price, progress=progress)
 
         found = parting(table, persons, sought, error, *promises, most)
-        parted = min(found, parted, key=lambda each: each.error)
+        parted = min(found, parted, key=lambda each: float(rounded(np.array([each.error]))[0]))
     remaining = table if len(parted.rows) == table.records else table.take(parted.rows)
     partition = parted.partition
-    gidr = partition.gidr(parted.persons.records)
     return Divided(
         parted.rows,
         remaining,
         parted.persons,
         partition.class_of_person[remaining.person],
         partition.classes,
-        TreeClasses(partition.classes, float(gidr.max()), float(gidr.mean())),
+        _tree_of(partition, parted.persons.records),
         class_of_register=partition.class_of_register,
-        beside=_beside(remaining, partition, register),
+        beside=beside_of(remaining, partition, register),
     )
 
 
-def _beside(table: Table, partition: Partition, register: Table | None) -> Cells | None:
-    """What the cells of the classes must hold.
+def _partition(
+    table: Table,
+    owned: list[PersonTable],
+    constraints: Sequence[Constraint],
+    manifest: Manifest,
+    upper: int,
+    progress: Progress,
+) -> Partition:
+    """The classes of all persons, by promises about every class alone."""
+    if owned[0].persons > upper:
+        return partition_by_subtree(
+            table, owned, constraints, manifest, upper=upper, progress=progress
+        )
+    return partition_of_persons(table, owned, constraints, manifest, whole=True, progress=progress)
 
-    The register's persons of each class or its whole cell, and the records of the class as it
-    was divided: the cells that the population was counted for.
-    """
-    of_register, cells = partition.class_of_register, partition.cells
-    if register is not None and of_register is not None:
-        cells = cells_of(register, of_register[register.person])
-    if cells is None:
-        return None
-    return cells.joined(cells_of(table, partition.class_of_person[table.person]))
+
+def _of_all(table: Table, partition: Partition) -> Divided:
+    """All records in the classes of a partition without a population."""
+    records = np.bincount(table.person)
+    return Divided(
+        np.arange(table.records),
+        table,
+        PersonTable(records, (), (), {}),
+        partition.class_of_person[table.person],
+        partition.classes,
+        _tree_of(partition, records),
+    )
 
 
-def released_error(
-    table: Table, partition: Partition, manifest: Manifest, register: Table | None = None
-) -> float:
-    """ANE of a release of these classes, those with the same cells being one.
-
-    Parameters
-    ----------
-    table
-        The records.
-    partition
-        The classes of their persons.
-    manifest
-        What to do.
-    register
-        The register that the partition knows.
-    """
-    class_of = partition.class_of_person[table.person]
-    beside = _beside(table, partition, register)
-    _, merged, classes = generalised(table, class_of, partition.classes, manifest, beside)
-    class_of = merged[class_of]
-    columns = table.quasi_identifiers
-    errors = [normalized_error(each, class_of, classes, table.person)[0] for each in columns]
-    return float(np.average(errors, weights=[each.weight for each in columns]))
+def _tree_of(partition: Partition, records: npt.NDArray[np.int64]) -> TreeClasses:
+    gidr = partition.gidr(records)
+    return TreeClasses(partition.classes, float(gidr.max()), float(gidr.mean()))
 
 
 def _by_levels(

@@ -44,7 +44,7 @@ class Growth:
     persons
         What is known of the persons, as they are numbered now.
     orders
-        One order of the persons per ordered axis; one in any order where there is none.
+        One order of the persons per ordered axis; one by tie where there is none.
     cheap, costly
         Constraints that need numbers of records and persons only, and the others.
     loss
@@ -61,7 +61,7 @@ class Growth:
         progress: Progress,
         loss: LossSpace | None = None,
     ) -> None:
-        self.persons = persons
+        self.persons = replace(persons, ties=None)
         self.cheap = [each for each in constraints if each.needs <= WITHOUT_PERSONS]
         self.costly = [each for each in constraints if not each.needs <= WITHOUT_PERSONS]
         self.needs = frozenset[str]().union(*(each.needs for each in constraints))
@@ -73,9 +73,7 @@ class Growth:
         self.parents: list[Ints] = []
         self.places: list[CutPlaces] = []
         self.grown = Grown()
-        self.orders = [axis.order(persons.records) for axis in persons.ordered]
-        if not self.orders:
-            self.orders = [np.arange(persons.persons, dtype=np.int32)]
+        self.orders = persons.orders()
         self.side = np.zeros(persons.persons, dtype=np.int8)
         self.ids = np.arange(persons.persons, dtype=np.int32)
         self.drawn_below = persons.persons

@@ -120,7 +120,9 @@ def loss_space(
         for axis, gone in zip(ordered, empty, strict=True)
     ]
     totals = np.column_stack([none, *(axis.total for axis in ordered)]) * roots
-    squares = np.column_stack([none, *(axis.square for axis in ordered)]) @ roots**2
+    squares = np.zeros(persons.persons)
+    for axis, root in zip(ordered, roots, strict=True):
+        squares += axis.square * root**2
     columns = [_Columns(axis, quasi_identifiers[axis.column], sets) for axis in persons.indicators]
     starts = np.cumsum([0, *(each.size for each in columns)])
     owner = np.concatenate([np.empty(0, np.int64), *(each.owner for each in columns)])

@@ -22,6 +22,7 @@ from sfumato.release.coarsen_counts import (
 from sfumato.release.coded_ends import with_coded_ends
 from sfumato.release.constraints import Budget, Constraint
 from sfumato.release.constraints.ordered import ordered_attributes
+from sfumato.release.content import ReleasedTable
 from sfumato.release.divide import divide
 from sfumato.release.full_domain import shown_at, with_hierarchies
 from sfumato.release.generalise import generalised
@@ -36,6 +37,7 @@ from sfumato.release.register.join import join_register
 from sfumato.release.remedies import capped_rows, not_met, overspent, suppressed_rows, unmet
 from sfumato.release.result import Release
 from sfumato.release.utility import measure_utility
+from sfumato.release.utility.predicates import query_stream
 from sfumato.risk.assess import assess
 from sfumato.risk.household import household_risk
 from sfumato.risk.measures import measure_classes
@@ -53,6 +55,7 @@ def make_release(
     key: bytes | None = None,
     progress: Progress = silent,
     register: Table | None = None,
+    original: object = None,
 ) -> Release:
     """Make the release that a manifest describes.
 
@@ -68,6 +71,8 @@ def make_release(
         Told how far the work is.
     register
         The population's persons, opened with the same schema.
+    original
+        The dataframe that the file was passed in as; ``None`` for a path.
 
     Raises
     ------
@@ -90,10 +95,10 @@ def make_release(
     if options.recoding is Recoding.FULL_DOMAIN:
         table = with_hierarchies(table)
     coded = with_coded_ends(table)
-    rows, part, persons = _remaining(coded, while_tree, budgets, options, rng, population)
+    rows, part, owned = _remaining(coded, while_tree, budgets, options, rng, population)
     divided = divide(
         part,
-        persons,
+        owned,
         while_tree,
         budgets,
         manifest,
@@ -134,12 +139,12 @@ def make_release(
         classes,
         released,
         form=options.form,
-        rng=rng,
+        rng=query_stream(manifest.seed),
         beside=None if beside is None else beside.renumbered(merged),
     )
     progress("measure", 1.0)
     return Release(
-        table=assemble(named, released, class_of, pseudonyms, order),
+        content=ReleasedTable(assemble(named, released, class_of, pseudonyms, order), original),
         schema=table.schema,
         constraints=manifest.constraints,
         risk_before=assess(
@@ -185,7 +190,7 @@ def _released_risk(
     if part.household is None:
         return risk
     homes = part.household[order]
-    found = household_risk(seen, part.person[order], homes, risk.summary, threshold)
+    found = household_risk(seen, part.person[order], homes, risk.own_classes(), threshold)
     return replace(risk, household=found)
 
 
@@ -226,13 +231,12 @@ def _against(
     """
     if population is None:
         return None
-    summary = risk.summary
+    summary = risk.own_classes()
+    first_row = summary.first_row.astype(np.int64)
     if of_register is None:
-        return measured(population, summary.persons, None, summary.first_row)
+        return measured(population, summary.persons, None, first_row)
     alike = np.bincount(merged[of_register[of_register >= 0]], minlength=int(merged.max()) + 1)
-    return measured(
-        population, summary.persons, alike[class_of[summary.first_row]], summary.first_row
-    )
+    return measured(population, summary.persons, alike[class_of[first_row]], first_row)
 
 
 def _remaining(
@@ -242,8 +246,10 @@ def _remaining(
     options: Options,
     rng: np.random.Generator,
     population: Population | None,
-) -> tuple[npt.NDArray[np.int64], Table, PersonTable]:
+) -> tuple[npt.NDArray[np.int64], Table, list[PersonTable]]:
     """What remains after capping and, where the constraints need it, suppression.
+
+    The persons are alone in a list, so that who takes them out is the only one to hold them.
 
     Raises
     ------
@@ -258,11 +264,11 @@ def _remaining(
     gather = partial(persons_of, population=population)
     persons = gather(part)
     if not unmet(persons.whole(), constraints) and not overspent(persons.whole(), budgets):
-        return rows, part, persons
+        return rows, part, [persons]
     remaining = None
     if options.suppress > 0:
         remaining = suppressed_rows(part, constraints, budgets, options.suppress, gather)
     if remaining is None:
         raise not_met(part, persons, constraints, budgets, gather)
     part = part.take(remaining)
-    return rows[remaining], part, gather(part)
+    return rows[remaining], part, [gather(part)]

@@ -9,6 +9,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import tomlkit
 
 from sfumato.core.atomic import write_text
 from sfumato.core.errors import InputError
+from sfumato.engines.choose import Engine
 from sfumato.release.constraints import BY_NAME, Budget, Constraint
 from sfumato.release.options import Options
 from sfumato.schema import Schema, dump_schema
@@ -51,6 +53,8 @@ class Manifest:
         Hash of the register's file, where there is one.
     versions
         Versions of what computed it.
+    engine
+        Where it was computed.
     """
 
     options: Options
@@ -63,6 +67,7 @@ class Manifest:
     population: int | None = None
     register_sha256: str = ""
     versions: Mapping[str, str] = field(default_factory=dict)
+    engine: Engine = Engine.EMBEDDED
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for TOML and JSON."""
@@ -75,11 +80,20 @@ class Manifest:
                 "output_sha256": self.output_sha256,
                 **({} if self.population is None else {"population": self.population}),
                 **({"register_sha256": self.register_sha256} if self.register_sha256 else {}),
+                **({} if self.engine is Engine.EMBEDDED else {"engine": self.engine.value}),
             },
             "options": self.options.to_dict(),
             "constraints": [{"name": each.name, **each.parameters()} for each in self.constraints],
             "versions": dict(self.versions),
         }
+
+    def to_toml(self) -> str:
+        """It as the text of a TOML file."""
+        document = tomlkit.document()
+        for line in HEADER.splitlines():
+            document.add(tomlkit.comment(line))
+        document.update(self.to_dict())
+        return tomlkit.dumps(document)
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write it as TOML, whole or not at all.
@@ -89,11 +103,7 @@ class Manifest:
         InputError
             If the folder of ``path`` cannot be written.
         """
-        document = tomlkit.document()
-        for line in HEADER.splitlines():
-            document.add(tomlkit.comment(line))
-        document.update(self.to_dict())
-        write_text(path, tomlkit.dumps(document))
+        write_text(path, self.to_toml())
 
 
 def load_manifest(path: str | os.PathLike[str]) -> Manifest:
@@ -119,6 +129,7 @@ def load_manifest(path: str | os.PathLike[str]) -> Manifest:
             population=release.get("population"),
             register_sha256=release.get("register_sha256", ""),
             versions=fields["versions"],
+            engine=Engine(release.get("engine", Engine.EMBEDDED)),
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise InputError(f"manifest {name}", "must be a release.toml that sfumato wrote") from None
@@ -151,7 +162,15 @@ def file_sha256(path: str | os.PathLike[str]) -> str:
     return digest.hexdigest()
 
 
-def versions() -> dict[str, str]:
-    """Versions of Python, sfumato and the libraries that decide about a release."""
+def versions(engine: Engine = Engine.EMBEDDED) -> dict[str, str]:
+    """Versions of Python, sfumato and the libraries that decide about a release.
+
+    Parameters
+    ----------
+    engine
+        Where it is computed.
+    """
     names: Sequence[str] = ("sfumato", "numpy", "pyarrow")
+    if engine is Engine.SPARK and find_spec("pyspark") is not None:
+        names = (*names, "pyspark")
     return {"python": platform.python_version()} | {name: version(name) for name in names}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -12,6 +13,7 @@ from sfumato.kernels import people
 from sfumato.kernels.distances import side_distances, side_ordered_distances
 from sfumato.kernels.threads import in_threads
 from sfumato.release.register.members import Members
+from sfumato.release.tie_order import ascending, in_tie_order, person_ties
 from sfumato.risk.classes import ClassSummary
 from sfumato.schema import Kind
 from sfumato.table.columns import MISSING, CodedColumn, Codes, LabelDomain, NumberDomain
@@ -101,10 +103,6 @@ class OrderedAxis:
     highest: Codes
     normalized: Floats
 
-    def order(self, records: Ints) -> Codes:
-        """Persons by (position, number of records), ties in input order."""
-        return ascending(self.position, records)
-
     def take(self, persons: Codes) -> OrderedAxis:
         """The axis of these persons, in this order; arrays that were one stay one."""
         names = ("position", "total", "square", "present", "lowest", "highest")
@@ -161,6 +159,9 @@ class PersonTable:
         `Members`. Shape (persons, traits); ``None`` without a register.
     whole_cells
         Whether released cells are to reach to the cuts; see `sfumato.release.population.regions`.
+    ties
+        By which persons who are otherwise equal are ordered; ``None`` for their own order. See
+        `sfumato.release.tie_order`.
     """
 
     records: Ints
@@ -170,11 +171,21 @@ class PersonTable:
     register: Members | None = None
     traits: npt.NDArray[np.bool_] | None = None
     whole_cells: bool = False
+    ties: Ints | None = None
 
     @property
     def persons(self) -> int:
         """Number of persons."""
         return len(self.records)
+
+    def orders(self) -> list[Codes]:
+        """Persons by (position, number of records, tie) along each ordered axis: O(d·N log N).
+
+        Where there is no such axis, one order by tie.
+        """
+        by_tie = in_tie_order(self.ties, self.persons)
+        tasks = [partial(ascending, axis.position, self.records, by_tie) for axis in self.ordered]
+        return in_threads(tasks) if tasks else [by_tie]
 
     def whole(self) -> ClassSummary:
         """All persons as one class."""
@@ -211,22 +222,6 @@ def fewest_sharing(records: Ints) -> Ints:
     return sharing
 
 
-def ascending(position: Codes, records: Ints) -> Codes:
-    """Persons by (position, number of records), ties in input order.
-
-    One sort of integers that hold all three, where 63 bits are enough.
-    """
-    widths = [int(position.max()).bit_length(), int(records.max()).bit_length()]
-    place = len(position).bit_length()
-    if sum(widths) + place > 63:
-        return np.lexsort((records, position)).astype(np.int32)
-    keys = (position.astype(np.int64) << (widths[1] + place)) | (records << place)
-    keys |= np.arange(len(position))
-    keys.sort()
-    keys &= (1 << place) - 1
-    return keys.astype(np.int32)
-
-
 def take_persons(owned: list[PersonTable], persons: Codes) -> PersonTable:
     """These persons, in this order; what is left behind is freed piece by piece.
 
@@ -241,6 +236,7 @@ def take_persons(owned: list[PersonTable], persons: Codes) -> PersonTable:
     records, sensitive = table.records, table.sensitive
     ordered, indicators = list(table.ordered), list(table.indicators)
     register, traits, whole_cells = table.register, table.traits, table.whole_cells
+    ties = table.ties
     names, values = list(sensitive), list(sensitive.values())
     del table, sensitive
     records = records[persons]
@@ -261,24 +257,36 @@ def take_persons(owned: list[PersonTable], persons: Codes) -> PersonTable:
         register,
         None if traits is None else traits[persons],
         whole_cells,
+        None if ties is None else ties[persons],
     )
 
 
-def person_table(table: Table) -> PersonTable:
+def person_table(
+    table: Table, ties: Ints | None = None, frequencies: Mapping[str, Ints] | None = None
+) -> PersonTable:
     """Gather each person's records.
 
     Costs a pass over the records per column, and a sort of the persons per numeric column that
-    is not constant within persons.
+    is not constant within persons. Nothing of it depends on the order of the records, but how
+    the persons are numbered.
 
     Parameters
     ----------
     table
         The encoded records.
+    ties
+        The tie of each person; without it, that of `sfumato.release.tie_order.person_ties`.
+    frequencies
+        Records of the whole file with each value of each sensitive attribute, where the table
+        is a part of the file.
     """
+    ties = person_ties(table) if ties is None else ties
     rows, starts = people.group_rows(table.person, table.persons)
     records = np.diff(starts)
+    files = {} if frequencies is None else frequencies
     sensitive = {
-        column.name: partial(_sensitive_values, rows, starts, column) for column in table.sensitive
+        column.name: partial(_sensitive_values, rows, starts, column, files.get(column.name))
+        for column in table.sensitive
     }
     tasks = [
         partial(_axes, index, column, rows, starts, records)
@@ -290,6 +298,7 @@ def person_table(table: Table) -> PersonTable:
         tuple(axis for found in axes for axis in found if isinstance(axis, OrderedAxis)),
         tuple(axis for found in axes for axis in found if isinstance(axis, IndicatorAxis)),
         dict(zip(sensitive, values, strict=True)),
+        ties=ties,
     )
 
 
@@ -308,9 +317,10 @@ def _held(rows: Codes, starts: Ints, codes: Codes, size: int) -> Values:
     return Values(*people.distinct(rows, starts, codes), size)
 
 
-def _sensitive_values(rows: Codes, starts: Ints, column: CodedColumn) -> Values:
+def _sensitive_values(rows: Codes, starts: Ints, column: CodedColumn, file: Ints | None) -> Values:
     held = _held(rows, starts, column.codes, column.domain.size)
-    file = np.bincount(column.codes + 1, minlength=column.domain.size + 1)[1:]
+    if file is None:
+        file = np.bincount(column.codes + 1, minlength=column.domain.size + 1)[1:]
     domain = column.domain
     rank = number_ranks(domain.labels) if isinstance(domain, LabelDomain) else None
     return replace(held, file=file, rank=rank)

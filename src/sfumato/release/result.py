@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,14 +12,15 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.release.constraints import Budget, Constraint
+from sfumato.release.content import Content
 from sfumato.release.full_domain import Levels
-from sfumato.release.manifest import Manifest, file_sha256
+from sfumato.release.manifest import Manifest
 from sfumato.release.population.measured import PopulationRisk
 from sfumato.release.utility import Utility
 from sfumato.risk.result import Risk
 from sfumato.schema import Schema
-from sfumato.table.sources.frames import like
-from sfumato.table.write import write_table
+
+MANIFEST_FILE = "release.toml"
 
 
 @dataclass(frozen=True)
@@ -47,8 +48,8 @@ class Release:
 
     Attributes
     ----------
-    table
-        The released file as Arrow.
+    content
+        The released file, in this process or on the cluster.
     schema
         What each column of the original is, kinds settled.
     constraints
@@ -68,14 +69,12 @@ class Release:
     population
         What the release gives away to somebody with a register of the population, where one or
         the number of its persons was given.
-    original
-        The dataframe that was passed in, or ``None`` for a path.
     source_rows
         Position in the original of each released record, shape (records,); in no file and no
-        JSON, for it undoes the release.
+        JSON, for it undoes the release. ``None`` on Spark, where records have no position.
     """
 
-    table: pa.Table
+    content: Content
     schema: Schema
     constraints: tuple[Constraint | Budget, ...]
     risk_before: Risk
@@ -86,13 +85,44 @@ class Release:
     warnings: tuple[str, ...]
     levels: Levels | None = None
     population: PopulationRisk | None = None
-    original: Any = None
     source_rows: npt.NDArray[np.int64] | None = None
 
     @property
     def data(self) -> Any:
-        """The released file as the kind of dataframe that was passed in; Arrow for a path."""
-        return like(self.table, self.original)
+        """The released file as the kind of dataframe that was passed in.
+
+        Of a path Arrow; with Spark a dataframe of Spark, too.
+        """
+        return self.content.data
+
+    @property
+    def table(self) -> pa.Table:
+        """The released file as Arrow; not of a release on Spark, which stays on the cluster.
+
+        Raises
+        ------
+        InputError
+            If the release is on Spark.
+        """
+        return self.content.arrow()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the released file's columns, in their order."""
+        return self.content.names
+
+    def records_per_person(self) -> Mapping[int, int] | None:
+        """How many persons of the released file have each number of records.
+
+        ``None`` where it names no persons.
+        """
+        person = self.schema.person
+        return None if person is None else self.content.records_per_person(person)
+
+    @property
+    def original(self) -> Any:
+        """The dataframe that was passed in, or ``None`` for a path."""
+        return self.content.original
 
     def write(
         self, path: str | os.PathLike[str], manifest: str | os.PathLike[str] | None = None
@@ -102,7 +132,8 @@ class Release:
         Parameters
         ----------
         path
-            A ``.csv``, ``.tsv`` or ``.parquet`` file.
+            A ``.csv``, ``.tsv`` or ``.parquet`` file; on Spark a folder of such a name, with a
+            file per partition.
         manifest
             The manifest's file; beside the release as ``release.toml`` when not given.
 
@@ -116,9 +147,12 @@ class Release:
         InputError
             If a file cannot be written.
         """
-        write_table(self.table, path)
-        written = replace(self, manifest=replace(self.manifest, output_sha256=file_sha256(path)))
-        written.manifest.write(manifest or Path(path).with_name("release.toml"))
+        digest = self.content.write(path)
+        written = replace(self, manifest=replace(self.manifest, output_sha256=digest))
+        if manifest is None:
+            self.content.write_beside(path, MANIFEST_FILE, written.manifest.to_toml())
+        else:
+            written.manifest.write(manifest)
         return written
 
     def to_json(self) -> dict[str, Any]:
@@ -145,6 +179,6 @@ class Release:
 
     def __repr__(self) -> str:
         return (
-            f"Release({self.table.num_rows} records, {self.risk.classes} classes, "
+            f"Release({self.risk.records} records, {self.risk.classes} classes, "
             f"max_gidr={float(self.risk.max_gidr):.4g}, ane={self.utility.ane:.4g})"
         )

@@ -49,6 +49,7 @@ def search(
     budgets: Sequence[Budget] = (),
     *,
     price: float = 0.0,
+    part: bool = False,
     progress: Progress = silent,
 ) -> Partition:
     """Cut the persons into classes that keep the promises and lose little.
@@ -70,10 +71,15 @@ def search(
     price
         What the budgets are expected to save per share spent, in loss: the price that another
         tree of the same persons found.
+    part
+        Whether the persons are part of a large file, so that only small nodes are tried.
     progress
         Told the share of persons whose class is final.
     """
-    return _SearchGrowth(persons, loss, constraints, budgets, price, progress).run()
+    first_tried = SMALL if part or persons.persons > LARGE else LARGE
+    growth = _SearchGrowth(persons, loss, constraints, budgets, price, progress)
+    del persons, loss  # a caller who keeps neither lets them go as they are put in order
+    return growth.run(first_tried)
 
 
 class _SearchGrowth(Growth):
@@ -96,11 +102,11 @@ class _SearchGrowth(Growth):
             self.thresholds = None
         self.flat: FlatSearch | None = None
 
-    def run(self) -> Partition:
-        """Cut level by level."""
+    def run(self, first_tried: int) -> Partition:
+        """Cut level by level; nodes of at most ``first_tried`` persons are tried first."""
         nodes = self.root()
         shares = np.full(1, FIRST_SHARE)
-        tried_at = np.full(1, SMALL if self.persons.persons > LARGE else LARGE)
+        tried_at = np.full(1, first_tried)
         while True:
             self.flat = None
             self.draw_together(nodes)

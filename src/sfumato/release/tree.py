@@ -32,6 +32,7 @@ def grow(
     *,
     split: Split = Split.BALANCE,
     loss: LossSpace | None = None,
+    upper: int = 0,
     progress: Progress = silent,
 ) -> Partition:
     """Cut the persons into classes that all keep the promises.
@@ -53,12 +54,14 @@ def grow(
         The criterion.
     loss
         The persons' share in the loss; needed where there are budgets.
+    upper
+        Nodes of at most so many persons stay as they are.
     progress
         Told the share of persons whose class is final.
     """
     growth = _MedianGrowth(persons, constraints, budgets, split, progress, loss)
     del persons  # a caller who keeps no table either lets it go as it is put in order
-    return growth.run()
+    return growth.run(upper)
 
 
 class _MedianGrowth(Growth):
@@ -76,14 +79,16 @@ class _MedianGrowth(Growth):
         super().__init__(persons, constraints, budgets, progress, loss)
         self.split = split
 
-    def run(self) -> Partition:
-        """Cut level by level."""
+    def run(self, upper: int) -> Partition:
+        """Cut nodes of more than ``upper`` persons, level by level."""
         everybody = np.full(1, self.persons.persons)
         nodes = replace(self.root(), most_shared=dict.fromkeys(self.persons.sensitive, everybody))
         while True:
-            self.draw_together(nodes)
-            chosen = self._choose(nodes)
-            nodes = nodes.take(chosen.node)
+            nodes = nodes.take(nodes.high - nodes.low > upper)
+            if len(nodes):
+                self.draw_together(nodes)
+                chosen = self._choose(nodes)
+                nodes = nodes.take(chosen.node)
             self.tell(nodes)
             if not len(nodes):
                 return self.partition()

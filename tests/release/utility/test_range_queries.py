@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.release.released import Form, release_column
-from sfumato.release.utility import range_queries
+from sfumato.release.utility import predicates, range_queries
 from sfumato.release.utility.cells import released_cells
+from sfumato.release.utility.predicates import draw
 from sfumato.release.utility.range_queries import Attribute, query_error
 from sfumato.schema import Kind
 from sfumato.table.columns import CodedColumn, LabelDomain, NumberDomain
@@ -29,6 +30,11 @@ def in_classes(column, class_of):
     classes = int(class_of.max()) + 1
     (printed,) = release_column(column, class_of, classes, Form.RANGE)
     return Attribute(column, released_cells(column, class_of, classes, Form.RANGE, printed))
+
+
+def every_code(column):
+    """The codes of a column's domain."""
+    return np.arange(column.domain.size)
 
 
 def naive_error(case, group, selected):
@@ -53,26 +59,21 @@ def test_errors_agree_with_naive_ones(data, seed, chunk, cases) -> None:
     case = data.draw(cases())
     group = tuple(attributes_of(case)[:2])
     sizes = np.bincount(case.class_of)
-    drawn = []
-    draw = range_queries._predicates
-
-    def remembered(attribute, count, rng):
-        values = draw(attribute, count, rng)
-        drawn.append((attribute.column.name, values.selected))
-        return values
-
+    rng = np.random.default_rng(seed)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(range_queries, "CHUNK", chunk)
-        patch.setattr(range_queries, "_predicates", remembered)
-        rng = np.random.default_rng(seed)
-        found = np.concatenate(list(range_queries._relative_errors(group, sizes, 6, rng)))
+        patch.setattr(predicates, "CHUNK", chunk)
+        asked = [draw(each.column, each.records, 20, rng) for each in group]
+        counts = list(range_queries._counted(group, asked, sizes, None))
+    exact, estimate = (np.concatenate(each) for each in zip(*counts, strict=True))
+    found = np.abs(estimate - exact) / np.maximum(exact, 0.001 * case.table.records)
     by_name = [
-        np.concatenate([v for name, v in drawn if name == each.column.name], axis=1)
-        for each in group
+        own.selected(np.arange(each.column.domain.size), slice(None))
+        for each, own in zip(group, asked, strict=True)
     ]
     expected = [
         naive_error(case, group, [set(np.flatnonzero(v[:, q]).tolist()) for v in by_name])
-        for q in range(6)
+        for q in range(20)
     ]
     assert found == pytest.approx(expected, abs=1e-9)
 
@@ -97,7 +98,7 @@ def test_predicates_cover_about_a_third(column) -> None:
     letters = column("y", Kind.CATEGORICAL, [f"v{value % 50}" for value in values.tolist()])
     for each in (numbers, letters):
         attribute = in_classes(each, np.arange(3000))
-        selected = range_queries._predicates(attribute, 200, rng).selected
+        selected = draw(each, attribute.records, 200, rng).selected(every_code(each), slice(None))
         covered = attribute.records @ selected / 3000
         assert covered == pytest.approx(0.3, abs=0.02)
         assert len(np.unique(selected, axis=1).T) > 100
@@ -112,7 +113,7 @@ def test_every_predicate_selects_a_value(column) -> None:
         values = [1, 1, 1, None] if kind is Kind.NUMERIC else ["a", "a", "b", None]
         each = column("x", kind, values)
         attribute = in_classes(each, np.arange(4))
-        selected = range_queries._predicates(attribute, 50, rng).selected
+        selected = draw(each, attribute.records, 50, rng).selected(every_code(each), slice(None))
         assert (attribute.records @ selected > 0).all()
 
 

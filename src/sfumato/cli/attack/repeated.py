@@ -76,6 +76,7 @@ def repeated_release(
 
 
 def _manifest_beside(released: Path) -> Manifest:
+    from sfumato.engines.choose import Engine
     from sfumato.release.manifest import load_manifest
 
     path = released.with_name(MANIFEST)
@@ -93,7 +94,15 @@ def _manifest_beside(released: Path) -> Manifest:
             found="a release on request",
             advice="attack what sf.anonymize_requested returns, in Python, or " + ADVICE,
         )
-    return load_manifest(path)
+    manifest = load_manifest(path)
+    if manifest.engine is not Engine.EMBEDDED:
+        raise InputError(
+            f"file {released.name}",
+            "must be made in one process, to be repeated from its original",
+            found=f"a release made on the engine {manifest.engine.value}",
+            advice=ADVICE,
+        )
+    return manifest
 
 
 def _is_on_request(manifest: Path) -> bool:

@@ -17,12 +17,13 @@ if TYPE_CHECKING:
 MANIFEST = "release.toml"
 
 Output = Annotated[
-    Path,
+    str,
     typer.Option(
         "--output",
         "-o",
         metavar="FILE",
-        help=f"The release: .csv, .tsv or .parquet; {MANIFEST} is written beside it.",
+        help=f"The release: .csv, .tsv or .parquet; {MANIFEST} is written beside it. With "
+        "--engine spark a folder of such a name, or a URI.",
         show_default=False,
     ),
 ]
@@ -52,14 +53,42 @@ def check_output(output: Path, declared: Schema, inputs: tuple[Path | None, ...]
     InputError
         If one cannot be written, or is a file that the command reads.
     """
-    from sfumato.core.atomic import check_target
     from sfumato.table.write import check_output_path
 
     check_output_path(output)
+    _check_beside(output, declared, inputs)
+
+
+def check_output_on_spark(output: str, declared: Schema, inputs: tuple[Path | None, ...]) -> None:
+    """The same of a folder that Spark writes; a URI is looked at when it is written.
+
+    Raises
+    ------
+    InputError
+        If one cannot be written, or is a file that the command reads, or a folder with one.
+    """
+    from sfumato.release.on_spark.write import check_folder, is_uri
+
+    check_folder(output)
+    read = [each for each in inputs if each is not None]
+    check_apart([Path(output)], [*read, *(each.parent for each in read)])
+    if not is_uri(output):
+        _check_beside(Path(output), declared, inputs)
+
+
+def _check_beside(output: Path, declared: Schema, inputs: tuple[Path | None, ...]) -> None:
+    from sfumato.core.atomic import check_target
+
     manifest = output.with_name(MANIFEST)
     check_target(manifest)
     hierarchies = (quasi.hierarchy for quasi in declared.quasi_identifiers.values())
     check_apart((output, manifest), (*inputs, *(h for h in hierarchies if isinstance(h, Path))))
+
+
+def manifest_beside(output: str) -> str:
+    """Where the manifest of a release is, by the path or URI of the release."""
+    around, slash, _ = output.rstrip("/").rpartition("/")
+    return f"{around}{slash}{MANIFEST}"
 
 
 def key_of(path: Path | None) -> bytes | None:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from sfumato.release.persons import PersonTable, person_table, take_persons
 from sfumato.release.population.known import Population
 from sfumato.release.register.members import Members
+from sfumato.release.tie_order import person_ties
 from sfumato.table.columns import MISSING, Codes
 from sfumato.table.table import Table
 
@@ -36,7 +37,8 @@ def persons_of(table: Table, population: Population | None = None) -> PersonTabl
         return replace(_strict(person_table(table)), whole_cells=True)
     register = population.register
     own, other = _traits(table, table), _traits(register, table)
-    both = person_table(_stacked(table, register))
+    ties = np.append(person_ties(table), np.zeros(register.persons, dtype=np.int64))
+    both = person_table(_stacked(table, register), ties)
     known = own.any(axis=0)
     kept = np.flatnonzero(~other[:, ~known].any(axis=1))
     patterns, pattern = _patterns(other[kept][:, known])

@@ -13,6 +13,7 @@ from sfumato.schema import Kind
 from sfumato.table.columns import MISSING, CodedColumn, Codes, NumberDomain
 
 Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
 BINS = 20
 """Most bins between the two percentiles of a numeric column."""
 PERCENTILES = (0.01, 0.99)
@@ -53,8 +54,9 @@ def make_bars(column: CodedColumn, person: Codes) -> Bars:
     A numeric column has up to 20 bins of equal width between the 1st and 99th percentile and
     two open ends. Their width is a multiple of the step in which the values come, so that
     every bin has room for as many of them. Neighbours are merged until each bar has at least
-    10 persons, a person counting in one bar. An ordered or categorical column has a bar for
-    each category of at least 10 persons, at most 30 in all; the others share one.
+    10 persons, a person counting in the bar of the highest value. An ordered or categorical
+    column has a bar for each category of at least 10 persons, at most 30 in all; the others
+    share one.
 
     Parameters
     ----------
@@ -63,26 +65,77 @@ def make_bars(column: CodedColumn, person: Codes) -> Bars:
     person
         Person of each record; shape (records,).
     """
-    if column.kind is Kind.NUMERIC and isinstance(column.domain, NumberDomain):
-        return _bins(column, column.domain, person)
-    return _categories(column, person)
-
-
-def _bins(column: CodedColumn, domain: NumberDomain, person: Codes) -> Bars:
     known = column.codes != MISSING
-    codes = column.codes[known]
-    below = np.cumsum(np.bincount(codes, minlength=domain.size))
-    share = np.asarray(PERCENTILES) * len(codes)
+    codes, owner, size = column.codes[known], person[known], column.domain.size
+    records = np.bincount(codes, minlength=size)
+    return bars_of(column, records, persons_of_codes(column, codes, owner))
+
+
+def persons_of_codes(
+    column: CodedColumn, codes: Codes, person: Codes, weight: Floats | None = None
+) -> Ints:
+    """The persons of each code: those who have it; of numbers, those whose highest it is.
+
+    Parameters
+    ----------
+    column
+        The quasi-identifier.
+    codes
+        Code of each record that has one; shape (records,).
+    person
+        Person of each of them; shape (records,).
+    weight
+        How many persons each one stands for; shape (persons,). One each without it.
+
+    Returns
+    -------
+    array
+        Shape (domain size,).
+    """
+    size, persons = column.domain.size, int(person.max()) + 1 if len(person) else 0
+    if column.kind is Kind.NUMERIC:
+        highest = np.full(persons, MISSING, dtype=np.int32)
+        np.maximum.at(highest, person, codes)
+        owner = np.flatnonzero(highest != MISSING)
+        found = highest[owner]
+    else:
+        pair, pairs = number_by_first_appearance(
+            person.astype(np.int64) * size + codes, persons * size
+        )
+        owner, found = np.empty(pairs, dtype=np.int64), np.empty(pairs, dtype=np.int32)
+        owner[pair], found[pair] = person, codes
+    counts = np.bincount(found, None if weight is None else weight[owner], size)
+    return counts.astype(np.int64)
+
+
+def bars_of(column: CodedColumn, records: Ints, persons: Ints) -> Bars:
+    """The bars of a column, from counts alone; see `make_bars`.
+
+    Parameters
+    ----------
+    column
+        The quasi-identifier; its codes are not looked at.
+    records
+        Records with each code; shape (domain size,).
+    persons
+        Persons of each code, as `persons_of_codes` counts them; shape (domain size,).
+    """
+    if column.kind is Kind.NUMERIC and isinstance(column.domain, NumberDomain):
+        return _bins(column.domain, records, persons)
+    return _categories(column, persons)
+
+
+def _bins(domain: NumberDomain, records: Ints, persons: Ints) -> Bars:
+    below = np.cumsum(records)
+    share = np.asarray(PERCENTILES) * records.sum()
     low, high = domain.points[np.minimum(np.searchsorted(below, share), domain.size - 1)].tolist()
     step = max(int(np.gcd.reduce(np.diff(domain.points))) if domain.size > 1 else 1, 1)
     values = (high - low) // step + 1
     width = step * -(-values // BINS)
     edges = low + width * np.arange(-(-values * step // width) + 1)
     of_code = np.searchsorted(edges, domain.points, side="right")
-    one_bar = np.full(int(person.max()) + 1, -1)
-    one_bar[person[known]] = of_code[codes]
-    persons = np.bincount(one_bar[one_bar >= 0], minlength=len(edges) + 1)
-    edges = edges[_large_enough(persons)]
+    of_bar = np.bincount(of_code, weights=persons, minlength=len(edges) + 1)
+    edges = edges[_large_enough(of_bar.astype(np.int64))]
     texts = [domain.format(edge, domain.decimals) for edge in edges.tolist()]
     lasts = [domain.format(edge - step, domain.decimals) for edge in edges.tolist()]
     inner = [
@@ -111,16 +164,8 @@ def _large_enough(persons: Ints) -> list[int]:
     return edges[:-1]
 
 
-def _categories(column: CodedColumn, person: Codes) -> Bars:
+def _categories(column: CodedColumn, persons: Ints) -> Bars:
     size = column.domain.size
-    known = column.codes != MISSING
-    pair, pairs = number_by_first_appearance(
-        person[known].astype(np.int64) * size + column.codes[known],
-        (int(person.max()) + 1) * size,
-    )
-    category = np.empty(pairs, dtype=np.int64)
-    category[pair] = column.codes[known]
-    persons = np.bincount(category, minlength=size)
     by_persons = np.argsort(-persons, kind="stable")
     shown = by_persons[persons[by_persons] >= FEWEST_PERSONS]
     if len(shown) < size or size > MOST_CATEGORIES:

@@ -38,7 +38,9 @@ def full_range(values: Floats) -> float:
     return float(values[-1]) if len(values) > 1 else 1.0
 
 
-def class_means(column: CodedColumn, class_of: Codes, classes: int) -> Floats:
+def class_means(
+    column: CodedColumn, class_of: Codes, classes: int, weight: Floats | None = None
+) -> Floats:
     """Mean of each class over its records that have a value, in steps; 0 without any.
 
     Parameters
@@ -49,14 +51,19 @@ def class_means(column: CodedColumn, class_of: Codes, classes: int) -> Floats:
         Class of each kept record; shape (records,).
     classes
         Number of classes.
+    weight
+        How many records each one stands for; shape (records,). One each without it.
     """
     known = column.codes != MISSING
     codes, of = column.codes[known], class_of[known]
-    total = np.bincount(of, weights=steps(column)[codes], minlength=classes)
-    return total / np.maximum(np.bincount(of, minlength=classes), 1)
+    x, times = steps(column)[codes], None if weight is None else weight[known]
+    total = np.bincount(of, weights=x if times is None else x * times, minlength=classes)
+    return total / np.maximum(np.bincount(of, weights=times, minlength=classes), 1)
 
 
-def category_shares(codes: Codes, class_of: Codes, size: int, classes: int) -> Floats:
+def category_shares(
+    codes: Codes, class_of: Codes, size: int, classes: int, weight: Floats | None = None
+) -> Floats:
     """Share of each record's category among the records of its class.
 
     O(records), by numbering the pairs of class and category.
@@ -71,10 +78,13 @@ def category_shares(codes: Codes, class_of: Codes, size: int, classes: int) -> F
         Number of categories.
     classes
         Number of classes.
+    weight
+        How many records each one stands for; shape (records,). One each without it.
     """
     pair, pairs = number_by_first_appearance(
         class_of.astype(np.int64) * size + codes, classes * size
     )
-    together = np.bincount(pair, minlength=pairs)
-    shares: Floats = together[pair] / np.bincount(class_of, minlength=classes)[class_of]
+    together = np.bincount(pair, weights=weight, minlength=pairs)
+    records = np.bincount(class_of, weights=weight, minlength=classes)
+    shares: Floats = together[pair] / records[class_of]
     return shares

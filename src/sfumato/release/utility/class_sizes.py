@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import numpy.typing as npt
 
@@ -20,7 +22,19 @@ def discernibility(sizes: npt.NDArray[np.int64], suppressed: int) -> int:
         Number of suppressed records.
     """
     distinct, counts = np.unique(sizes, return_counts=True)
-    squares = sum(
-        size * size * count for size, count in zip(distinct.tolist(), counts.tolist(), strict=True)
-    )
-    return int(squares) + suppressed * (int(sizes.sum()) + suppressed)
+    return discernibility_of(dict(zip(distinct.tolist(), counts.tolist(), strict=True)), suppressed)
+
+
+def discernibility_of(classes: Mapping[int, int], suppressed: int) -> int:
+    """The same of how many classes have each number of records.
+
+    Parameters
+    ----------
+    classes
+        Number of classes, by their number of records.
+    suppressed
+        Number of suppressed records.
+    """
+    squares = sum(size * size * count for size, count in classes.items())
+    kept = sum(size * count for size, count in classes.items())
+    return squares + suppressed * (kept + suppressed)

@@ -71,16 +71,60 @@ def correlation_change(
     classes
         Number of classes.
     """
-    chosen = [each for each in columns if _has_scale(each)]
+    chosen = [each for each in columns if has_scale(each)]
+    before, after = moments(chosen, class_of, classes)
+    return change_of(chosen, before, after)
+
+
+def moments(
+    chosen: Sequence[CodedColumn],
+    class_of: Codes,
+    classes: int,
+    weight: Floats | None = None,
+    centre: Floats | None = None,
+) -> tuple[Moments, Moments]:
+    """Sums over the records' values, and over their class means.
+
+    Those of several groups of whole classes add up where they have one centre.
+
+    Parameters
+    ----------
+    chosen
+        Quasi-identifiers of the kept records that have a scale.
+    class_of
+        Class of each kept record; shape (records,).
+    classes
+        Number of classes.
+    weight
+        How many records each one stands for; shape (records,). One each without it.
+    centre
+        What values are taken from, about their means; shape (columns,).
+    """
     scales = [steps(each) / full_range(steps(each)) for each in chosen]
-    means = [class_means(each, class_of, classes) / full_range(steps(each)) for each in chosen]
-    before = _Moments([np.append(scale, 0.0) for scale in scales])
-    after = _Moments(means)
+    means = [
+        class_means(each, class_of, classes, weight) / full_range(steps(each)) for each in chosen
+    ]
+    before = Moments([np.append(scale, 0.0) for scale in scales], centre)
+    after = Moments(means, centre)
     for start in range(0, len(class_of), CHUNK):
         part = slice(start, start + CHUNK)
         known = [each.codes[part] != MISSING for each in chosen]
-        before.add([each.codes[part] for each in chosen], known)
-        after.add([class_of[part]] * len(chosen), known)
+        times = None if weight is None else weight[part]
+        before.add([each.codes[part] for each in chosen], known, times)
+        after.add([class_of[part]] * len(chosen), known, times)
+    return before, after
+
+
+def change_of(chosen: Sequence[CodedColumn], before: Moments, after: Moments) -> CorrelationChange:
+    """The correlations and how they changed.
+
+    Parameters
+    ----------
+    chosen
+        The columns.
+    before, after
+        Their sums.
+    """
     one, other = before.correlations(), after.correlations()
     change = np.abs(other - one)[np.triu_indices(len(chosen), 1)]
     return CorrelationChange(
@@ -92,26 +136,42 @@ def correlation_change(
     )
 
 
-def _has_scale(column: CodedColumn) -> bool:
+def has_scale(column: CodedColumn) -> bool:
+    """Whether a column has values that can be correlated: numbers, ranks or two categories."""
     return column.domain.size == 2 or (
         column.kind is not Kind.CATEGORICAL and column.domain.size > 1
     )
 
 
-class _Moments:
+class Moments:
     """Sums over records of values, squares and products, for each pair of columns.
 
     Values are taken from the mean of the first records, so that little is lost by subtraction.
+
+    Parameters
+    ----------
+    values
+        The values of each column that indices point to.
+    centre
+        What values are taken from; that of the first records without it.
+
+    Attributes
+    ----------
+    sums
+        Count, total, squares and products; shape (4, columns, columns).
     """
 
-    def __init__(self, values: list[Floats]) -> None:
+    def __init__(self, values: list[Floats], centre: Floats | None = None) -> None:
         self.values = values
-        shape = (len(values), len(values))
-        self.count, self.total = np.zeros(shape), np.zeros(shape)
-        self.square, self.product = np.zeros(shape), np.zeros(shape)
-        self.centre: Floats | None = None
+        self.centre = centre
+        self.sums = np.zeros((4, len(values), len(values)))
 
-    def add(self, indices: list[Codes], known: list[npt.NDArray[np.bool_]]) -> None:
+    def add(
+        self,
+        indices: list[Codes],
+        known: list[npt.NDArray[np.bool_]],
+        weight: Floats | None = None,
+    ) -> None:
         """Add records, given the index of each one's value per column."""
         if not self.values:
             return
@@ -122,17 +182,22 @@ class _Moments:
         if self.centre is None:
             self.centre = (x * present).sum(axis=0) / np.maximum(present.sum(axis=0), 1)
         x = (x - self.centre) * present
-        self.count += present.T @ present
-        self.total += x.T @ present
-        self.square += (x * x).T @ present
-        self.product += x.T @ x
+        times = present if weight is None else present * weight[:, None]
+        weighed = x if weight is None else x * weight[:, None]
+        self.sums += (
+            times.T @ present,
+            weighed.T @ present,
+            (x * weighed).T @ present,
+            weighed.T @ x,
+        )
 
     def correlations(self) -> Floats:
         """Pearson correlations; 1 on the diagonal."""
-        count = np.maximum(self.count, 1)
-        mean = self.total / count
-        variance = self.square / count - mean**2
-        covariance = self.product / count - mean * mean.T
+        count, total, square, product = self.sums
+        count = np.maximum(count, 1)
+        mean = total / count
+        variance = square / count - mean**2
+        covariance = product / count - mean * mean.T
         varies = (variance > NO_VARIANCE) & (variance.T > NO_VARIANCE)
         scale = np.sqrt(np.where(varies, variance * variance.T, 1.0))
         matrix = np.clip(np.where(varies, covariance / scale, 0.0), -1.0, 1.0)

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.release.utility.bars import make_bars
+from sfumato.release.utility.bars import Bars, make_bars
 from sfumato.release.utility.cells import Cells
 from sfumato.schema import Kind
 from sfumato.table.columns import MISSING, CodedColumn, Codes
 
 Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
 MISSING_LABEL = "missing"
 
 
@@ -87,23 +88,49 @@ def distribution(column: CodedColumn, person: Codes, cells: Cells, sizes: Ints) 
     sizes
         Number of kept records of each class; shape (classes,).
     """
-    bars = make_bars(column, person)
-    count = len(bars.labels)
     known = column.codes != MISSING
+    before = np.bincount(column.codes[known], minlength=column.domain.size)
     missing = len(column.codes) - int(np.count_nonzero(known))
-    before = np.bincount(bars.of_code[column.codes[known]], minlength=count)
-    by_code, missing_after = cells.spread_evenly(sizes)
-    after = np.bincount(bars.of_code, weights=by_code, minlength=count)
-    labels = bars.labels
+    after = cells.spread_evenly(sizes)
+    kept = int(sizes.sum())
+    return distribution_of(column, make_bars(column, person), (before, missing), after, kept)
+
+
+def distribution_of(
+    column: CodedColumn,
+    bars: Bars,
+    before: tuple[Ints, int],
+    after: tuple[Floats, float],
+    kept: int,
+) -> Distribution:
+    """The distribution of one quasi-identifier, from counts alone.
+
+    Parameters
+    ----------
+    column
+        The quasi-identifier; its codes are not looked at.
+    bars
+        Its bars.
+    before
+        Records with each code, shape (domain size,), and the records without one.
+    after
+        What the released cells weigh on each code, shape (domain size,), and on none.
+    kept
+        Number of kept records.
+    """
+    count, labels = len(bars.labels), bars.labels
+    (codes, missing), (by_code, missing_after) = before, after
+    one = np.bincount(bars.of_code, weights=codes, minlength=count)
+    other = np.bincount(bars.of_code, weights=by_code, minlength=count)
     if missing:
         labels = (*labels, MISSING_LABEL)
-        before, after = np.append(before, missing), np.append(after, missing_after)
+        one, other = np.append(one, missing), np.append(other, missing_after)
     return Distribution(
         column.name,
         column.kind,
         labels,
-        tuple((before / len(column.codes)).tolist()),
-        tuple((after / sizes.sum()).tolist()),
+        tuple((one / (codes.sum() + missing)).tolist()),
+        tuple((other / kept).tolist()),
         bars.edges,
         bars.edge_labels,
         missing > 0,

@@ -98,14 +98,8 @@ def measure_utility(
     progress(STAGE, (len(columns) + 1) / (len(columns) + 2))
     queries = query_error(attributes, sizes, rng)
     progress(STAGE, 1.0)
-    weight = np.array([each.weight for each in losses])
-    sse = float(weight @ [each.sse for each in losses])
-    sst = float(weight @ [each.sst for each in losses])
-    return Utility(
-        ane=float(np.average([each.ane for each in losses], weights=weight)),
-        ane_persons=float(np.average([each.ane_persons for each in losses], weights=weight)),
-        ncp=float(np.average([each.ncp for each in losses], weights=weight)),
-        sse_sst=sse / sst if sst > 0 else 0.0,
+    return Utility.of_columns(
+        tuple(losses),
         discernibility=discernibility(sizes, suppressed),
         average_class_records=len(person) / classes,
         average_class_persons=pairs / classes,
@@ -113,7 +107,6 @@ def measure_utility(
         persons=table.persons,
         suppressed_records=suppressed,
         suppressed_persons=table.persons - kept_persons,
-        columns=tuple(losses),
         correlations=correlations,
         queries=queries,
         distributions=tuple(distributions),

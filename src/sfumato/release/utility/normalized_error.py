@@ -2,15 +2,49 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.kernels.grouping import number_by_first_appearance
+from sfumato.release.utility.alike import Alike
 from sfumato.release.utility.class_means import category_shares, class_means, full_range, steps
 from sfumato.schema import Kind
 from sfumato.table.columns import MISSING, CodedColumn, Codes
 
 Floats = npt.NDArray[np.float64]
+
+
+class ErrorSums(NamedTuple):
+    """Errors of records and of persons, summed in steps.
+
+    Attributes
+    ----------
+    over_records, records
+        Sum over the records that have a value, and how many these are.
+    over_persons, persons
+        The same of persons.
+    span
+        Steps of the unit scale.
+    """
+
+    over_records: float
+    records: float
+    over_persons: float
+    persons: float
+    span: float = 1.0
+
+    @property
+    def averages(self) -> tuple[float, float]:
+        """Mean over the records, and over the persons, that have a value; 0 when none has."""
+        if not self.records:
+            return 0.0, 0.0
+        over_records, over_persons = (
+            self.over_records / self.records,
+            self.over_persons / self.persons,
+        )
+        return over_records / self.span, over_persons / self.span
 
 
 def normalized_error(
@@ -50,34 +84,91 @@ def normalized_error(
     tuple
         Mean over the records, and over the persons, that have a value; 0 when none has.
     """
+    return error_sums(column, class_of, classes, person).averages
+
+
+def error_sums(
+    column: CodedColumn,
+    class_of: Codes,
+    classes: int,
+    person: Codes,
+    alike: Alike | None = None,
+) -> ErrorSums:
+    """The sums behind `normalized_error`; those of several groups of whole classes add up.
+
+    Parameters
+    ----------
+    column
+        The quasi-identifier of the kept records.
+    class_of
+        Class of each kept record; shape (records,).
+    classes
+        Number of classes.
+    person
+        Person of each kept record; shape (records,). A person is in one class.
+    alike
+        How many each record and person stands for; one each without it.
+    """
     known = column.codes != MISSING
     if not known.any():
-        return 0.0, 0.0
+        return ErrorSums(0.0, 0, 0.0, 0)
+    persons = None if alike is None else alike.persons
+    times = None if alike is None else alike.times[known]
+    weight = None if alike is None else alike.records(person)
     if column.kind is Kind.CATEGORICAL:
-        size = column.domain.size
-        return _of_categories(column.codes[known], class_of[known], size, classes, person[known])
+        return _of_categories(
+            column.codes[known],
+            class_of[known],
+            (column.domain.size, classes),
+            person[known],
+            None if persons is None or times is None else Alike(times, persons),
+        )
     values = steps(column)
-    means = class_means(column, class_of, classes)
-    x, mean = values[column.codes[known]], means[class_of[known]]
-    over_records = float(np.abs(x - mean).mean())
-    records = np.bincount(person[known])
+    means = class_means(column, class_of, classes, weight)
+    owner, x, mean = person[known], values[column.codes[known]], means[class_of[known]]
+    off, span = np.abs(x - mean), full_range(values)
+    if times is not None and weight is not None:
+        off, x, mean = off * weight[known], x * times, mean * times
+    records = np.bincount(owner, weights=times)
     held = records > 0
-    apart = np.bincount(person[known], weights=x) - np.bincount(person[known], weights=mean)
-    over_persons = float((np.abs(apart[held]) / records[held]).mean())
-    span = full_range(values)
-    return over_records / span, over_persons / span
+    apart = np.bincount(owner, weights=x) - np.bincount(owner, weights=mean)
+    each = np.abs(apart[held]) / records[held]
+    return ErrorSums(
+        float(off.sum()),
+        len(x) if weight is None else float(weight[known].sum()),
+        float(each.sum() if persons is None else each @ persons[: len(held)][held]),
+        len(each) if persons is None else float(persons[: len(held)][held].sum()),
+        span,
+    )
 
 
 def _of_categories(
-    codes: Codes, class_of: Codes, size: int, classes: int, person: Codes
-) -> tuple[float, float]:
+    codes: Codes,
+    class_of: Codes,
+    shape: tuple[int, int],
+    person: Codes,
+    alike: Alike | None,
+) -> ErrorSums:
     """Half the L1 distance is the sum of what the person has more of than the class."""
-    share = category_shares(codes, class_of, size, classes)
-    records = np.bincount(person)
+    size, classes = shape
+    weight = None if alike is None else alike.records(person)
+    times = None if alike is None else alike.times
+    share = category_shares(codes, class_of, size, classes, weight)
+    records = np.bincount(person, weights=times)
     pair, pairs = number_by_first_appearance(
         person.astype(np.int64) * size + codes, len(records) * size
     )
     owner, in_class = np.empty(pairs, dtype=np.int64), np.empty(pairs)
     owner[pair], in_class[pair] = person, share
-    more = np.maximum(np.bincount(pair, minlength=pairs) / records[owner] - in_class, 0.0)
-    return float((1 - share).mean()), float(more.sum() / np.count_nonzero(records))
+    own = np.bincount(pair, weights=times, minlength=pairs) / records[owner]
+    more, off = np.maximum(own - in_class, 0.0), 1 - share
+    if alike is None or weight is None:
+        persons = int(np.count_nonzero(records))
+        return ErrorSums(float(off.sum()), len(codes), float(more.sum()), persons)
+    held = alike.persons[: len(records)][records > 0]
+    return ErrorSums(
+        float(off @ weight),
+        float(weight.sum()),
+        float(more @ alike.persons[owner]),
+        float(held.sum()),
+    )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -13,18 +12,20 @@ import numpy.typing as npt
 from scipy import sparse
 
 from sfumato.release.utility.cells import Cells
-from sfumato.schema import Kind
+from sfumato.release.utility.predicates import (
+    CHUNK,
+    COVERED,
+    Predicates,
+    Queries,
+    draw_queries,
+)
 from sfumato.table.columns import MISSING, CodedColumn
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 QUERIES = 1000
-COVERED = 0.3
-"""Share of a column's records that a predicate is drawn to cover."""
 FLOOR = 0.001
 """Errors are relative to the true count, or to this share of the records if that is more."""
-CHUNK = 1 << 22
-"""Most entries of a matrix of values (or cells) by queries."""
 
 
 @dataclass(frozen=True)
@@ -60,13 +61,32 @@ class QueryError:
 
 
 @dataclass(frozen=True, eq=False)
+class QueryCounts:
+    """What queries count.
+
+    Attributes
+    ----------
+    columns
+        Number of quasi-identifiers that each query asks about.
+    exact
+        Records that each query selects; shape (queries,).
+    estimate
+        The same as the release tells it; shape (queries,).
+    """
+
+    columns: int
+    exact: Floats
+    estimate: Floats
+
+
+@dataclass(frozen=True, eq=False)
 class Attribute:
     """A quasi-identifier as queries see it.
 
     Attributes
     ----------
     column
-        The original records.
+        The original records, or some of them.
     cells
         The released cells.
     """
@@ -76,9 +96,29 @@ class Attribute:
 
     @cached_property
     def records(self) -> Ints:
-        """Number of records with each value; shape (domain size,)."""
+        """Number of these records with each value; shape (domain size,)."""
         codes = self.column.codes
         return np.bincount(codes[codes != MISSING], minlength=self.column.domain.size)
+
+    @cached_property
+    def present(self) -> Ints:
+        """The codes that occur, ascending."""
+        return np.flatnonzero(self.records)
+
+    @cached_property
+    def places(self) -> npt.NDArray[np.integer]:
+        """Index into `present` of each record, negative where it has no value."""
+        if len(self.present) == self.column.domain.size:
+            return self.column.codes
+        place = np.full(self.column.domain.size + 1, MISSING)
+        place[self.present] = np.arange(len(self.present))
+        return place[self.column.codes]
+
+    @property
+    def largest(self) -> int:
+        """Rows of the largest matrix that is made for a query."""
+        listed = 0 if self.cells.are_ranges else self.column.domain.size
+        return max(len(self.present), len(self.cells.start), listed)
 
 
 def query_error(
@@ -93,11 +133,7 @@ def query_error(
     selected), and estimates that count from the release by the share of the values of each
     class's cells that lie in the predicates, as if the records of a class were uniform within
     its cells. The error is |estimate - count| / max(count, 0.001 N) (LeFevre et al. 2006; with
-    the sanity bound of Garofalakis & Gibbons 2002).
-
-    A predicate is an interval of a numeric or ordered column that starts at a random record
-    and ends 30 % of the records further, or a random set of categories whose share comes
-    nearest 30 %; at least one value.
+    the sanity bound of Garofalakis & Gibbons 2002). `draw` says what a predicate is.
 
     Parameters
     ----------
@@ -110,56 +146,84 @@ def query_error(
     queries
         Number of queries.
     """
-    usable = [each for each in attributes if each.records.any()]
-    width = min(len(usable), 2)
-    if not width:
-        return QueryError(0, 0, COVERED, FLOOR, 0.0, 0.0, 0.0, 0.0)
-    asked = list(combinations(usable, width))
-    drawn = np.bincount(rng.integers(len(asked), size=queries), minlength=len(asked))
-    errors = [
-        error
-        for group, count in zip(asked, drawn.tolist(), strict=True)
-        if count
-        for error in _relative_errors(group, sizes, count, rng)
+    columns, records = [each.column for each in attributes], [each.records for each in attributes]
+    counts = query_counts(attributes, sizes, draw_queries(columns, records, rng, queries))
+    return error_of(counts, len(columns[0].codes) if columns else 0)
+
+
+def query_counts(
+    attributes: Sequence[Attribute], sizes: Ints, queries: Queries, weight: Floats | None = None
+) -> QueryCounts:
+    """What random queries count; the counts of several groups of whole classes add up.
+
+    Parameters
+    ----------
+    attributes
+        The quasi-identifiers.
+    sizes
+        Number of kept records of each class; shape (classes,).
+    queries
+        The queries.
+    weight
+        How many records each original one stands for; one each without it.
+    """
+    found = [
+        counted
+        for places, predicates in queries.groups
+        for counted in _counted([attributes[place] for place in places], predicates, sizes, weight)
     ]
-    every = np.concatenate(errors)
-    quartiles = np.quantile(every, [0.25, 0.5, 0.75]).tolist()
+    exact, estimate = zip(*found, strict=True) if found else ((np.zeros(0),), (np.zeros(0),))
+    return QueryCounts(queries.columns, np.concatenate(exact), np.concatenate(estimate))
+
+
+def error_of(counts: QueryCounts, records: int) -> QueryError:
+    """The relative errors of queries.
+
+    Parameters
+    ----------
+    counts
+        What they count.
+    records
+        Number of original records.
+    """
+    if not counts.columns:
+        return QueryError(0, 0, COVERED, FLOOR, 0.0, 0.0, 0.0, 0.0)
+    errors = np.abs(counts.estimate - counts.exact) / np.maximum(counts.exact, FLOOR * records)
+    quartiles = np.quantile(errors, [0.25, 0.5, 0.75]).tolist()
     return QueryError(
-        queries,
-        width,
+        len(errors),
+        counts.columns,
         COVERED,
         FLOOR,
-        float(every.mean()),
+        float(errors.mean()),
         quartiles[1],
         quartiles[0],
         quartiles[2],
     )
 
 
-def _relative_errors(
-    group: tuple[Attribute, ...], sizes: Ints, queries: int, rng: np.random.Generator
-) -> Iterator[Floats]:
-    """Errors of queries on one or two columns, some queries at a time."""
-    records = len(group[0].column.codes)
+def _counted(
+    group: Sequence[Attribute],
+    asked: Sequence[Predicates],
+    sizes: Ints,
+    weight: Floats | None,
+) -> Iterator[tuple[Floats, Floats]]:
+    """Counts of queries on one or two columns, and their estimates, some queries at a time."""
     true = _contingency(
-        [each.column.codes for each in group], [each.column.domain.size for each in group], None
+        [each.places for each in group], [len(each.present) for each in group], weight
     )
     released = _contingency(
         [each.cells.of_class for each in group],
         [len(each.cells.first_run) for each in group],
         sizes.astype(np.float64),
     )
-    largest = max(max(len(each.cells.start), each.column.domain.size) for each in group)
-    step = max(CHUNK // largest, 1)
-    for start in range(0, queries, step):
-        count = min(step, queries - start)
-        predicates = [_predicates(each, count, rng) for each in group]
-        exact = _counts(true, [each.selected for each in predicates])
-        shares = [
-            predicate.shares(each.cells) for each, predicate in zip(group, predicates, strict=True)
-        ]
-        estimate = _counts(released, shares)
-        yield np.abs(estimate - exact) / np.maximum(exact, FLOOR * records)
+    count = asked[0].queries
+    step = max(CHUNK // max(each.largest for each in group), 1)
+    for first in range(0, count, step):
+        some = slice(first, min(first + step, count))
+        pairs = list(zip(group, asked, strict=True))
+        exact = _counts(true, [own.selected(each.present, some) for each, own in pairs])
+        yield exact, _counts(released, [own.shares(each.cells, some) for each, own in pairs])
 
 
 def _contingency(
@@ -188,50 +252,3 @@ def _counts(contingency: sparse.csr_array, shares: Sequence[Floats]) -> Floats:
         selected *= shares[0]
     counts: Floats = selected.sum(axis=0)
     return counts
-
-
-@dataclass(frozen=True, eq=False)
-class _Predicates:
-    """What some queries ask of one column.
-
-    Attributes
-    ----------
-    selected
-        1 where a value is selected, else 0; shape (domain size, queries).
-    ends
-        The lowest and the highest code that is selected, where all between them are.
-    """
-
-    selected: Floats
-    ends: tuple[Ints, Ints] | None = None
-
-    def shares(self, cells: Cells) -> Floats:
-        """Share of each cell's values that is selected; shape (cells, queries)."""
-        if self.ends is None or not cells.are_ranges:
-            return cells.shares(self.selected)
-        return cells.overlaps(*self.ends)
-
-
-def _predicates(attribute: Attribute, count: int, rng: np.random.Generator) -> _Predicates:
-    if attribute.column.kind is Kind.CATEGORICAL:
-        return _Predicates(_sets(attribute.records, count, rng))
-    size = attribute.column.domain.size
-    before = np.append(0, np.cumsum(attribute.records))
-    start = rng.uniform(0, (1 - COVERED) * before[-1], size=count)
-    low = np.searchsorted(before, start, side="right") - 1
-    high = np.searchsorted(before, start + COVERED * before[-1], side="left") - 1
-    codes = np.arange(size)[:, None]
-    selected: Floats = ((codes >= low) & (codes <= high)).astype(np.float64)
-    return _Predicates(selected, (low, high))
-
-
-def _sets(records: Ints, count: int, rng: np.random.Generator) -> Floats:
-    """Take categories in a random order while that brings their share nearer to the target."""
-    order = np.argsort(rng.random((len(records), count)), axis=0)
-    up_to = np.cumsum(records[order], axis=0)
-    target = COVERED * records.sum()
-    taken = 2 * up_to - records[order] <= 2 * target
-    taken[0] = True
-    selected = np.zeros((len(records), count))
-    np.put_along_axis(selected, order, taken.astype(np.float64), axis=0)
-    return selected

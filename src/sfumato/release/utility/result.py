@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from sfumato.release.coarsen_counts import CountLoss
 from sfumato.release.utility.correlations import CorrelationChange
 from sfumato.release.utility.distributions import Distribution
@@ -119,6 +121,29 @@ class Utility:
     queries: QueryError
     distributions: tuple[Distribution, ...]
     counts: CountLoss | None = None
+
+    @classmethod
+    def of_columns(cls, columns: tuple[ColumnLoss, ...], **measured: Any) -> Utility:
+        """The loss of a release, from that of its columns and the other fields.
+
+        Parameters
+        ----------
+        columns
+            What each quasi-identifier lost.
+        **measured
+            The fields that are no averages over columns.
+        """
+        weight = np.array([each.weight for each in columns])
+        within = float(weight @ [each.sse for each in columns])
+        whole = float(weight @ [each.sst for each in columns])
+        return cls(
+            ane=float(np.average([each.ane for each in columns], weights=weight)),
+            ane_persons=float(np.average([each.ane_persons for each in columns], weights=weight)),
+            ncp=float(np.average([each.ncp for each in columns], weights=weight)),
+            sse_sst=within / whole if whole > 0 else 0.0,
+            columns=columns,
+            **measured,
+        )
 
     @property
     def suppressed_records_share(self) -> float:

@@ -5,10 +5,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from sfumato.release.utility.class_means import category_shares, class_means, full_range, steps
 from sfumato.schema import Kind
 from sfumato.table.columns import MISSING, CodedColumn, Codes
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
 
 
 class SquaredError(NamedTuple):
@@ -48,17 +52,52 @@ def squared_error(column: CodedColumn, class_of: Codes, classes: int) -> Squared
     classes
         Number of classes.
     """
+    counts = np.bincount(column.codes[column.codes != MISSING], minlength=column.domain.size)
+    return SquaredError(sse(column, class_of, classes), sst(column, counts))
+
+
+def sse(column: CodedColumn, class_of: Codes, classes: int, weight: Floats | None = None) -> float:
+    """Sum of squared distances from the class mean; those of groups of whole classes add up.
+
+    Parameters
+    ----------
+    column
+        The quasi-identifier of the kept records.
+    class_of
+        Class of each kept record; shape (records,).
+    classes
+        Number of classes.
+    weight
+        How many records each one stands for; shape (records,). One each without it.
+    """
     known = column.codes != MISSING
     codes, of = column.codes[known], class_of[known]
+    times = None if weight is None else weight[known]
     if not len(codes):
-        return SquaredError(0.0, 0.0)
+        return 0.0
     if column.kind is Kind.CATEGORICAL:
-        within = 1 - category_shares(codes, of, column.domain.size, classes)
-        counts = np.bincount(codes)
-        whole = float((counts * (1 - counts / len(codes))).sum())
-        return SquaredError(float(within.sum()) / 2, whole / 2)
+        within = 1 - category_shares(codes, of, column.domain.size, classes, times)
+        return float(within.sum() if times is None else within @ times) / 2
     values = steps(column)
-    x = values[codes]
-    sse = float(np.square(x - class_means(column, class_of, classes)[of]).sum())
-    sst = float(np.square(x - x.mean()).sum())
-    return SquaredError(sse / full_range(values) ** 2, sst / full_range(values) ** 2)
+    squares = np.square(values[codes] - class_means(column, class_of, classes, weight)[of])
+    return float(squares.sum() if times is None else squares @ times) / full_range(values) ** 2
+
+
+def sst(column: CodedColumn, counts: Ints) -> float:
+    """Sum of squared distances from the mean of all records.
+
+    Parameters
+    ----------
+    column
+        The quasi-identifier.
+    counts
+        Records with each code; shape (domain size,).
+    """
+    records = int(counts.sum())
+    if not records:
+        return 0.0
+    if column.kind is Kind.CATEGORICAL:
+        return float((counts * (1 - counts / records)).sum()) / 2
+    values = steps(column)
+    squares = np.square(values - float(counts @ values) / records)
+    return float(counts @ squares) / full_range(values) ** 2

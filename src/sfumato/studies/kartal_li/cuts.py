@@ -116,7 +116,7 @@ def _considered(
     persons = person_table(part)
     whole = persons.whole()
     nodes = Nodes(np.zeros(1, np.int64), whole.persons, whole.records, whole.squares)
-    orders = [axis.order(persons.records) for axis in persons.ordered]
+    orders = persons.orders()
     cuts, ratios = ranked(
         find_candidates(persons, orders, nodes, Split.BALANCE), nodes, Split.BALANCE
     )

@@ -99,7 +99,7 @@ def encode(records: pa.Table, data: DataSet) -> Encoded:
     InputError
         If a column does not hold what its role and kind need.
     """
-    table = open_table(records, data.schema, keep_source=False)
+    table = open_table(records, data.schema)
     persons = person_table(table)
     readings = [_reading("", table, persons, np.zeros(table.sensitive[0].domain.size, dtype=bool))]
     if data.common is not None:

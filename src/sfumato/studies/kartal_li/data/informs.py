@@ -90,8 +90,8 @@ PATIENT_DATA = DataSet(
     ),
     remark=(
         "The paper does not describe its selection fully, so that its numbers are near, not equal. "
-        "In four shuffles of the rows MaxGIDR moved by up to 16 points for k, 10 for K and 1 for "
-        "g, AvgGIDR by up to 0.4."
+        "In four other orders of persons' ties MaxGIDR moved by up to 16 points for k, 10 for K "
+        "and 1 for g, AvgGIDR by up to 0.4."
     ),
     numbers=Numbers(7, 10, 13, 16),
     published=Size(117_307, 29_531),

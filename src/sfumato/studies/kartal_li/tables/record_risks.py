@@ -151,7 +151,7 @@ def record_risk_section(encoded: Encoded, rows: Sequence[Row]) -> Section:
                 "*released* count them as one. ANE follows the paper's formula (at most 1) "
                 "against the class means; the scale of the ANE that the paper prints is not "
                 "given. Seconds are those of the partitioning. Ties of persons are "
-                "cut in the order of the file. A row is empty where the whole file breaks the "
+                "ordered by a hash of the id. A row is empty where the whole file breaks the "
                 "threshold."
             ),
         ),

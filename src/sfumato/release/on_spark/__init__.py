@@ -1,0 +1,1 @@
+"""The tree on Spark: upper levels by aggregation, then every subtree on one executor."""

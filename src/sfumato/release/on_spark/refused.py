@@ -1,0 +1,96 @@
+"""What `anonymize` takes and Spark does not, refused before the file is looked at."""
+
+from __future__ import annotations
+
+from sfumato.core.errors import InputError
+from sfumato.release.constraints import Budget, DeltaPresence, TCloseness
+from sfumato.release.manifest import Manifest
+from sfumato.release.options import Recoding
+from sfumato.schema import Schema
+
+ADVICE = "leave it out, or take engine='embedded'"
+
+
+def refuse_before_work(schema: Schema, manifest: Manifest, register: object) -> None:
+    """Refuse what a release on Spark cannot do, before any work.
+
+    Parameters
+    ----------
+    schema
+        What each column is.
+    manifest
+        What to do.
+    register
+        The population's register, where one is given.
+
+    Raises
+    ------
+    InputError
+        If something is asked for that only the embedded engine does.
+    """
+    if register is not None:
+        raise InputError("parameter register", "must be left out on Spark", advice=ADVICE)
+    refuse_options(manifest)
+    if manifest.options.keep_order:
+        raise InputError(
+            "parameter keep_order",
+            "must be left out on Spark",
+            found="records that have no order there",
+            advice=ADVICE,
+        )
+    for each in manifest.constraints:
+        if isinstance(each, TCloseness) and each.distance == "ordered":
+            raise InputError(
+                "parameter distance",
+                "must be equal on Spark, which measures no ordered distance",
+                found="ordered",
+                advice="take equal distances, or engine='embedded'",
+            )
+    for name, quasi in schema.quasi_identifiers.items():
+        if quasi.top is not None or quasi.bottom is not None:
+            raise InputError(
+                f"column '{name}'",
+                "must have no 'top' or 'bottom' in a release on Spark",
+                found="a coded end",
+                advice="code the column before, or take engine='embedded'",
+            )
+
+
+def refuse_options(manifest: Manifest) -> None:
+    """Refuse what only the embedded engine does, the schema aside.
+
+    Parameters
+    ----------
+    manifest
+        What to do.
+
+    Raises
+    ------
+    InputError
+        If a parameter is set that only the embedded engine knows.
+    """
+    options = manifest.options
+    if options.recoding is not Recoding.LOCAL:
+        raise InputError(
+            "parameter recoding",
+            "must be local on Spark",
+            found=options.recoding.value,
+            advice=ADVICE,
+        )
+    for name, is_set in (
+        ("suppress", options.suppress > 0),
+        ("cap_records", options.cap_records is not None),
+        ("coarsen_counts", options.coarsen_counts is not None),
+        ("population", manifest.population is not None),
+        ("register", bool(manifest.register_sha256)),
+    ):
+        if is_set:
+            raise InputError(f"parameter {name}", "must be left out on Spark", advice=ADVICE)
+    for each in manifest.constraints:
+        if isinstance(each, Budget | DeltaPresence):
+            raise InputError(
+                f"parameter {each.name}",
+                "must be a promise about every class on Spark, from the file alone",
+                found="a budget" if isinstance(each, Budget) else "one about a population",
+                advice=ADVICE,
+            )

@@ -1,0 +1,96 @@
+"""An executor that dies in the middle of the work changes nothing and costs its own share."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from conftest import missing
+from oracles.both_engines import check_values
+
+JOB = Path(__file__).with_name("lost_executor_job.py")
+PERSONS, RECORDS = 5_000, 20_000
+OF_ONE_ENGINE = ("manifest", "positions", "ran", "warnings", "written")
+PATIENCE = 400
+"""Seconds, many times what the job takes on a machine with nothing else to do."""
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    """What the embedded engine gives, and what the cluster gave with all and with a lost one."""
+    if shutil.which("java") is None:
+        missing("no Java; install Debian's default-jre-headless")
+    if not Path("/proc/self/cmdline").exists():
+        missing("no /proc, where executors are found by their process")
+    pytest.importorskip("pyspark")
+    folder = tmp_path_factory.mktemp("lost")
+    pq.write_to_dataset(visits(), folder / "visits", max_rows_per_group=2_500)
+    environment = {name: value for name, value in os.environ.items() if "SPARK" not in name}
+    done = subprocess.run(
+        [sys.executable, JOB, folder],
+        env=environment,
+        timeout=PATIENCE,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return json.loads((folder / "found.json").read_text(encoding="utf-8"))
+
+
+def visits():
+    """Visits of patients whose age grows; the last patient has a tenth of them."""
+    rng = np.random.default_rng(5)
+    owner = rng.integers(0, PERSONS, RECORDS)
+    owner[: RECORDS // 10] = PERSONS - 1
+    return pa.table(
+        {
+            "patient": [f"P{number}" for number in owner],
+            "age": rng.integers(0, 90, PERSONS)[owner] + rng.integers(0, 3, RECORDS),
+            "zip": rng.integers(1000, 1900, PERSONS)[owner],
+            "sex": np.array(["F", "M"])[rng.integers(0, 2, PERSONS)][owner],
+            "icd9": [f"D{number}" for number in rng.integers(0, 40, RECORDS)],
+        }
+    )
+
+
+@pytest.mark.parametrize("work", ["assess", "anonymize"])
+@pytest.mark.parametrize("how", ["undisturbed", "disturbed"])
+def test_the_measures_are_those_of_one_machine(found, work, how):
+    check_values(measures(found["embedded"][work]), measures(found[work][how]))
+
+
+@pytest.mark.parametrize("how", ["undisturbed", "disturbed"])
+def test_the_release_is_that_of_one_machine(found, how):
+    alone, there = (
+        rows(each["written"]) for each in (found["embedded"]["anonymize"], found["anonymize"][how])
+    )
+    assert alone == there
+
+
+@pytest.mark.parametrize("work", ["assess", "anonymize"])
+def test_only_tasks_of_the_lost_executor_are_repeated(found, work):
+    """None is where the task that was seen had ended when the executor was killed."""
+    told = found[work]
+    assert not told["still there"]
+    repeated = told["tasks with a loss"] - told["tasks"]
+    assert 0 <= repeated <= told["tasks of the lost"] < told["tasks"]
+
+
+def measures(result):
+    """A result without what one engine alone knows."""
+    kept = {name: value for name, value in result.items() if name not in OF_ONE_ENGINE}
+    return kept | ({"before": measures(kept["before"])} if "before" in kept else {})
+
+
+def rows(path):
+    """The rows of a release as texts, sorted."""
+    table = pq.read_table(path)
+    columns = [table.column(name).cast(pa.string()).to_pylist() for name in table.column_names]
+    return sorted(zip(*columns, strict=True), key=repr)
