@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +24,9 @@ def main() -> None:
         noted["u"] = options
         train_u(linker, **options)
 
-    def noting_m(
-        linker: Any, sessions: Sequence[Session], condition: Callable[[str], str]
-    ) -> list[Session]:
+    def noting_m(linker: Any, sessions: Sequence[Session]) -> list[Session]:
         noted["rules"] = [session.rule for session in sessions]
-        return train_m(linker, sessions, condition)
+        return train_m(linker, sessions)
 
     vars(fit).update(train_u=noting_u, train_m=noting_m)
     links = sf.link(list(paths), load_link_spec(folder / "spec.toml"), seed=1)

@@ -21,9 +21,9 @@ TARGET = Path(__file__).parents[1] / "docs" / "images" / "demo.svg"
 NAMES = ("original", "release")
 COLOURS = ("#c7ab6b", "#1b4965")
 PANELS: dict[str, Callable[[sf.Risk], Any]] = {
-    "whose record is it? (GIDR)": lambda risk: gidr(risk.summary),
-    "who can be found? (1 / persons)": lambda risk: 1 / risk.summary.persons,
-    "who has which diagnosis? (GSAR)": lambda risk: gsar(risk.summary, "icd9"),
+    "whose record is it? (GIDR)": lambda risk: gidr(risk.own_classes()),
+    "who can be found? (1 / persons)": lambda risk: 1 / risk.own_classes().persons,
+    "who has which diagnosis? (GSAR)": lambda risk: gsar(risk.own_classes(), "icd9"),
 }
 
 
