@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -249,3 +249,28 @@ def _among(
         variance=(inside * (whole - inside) / whole**2)[kept],
         width=(np.maximum(distinct[node] - 1, 1) / max(axis.held.size - 1, 1))[kept],
     )
+
+
+def first_that_meet(
+    candidates: Candidates, tried: Ints, met: Callable[[Candidates], npt.NDArray[np.bool_]]
+) -> Ints:
+    """Of each node's candidates, the first whose sides keep all promises.
+
+    Parameters
+    ----------
+    candidates
+        The cuts by node, those to be tried first before others.
+    tried
+        The first candidate of each node.
+    met
+        Whether cuts, one of each node at most, keep the promises.
+    """
+    ends = np.append(tried[1:], len(candidates.node))
+    accepted = [tried[:0]]
+    while len(tried):
+        kept = met(candidates.take(tried))
+        accepted.append(tried[kept])
+        going_on = ~kept & (tried + 1 < ends)
+        tried, ends = tried[going_on] + 1, ends[going_on]
+    found: Ints = np.sort(np.concatenate(accepted))
+    return found

@@ -189,18 +189,7 @@ class Growth:
         if self.loss is not None:
             self.loss = self.loss.take(order)
 
-    def first_that_meets(self, nodes: Nodes, candidates: Candidates, tried: Ints) -> Ints:
-        """Of each node's candidates from ``tried`` on, the first whose sides meet everything."""
-        ends = np.append(tried[1:], len(candidates.node))
-        accepted = []
-        while len(tried):
-            met = self._meets_costly(nodes, candidates.take(tried))
-            accepted.append(tried[met])
-            going_on = ~met & (tried + 1 < ends)
-            tried, ends = tried[going_on] + 1, ends[going_on]
-        return np.sort(np.concatenate(accepted)) if accepted else tried
-
-    def _meets_costly(self, nodes: Nodes, cuts_tried: Candidates) -> npt.NDArray[np.bool_]:
+    def meets_costly(self, nodes: Nodes, cuts_tried: Candidates) -> npt.NDArray[np.bool_]:
         """Whether both sides of each cut meet everything; counted where bounds do not tell."""
         shared = {
             name: np.repeat(each[cuts_tried.node], 2) for name, each in nodes.most_shared.items()

@@ -11,6 +11,7 @@ and the α whose classes lose least is taken.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +19,7 @@ import numpy.typing as npt
 from sfumato.core.progress import Progress, silent
 from sfumato.kernels.best_cut import worth_searching
 from sfumato.release.best_cuts import Search, best_cuts
-from sfumato.release.candidates import Candidates, Nodes
+from sfumato.release.candidates import Candidates, Nodes, first_that_meet
 from sfumato.release.constraints import Budget, Constraint
 from sfumato.release.flat_search import FlatSearch, axes_of, known_of, limits_of
 from sfumato.release.growth import Growth
@@ -140,7 +141,7 @@ class _SearchGrowth(Growth):
         candidates = best_cuts(found, nodes, shares)
         tried = np.flatnonzero(np.diff(candidates.node, prepend=-1))
         if self.costly:
-            tried = self.first_that_meets(nodes, candidates, tried)
+            tried = first_that_meet(candidates, tried, partial(self.meets_costly, nodes))
         return candidates.take(tried)
 
     def _tried(self, nodes: Nodes) -> Floats:

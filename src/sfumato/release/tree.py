@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.core.progress import Progress, silent
-from sfumato.release.candidates import Candidates, Nodes, find_candidates, ranked
+from sfumato.release.candidates import Candidates, Nodes, find_candidates, first_that_meet, ranked
 from sfumato.release.constraints import Budget, Constraint
 from sfumato.release.growth import Growth
 from sfumato.release.loss import LossSpace
@@ -110,7 +111,7 @@ class _MedianGrowth(Growth):
         tried = np.flatnonzero(np.diff(candidates.node, prepend=-1))
         self.most_shared = {name: np.repeat(each, 2) for name, each in nodes.most_shared.items()}
         if self.costly:
-            tried = self.first_that_meets(nodes, candidates, tried)
+            tried = first_that_meet(candidates, tried, partial(self.meets_costly, nodes))
         chosen = candidates.take(tried)
         self.divisible = divisible[chosen.node]
         self.most_shared = {

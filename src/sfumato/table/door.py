@@ -118,8 +118,8 @@ def _opened_before(table: Table, schema: Schema, keep_source: bool) -> Table:
             found="a table of another schema",
             advice="pass the file or dataframe itself",
         )
-    handed_on = _handed_on(table.columns, table.schema)
-    if keep_source and not set(handed_on) <= set(table.source.column_names):
+    passed_on = handed_on(table.columns, table.schema)
+    if keep_source and not set(passed_on) <= set(table.source.column_names):
         raise InputError(
             "data",
             "must hold the columns that a release hands on",
@@ -129,7 +129,7 @@ def _opened_before(table: Table, schema: Schema, keep_source: bool) -> Table:
     return table
 
 
-def _handed_on(names: Sequence[str], schema: Schema) -> list[str]:
+def handed_on(names: Sequence[str], schema: Schema) -> list[str]:
     """The columns that a release renames or leaves unchanged, in the file's order."""
     left_out = {*schema.direct_identifiers, *schema.quasi_identifiers, schema.household}
     return [name for name in names if name not in left_out]
@@ -141,10 +141,10 @@ def _read(
     """The columns to encode as codes, and the columns to hand on as they came."""
     people = {name for name in (schema.person, schema.household) if name is not None}
     encoded = {*people, *schema.quasi_identifiers, *schema.sensitive}
-    handed_on = _handed_on(source.names, schema) if keep_source else []
-    if source.column is not None and not handed_on:
+    passed_on = handed_on(source.names, schema) if keep_source else []
+    if source.column is not None and not passed_on:
         return _side_by_side(source, source.column, people, encoded - people, progress), _NONE
-    wanted = [name for name in source.names if name in encoded or name in set(handed_on)]
+    wanted = [name for name in source.names if name in encoded or name in set(passed_on)]
     accumulators = {name: Accumulator(name, source.rows) for name in wanted if name in encoded}
     kept: list[pa.RecordBatch] = []
     rows, checked = 0, None
@@ -160,10 +160,10 @@ def _read(
             for add in adding:
                 add()
         if not source.text:
-            for name in handed_on:
+            for name in passed_on:
                 check_utf8(batch.column(name), name)
-        if handed_on:
-            kept.append(batch.select(handed_on).replace_schema_metadata(None))
+        if passed_on:
+            kept.append(batch.select(passed_on).replace_schema_metadata(None))
         rows += batch.num_rows
         if source.rows:
             progress("read", min(rows / source.rows, 1.0))

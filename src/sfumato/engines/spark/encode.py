@@ -34,6 +34,7 @@ from sfumato.engines.spark.tasks import WithoutValues
 from sfumato.engines.spark.unchanged import weighted_counts, weighted_sums
 from sfumato.schema import Kind, Schema, check_schema
 from sfumato.table.columns import MISSING, CodedColumn, LabelDomain
+from sfumato.table.door import handed_on
 from sfumato.table.encoding.arrow_types import Ints, flags, not_utf8
 from sfumato.table.encoding.checks import (
     check_columns,
@@ -163,12 +164,6 @@ def _check_types(
     wanted = [name for name in source.names if name in encoded or name in set(kept)]
     frame = source.frame.select(*(plain(source.names.index(name)) for name in wanted))
     return column_types(frame, wanted, encoded, people)
-
-
-def handed_on(names: Sequence[str], schema: Schema) -> list[str]:
-    """The columns that a release renames or leaves unchanged, in the file's order."""
-    left_out = {*schema.direct_identifiers, *schema.quasi_identifiers, schema.household}
-    return [name for name in names if name not in left_out]
 
 
 def _values(source: SparkSource, schema: Schema, progress: Progress) -> dict[str, CountedColumn]:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from sfumato.core.extra import needed
 from sfumato.engines.spark.checkpoint import cut_lineage
-from sfumato.engines.spark.encode import handed_on
 from sfumato.engines.spark.frames import column
 from sfumato.engines.spark.names import OWN, PERSON
 from sfumato.engines.spark.session import said_plainly
 from sfumato.engines.spark.table import SparkTable
 from sfumato.release.on_spark.secret import NUMBER, PSEUDONYM, Secret, with_secrets
+from sfumato.table.door import handed_on
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

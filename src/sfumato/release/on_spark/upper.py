@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,7 +25,7 @@ from sfumato.engines.spark.axes import Axes
 from sfumato.engines.spark.routes import Bounds, Routes, unrouted
 from sfumato.engines.spark.selection import Targets, select
 from sfumato.engines.spark.sides import SideCounts, side_counts
-from sfumato.release.candidates import Candidates, Nodes, ranked
+from sfumato.release.candidates import Candidates, Nodes, first_that_meet, ranked
 from sfumato.release.constraints import Bounded, Constraint
 from sfumato.release.on_spark.candidates import KNOWN, Places, bounds_of, large_candidates
 from sfumato.release.sides import sides_of
@@ -148,7 +149,8 @@ class _UpperGrowth:
         tried = np.flatnonzero(np.diff(candidates.node, prepend=-1))
         self.most_shared = {name: np.repeat(each, 2) for name, each in nodes.most_shared.items()}
         if self.costly:
-            tried = self._first_that_meets(nodes, ids, candidates, places, tried)
+            meets = partial(self._meets_costly, nodes, ids, places)
+            tried = first_that_meet(candidates, tried, meets)
         chosen = candidates.take(tried)
         if not len(tried):
             return nodes.take(chosen.node), ids[chosen.node]
@@ -162,21 +164,8 @@ class _UpperGrowth:
         numbers = first + np.arange(2 * len(tried), dtype=np.int64)
         return replace(children, most_shared=shared), numbers
 
-    def _first_that_meets(
-        self, nodes: Nodes, ids: Ints, candidates: Candidates, places: Places, tried: Ints
-    ) -> Ints:
-        """Of each node's candidates from ``tried`` on, the first whose sides meet everything."""
-        ends = np.append(tried[1:], len(candidates.node))
-        accepted = [tried[:0]]
-        while len(tried):
-            met = self._meets_costly(nodes, ids, candidates.take(tried), places)
-            accepted.append(tried[met])
-            going_on = ~met & (tried + 1 < ends)
-            tried, ends = tried[going_on] + 1, ends[going_on]
-        return np.sort(np.concatenate(accepted))
-
     def _meets_costly(
-        self, nodes: Nodes, ids: Ints, cuts_tried: Candidates, places: Places
+        self, nodes: Nodes, ids: Ints, places: Places, cuts_tried: Candidates
     ) -> Flags:
         """Whether both sides of each cut meet everything; counted where bounds do not tell."""
         shared = {
