@@ -17,13 +17,19 @@ sensitive = ["icd9"]
 age = "numeric"
 sex = "categorical"
 """
-DATA = """patient,age,sex,icd9
-p1,30,f,250
-p1,30,f,401
-p2,30,f,250
-p3,41,m,401
-p3,41,m,
-p4,,m,401
+DATA = """patient,age,sex,icd9,weight
+p1,30,f,250,2
+p1,30,f,401,3.5
+p2,30,f,250,3
+p3,41,m,401,8
+p3,41,m,,8
+p4,,m,401,9
+"""
+PEOPLE = """sex,age
+f,30
+f,30.0
+m,
+m,77
 """
 
 
@@ -32,15 +38,25 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
     """The file and its schema."""
     data, schema = tmp_path / "visits.csv", tmp_path / "schema.toml"
     data.write_text(DATA)
+    data.with_name("people.csv").write_text(PEOPLE)
     schema.write_text(SCHEMA)
     return data, schema
 
 
+@pytest.mark.parametrize(
+    "population",
+    [
+        ("--ordered-distance", "icd9", "--weights", "weight", "--seed", "1"),
+        ("--register", "people.csv", "--preset", "cms"),
+    ],
+    ids=["weights", "register"],
+)
 def test_spark_prints_what_this_process_does(
-    spark: Any, run: Any, files: tuple[Path, Path]
+    spark: Any, run: Any, files: tuple[Path, Path], population: tuple[str, ...]
 ) -> None:
     data, schema = files
-    words = ("assess", data, "--schema", schema, "--preset", "cms", "--json")
+    asked = [data.with_name(each) if each.endswith(".csv") else each for each in population]
+    words = ("assess", data, "--schema", schema, *asked, "--json")
     here, there = run(*words), run(*words, "--engine", "spark")
     assert (here.code, there.code) == (0, 0), there.err
     own, other = json.loads(here.out), json.loads(there.out)
@@ -55,7 +71,6 @@ def test_spark_prints_what_this_process_does(
     [
         (("--engine", "hadoop"), "parameter engine"),
         (("--engine", "spark", "--special-uniques"), "parameter special_uniques"),
-        (("--engine", "spark", "--weights", "age"), "parameter population"),
         (
             ("--engine", "spark", "--population", "9", "--record-risks", "r.csv"),
             "option --record-risks",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,18 +20,29 @@ Columns = dict[str, npt.NDArray[Any]]
 THRESHOLD = 0.3
 
 
-def measured_here(columns: Columns, keys: Sequence[str], sensitive: Sequence[str]) -> Risk:
+Ranks = Mapping[str, npt.NDArray[np.int32]]
+
+
+def measured_here(
+    columns: Columns, keys: Sequence[str], sensitive: Sequence[str], ranks: Ranks | None = None
+) -> Risk:
     """What the embedded engine measures; ``person`` is the column of persons, if there is one."""
     sizes = [int(columns[key].max()) + 1 for key in keys]
     class_of, classes = group([columns[key].astype(np.int32) for key in keys], sizes)
     person = columns.get("person", np.arange(len(class_of)))
     _, number = np.unique(person, return_inverse=True)
     codes = {name: columns[name].astype(np.int32) for name in sensitive}
-    return measure_classes(class_of, classes, number.astype(np.int32), codes, threshold=THRESHOLD)
+    persons = number.astype(np.int32)
+    return measure_classes(class_of, classes, persons, codes, threshold=THRESHOLD, ranks=ranks)
 
 
-def measured_on_spark(frame: Any, columns: Columns, keys: Sequence[str], sensitive: Sequence[str]
-                      ) -> Risk:  # fmt: skip
+def measured_on_spark(
+    frame: Any,
+    columns: Columns,
+    keys: Sequence[str],
+    sensitive: Sequence[str],
+    ranks: Ranks | None = None,
+) -> Risk:
     """What Spark measures of a DataFrame with the same columns."""
     return measure_on_spark(
         frame,
@@ -40,6 +51,7 @@ def measured_on_spark(frame: Any, columns: Columns, keys: Sequence[str], sensiti
         {name: name for name in sensitive},
         value_counts={name: frequencies(columns[name]) for name in sensitive},
         threshold=THRESHOLD,
+        ranks=ranks,
     )
 
 

@@ -22,7 +22,7 @@ from sfumato.cli.parameters import (
 from sfumato.cli.population import (
     Fraction,
     Population,
-    Register,
+    RegisterOrUri,
     Weights,
     check_record_risks,
     given_population,
@@ -55,7 +55,7 @@ def assess(
     population: Population = None,
     fraction: Fraction = None,
     weights: Weights = None,
-    register: Register = None,
+    register: RegisterOrUri = None,
     estimator: Annotated[
         str,
         typer.Option(

@@ -42,10 +42,20 @@ Register = Annotated[
         show_default=False,
     ),
 ]
+RegisterOrUri = Annotated[
+    str | None,
+    typer.Option(
+        "--register",
+        metavar="FILE",
+        help="The population itself, with the same columns: nothing is estimated; with --engine "
+        "spark also a folder of files, or a URI that Spark reads.",
+        show_default=False,
+    ),
+]
 
 
 def given_population(
-    population: int | None, fraction: float | None, weights: str | None, register: Path | None
+    population: int | None, fraction: float | None, weights: str | None, register: str | None
 ) -> Given | None:
     """The one thing that is known of the population, or nothing.
 
@@ -106,7 +116,8 @@ def check_record_risks(
     from sfumato.table.write import check_output_path
 
     check_output_path(target)
-    check_apart([target], [data, given.register])
+    register = None if given.register is None else Path(given.register)
+    check_apart([target], [data, register])
 
 
 def write_record_risks(risk: Risk, target: Path) -> None:

@@ -105,7 +105,7 @@ def side_ordered_distances(
     if not file.any():
         return np.zeros((len(low), 2))
     loop = _loops(len(order)).side_ordered_distances
-    below, sums = _cumulated(file, rank)
+    below, sums = cumulated(file, rank)
     return _in_runs(loop, order, low, high, side, offsets, values, counts, rank, below, sums)
 
 
@@ -135,11 +135,19 @@ def class_ordered_distances(
     if not file.any():
         return np.zeros(len(starts) - 1)
     loop = _loops(len(rows)).class_ordered_distances
-    below, sums = _cumulated(file, rank)
+    below, sums = cumulated(file, rank)
     return _in_runs(loop, rows, starts[:-1], starts[1:], codes, rank, below, sums)
 
 
-def _cumulated(file: Counts, rank: Codes) -> tuple[Floats, Floats]:
-    """The file's share at or below each rank but the last, and the sums of those before each."""
+def cumulated(file: Counts, rank: Codes) -> tuple[Floats, Floats]:
+    """The file's share at or below each rank but the last, and the sums of those before each.
+
+    Parameters
+    ----------
+    file
+        Number of records of the file with each value, not all 0.
+    rank
+        Rank of each value, from 0 without a gap.
+    """
     below = np.cumsum(np.bincount(rank, weights=file))[:-1] / file.sum()
     return below, np.concatenate([[0.0], np.cumsum(below)])

@@ -69,13 +69,15 @@ def _ordered(
         (reached - records)[first], np.diff(np.flatnonzero(np.append(first, True)))
     )
     until = np.where(last, len(below), np.append(rank[1:], 0))
-    moved = _gap(rank, until, reached / total, below, sums)
+    moved = moved_between(rank, until, reached / total, below, sums)
     moved += np.where(first, sums[rank], 0.0)
     return np.bincount(group, weights=moved, minlength=size) / len(below)
 
 
-def _gap(start: Counts, stop: Counts, reached: Floats, below: Floats, sums: Floats) -> Floats:
-    """Sum of |reached - below| over the ranks from start to before stop."""
+def moved_between(
+    start: Counts, stop: Counts, reached: Floats, below: Floats, sums: Floats
+) -> Floats:
+    """Sum of |reached - below| over the ranks from start to before stop: O(log r) each."""
     cross = np.clip(np.searchsorted(below, reached), start, stop)
     less = reached * (cross - start) - (sums[cross] - sums[start])
     return np.asarray(less + (sums[stop] - sums[cross]) - reached * (stop - cross))

@@ -150,12 +150,10 @@ def anonymize(  # noqa: PLR0913
         engine=where,
     )
     if where is Engine.SPARK:
-        refuse_before_work(schema, manifest, register)
+        refuse_before_work(manifest, register)
         return _on_spark(data, schema, manifest, pseudonym_key, delimiter, progress)
     table = open_table(data, schema, delimiter=delimiter, progress=progress)
-    _check_names(table, options)
-    check_ends(table, options)
-    ranks_of(table, ordered_attributes(constraints, schema.sensitive))
+    _check_table(table, manifest)
     manifest = replace(manifest, input_sha256=_sha256(data))
     everybody = None
     if register is not None:
@@ -179,7 +177,7 @@ def _on_spark(
 
     table = open_on_spark(data, schema, delimiter=delimiter, keep_source=True, progress=progress)
     with released(table.frame):
-        _check_names(table, manifest.options)
+        _check_table(table, manifest)
         manifest = replace(manifest, input_sha256=_sha256(data))
         return make_release_on_spark(table, manifest, key, progress, _frame(data))
 
@@ -235,6 +233,13 @@ def _check_coarsening(
             found="coarsen_counts='split', which gives persons several",
             advice="leave the key out, or drop records instead (coarsen_counts='drop')",
         )
+
+
+def _check_table(table: Table | SparkTable, manifest: Manifest) -> None:
+    """Refuse what the file's names, hierarchies and sensitive values do not allow."""
+    _check_names(table, manifest.options)
+    check_ends(table, manifest.options)
+    ranks_of(table, ordered_attributes(manifest.constraints, table.schema.sensitive))
 
 
 def _check_names(table: Table | SparkTable, options: Options) -> None:

@@ -3,29 +3,40 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sfumato.core.errors import InputError
 from sfumato.release.options import Options, Recoding
 from sfumato.release.released import Form
+from sfumato.release.tie_order import content_ties
 from sfumato.table.columns import MISSING, CodedColumn
 from sfumato.table.table import Table
+
+if TYPE_CHECKING:
+    from sfumato.engines.spark.table import SparkTable
 
 
 def with_coded_ends(table: Table) -> Table:
     """The table with every value beyond a coded end set to that end.
+
+    Without a person column the ties stay those of the original: records that differ beyond an
+    end alone keep an order of their own.
 
     Parameters
     ----------
     table
         The encoded original.
     """
+    if not any(column.ends for column in table.quasi_identifiers):
+        return table
     columns = tuple(_clipped(column) for column in table.quasi_identifiers)
-    return replace(table, quasi_identifiers=columns)
+    ties = content_ties(table) if table.schema.person is None else None
+    return replace(table, quasi_identifiers=columns, ties=ties)
 
 
-def check_ends(table: Table, options: Options) -> None:
+def check_ends(table: Table | SparkTable, options: Options) -> None:
     """Refuse coded ends where labels of a hierarchy are released, which have ends of their own.
 
     Parameters
@@ -53,10 +64,22 @@ def check_ends(table: Table, options: Options) -> None:
 
 
 def _clipped(column: CodedColumn) -> CodedColumn:
-    ends = column.ends
-    if ends is None:
+    if column.ends is None:
         return column
-    last = column.domain.size - 1
-    clipped = np.clip(column.codes, max(ends.bottom, 0), min(ends.top, last))
+    clipped = np.clip(column.codes, *outermost_codes(column))
     codes = np.where(column.codes == MISSING, MISSING, clipped).astype(np.int32)
     return replace(column, codes=codes)
+
+
+def outermost_codes(column: CodedColumn) -> tuple[int, int]:
+    """The lowest and the highest code that is left of a column when its ends are coded.
+
+    Parameters
+    ----------
+    column
+        The quasi-identifier.
+    """
+    last = column.domain.size - 1
+    if column.ends is None:
+        return 0, last
+    return max(column.ends.bottom, 0), min(column.ends.top, last)

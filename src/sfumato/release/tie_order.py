@@ -33,18 +33,29 @@ def person_ties(table: Table) -> Ints:
     if name is not None and name in table.source.column_names:
         ties[table.person] = ties_of_values(table.source.column(name))
         return ties
-    contents = ties_of_codes(
+    contents = content_ties(table) if table.ties is None else table.ties
+    if name is None and len(contents) == len(ties):
+        ties[table.person] = contents
+        return ties
+    np.add.at(ties, table.person, contents)
+    return extended(np.full(len(ties), EMPTY), ties)
+
+
+def content_ties(table: Table) -> Ints:
+    """A hash of the content of each record; shape (records,). O(records).
+
+    Parameters
+    ----------
+    table
+        The encoded records.
+    """
+    return ties_of_codes(
         [column.codes for column in table.quasi_identifiers],
         [
             (column.codes, [column.domain.label(code) for code in range(column.domain.size)])
             for column in table.sensitive
         ],
     )
-    if name is None and len(contents) == len(ties):
-        ties[table.person] = contents
-        return ties
-    np.add.at(ties, table.person, contents)
-    return extended(np.full(len(ties), EMPTY), ties)
 
 
 def in_tie_order(ties: Ints | None, persons: int) -> Codes:

@@ -18,7 +18,7 @@ from sfumato.risk.measures import measure_classes
 from sfumato.risk.on_spark.refused import refuse_on_spark
 from sfumato.risk.population.given import Given, read_population
 from sfumato.risk.population.names import AUTO, check_estimator
-from sfumato.risk.presence import match, open_register, presence
+from sfumato.risk.presence import match, open_register
 from sfumato.risk.ranks import ranks_of
 from sfumato.risk.reidentification import check_threshold
 from sfumato.risk.result import Risk
@@ -74,7 +74,8 @@ def assess(
         What is known of the population that the file is a sample of: its number of persons, the
         share of them who are in the file, the name of the column with sampling weights, or a
         register: all persons with the same quasi-identifiers and exact values, as a dataframe
-        or the path of a file. With a register nothing is estimated, and δ-presence is measured.
+        or the path of a file; on Spark, a path that Spark reads. With a register nothing is
+        estimated, and δ-presence is measured.
     estimator
         Name of the estimator; ``auto`` takes the one that has proved best.
     seed
@@ -89,8 +90,7 @@ def assess(
     engine
         ``spark`` to measure on a cluster, of which only sums, extremes and counts of classes
         come here; ``embedded`` to measure in this process; without it, Spark for a dataframe of
-        PySpark. On Spark there are no positions, ordered distances, special uniques, registers
-        and weights.
+        PySpark. On Spark there are no positions and special uniques.
     progress
         Told how far each stage is: "read", then "measure".
 
@@ -107,16 +107,11 @@ def assess(
     chosen = thresholds(*presets) if presets else ()
     check_numbers(chosen)
     if takes_spark(data, engine):
-        given = _given(population, register, ())
-        refuse_on_spark(
-            ordered_distance=ordered_distance,
-            special_uniques=special_uniques,
-            register=register,
-            given=given,
-        )
+        refuse_on_spark(special_uniques=special_uniques)
         return _on_spark(
-            data, schema, delimiter, progress, threshold=threshold, population=given,
-            estimator=estimator, seed=seed, presets=chosen,
+            data, schema, delimiter, progress, population=population, register=register,
+            threshold=threshold, ordered_distance=ordered_distance, estimator=estimator, seed=seed,
+            presets=chosen,
         )  # fmt: skip
     source = data if isinstance(data, Table) else open_source(data, delimiter=delimiter)
     names = source.columns if isinstance(source, Table) else source.names
@@ -161,16 +156,30 @@ def _measured(
 
 
 def _on_spark(
-    data: Any, schema: Schema, delimiter: str | None, progress: Progress, **options: Any
+    data: Any,
+    schema: Schema,
+    delimiter: str | None,
+    progress: Progress,
+    *,
+    population: Any,
+    register: Any,
+    **options: Any,
 ) -> Risk:
     """Encode the file on the cluster, measure it there, and leave nothing behind."""
     from sfumato.engines.spark.checkpoint import released
     from sfumato.engines.spark.encode import open_on_spark
+    from sfumato.engines.spark.read import open_on_cluster
     from sfumato.risk.on_spark.assess import assess_on_spark
+    from sfumato.risk.on_spark.register import opened_register
 
-    table = open_on_spark(data, schema, delimiter=delimiter, progress=progress)
-    with released(table.frame):
-        return assess_on_spark(table, progress=progress, **options)
+    source = open_on_cluster(data, delimiter=delimiter)
+    given = _given(population, register, source.names)
+    weights, everybody = (None, None) if given is None else (given.weights, given.register)
+    table = open_on_spark(source, schema, weights=weights, progress=progress)
+    with released(table.frame), opened_register(everybody, table) as opened:
+        return assess_on_spark(
+            table, population=given, register=opened, progress=progress, **options
+        )
 
 
 def _given(population: Any, register: Any, columns: tuple[str, ...]) -> Given | None:
@@ -231,34 +240,18 @@ def _with_population(
 def _with_register(
     risk: Risk, table: Table, class_of: npt.NDArray[np.int32], register: Any
 ) -> Risk:
-    """Add the counted risks, δ-presence, and where the register cannot be the population."""
-    from sfumato.risk.population.known import known_population
+    """Add the risks that are counted in a register."""
+    from sfumato.risk.in_register import in_register
+    from sfumato.risk.population.known import KnownClasses
 
     matching = match(table, open_register(register, table.schema))
     summary = risk.own_classes()
     sizes = matching.outside[matching.class_of[summary.first_row]]
-    found = known_population(
-        summary,
-        class_of,
-        np.maximum(sizes, summary.persons),
-        max(matching.population, risk.persons),
-        risk.threshold,
+    classes = KnownClasses(
+        persons=summary.persons,
+        records=summary.records,
+        sizes=np.maximum(sizes, summary.persons),
+        first_row=summary.first_row,
+        class_of=class_of,
     )
-    present = presence(matching)
-    said = risk.warnings
-    if present.strangers:
-        warning = (
-            f"{present.strangers:,} persons of the file have no counterpart of their own in the "
-            "register: it is not the whole population of the file, or its values are written "
-            "differently; presence is taken as 1 where the file has more persons, and they "
-            "count as found."
-        )
-        said = (*said, warning)
-    return replace(
-        risk,
-        presence=present,
-        population=found,
-        marketer=found.marketer,
-        journalist=found.journalist,
-        warnings=said,
-    )
+    return in_register(risk, matching, classes)

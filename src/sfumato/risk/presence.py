@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -75,13 +76,26 @@ def open_register(data: object, schema: Schema, delimiter: str | None = None) ->
         If it lacks a quasi-identifier, or one does not hold what its kind needs.
     """
     source = open_source(data, delimiter=delimiter)
+    return open_table(source, register_schema(schema, source.names), keep_source=False)
+
+
+def register_schema(schema: Schema, names: Sequence[str]) -> Schema:
+    """What the columns of a register are.
+
+    Parameters
+    ----------
+    schema
+        The schema of the file, with the kind of every quasi-identifier settled.
+    names
+        The columns of the register.
+    """
     quasi = {
         name: each.model_copy(update={"hierarchy": None, "order": None})
         for name, each in schema.quasi_identifiers.items()
     }
-    own = schema.model_copy(
+    return schema.model_copy(
         update={
-            "person": schema.person if schema.person in source.names else None,
+            "person": schema.person if schema.person in names else None,
             "household": None,
             "quasi_identifiers": quasi,
             "sensitive": (),
@@ -89,7 +103,6 @@ def open_register(data: object, schema: Schema, delimiter: str | None = None) ->
             "insensitive": (),
         }
     )
-    return open_table(source, own, keep_source=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,17 +112,21 @@ class Matching:
     Attributes
     ----------
     class_of
-        Combination of values of each record of the file, shape (records,).
+        Combination of values of each record of the file, shape (records,); empty where a
+        cluster counted.
     inside, outside
         Persons of the file, and of the register, with each combination; shape (combinations,).
     population
         Number of persons of the register.
+    times
+        Number of combinations that each entry stands for; ``None`` for one each.
     """
 
     class_of: Codes
     inside: Ints
     outside: Ints
     population: int
+    times: Ints | None = None
 
 
 def match(table: Table, register: Table) -> Matching:
@@ -128,7 +145,7 @@ def match(table: Table, register: Table) -> Matching:
     """
     columns, sizes = [], []
     for own, other in zip(table.quasi_identifiers, register.quasi_identifiers, strict=True):
-        columns.append(np.concatenate([own.codes, _matched(own, other)]))
+        columns.append(np.concatenate([own.codes, same_values(own, other)[other.codes]]))
         sizes.append(own.domain.size + 1)
     class_of, classes = group(columns, sizes)
     here, there = class_of[: table.records], class_of[table.records :]
@@ -152,21 +169,34 @@ def presence(found: Matching) -> Presence:
     share = np.minimum(found.inside[known] / found.outside[known], 1.0)
     low, high = known[np.argmin(share)], known[np.argmax(share)]
     foreign = np.maximum(found.inside - found.outside, 0)
+    each = 1 if found.times is None else found.times
     return Presence(
         population=found.population,
         presence_low=Measure("presence_low", float(share.min()), where=_place(low, found.class_of)),
         presence_high=Measure(
             "presence_high", float(share.max()), where=_place(high, found.class_of)
         ),
-        strangers=int(foreign.sum()),
+        strangers=int((foreign * each).sum()),
     )
 
 
-def _matched(own: CodedColumn, other: CodedColumn) -> Codes:
-    """The codes of another file's column by the values of ours; one more code for all others."""
+def same_values(own: CodedColumn, other: CodedColumn) -> Codes:
+    """Our code of every value of another file's column; one more code for values we do not have.
+
+    Parameters
+    ----------
+    own, other
+        The same column of both files.
+
+    Returns
+    -------
+    Codes
+        By the other file's codes; the last, which a missing value finds, is -1. Shape
+        (``other.domain.size`` + 1,).
+    """
     codes = {value: code for code, value in enumerate(_values(own.domain))}
     matching = [codes.get(value, own.domain.size) for value in _values(other.domain)]
-    return np.array([*matching, -1], dtype=np.int32)[other.codes]
+    return np.array([*matching, -1], dtype=np.int32)
 
 
 def _values(domain: Domain) -> list[object]:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from sfumato.core.errors import InputError
 from sfumato.table.columns import Codes, LabelDomain
 from sfumato.table.encoding.ranks import number_ranks
 from sfumato.table.table import Table
 
+if TYPE_CHECKING:
+    from sfumato.engines.spark.table import SparkTable
 
-def ranks_of(table: Table, names: Iterable[str]) -> Mapping[str, Codes]:
+
+def ranks_of(table: Table | SparkTable, names: Iterable[str]) -> Mapping[str, Codes]:
     """Rank of each value of the named sensitive attributes, as numbers.
 
     Parameters

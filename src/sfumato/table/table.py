@@ -38,6 +38,9 @@ class Table:
         What the reader should know; publishable.
     household
         Index of the household of each record, -1 for missing; ``None`` without such a column.
+    ties
+        Hash of the content that each record had before its codes were changed; ``None`` where
+        they are as they were read.
     """
 
     schema: Schema
@@ -48,6 +51,7 @@ class Table:
     columns: tuple[str, ...]
     warnings: tuple[str, ...] = ()
     household: npt.NDArray[np.int32] | None = None
+    ties: npt.NDArray[np.int64] | None = None
 
     @property
     def records(self) -> int:
@@ -76,6 +80,7 @@ class Table:
             sensitive=_rows(self.sensitive, rows),
             source=self.source.take(from_numpy(rows)),
             household=None if self.household is None else self.household[rows],
+            ties=None if self.ties is None else self.ties[rows],
         )
 
 

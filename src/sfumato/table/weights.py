@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
@@ -28,27 +30,68 @@ def read_weights(source: Source, column: str) -> Floats:
     InputError
         If there is no such column, or it holds anything but positive numbers.
     """
-    if column not in source.names:
-        raise InputError(
-            f"column '{column}' of {source.subject}", "must be there", found="no such column"
-        )
-    parts = []
-    for batch in source.batches([column]):
-        values = batch.column(0)
-        if pa.types.is_boolean(values.type):
-            raise _no_weights(column, source.subject)
-        try:
-            numbers = pc.cast(values, pa.float64())
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-            raise _no_weights(column, source.subject) from None
-        parts.append(numbers.to_numpy(zero_copy_only=False))
-    weights: Floats = np.concatenate(parts) if parts else np.empty(0)
+    check_weight_column(column, source.names, source.subject)
+    batches = source.batches([column])
+    parts = [weights_of(batch.column(0), column, source.subject) for batch in batches]
+    return np.concatenate(parts) if parts else np.empty(0)
+
+
+def check_weight_column(column: str, names: Sequence[str], subject: str) -> None:
+    """Refuse the name of a column of weights that is not there.
+
+    Parameters
+    ----------
+    column
+        The name.
+    names
+        The columns of the file.
+    subject
+        How errors call the file.
+
+    Raises
+    ------
+    InputError
+        If it is none of them.
+    """
+    if column not in names:
+        raise InputError(f"column '{column}' of {subject}", "must be there", found="no such column")
+
+
+def weights_of(values: pa.Array, column: str, subject: str) -> Floats:
+    """Sampling weights as numbers; shape (records,).
+
+    Parameters
+    ----------
+    values
+        What the column of weights holds.
+    column, subject
+        How errors call the column and the file.
+
+    Raises
+    ------
+    InputError
+        If they are anything but positive numbers.
+    """
+    if pa.types.is_boolean(values.type):
+        raise no_weights(column, subject)
+    try:
+        numbers = pc.cast(values, pa.float64())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise no_weights(column, subject) from None
+    weights: Floats = numbers.to_numpy(zero_copy_only=False)
     if not (np.isfinite(weights) & (weights > 0)).all():
-        raise _no_weights(column, source.subject)
+        raise no_weights(column, subject)
     return weights
 
 
-def _no_weights(column: str, subject: str) -> InputError:
+def no_weights(column: str, subject: str) -> InputError:
+    """The error for a column of weights that holds something else.
+
+    Parameters
+    ----------
+    column, subject
+        How errors call the column and the file.
+    """
     return InputError(
         f"column '{column}' of {subject}",
         "must hold the sampling weight of every record",

@@ -13,10 +13,12 @@ from sfumato.engines.spark.checkpoint import release
 from sfumato.engines.spark.names import CLASS, PERSON, TIE, quasi_identifier, sensitive
 from sfumato.engines.spark.ran import Ran
 from sfumato.engines.spark.table import SparkTable
+from sfumato.release.coded_ends import with_coded_ends
 from sfumato.release.constraints import HAffiliation, TCloseness
 from sfumato.release.divide import divide
 from sfumato.release.generalise import generalised
 from sfumato.release.manifest import Manifest
+from sfumato.release.on_spark.coded_ends import with_coded_ends_on_spark
 from sfumato.release.on_spark.divide import divide_on_spark
 from sfumato.release.on_spark.refused import refuse_options
 from sfumato.release.on_spark.subtrees import cell, leaves
@@ -27,7 +29,7 @@ from sfumato.table.door import open_table
 from sfumato.table.encoding.ties import ties_of_codes, ties_of_values
 
 
-def file(seed, persons, *, ids=True):
+def file(seed, persons, *, ids=True, ends=False):
     """A file with heavy ties, steady and changing values, and missing ones."""
     rng = np.random.default_rng(seed)
     owner = np.repeat(np.arange(persons), np.minimum(rng.geometric(0.6, persons), 3))
@@ -52,6 +54,9 @@ def file(seed, persons, *, ids=True):
         data["id"] = pa.array([f"P{number}" for number in owner])
     kinds = {"age": {"kind": "numeric"}, "income": {"kind": "numeric"}, "town": {}, "sex": {}}
     order = {"kind": "ordered", "order": ["low", "middle", "high"]}
+    if ends:
+        kinds["age"]["top"], order["bottom"] = 80, "middle"
+        kinds["income"] |= {"bottom": 0.15, "top": 42}
     schema = sfumato.Schema(
         person="id" if ids else None,
         quasi_identifiers={**kinds, "grade": order},
@@ -141,6 +146,7 @@ def cells_of_spark(table, found):
 
 CASES = {
     "search": ([sfumato.GBalance(0.9), HAffiliation(0.42, attribute="illness")], {}, True, 8, 650),
+    "ends": ([sfumato.PidKAnonymity(3)], {"cut": "median"}, True, 2, 400),
     "median": (
         [TCloseness(0.12), TCloseness(0.06, attribute="illness", distance="ordered")],
         {"cut": "median", "split": "variance", "values": "bounds"},
@@ -161,10 +167,11 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_classes_are_those_of_one_machine(spark, case):
     constraints, options, ids, parts, upper = CASES[case]
-    table = file(len(case), 1200, ids=ids)
+    table = file(len(case), 1200, ids=ids, ends=case == "ends")
     asked = manifest(constraints, **options)
-    rows, tree = cells_of_embedded(table, asked, upper)
-    found = divide_on_spark(on_spark(spark, table, parts, parts), asked, upper=upper)
+    rows, tree = cells_of_embedded(with_coded_ends(table), asked, upper)
+    there = with_coded_ends_on_spark(on_spark(spark, table, parts, parts))
+    found = divide_on_spark(there, asked, upper=upper)
     assert told(table, cells_of_spark(table, found)) == told(table, rows)
     assert (found.levels, found.subtrees) >= ((1, 2) if upper < table.persons else (0, 1))
     assert found.tree.classes == tree.classes

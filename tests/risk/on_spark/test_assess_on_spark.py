@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -17,18 +18,20 @@ from sfumato.core.errors import InputError
 from sfumato.engines.spark.encode import open_on_spark
 from sfumato.reports import report
 from sfumato.risk.assess import assess
-from sfumato.risk.on_spark.assess import assess_on_spark, keyed
+from sfumato.risk.on_spark.assess import assess_on_spark
+from sfumato.risk.on_spark.keys import keyed
 from sfumato.risk.on_spark.measure import classes_on_spark, risk_of_classes
 from sfumato.risk.on_spark.population import BY_NUMBERS, population_on_spark
 from sfumato.risk.population.given import Given
 from sfumato.risk.result import Risk
 from sfumato.schema import Schema
+from sfumato.table.columns import LabelDomain
 
 SCHEMA = Schema(
     person="patient",
     household="home",
     quasi_identifiers={"age": "numeric", "sex": "categorical", "zip": "categorical"},
-    sensitive=["icd9"],
+    sensitive=["icd9", "change"],
     direct_identifiers=["name"],
 )
 
@@ -52,6 +55,8 @@ def visits() -> pa.Table:
     columns["zip"] = [each if rng.random() < 0.95 else "1030" for each in columns["zip"]]
     columns["patient"] = [f"p{one}" for one in person]
     columns["name"] = ["Ann"] * 1200
+    change = rng.choice(["-10", "-2.5", "0", "0.0", "3", "12.25", ""], 1200)
+    columns["change"] = [each or None for each in change.tolist()]
     return pa.table({name: pa.array([None if each is None else each for each in values])
                      for name, values in columns.items()})  # fmt: skip
 
@@ -66,7 +71,9 @@ def test_a_dataframe_gives_what_the_embedded_engine_does(table: Any) -> None:
     """Households, a population with the same seed, and presets among it."""
     from sfumato.risk.thresholds.load import thresholds
 
-    options: dict[str, Any] = {"estimator": "auto", "seed": 5, "threshold": 0.1}
+    options: dict[str, Any] = {
+        "estimator": "auto", "seed": 5, "threshold": 0.1, "ordered_distance": ["change"]
+    }  # fmt: skip
     here = assess(visits(), SCHEMA, population=20_000, presets=["cms", "arx"], **options)
     told: list[tuple[str, float]] = []
     kept_by_others = set(table.frame.sparkSession.sparkContext._jsc.getPersistentRDDs())
@@ -78,6 +85,7 @@ def test_a_dataframe_gives_what_the_embedded_engine_does(table: Any) -> None:
         **options,
     )
     check_same(here, there)
+    assert there.sensitive["change"].t_closeness_ordered is not None
     assert there.household is not None
     assert here.population is not None
     assert there.population is not None
@@ -141,10 +149,7 @@ def test_a_spark_dataframe_may_be_read_into_this_process(spark: Any) -> None:
 @pytest.mark.parametrize(
     ("parameter", "options"),
     [
-        ("parameter ordered_distance", {"ordered_distance": ["icd9"]}),
         ("parameter special_uniques", {"special_uniques": True}),
-        ("parameter register", {"register": "people.csv"}),
-        ("parameter population", {"population": Given(weights="weight")}),
         ("parameter threshold", {"threshold": 2}),
     ],
 )
@@ -153,6 +158,16 @@ def test_what_spark_cannot_do_is_refused_before_work_starts(
 ) -> None:
     with pytest.raises(InputError, match=parameter):
         assess("no such file.csv", SCHEMA, engine="spark", **options)
+
+
+def test_an_ordered_distance_is_of_numbers(table: Any) -> None:
+    with pytest.raises(InputError, match="must name sensitive attributes of the schema"):
+        assess_on_spark(table, ordered_distance=["age"])
+    icd9, change = table.sensitive
+    texts = replace(change, domain=LabelDomain((*change.domain.labels[:-1], "much")))
+    with pytest.raises(InputError, match="column 'change' must hold numbers only") as error:
+        assess_on_spark(replace(table, sensitive=(icd9, texts)), ordered_distance=["change"])
+    assert "much" not in str(error.value)
 
 
 def test_an_engine_that_is_none_is_refused() -> None:

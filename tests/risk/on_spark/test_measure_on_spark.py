@@ -23,8 +23,8 @@ from oracles.both_engines import (
 from sfumato.core.errors import InputError
 from sfumato.engines.embedded.counts import group
 from sfumato.engines.spark import counts
-from sfumato.engines.spark.counts import OF_VALUES, Values, count_classes, value_column
-from sfumato.risk.on_spark.measure import measure_on_spark
+from sfumato.engines.spark.counts import OF_VALUES, ORDERED, value_column
+from sfumato.risk.on_spark.measure import classes_on_spark, measure_on_spark
 from sfumato.risk.on_spark.totals import totals_of
 from sfumato.risk.summary import summarize
 
@@ -46,6 +46,12 @@ def table(seed: int, records: int, persons: int) -> Columns:
     }
 
 
+def ranks_of_codes(codes: np.ndarray, seed: int) -> np.ndarray:
+    """Ranks in another order than the codes; two codes are the same number."""
+    ranks = np.random.default_rng(seed).permutation(int(codes.max()) + 1)
+    return np.maximum(ranks - 1, 0).astype(np.int32)
+
+
 @pytest.mark.parametrize(
     ("seed", "records", "persons", "sensitive"),
     [(1, 400, 90, ("s", "t")), (2, 3000, 300, ("s",)), (3, 60, 60, ())],
@@ -54,9 +60,12 @@ def test_every_measure_is_that_of_the_embedded_engine(
     spark: Any, seed: int, records: int, persons: int, sensitive: tuple[str, ...]
 ) -> None:
     columns = table(seed, records, persons)
-    here = measured_here(columns, KEYS, sensitive)
-    there = measured_on_spark(as_frame(spark, columns), columns, KEYS, sensitive)
+    ranks = {name: ranks_of_codes(columns[name], seed) for name in sensitive[-1:]}
+    here = measured_here(columns, KEYS, sensitive, ranks)
+    there = measured_on_spark(as_frame(spark, columns), columns, KEYS, sensitive, ranks)
     check_same(here, there)
+    ordered = {name: each.t_closeness_ordered for name, each in there.sensitive.items()}
+    assert {name for name, found in ordered.items() if found is not None} == set(ranks)
     assert there.warnings
     assert there.summary is None
     assert there.k_where is there.g_balance.where is None
@@ -96,10 +105,13 @@ def test_every_class_is_counted_right(spark: Any) -> None:
     sizes = [int(columns[key].max()) + 1 for key in keys]
     class_of, classes = group([columns[key] for key in keys], sizes)
     codes = {name: columns[name] for name in ("s", "t")}
-    own = summarize(class_of, classes, columns["person"].astype(np.int32), codes)
-    values = [Values(name, frequencies(columns[name])) for name in codes]
+    ranks = {name: ranks_of_codes(columns[name], 5) for name in codes}
+    person = columns["person"].astype(np.int32)
+    own = summarize(class_of, classes, person, codes, ranks=ranks)
+    counted = {name: frequencies(columns[name]) for name in codes}
     frame = as_frame(spark, columns).repartition(3)
-    found = count_classes(frame, keys, "person", values).toArrow()
+    own_names = {name: name for name in codes}
+    found = classes_on_spark(frame, keys, "person", own_names, counted, ranks).toArrow()
     rows = dict(zip(zip(*(found[key].to_pylist() for key in keys), strict=True), range(classes),
                     strict=True))  # fmt: skip
     order = [rows[tuple(int(columns[key][row]) for key in keys)] for row in own.first_row]
@@ -129,6 +141,7 @@ def test_every_class_is_counted_right(spark: Any) -> None:
             "distance": own.distance[name],
         }
         assert set(expected) == set(OF_VALUES)
+        expected[ORDERED] = own.ordered_distance[name]
         for what, numbers in expected.items():
             got = column(value_column(place, what))
             np.testing.assert_allclose(got, numbers, rtol=1e-12, atol=1e-14, err_msg=what)
@@ -143,15 +156,19 @@ def test_partitions_and_order_of_records_change_nothing(spark: Any) -> None:
     check_same(one, eight)
 
 
-def test_one_person_with_most_records_and_one_value_everywhere(spark: Any) -> None:
+def test_one_person_with_most_records_and_one_value_everywhere_or_all_in_a_class(
+    spark: Any,
+) -> None:
     others = np.arange(1, 20_001)
     person = np.concatenate([np.zeros(100_000, dtype=np.int64), others])
     a = np.where(person > 0, person % 40, 0).astype(np.int32)
     s = np.where(person % 100 == 99, 1, 0).astype(np.int32)
-    columns: Columns = {"person": person, "a": a, "s": s}
+    t = np.where(a == 0, np.arange(len(person)) % 3_000, 5).astype(np.int32)
+    columns: Columns = {"person": person, "a": a, "s": s, "t": t}
+    ranks = {"t": np.arange(3_000, dtype=np.int32)}
     frame = as_frame(spark, columns).repartition(8)
-    there = measured_on_spark(frame, columns, ("a",), ("s",))
-    check_same(measured_here(columns, ("a",), ("s",)), there)
+    there = measured_on_spark(frame, columns, ("a",), ("s", "t"), ranks)
+    check_same(measured_here(columns, ("a",), ("s", "t"), ranks), there)
     assert there.max_gidr.value == 100_000 / 100_500
     assert there.shape.balance == (10**10 + 500, 100_500)
 

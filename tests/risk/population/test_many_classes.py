@@ -42,6 +42,25 @@ def measured(sample: SampleClasses, name: str, seed: int = 1) -> PopulationRisk:
     )
 
 
+def test_strata_of_weights_are_those_of_the_classes_one_by_one() -> None:
+    sizes = sizes_of(4)
+    weights = np.random.default_rng(5).choice([2.0, 5.0, 40.0], len(sizes))
+    pairs, times = np.unique(np.column_stack([sizes, weights]), axis=0, return_counts=True)
+    own = pairs[:, 0].astype(np.int64)
+    one = SampleClasses(sizes, 10**6, weighted=sizes * weights)
+    many = SampleClasses(own, 10**6, weighted=own * pairs[:, 1], times=times)
+    here, there = (Weighted(1.0).estimate(each, np.random.default_rng(0)) for each in (one, many))
+    assert there.path == here.path == ("3 strata of sampling weights",)
+    assert there.marketer == pytest.approx(here.marketer, rel=0.05)
+    argus = [
+        estimator_named("argus").estimate(each, np.random.default_rng(0)) for each in (one, many)
+    ]
+    assert argus[1].marketer == pytest.approx(argus[0].marketer, rel=1e-12)
+    check = check_on_subsamples(Weighted(1.0), many, np.random.default_rng(0), 2)
+    assert check is not None
+    assert abs(check.error) < 0.2
+
+
 @given(st.lists(st.tuples(st.integers(1, 9), st.integers(1, 50)), min_size=1, max_size=20))
 def test_counts_are_those_of_the_classes_one_by_one(pairs: list[tuple[int, int]]) -> None:
     sizes = np.array([size for size, _ in pairs])

@@ -9,7 +9,7 @@ import pytest
 import sfumato as sf
 from sfumato.risk.population.accumulation import Accumulation
 from sfumato.risk.population.sample import SampleClasses
-from sfumato.risk.population.weighted import Weighted, _strata, share_between
+from sfumato.risk.population.weighted import Weighted, _strata, share_between, share_of_sums
 
 
 def rng(seed=1):
@@ -85,6 +85,29 @@ def test_the_share_between_classes_is_the_analysis_of_variance():
     assert share_between(class_of, np.full(1_000, 3.0)) == 0
     assert share_between(np.arange(9), generator.random(9) + 1) == 1
     assert share_between(np.zeros(9, dtype=int), generator.random(9) + 1) == 0
+
+
+def test_the_share_between_classes_follows_from_sums():
+    """Of classes one by one, or of several of one size together; what is left by rounding is 0."""
+    generator = rng(6)
+    sizes = generator.integers(2, 5, 300)
+    class_of = np.repeat(np.arange(300), sizes)
+    logs = np.round(generator.normal(size=300)[class_of] + generator.normal(size=len(class_of)), 9)
+    means = np.bincount(class_of, logs) / sizes
+    inside = float(((logs - means[class_of]) ** 2).sum())
+    expected = share_between(class_of, np.exp(logs))
+    assert 0.3 < expected < 0.7
+    ones = np.ones(300, dtype=int)
+    assert share_of_sums(sizes, ones, means, inside) == pytest.approx(expected, rel=1e-9)
+    own, entry, times = np.unique(sizes, return_inverse=True, return_counts=True)
+    centres = np.bincount(entry, means) / times
+    scatter = float(sizes @ (means - centres[entry]) ** 2)
+    found = share_of_sums(own, times, centres, inside, scatter)
+    assert found == pytest.approx(expected, rel=1e-9)
+    noise = 1e-15 * generator.random(300)
+    assert share_of_sums(sizes, ones, 3 + noise, 1e-26) == 0
+    assert share_of_sums(sizes[:1], ones[:1], noise[:1], 1e-26) == 1
+    assert share_of_sums(sizes[:0], ones[:0], noise[:0], 0.0) == 1
 
 
 def test_same_weights_are_in_one_stratum_whatever_the_size_of_the_class():

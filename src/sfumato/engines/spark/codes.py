@@ -11,7 +11,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.core.errors import InputError
-from sfumato.engines.spark.names import HOUSEHOLD, PERSON, TIE, quasi_identifier, sensitive
+from sfumato.engines.spark.names import (
+    HOUSEHOLD,
+    PERSON,
+    TIE,
+    WEIGHT,
+    quasi_identifier,
+    sensitive,
+)
 from sfumato.engines.spark.tasks import gathered
 from sfumato.table.columns import MISSING, Codes
 from sfumato.table.encoding.arrow_types import (
@@ -28,6 +35,7 @@ from sfumato.table.encoding.checks import have_spaces
 from sfumato.table.encoding.labels import mean_missing, printed
 from sfumato.table.encoding.ties import ties_of_codes, ties_of_values
 from sfumato.table.sources.batches import plain_column
+from sfumato.table.weights import weights_of
 
 SPACED = "sfumato_spaced"
 """The column that tells whether the text of a person's id has spaces around it."""
@@ -83,6 +91,8 @@ class EncodeBatches:
         Columns to hand on as they are, by what errors call them.
     missing
         Texts that mean a missing value.
+    weights
+        The column of sampling weights and the file, as errors call them, and the column.
     """
 
     lookups: Shared
@@ -93,6 +103,7 @@ class EncodeBatches:
     household: tuple[str, str] | None
     kept: Mapping[str, str]
     missing: tuple[str, ...]
+    weights: tuple[str, str, str] | None = None
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Encode the batches of one task.
@@ -105,7 +116,7 @@ class EncodeBatches:
         Raises
         ------
         InputError
-            If a value is in no lookup, or a text is not UTF-8.
+            If a value is in no lookup, a text is not UTF-8, or a weight is no positive number.
         """
         quasi_identifiers, sensitive_attributes = self.lookups.value
         sizes = [len(lookup.values) for lookup in (*quasi_identifiers, *sensitive_attributes)]
@@ -153,6 +164,10 @@ class EncodeBatches:
             columns[quasi_identifier(place)] = from_numpy(codes)
         for place, codes in enumerate(of_sensitive):
             columns[sensitive(place)] = from_numpy(codes)
+        if self.weights is not None:
+            name, subject, column = self.weights
+            values = plain_column(batch.column(column), name)
+            columns[WEIGHT] = from_numpy(weights_of(values, name, subject))
         for name, column in self.kept.items():
             check_utf8(batch.column(column), name)
             columns[column] = batch.column(column)

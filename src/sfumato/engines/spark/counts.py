@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,21 +13,31 @@ import pyarrow as pa
 
 from sfumato.core.extra import needed
 from sfumato.engines.spark.frames import quoted
+from sfumato.engines.spark.tasks import WithoutValues
+from sfumato.kernels.distances import cumulated
+from sfumato.kernels.distances_twin import moved_between
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 Ints = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.int32]
+Floats = npt.NDArray[np.float64]
 
 RECORDS, PERSONS = "sfumato_records", "sfumato_persons"
 SQUARES, ROUGH_SQUARES, LARGEST = "sfumato_squares", "sfumato_rough_squares", "sfumato_largest"
 FEWEST, ALONE, NUMBERS = "sfumato_fewest", "sfumato_alone", "sfumato_numbers"
 OF_VALUES = ("affiliation", "distinct", "valued", "first", "second", "entropy", "distance")
 """What is counted of each class's values, in the order of the columns."""
+ORDERED = "ordered"
+"""What is counted beside them of values that have ranks."""
 
 _WHAT, _VALUE, _NUMBER, _SHARE, _TOTAL, _RANK = (
     f"sfumato_{each}" for each in ("what", "value", "number", "share", "total", "rank")
 )
+_AT, _NEXT, _REACHED, _MOVED = (f"sfumato_{each}" for each in ("at", "next", "reached", "moved"))
+"""The rank of a value as a number, that of the class's next value (null after the last), the
+class's records up to the value, and the value's part of the ordered distance."""
 _NOBODY = -1
 """``what`` of the rows that count persons; those of values have the attribute's place."""
 
@@ -41,14 +52,18 @@ class Values:
         Its codes, -1 for missing.
     counts
         Number of records of the whole file with each code, shape (codes,).
+    ranks
+        Rank of each code as a number, from 0 without a gap, shape (codes,), where the ordered
+        distance is counted.
     """
 
     column: str
     counts: Ints
+    ranks: Codes | None = None
 
 
 def value_column(place: int, what: str) -> str:
-    """The column of `count_classes` with one of `OF_VALUES` of the attribute at a place."""
+    """The column of `count_classes` with one of `OF_VALUES`, or `ORDERED`, of an attribute."""
     return f"sfumato_{what}_{place}"
 
 
@@ -61,6 +76,7 @@ def count_classes(
     value) and (class, number of records), then class. Every one counts within its partitions
     before it sends anything, so that a person with a million records, or a value that everybody
     has, is spread over all tasks. Where every record is a person of its own the first falls away.
+    Ordered distances send the classes once more, and take O(log ranks) for each of their values.
 
     Parameters
     ----------
@@ -83,7 +99,8 @@ def count_classes(
         (numbers of records that occur), and for each of ``values`` the columns of
         `value_column`: persons who share the most shared value, distinct values, records with
         a value, records with the commonest and the second value, entropy over records in nats
-        and half the sum of the differences of shares from the whole file's.
+        and half the sum of the differences of shares from the whole file's; and, as `ORDERED`,
+        where values have ranks, the distance of `kernels.distances.class_ordered_distances`.
     """
     functions = needed("pyspark.sql.functions", extra="spark", by="the engine spark")
     keys, person = [quoted(key) for key in keys], None if person is None else quoted(person)
@@ -94,6 +111,10 @@ def count_classes(
         aggregates += [
             each for place in range(len(values)) for each in _of_attribute(place, functions)
         ]
+    ordered = [place for place, each in enumerate(values) if each.ranks is not None]
+    if ordered:
+        counted = _with_moved(counted, keys, values, functions)
+        aggregates += [_ordered_distance(place, functions) for place in ordered]
     return counted.groupBy(*keys).agg(*aggregates)
 
 
@@ -134,6 +155,8 @@ def _shares(frame: DataFrame, values: Sequence[Values]) -> DataFrame:
     codes = np.concatenate([np.arange(len(each.counts)) for each in values])
     shares = np.concatenate([each.counts / max(int(each.counts.sum()), 1) for each in values])
     columns = {_WHAT: places.astype(np.int32), _VALUE: codes.astype(np.int64), _SHARE: shares}
+    ranks = [np.zeros_like(each.counts) if each.ranks is None else each.ranks for each in values]
+    columns[_AT] = np.concatenate(ranks).astype(np.int64)
     return frame.sparkSession.createDataFrame(pa.table(columns))
 
 
@@ -146,6 +169,59 @@ def _ranked(counted: DataFrame, keys: Sequence[str], shares: DataFrame, f: Any) 
         _RANK, f.row_number().over(own.orderBy(f.col(RECORDS).desc(), f.col(_VALUE)))
     )
     return ranked.withColumn(_TOTAL, f.sum(RECORDS).over(own))
+
+
+def _with_moved(
+    ranked: DataFrame, keys: Sequence[str], values: Sequence[Values], f: Any
+) -> DataFrame:
+    """Each value with its part of the ordered distance of its class.
+
+    From one value of a class to its next the class's share at or below stays the same, and that
+    of the file is known of every rank: no row is needed of values that the class does not have.
+    """
+    window = needed("pyspark.sql.window", extra="spark", by="the engine spark").Window
+    types = needed("pyspark.sql.types", extra="spark", by="the engine spark")
+    own = window.partitionBy(*keys, _WHAT).orderBy(_AT, _VALUE)
+    until_here = own.rowsBetween(window.unboundedPreceding, window.currentRow)
+    ranked = ranked.withColumns(
+        {_NEXT: f.lead(_AT).over(own), _REACHED: f.sum(RECORDS).over(until_here)}
+    )
+    of_file = {
+        place: cumulated(each.counts, each.ranks)
+        for place, each in enumerate(values)
+        if each.ranks is not None and each.counts.any()
+    }
+    fields = [*ranked.schema.fields, types.StructField(_MOVED, types.DoubleType())]
+    task = WithoutValues(partial(_moved, of_file=of_file))
+    return ranked.mapInArrow(task, types.StructType(fields))
+
+
+def _moved(
+    batches: Iterator[pa.RecordBatch], of_file: Mapping[int, tuple[Floats, Floats]]
+) -> Iterator[pa.RecordBatch]:
+    """The batches with `_MOVED`; of the file, what `kernels.distances.cumulated` gives."""
+    for batch in batches:
+        moved = np.zeros(batch.num_rows)
+        what = batch.column(_WHAT).to_numpy()
+        for place, (below, sums) in of_file.items():
+            here = np.flatnonzero(what == place)
+            if len(below) and len(here):
+                values = batch.select([_AT, _NEXT, _REACHED, RECORDS, _TOTAL]).take(pa.array(here))
+                ends = values.column(_NEXT).fill_null(len(below))
+                start, reached, records, total = (
+                    values.column(name).to_numpy() for name in (_AT, _REACHED, RECORDS, _TOTAL)
+                )
+                parts = moved_between(start, ends.to_numpy(), reached / total, below, sums)
+                parts += np.where(reached == records, sums[start], 0.0)
+                moved[here] = parts / len(below)
+        columns = [*batch.columns, pa.array(moved)]
+        yield pa.RecordBatch.from_arrays(columns, [*batch.schema.names, _MOVED])
+
+
+def _ordered_distance(place: int, f: Any) -> Column:
+    moved = f.sum(f.when(f.col(_WHAT) == place, f.col(_MOVED)))
+    distance: Column = f.coalesce(moved, f.lit(0.0)).alias(value_column(place, ORDERED))
+    return distance
 
 
 def _of_persons(f: Any) -> list[Column]:

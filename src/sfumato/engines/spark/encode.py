@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -24,14 +23,14 @@ from sfumato.engines.spark.codes import (
 )
 from sfumato.engines.spark.distinct import distinct_values
 from sfumato.engines.spark.frames import column, column_types
-from sfumato.engines.spark.names import HOUSEHOLD, OWN, PERSON, TIE, code_columns
+from sfumato.engines.spark.names import HOUSEHOLD, OWN, PERSON, TIE, WEIGHT, code_columns
 from sfumato.engines.spark.progress import watched
-from sfumato.engines.spark.ran import Ran
 from sfumato.engines.spark.read import BROKEN, SparkSource, open_on_cluster, plain
 from sfumato.engines.spark.session import said_plainly, told
 from sfumato.engines.spark.table import SparkTable
 from sfumato.engines.spark.tasks import WithoutValues
 from sfumato.engines.spark.unchanged import weighted_counts, weighted_sums
+from sfumato.engines.spark.what_ran import what_ran
 from sfumato.schema import Kind, Schema, check_schema
 from sfumato.table.columns import MISSING, CodedColumn, LabelDomain
 from sfumato.table.door import handed_on
@@ -49,12 +48,12 @@ from sfumato.table.encoding.counted import CountedColumn, counted_records
 from sfumato.table.encoding.encode import encode_quasi_identifier, encode_sensitive
 from sfumato.table.encoding.labels import natural_order
 from sfumato.table.sources.batches import no_records
+from sfumato.table.weights import check_weight_column, no_weights, weights_of
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
 _RECORD = "sfumato_record"
-_MASTERS = re.compile(r"local\[[^\]]*\]|local-cluster|local|spark|yarn|k8s")
 
 
 def open_on_spark(
@@ -63,6 +62,7 @@ def open_on_spark(
     *,
     delimiter: str | None = None,
     keep_source: bool = False,
+    weights: str | None = None,
     progress: Progress = silent,
 ) -> SparkTable:
     """Read a file or DataFrame on Spark and encode it, as `open_table` does on one machine.
@@ -74,13 +74,15 @@ def open_on_spark(
     Parameters
     ----------
     data
-        A DataFrame of PySpark, or a path or URI that Spark reads.
+        A DataFrame of PySpark, a path or URI that Spark reads, or a `SparkSource`.
     schema
         What each column is. Kinds that it leaves open are settled from the data.
     delimiter
         The delimiter of a CSV file; without it, it is detected.
     keep_source
         Whether to keep the columns that a release hands on.
+    weights
+        The column of sampling weights, where they are needed.
     progress
         Told how far the reading is.
 
@@ -92,14 +94,17 @@ def open_on_spark(
     Raises
     ------
     InputError
-        As `open_table`; or if a column has too many values to be settled on the driver.
+        As `open_table` and `read_weights`; or if a column has too many values to be settled on
+        the driver.
     SfumatoError
         If Spark fails.
     """
     check_schema(schema)
-    source = open_on_cluster(data, delimiter=delimiter)
+    source = data
+    if not isinstance(source, SparkSource):
+        source = open_on_cluster(data, delimiter=delimiter)
     warnings = check_columns(source.subject, source.names, schema)
-    types = _check_types(source, schema, keep_source)
+    types = _check_types(source, schema, keep_source, weights)
     raws = _values(source, schema, progress)
     records = next(iter(raws.values())).records if raws else 0
     if not records:
@@ -107,11 +112,13 @@ def open_on_spark(
     columns = _settle(raws, schema, warnings)
     selected, kept = _selected(source, schema, types, keep_source)
     with ExitStack() as on_error:
-        written = _write(source, schema, types, columns, selected, kept, progress)
+        written = _write(
+            source, schema, types, columns, selected, kept, weights=weights, progress=progress
+        )
         on_error.callback(release, written)
         with watched(written.sparkSession, progress, "read", 0.9, 1.0):
             persons, spaced = _check_written(written, source, schema, records, columns)
-        frame = derived(_result(written, schema, kept), written)
+        frame = derived(_result(written, kept), written)
         ran = what_ran(frame)
         on_error.pop_all()
     warnings += [spaces_said(schema.person or "", spaced, records)] if spaced else []
@@ -148,7 +155,7 @@ class _Settled:
 
 
 def _check_types(
-    source: SparkSource, schema: Schema, keep_source: bool
+    source: SparkSource, schema: Schema, keep_source: bool, weights: str | None
 ) -> Mapping[str, pa.DataType]:
     """The types of the columns that are needed; refuses those that are not single values."""
     people = {name for name in (schema.person, schema.household) if name is not None}
@@ -161,9 +168,14 @@ def _check_types(
             f"must not have a name that begins with '{OWN}', on the engine spark",
             advice="rename it",
         )
-    wanted = [name for name in source.names if name in encoded or name in set(kept)]
+    needed_too = {*encoded, *kept, *(() if weights is None else (weights,))}
+    wanted = [name for name in source.names if name in needed_too]
     frame = source.frame.select(*(plain(source.names.index(name)) for name in wanted))
-    return column_types(frame, wanted, encoded, people)
+    types = column_types(frame, wanted, encoded, people)
+    if weights is not None:
+        check_weight_column(weights, source.names, source.subject)
+        weights_of(pa.nulls(0, types[weights]), weights, source.subject)
+    return types
 
 
 def _values(source: SparkSource, schema: Schema, progress: Progress) -> dict[str, CountedColumn]:
@@ -265,6 +277,8 @@ def _write(
     columns: _Settled,
     frame: DataFrame,
     kept: Mapping[str, str],
+    *,
+    weights: str | None,
     progress: Progress,
 ) -> DataFrame:
     """Encode all records and write them to where executors find them again."""
@@ -274,6 +288,8 @@ def _write(
 
     session = frame.sparkSession
     known = told(other_values(), *(not_utf8(name) for name in types))
+    if weights is not None:
+        known |= told(no_weights(weights, source.subject))
     with said_plainly("encode the records", known):
         shared = session.sparkContext.broadcast(columns.lookups)
         encode = EncodeBatches(
@@ -289,8 +305,10 @@ def _write(
             else (schema.household, of([schema.household])[schema.household]),
             dict(kept),
             tuple(schema.missing),
+            None if weights is None else (weights, source.subject, of([weights])[weights]),
         )
-        encoded = frame.mapInArrow(WithoutValues(encode), _fields(frame, schema, types, kept))
+        fields = _fields(frame, schema, types, kept, weighted=weights is not None)
+        encoded = frame.mapInArrow(WithoutValues(encode), fields)
         try:
             with watched(session, progress, "read", 0.4, 0.9):
                 return cut_lineage(encoded, known)
@@ -303,6 +321,8 @@ def _fields(
     schema: Schema,
     types: Mapping[str, pa.DataType],
     kept: Mapping[str, str],
+    *,
+    weighted: bool,
 ) -> Any:
     """The columns that executors make, in their order."""
     of = needed("pyspark.sql.types", extra="spark", by="engine spark")
@@ -318,6 +338,8 @@ def _fields(
     if schema.household is not None:
         fields.append(of.StructField(HOUSEHOLD, id_type(schema.household)))
     fields += [of.StructField(name, of.IntegerType()) for name in code_columns(schema)]
+    if weighted:
+        fields.append(of.StructField(WEIGHT, of.DoubleType()))
     own = {field.name: field for field in frame.schema.fields}
     fields += [of.StructField(name, own[name].dataType) for name in kept.values()]
     return of.StructType(fields)
@@ -351,34 +373,11 @@ def _check_written(
     return int(row["persons"]), int(row["spaced"])
 
 
-def _result(written: DataFrame, schema: Schema, kept: Mapping[str, str]) -> DataFrame:
+def _result(written: DataFrame, kept: Mapping[str, str]) -> DataFrame:
     """The columns of the encoded file, those that are kept under their own names."""
-    household = [] if schema.household is None else [HOUSEHOLD]
+    own = [name for name in written.columns if name not in {SPACED, *kept.values()}]
     with said_plainly("take what it has encoded"):
         return written.select(
-            *map(column, (PERSON, TIE, *household, *code_columns(schema))),
+            *map(column, own),
             *(column(name).alias(original) for original, name in kept.items()),
-        )
-
-
-def what_ran(frame: DataFrame) -> Ran:
-    """What a DataFrame is computed on.
-
-    Parameters
-    ----------
-    frame
-        The DataFrame.
-    """
-    session: SparkSession = frame.sparkSession
-    context = session.sparkContext
-    master = _MASTERS.match(str(context.master))
-    with said_plainly("say what it runs on"):
-        executors = len(context.statusTracker().getExecutorInfos() or ())
-        return Ran(
-            engine="spark",
-            version=str(context.version),
-            master=master.group() if master else "other",
-            executors=max(executors - 1, 1),
-            cores=int(context.defaultParallelism),
-            partitions=frame.rdd.getNumPartitions(),
         )

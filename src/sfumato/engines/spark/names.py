@@ -9,6 +9,7 @@ TIE = "sfumato_tie"
 HOUSEHOLD = "sfumato_household"
 NODE = "sfumato_node"
 CLASS = "sfumato_class"
+WEIGHT = "sfumato_weight"
 
 OWN = "sfumato_"
 """How the names of all these columns begin."""

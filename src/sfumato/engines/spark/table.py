@@ -27,8 +27,9 @@ class SparkTable:
         One row per record, its lineage cut: ``sfumato_person`` (the id as it prints, a text or
         a bigint; without a person column a number of the record), ``sfumato_tie`` (bigint),
         ``sfumato_q0``, ... and ``sfumato_s0``, ... (int codes, -1 for missing),
-        ``sfumato_household`` where there is one, and the columns that a release hands on under
-        their own names where they were kept.
+        ``sfumato_household`` where there is one, ``sfumato_weight`` (double) where sampling
+        weights were asked for, and the columns that a release hands on under their own names
+        where they were kept.
     quasi_identifiers, sensitive
         The columns, in the schema's order, with empty ``codes``; the labels of sensitive
         attributes are in natural order.

@@ -13,8 +13,10 @@ from sfumato.engines.spark.names import HOUSEHOLD, PERSON, sensitive
 from sfumato.engines.spark.progress import watched
 from sfumato.engines.spark.session import said_plainly
 from sfumato.engines.spark.table import SparkTable
+from sfumato.release.constraints.ordered import ordered_attributes
 from sfumato.release.manifest import Manifest
 from sfumato.release.on_spark.assemble import CellColumn, assembled, cell_columns, with_cells
+from sfumato.release.on_spark.coded_ends import with_coded_ends_on_spark
 from sfumato.release.on_spark.content import ReleasedFrame
 from sfumato.release.on_spark.divide import DividedOnSpark, divide_on_spark
 from sfumato.release.on_spark.secret import secret_of
@@ -23,6 +25,7 @@ from sfumato.release.result import Release
 from sfumato.risk.on_spark.assess import assess_on_spark
 from sfumato.risk.on_spark.household import household_on_spark
 from sfumato.risk.on_spark.measure import classes_on_spark, risk_of_classes
+from sfumato.risk.ranks import ranks_of
 from sfumato.risk.result import Risk
 
 if TYPE_CHECKING:
@@ -62,8 +65,14 @@ def make_release_on_spark(
     SfumatoError
         If Spark fails.
     """
-    before = assess_on_spark(table, threshold=manifest.options.threshold, progress=progress)
-    divided = divide_on_spark(table, manifest, progress=progress)
+    ordered = ordered_attributes(manifest.constraints, table.schema.sensitive)
+    before = assess_on_spark(
+        table,
+        threshold=manifest.options.threshold,
+        ordered_distance=ordered,
+        progress=progress,
+    )
+    divided = divide_on_spark(with_coded_ends_on_spark(table), manifest, progress=progress)
     with forgotten(divided.classes):
         return _of_classes(table, divided, manifest, key, before, progress, original)
 
@@ -125,8 +134,9 @@ def _risk(
     person = None if table.schema.person is None else PERSON
     columns = {column.name: sensitive(place) for place, column in enumerate(table.sensitive)}
     threshold = manifest.options.threshold
+    ranks = ranks_of(table, ordered_attributes(manifest.constraints, table.schema.sensitive))
     with said_plainly("measure what the release gives away"):
-        classes = classes_on_spark(records, keys, person, columns, table.value_counts)
+        classes = classes_on_spark(records, keys, person, columns, table.value_counts, ranks)
         risk = risk_of_classes(
             classes,
             tuple(columns),

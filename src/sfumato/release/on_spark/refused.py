@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from sfumato.core.errors import InputError
-from sfumato.release.constraints import Budget, DeltaPresence, TCloseness
+from sfumato.release.constraints import Budget, DeltaPresence
 from sfumato.release.manifest import Manifest
 from sfumato.release.options import Recoding
-from sfumato.schema import Schema
 
 ADVICE = "leave it out, or take engine='embedded'"
 
 
-def refuse_before_work(schema: Schema, manifest: Manifest, register: object) -> None:
+def refuse_before_work(manifest: Manifest, register: object) -> None:
     """Refuse what a release on Spark cannot do, before any work.
 
     Parameters
     ----------
-    schema
-        What each column is.
     manifest
         What to do.
     register
@@ -38,26 +35,10 @@ def refuse_before_work(schema: Schema, manifest: Manifest, register: object) -> 
             found="records that have no order there",
             advice=ADVICE,
         )
-    for each in manifest.constraints:
-        if isinstance(each, TCloseness) and each.distance == "ordered":
-            raise InputError(
-                "parameter distance",
-                "must be equal on Spark, which measures no ordered distance",
-                found="ordered",
-                advice="take equal distances, or engine='embedded'",
-            )
-    for name, quasi in schema.quasi_identifiers.items():
-        if quasi.top is not None or quasi.bottom is not None:
-            raise InputError(
-                f"column '{name}'",
-                "must have no 'top' or 'bottom' in a release on Spark",
-                found="a coded end",
-                advice="code the column before, or take engine='embedded'",
-            )
 
 
 def refuse_options(manifest: Manifest) -> None:
-    """Refuse what only the embedded engine does, the schema aside.
+    """Refuse what only the embedded engine does, the order of the records aside.
 
     Parameters
     ----------

@@ -4,34 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import prod
-from typing import TYPE_CHECKING
 
-from sfumato.core.extra import needed
 from sfumato.core.progress import Progress, silent
-from sfumato.engines.embedded.counts import LARGEST_SPACE
-from sfumato.engines.spark.names import CLASS, HOUSEHOLD, PERSON, quasi_identifier, sensitive
+from sfumato.engines.spark.names import HOUSEHOLD, PERSON, sensitive
 from sfumato.engines.spark.progress import watched
 from sfumato.engines.spark.session import said_plainly
 from sfumato.engines.spark.table import SparkTable
 from sfumato.risk.on_spark.household import household_on_spark
+from sfumato.risk.on_spark.keys import keyed
 from sfumato.risk.on_spark.measure import classes_on_spark, risk_of_classes
 from sfumato.risk.on_spark.population import population_on_spark
+from sfumato.risk.on_spark.register import Register, register_on_spark
 from sfumato.risk.population.given import Given
 from sfumato.risk.population.names import AUTO
+from sfumato.risk.ranks import ranks_of
 from sfumato.risk.result import Risk
 from sfumato.risk.thresholds.hold import hold
 from sfumato.risk.thresholds.preset import Preset
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 
 def assess_on_spark(
     table: SparkTable,
     *,
     threshold: float = 0.2,
+    ordered_distance: Sequence[str] = (),
     population: Given | None = None,
+    register: Register | None = None,
     estimator: str = AUTO,
     seed: int | None = None,
     presets: Sequence[Preset] = (),
@@ -48,8 +46,13 @@ def assess_on_spark(
         The file.
     threshold
         Risk above which a record counts as at risk, in (0, 1].
+    ordered_distance
+        Sensitive attributes whose t-closeness is measured by ordered distance too.
     population
-        The population's number of persons, or the sampling fraction.
+        The population's number of persons, the sampling fraction, or the column of weights that
+        the file was opened with.
+    register
+        The population itself; where it is given, ``population`` is not read.
     estimator
         Name of the estimator.
     seed
@@ -62,7 +65,8 @@ def assess_on_spark(
     Raises
     ------
     InputError
-        If a parameter is out of range, or the file lacks what a preset speaks about.
+        If a parameter is out of range, an attribute of ``ordered_distance`` is none or not all
+        numbers, or the file lacks what a preset speaks about.
     SfumatoError
         If Spark fails.
     """
@@ -70,10 +74,11 @@ def assess_on_spark(
     person = PERSON if table.schema.person is not None else None
     columns = {column.name: sensitive(place) for place, column in enumerate(table.sensitive)}
     housed = table.schema.household is not None
-    several = housed or population is not None
+    several = housed or population is not None or register is not None
     share = 0.7 if several else 1.0
     session = table.frame.sparkSession
-    classes = classes_on_spark(frame, keys, person, columns, table.value_counts)
+    ranks = ranks_of(table, ordered_distance)
+    classes = classes_on_spark(frame, keys, person, columns, table.value_counts, ranks)
     if several:
         classes = classes.persist()
     try:
@@ -91,33 +96,11 @@ def assess_on_spark(
                 if housed:
                     found = household_on_spark(frame, classes, keys, PERSON, HOUSEHOLD, threshold)
                     risk = replace(risk, household=found)
-                if population is not None:
+                if register is not None:
+                    risk = register_on_spark(risk, table, classes, register)
+                elif population is not None:
                     risk = population_on_spark(risk, table, classes, population, estimator, seed)
     finally:
         if several:
             classes.unpersist()
     return hold(risk, *presets)
-
-
-def keyed(table: SparkTable) -> tuple[DataFrame, list[str]]:
-    """The file with its quasi-identifiers packed into one column, where 64 bits hold them.
-
-    Parameters
-    ----------
-    table
-        The file.
-
-    Returns
-    -------
-    tuple
-        The records, and the columns that those of a class agree on.
-    """
-    names = [quasi_identifier(place) for place in range(len(table.quasi_identifiers))]
-    widths = [column.domain.size + 1 for column in table.quasi_identifiers]
-    if prod(widths) > LARGEST_SPACE:
-        return table.frame, names
-    f = needed("pyspark.sql.functions", extra="spark", by="engine spark")
-    key = f.lit(0).cast("bigint")
-    for name, width in zip(names, widths, strict=True):
-        key = key * width + f.col(name) + 1
-    return table.frame.withColumn(CLASS, key), [CLASS]

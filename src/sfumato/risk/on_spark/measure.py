@@ -12,6 +12,7 @@ from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
 from sfumato.engines.spark.counts import Values, count_classes
 from sfumato.engines.spark.ran import Ran
+from sfumato.engines.spark.session import said_plainly
 from sfumato.risk.known_counts import NUMBER_KNOWN
 from sfumato.risk.on_spark.totals import Totals, totals_of
 from sfumato.risk.reidentification import OWN_POPULATION, Reidentification, check_threshold
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 Ints = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.int32]
 
 
 def measure_on_spark(
@@ -34,6 +36,7 @@ def measure_on_spark(
     *,
     value_counts: Mapping[str, Ints],
     threshold: float,
+    ranks: Mapping[str, Codes] | None = None,
     persons: int | None = None,
     warnings: tuple[str, ...] = (),
     ran: Ran | None = None,
@@ -59,6 +62,9 @@ def measure_on_spark(
         Number of records of the whole file with each code, by the name of the attribute.
     threshold
         Risk above which a record counts as at risk, in (0, 1].
+    ranks
+        For attributes whose t-closeness is also measured by ordered distance, the rank of each
+        code as a number, from 0 without a gap.
     persons
         Number of persons of the file; counted where not given.
     warnings
@@ -72,7 +78,7 @@ def measure_on_spark(
         If the threshold is outside (0, 1], or there is no key or no record.
     """
     check_threshold(threshold)
-    classes = classes_on_spark(frame, keys, person, sensitive, value_counts)
+    classes = classes_on_spark(frame, keys, person, sensitive, value_counts, ranks)
     if persons is None and person is not None:
         persons = frame.select(person).distinct().count()
     return risk_of_classes(
@@ -86,23 +92,30 @@ def classes_on_spark(
     person: str | None,
     sensitive: Mapping[str, str],
     value_counts: Mapping[str, Ints],
+    ranks: Mapping[str, Codes] | None = None,
 ) -> DataFrame:
     """The classes of a file with what measures read of them; nothing runs yet.
 
     Parameters
     ----------
-    frame, keys, person, sensitive, value_counts
+    frame, keys, person, sensitive, value_counts, ranks
         As for `measure_on_spark`.
 
     Raises
     ------
     InputError
         If there is no key.
+    SfumatoError
+        If Spark fails.
     """
     if not keys:
         raise InputError("parameter keys", "must name what records are grouped by", found="none")
-    values = [Values(column, value_counts[name]) for name, column in sensitive.items()]
-    return count_classes(frame, keys, person, values)
+    of = ranks or {}
+    values = [
+        Values(column, value_counts[name], of.get(name)) for name, column in sensitive.items()
+    ]
+    with said_plainly("count the equivalence classes"):
+        return count_classes(frame, keys, person, values)
 
 
 def risk_of_classes(
@@ -232,4 +245,9 @@ def _sensitive(found: Totals, place: int) -> SensitiveRisk:
             for l in (2, 3)  # noqa: E741
         },
         t_closeness=Measure("t_closeness", most[f"distance_{place}"]),
+        t_closeness_ordered=_ordered(most.get(f"ordered_{place}")),
     )
+
+
+def _ordered(distance: float | None) -> Measure | None:
+    return None if distance is None else Measure("t_closeness_ordered", distance)

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from sfumato.engines.embedded.counts import LARGEST_SPACE
 from sfumato.engines.spark.counts import PERSONS, RECORDS
 from sfumato.engines.spark.names import CLASS, quasi_identifier
 from sfumato.engines.spark.table import SparkTable
+from sfumato.risk.on_spark.weights import (
+    OF_WEIGHTS,
+    TIMES,
+    WEIGHTED,
+    of_near_weight,
+    share_of_classes,
+    weighted_classes,
+)
 from sfumato.risk.population.estimate import Estimator
 from sfumato.risk.population.estimated import estimated_population
 from sfumato.risk.population.estimators import estimator_named
@@ -21,6 +30,7 @@ from sfumato.risk.population.given import Given
 from sfumato.risk.population.names import AUTO
 from sfumato.risk.population.of_file import (
     order_of_keys,
+    population_by_weights,
     population_in_classes,
     population_size,
 )
@@ -33,6 +43,7 @@ if TYPE_CHECKING:
 
 Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]
+Floats = npt.NDArray[np.float64]
 
 MOST_CLASSES = 1 << 22
 """Classes whose keys and sizes come here; of more, only the numbers of each size do."""
@@ -56,8 +67,9 @@ def population_on_spark(
 
     Up to ``most_classes`` the classes come here, in the order in which the embedded engine has
     them, so that the same seed gives the same numbers in both. Of more classes, the numbers of
-    classes of each size say what there is to say; estimators that read the classes' values have
-    none then, and ``auto`` extrapolates the sizes alone.
+    classes of each size, and of nearly the same mean weight, say what there is to say;
+    estimators that read the classes' values have none then, and ``auto`` extrapolates the sizes
+    alone.
 
     Parameters
     ----------
@@ -68,7 +80,8 @@ def population_on_spark(
     classes
         What `classes_on_spark` gave for it.
     given
-        The population's number of persons, or the sampling fraction.
+        The population's number of persons, the sampling fraction, or the column of weights
+        that ``table`` was opened with.
     estimator
         Name of the estimator.
     seed
@@ -81,39 +94,82 @@ def population_on_spark(
     InputError
         If the population is smaller than the file, or the estimator has no value for it.
     """
-    persons = population_size(given, risk.persons)
-    population = population_in_classes(persons, risk.shape.held, risk.persons)
+    shape, held = risk.shape, risk.shape.held
+    counted = classes if given.weights is None else weighted_classes(table)
     if risk.classes <= most_classes:
-        sample, records = _with_keys(table, classes, population)
+        found = _with_keys(table, counted)
+    elif given.weights is not None:
+        found = _of_table(of_near_weight(counted).toArrow())
     else:
-        shape = risk.shape
-        sample = SampleClasses(shape.persons, population, times=shape.classes)
-        records = shape.records
+        found = _Collected(shape.persons, shape.records, shape.classes)
+    if found.weighted is None:
+        persons = population_size(given, risk.persons)
+    else:
+        persons = population_by_weights(found.total, held, risk.persons)
+    sample = SampleClasses(
+        found.sizes,
+        population_in_classes(persons, held, risk.persons),
+        found.keys,
+        found.domains,
+        found.weighted,
+        found.times,
+    )
     names = tuple(column.name for column in table.quasi_identifiers)
     auto = estimator == AUTO
-    chosen: Estimator = Weighted(0.0) if auto else estimator_named(estimator, names)
+    chosen: Estimator = Weighted(found.between) if auto else estimator_named(estimator, names)
     used = secrets.randbits(32) if seed is None else seed
-    found = estimated_population(records, sample, persons, chosen, risk.threshold, used, auto=auto)
+    own = estimated_population(
+        found.records, sample, persons, chosen, risk.threshold, used, auto=auto
+    )
     if sample.times is not None:
-        found = replace(found, path=(BY_NUMBERS, *found.path))
-    return replace(risk, population=found, marketer=found.marketer, journalist=found.journalist)
+        own = replace(own, path=(BY_NUMBERS, *own.path))
+    return replace(risk, population=own, marketer=own.marketer, journalist=own.journalist)
 
 
-def _with_keys(
-    table: SparkTable, classes: DataFrame, population: int
-) -> tuple[SampleClasses, Ints]:
-    """The classes with their keys, ascending, and the number of records of each."""
+@dataclass(frozen=True, eq=False)
+class _Collected:
+    """Classes, or numbers of them, that came here; as `SampleClasses` has them."""
+
+    sizes: Ints
+    records: Ints
+    times: Ints | None = None
+    weighted: Floats | None = None
+    between: float = 0.0
+    keys: Codes | None = None
+    domains: tuple[int, ...] = ()
+
+    @property
+    def total(self) -> float:
+        """The sum of the weights."""
+        weighted = np.zeros(0) if self.weighted is None else self.weighted
+        return float(weighted.sum() if self.times is None else weighted @ self.times)
+
+
+def _of_table(found: pa.Table) -> _Collected:
+    """Classes without their keys."""
+    weighted = WEIGHTED in found.column_names
+    return _Collected(
+        found[PERSONS].to_numpy(),
+        found[RECORDS].to_numpy(),
+        found[TIMES].to_numpy() if TIMES in found.column_names else None,
+        found[WEIGHTED].to_numpy() if weighted else None,
+        share_of_classes(found) if weighted else 0.0,
+    )
+
+
+def _with_keys(table: SparkTable, classes: DataFrame) -> _Collected:
+    """The classes with their keys, ascending."""
     domains = tuple(column.domain.size + 1 for column in table.quasi_identifiers)
-    packed = prod(domains) <= LARGEST_SPACE
-    names = [quasi_identifier(place) for place in range(len(domains))]
-    found = classes.select(*([CLASS] if packed else names), PERSONS, RECORDS).toArrow()
-    if packed:
+    is_packed = prod(domains) <= LARGEST_SPACE
+    names = [CLASS] if is_packed else [quasi_identifier(place) for place in range(len(domains))]
+    own = [name for name in classes.columns if name in {*names, PERSONS, RECORDS, *OF_WEIGHTS}]
+    found = classes.select(*own).toArrow()
+    if is_packed:
         keys = _unpacked(found[CLASS].to_numpy(), domains)
     else:
         keys = np.column_stack([found[name].to_numpy() + 1 for name in names]).astype(np.int32)
     order = order_of_keys(keys, domains)
-    sample = SampleClasses(found[PERSONS].to_numpy()[order], population, keys[order], domains)
-    return sample, found[RECORDS].to_numpy()[order]
+    return replace(_of_table(found.take(pa.array(order))), keys=keys[order], domains=domains)
 
 
 def _unpacked(packed: Ints, domains: tuple[int, ...]) -> Codes:

@@ -17,6 +17,7 @@ from sfumato.engines.spark.counts import (
     FEWEST,
     LARGEST,
     NUMBERS,
+    ORDERED,
     PERSONS,
     RECORDS,
     ROUGH_SQUARES,
@@ -42,7 +43,7 @@ class Totals:
     ----------
     sums, least, most
         Sums, smallest and largest values over classes; those of a sensitive attribute end in its
-        place (``gsar_0``).
+        place (``gsar_0``). ``ordered_0`` is there where ordered distances were counted.
     shape
         Counts of classes by size and share.
     """
@@ -72,6 +73,12 @@ def totals_of(classes: DataFrame, attributes: tuple[str, ...], threshold: float)
     """
     f = needed("pyspark.sql.functions", extra="spark", by="the engine spark")
     sums, least, most = _read(len(attributes), threshold, f)
+    ordered = {place: value_column(place, ORDERED) for place in range(len(attributes))}
+    most |= {
+        f"ordered_{place}": f.col(column)
+        for place, column in ordered.items()
+        if column in classes.columns
+    }
     balance = f.struct(_balance(f).alias("g"), f.col(SQUARES), f.col(RECORDS))
     bins = [(f.lit(_BY_PERSONS), f.col(PERSONS)), (f.lit(_BY_GIDR), _bin(_gidr(f), f))]
     bins += [

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Integral, Real
-from pathlib import Path
 from typing import Any
 
 from sfumato.core.errors import InputError
@@ -62,8 +61,6 @@ def read_population(population: Any, columns: tuple[str, ...]) -> Given:
         return given_size(int(number)) if _is_size(number) else given_fraction(number)
     if isinstance(population, str) and population in columns:
         return Given(weights=population)
-    if isinstance(population, str):
-        return Given(register=Path(population))
     return Given(register=population)
 
 

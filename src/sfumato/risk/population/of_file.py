@@ -146,8 +146,27 @@ def _persons(table: Table, given: Given, weighted: Floats | None, held: int) -> 
     """N, in persons."""
     if weighted is None:
         return population_size(given, table.persons)
-    persons = float(weighted.sum()) * table.persons / held
-    return max(_at_most("parameter weights", persons), table.persons)
+    return population_by_weights(float(weighted.sum()), held, table.persons)
+
+
+def population_by_weights(weights: float, held: int, persons: int) -> int:
+    """N, in persons, from sampling weights.
+
+    Parameters
+    ----------
+    weights
+        Sum of the weights of the file's persons, in every class that they are in.
+    held
+        Number of these persons.
+    persons
+        Number of persons of the file.
+
+    Raises
+    ------
+    InputError
+        If the population is larger than any.
+    """
+    return max(_at_most("parameter weights", weights * persons / held), persons)
 
 
 def population_size(given: Given, persons: int) -> int:

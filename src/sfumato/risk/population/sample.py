@@ -18,8 +18,8 @@ Floats = npt.NDArray[np.float64]
 class SampleClasses:
     """The equivalence classes of a sample, in persons.
 
-    Where there are too many of them for one machine, each entry stands for all classes of one
-    size, as often as ``times`` says; then there are no keys.
+    Where there are too many of them for one machine, each entry stands for classes of one size,
+    as many as ``times`` says; then there are no keys.
 
     Attributes
     ----------
@@ -35,7 +35,8 @@ class SampleClasses:
         code is below it.
     weighted
         Sum over the persons of a class of their sampling weights, shape (classes,): an
-        estimate of F_j; ``None`` where everybody was drawn with the same probability.
+        estimate of F_j; of an entry for several, the mean of theirs. ``None`` where everybody
+        was drawn with the same probability.
     times
         Number of classes that each entry of ``sizes`` stands for; ``None`` for one each.
 

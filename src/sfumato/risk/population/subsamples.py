@@ -110,5 +110,5 @@ def _thinned(
         matches += float(sizes @ counts) / size
         parts.append((sizes[sizes > 0], counts[sizes > 0].astype(np.int64)))
     sizes, often = counts_of(*(np.concatenate(each) for each in zip(*parts, strict=True)))
-    subsample = replace(sample, sizes=sizes, population=sample.n, times=often)
+    subsample = replace(sample, sizes=sizes, population=sample.n, weighted=None, times=often)
     return subsample, matches / subsample.n

@@ -22,6 +22,8 @@ FEWEST = 200
 """Persons of a group."""
 ALIKE = 9
 """Digits of the logarithms of weights that must agree for weights to be the same."""
+SAME = 10.0 ** (-2 * ALIKE) / 4
+"""Less than the squares of logarithms that are not all the same can add up to."""
 
 
 @dataclass(frozen=True)
@@ -85,13 +87,43 @@ def share_between(class_of: Ints, weights: Floats) -> float:
     values -= values[0]
     sizes = np.bincount(number)
     means = np.bincount(number, values) / sizes
-    inside = float(((values - means[number]) ** 2).sum()) / (len(values) - len(sizes))
-    if len(sizes) == 1:
-        return float(inside == 0.0)
-    among = float(sizes @ (means - values.mean()) ** 2) / (len(sizes) - 1)
-    size = (len(values) - float(sizes @ sizes) / len(values)) / (len(sizes) - 1)
-    variance = (among - inside) / size
-    return float(np.clip(variance / max(variance + inside, 1e-300), 0.0, 1.0))
+    inside = float(((values - means[number]) ** 2).sum())
+    return share_of_sums(sizes, np.ones(len(sizes), dtype=np.int64), means, inside)
+
+
+def share_of_sums(
+    sizes: Ints, times: Ints, means: Floats, inside: float, scatter: float = 0.0
+) -> float:
+    """The share that `share_between` gives, from sums over classes.
+
+    Parameters
+    ----------
+    sizes
+        Persons of each class, at least 2; shape (entries,).
+    times
+        Number of classes that each entry stands for, shape (entries,).
+    means
+        Mean of the logarithms of weights, rounded to `ALIKE` digits, of the persons of each
+        class, shape (entries,); of an entry for several, the mean of theirs.
+    inside
+        Sum over persons of the squared difference from the mean of their class.
+    scatter
+        Sum over persons of the squared difference of the mean of their class from the mean of
+        the entry.
+    """
+    held = sizes * times
+    persons, classes = int(held.sum()), int(times.sum())
+    if not classes:
+        return 1.0
+    if classes == 1:
+        return float(inside < SAME)
+    among = float(held @ (means - held @ means / persons) ** 2) + scatter
+    if among + inside < SAME:
+        return 0.0
+    within = inside / (persons - classes)
+    size = (persons - float(held @ sizes) / persons) / (classes - 1)
+    variance = (among / (classes - 1) - within) / size
+    return float(np.clip(variance / max(variance + within, 1e-300), 0.0, 1.0))
 
 
 def _between(equal: Estimate, strata: Estimate, share: float) -> Estimate:
@@ -124,7 +156,7 @@ def _equal(sample: SampleClasses) -> bool:
 
 def _mean_weights(sample: SampleClasses) -> Floats:
     if sample.weighted is None:
-        return np.full(sample.classes, 1 / sample.fraction)
+        return np.full(len(sample.sizes), 1 / sample.fraction)
     return sample.weighted / sample.sizes
 
 
@@ -134,7 +166,8 @@ def _in_strata(sample: SampleClasses, rng: np.random.Generator) -> Estimate:
     for number in range(int(stratum.max()) + 1):
         here = stratum == number
         parts.append((here, Accumulation().estimate(_part(sample, here), rng)))
-    shares = np.array([sample.sizes[here].sum() for here, _ in parts]) / sample.n
+    held = sample.sizes * sample.each
+    shares = np.array([held[here].sum() for here, _ in parts]) / sample.n
 
     def total(values: list[float | None], weights: Floats) -> float:
         return float(weights @ np.array(values, dtype=float))
@@ -160,9 +193,9 @@ def _strata(sample: SampleClasses) -> Ints:
     """Groups of classes with near weights, of at least `FEWEST` persons each."""
     weights = np.round(np.log(_mean_weights(sample)), ALIKE)
     order = np.argsort(weights, kind="stable")
-    persons = np.cumsum(sample.sizes[order])
+    persons = np.cumsum((sample.sizes * sample.each)[order])
     groups = max(1, min(STRATA, sample.n // FEWEST))
-    number = np.empty(sample.classes, dtype=np.int64)
+    number = np.empty(len(order), dtype=np.int64)
     number[order] = np.minimum((persons - 1) * groups // sample.n, groups - 1)
     _, together = np.unique(weights, return_inverse=True)
     first = np.full(int(together.max()) + 1, groups, dtype=np.int64)
@@ -171,11 +204,12 @@ def _strata(sample: SampleClasses) -> Ints:
 
 
 def _part(sample: SampleClasses, here: npt.NDArray[np.bool_]) -> SampleClasses:
-    sizes = sample.sizes[here]
+    persons = (sample.sizes * sample.each)[here]
     weights = _mean_weights(sample)[here]
     return SampleClasses(
-        sizes=sizes,
-        population=max(round(float(weights @ sizes)), int(sizes.sum())),
+        sizes=sample.sizes[here],
+        population=max(round(float(weights @ persons)), int(persons.sum())),
         keys=None if sample.keys is None else sample.keys[here],
         domains=sample.domains,
+        times=None if sample.times is None else sample.times[here],
     )
