@@ -90,7 +90,7 @@ def test_wheel_and_sdist_agree_on_the_version(unpacked: Path, wheel: zipfile.Zip
     told = Parser().parsestr(wheel.read(name).decode())["Version"]
     assert unpacked.name == f"sfumato-{told}"
     (scripts,) = (name for name in wheel.namelist() if name.endswith("entry_points.txt"))
-    assert "sfumato = sfumato.cli.app:main" in wheel.read(scripts).decode()
+    assert "sfumato = sfumato.cli.start:main" in wheel.read(scripts).decode()
 
 
 def git(*words: str, folder: Path) -> None:

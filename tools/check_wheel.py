@@ -18,8 +18,10 @@ CONSTRAINTS = Path(__file__).resolve().parent.parent / "constraints.txt"
 PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet")
 INSTALL = ("install", "--prefer-binary", "--no-compile", "--constraint", str(CONSTRAINTS))
 GENERATE = """
+from pathlib import Path
 from sfumato.examples import generate_clinics, write_clinics
 write_clinics(generate_clinics(200, rng=1), ".")
+Path("out").mkdir()
 """
 USED = """
 sfumato --version
@@ -28,7 +30,7 @@ sfumato presets
 sfumato init --json-schema
 sfumato schema guess visits.csv
 sfumato assess visits.csv --schema schema.toml --preset cms --json
-sfumato anonymize visits.csv --schema schema.toml --g-balance 0.8 --output release.csv --seed 1
+sfumato anonymize visits.csv --schema schema.toml --g-balance 0.8 --output out/release.csv --seed 1
 """.strip().splitlines()
 """What has to work without any extra."""
 REFUSED = "sfumato anonymize visits.csv --schema schema.toml --k 5 --output x.csv --report x.html"

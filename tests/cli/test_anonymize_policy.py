@@ -29,7 +29,8 @@ def rows(path: Path) -> list[dict[str, str]]:
 
 
 def test_two_times_with_a_decision_between(run: Run, folder: Path) -> None:
-    first = run(*WORDS, *LOCAL, *BOOK, "--policy", "one.toml", "--output", "one.csv")
+    (folder / "first").mkdir()
+    first = run(*WORDS, *LOCAL, *BOOK, "--policy", "one.toml", "--output", "first/one.csv")
     assert first.code == 0, first.err
     assert "k = 3 in Hospital A  born, sex, ethnicity" in first.out
     assert "Rule 4." in first.out
@@ -66,8 +67,10 @@ def test_two_times_with_a_decision_between(run: Run, folder: Path) -> None:
 def test_a_site_rule_changes_what_is_released(run: Run, folder: Path) -> None:
     (folder / "site.lp").write_text("has_linkage_k(Ln, 4) :- linkage(Ln).\n", encoding="utf-8")
     asked = (*WORDS, *LOCAL, "--policy", "one.toml", "--json")
-    plain = json.loads(run(*asked, "--output", "plain.csv").out)
-    site = json.loads(run(*asked, "--site-rules", "site.lp", "--output", "site.csv").out)
+    for name in ("plain", "site"):
+        (folder / name).mkdir()
+    plain = json.loads(run(*asked, "--output", "plain/out.csv").out)
+    site = json.loads(run(*asked, "--site-rules", "site.lp", "--output", "site/out.csv").out)
     assert (plain["k"], site["k"]) == (3, 4)
     assert site["figures"]["SLA"]["smallest_match"] >= 4
 

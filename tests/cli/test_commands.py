@@ -235,6 +235,21 @@ def test_another_file_or_schema_is_not_repeated(changed: str, folder: Path, run:
     assert not (folder / "again.csv").exists()
 
 
+def test_another_releases_manifest_is_not_written_over(folder: Path, run: Run) -> None:
+    run(*ANONYMIZE, "--k", "2", "--output", "release.csv")
+    kept = (folder / "release.toml").read_bytes()
+    for seed in ((), ("--seed", "3")):
+        result = run(*ANONYMIZE, "--k", "3", *seed, "--output", "other.csv")
+        assert result.code == 1
+        assert "must not take the place of the release.toml of another file" in result.err
+        assert not (folder / "other.csv").exists()
+        assert (folder / "release.toml").read_bytes() == kept
+    words = ("anonymize", folder / "visits.csv", "--schema", folder / "schema.toml")
+    assert run(*words, "--repeat", "release.toml", "--output", "again.csv").code == 0
+    assert run(*ANONYMIZE, "--k", "3", "--output", "release.csv").code == 0
+    assert (folder / "release.toml").read_bytes() != kept
+
+
 def test_the_seed_decides(folder: Path, run: Run) -> None:
     made = []
     for seed in ("1", "1", "2"):

@@ -53,6 +53,56 @@ def interrupted(large: Path, output: Path, ready: Callable[[float], bool]) -> in
     return process.returncode
 
 
+LOADING = """
+import sys, time
+from sfumato.cli.start import main
+
+class Slow:
+    def find_spec(self, name, *_):
+        if name == "{module}":
+            try:
+                print("loading", flush=True)
+                time.sleep(60)
+            except KeyboardInterrupt:
+                raise ImportError("{canary}") from None
+
+sys.meta_path.insert(0, Slow())
+main()
+"""
+
+
+@pytest.mark.parametrize("module", ["sfumato.cli.app", "typer", "sfumato.schema"])
+def test_ctrl_c_while_the_program_loads(module: str) -> None:
+    text = LOADING.format(module=module, canary=CANARY)
+    line = [sys.executable, "-c", text, "schema", "guess", "no.csv"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(line, **pipes) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "loading\n"
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+    assert (process.returncode, out) == (130, "")
+    assert err in ("", INTERRUPTED)
+
+
+IGNORING = """
+import signal
+from sfumato.cli.start import main
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+try:
+    main()
+finally:
+    print(signal.getsignal(signal.SIGINT).name)
+"""
+
+
+def test_an_ignored_ctrl_c_stays_ignored() -> None:
+    """As of ``nohup`` and of a shell's jobs in the background."""
+    line = [sys.executable, "-c", IGNORING, "--version"]
+    run = subprocess.run(line, capture_output=True, text=True, check=True)
+    assert run.stdout.endswith("SIG_IGN\n")
+
+
 @pytest.mark.parametrize("seconds", [0.3, 0.6, 0.9])
 def test_ctrl_c_in_the_middle(seconds: float, large: Path, tmp_path: Path) -> None:
     code = interrupted(large, tmp_path, lambda passed: passed > seconds)

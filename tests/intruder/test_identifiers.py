@@ -147,7 +147,7 @@ def test_the_best_of_several_tests_is_allowed_more(monkeypatch: pytest.MonkeyPat
     """All guesses, and those for units that text and class leave one person for."""
     asked: list[int] = []
 
-    def noted(*given: Any, tries: int = 1) -> tuple[float, bool]:
+    def noted(*given: Any, tries: int = 1) -> tuple[float, bool, float]:
         asked.append(tries)
         return verdict(*given, tries=tries)
 

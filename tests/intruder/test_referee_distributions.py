@@ -124,16 +124,18 @@ def test_shares_by_enumeration() -> None:
 def test_a_share_of_whole_classes_leaves_nothing_to_chance() -> None:
     hits = share_hits(np.array([5, 7]), np.array([5, 7]), 0.4)
     assert (hits.low, hits.high) == (4, 4)
-    assert verdict(4, 12, hits) == (pytest.approx(1 / 3), False)
-    assert verdict(5, 12, hits)[1]
+    assert verdict(4, 12, hits) == (pytest.approx(1 / 3), False, 1)
+    assert verdict(5, 12, hits) == (pytest.approx(1 / 3), True, 0)
 
 
 def test_the_best_of_several_attacks_is_allowed_more() -> None:
     hits = binomial_hits(100, 0.1)
     for tries in (1, 2, 5, 40):
         most = int(binom.ppf(1 - 0.025 / tries, 100, 0.1))
-        assert verdict(most, 100, hits, tries=tries) == (most / 100, False)
-        assert verdict(most + 1, 100, hits, tries=tries)[1]
+        assert verdict(most, 100, hits, tries=tries)[:2] == (most / 100, False)
+        _, broken, p_value = verdict(most + 1, 100, hits, tries=tries)
+        assert broken
+        assert p_value == pytest.approx(tries * binom.sf(most, 100, 0.1))
 
 
 def test_shares_claimed_as_decimals_are_not_rounded_down() -> None:

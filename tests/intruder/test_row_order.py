@@ -71,7 +71,7 @@ def test_a_sample_that_keeps_the_order_is_caught(sort: bool) -> None:
 def test_the_best_of_several_ways_is_allowed_more(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
 
-    def noted(*given: Any, tries: int = 1) -> tuple[float, bool]:
+    def noted(*given: Any, tries: int = 1) -> tuple[float, bool, float]:
         asked.append(tries)
         return verdict(*given, tries=tries)
 

@@ -9,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.reports.project.discretion import FEWEST, Internal, Public
+from sfumato.reports.project.implied import fewest_persons, largest_chance
+from sfumato.reports.project.measures import told_measure
 from sfumato.reports.project.text import COUNT, SHARE, at_most, told
 
 TELLERS = ("count", "share", "chance", "mean", "number")
@@ -76,3 +78,64 @@ def test_words() -> None:
     assert told({"value": 0.5, "low": 0.4, "high": 0.6, "estimator": "e"}, SHARE) == (
         "50\u202f% (40\u202f% to 60\u202f%, e)"
     )
+
+
+RELEASED = {
+    "constraints": [{"name": "g_balance", "g": 0.9}, {"name": "h_affiliation", "h": 0.33}],
+    "pid_k": 4, "sample_uniques": 0,
+}  # fmt: skip
+
+
+@given(st.lists(st.integers(1, 40), min_size=1, max_size=12))
+def test_what_promises_imply_holds_in_every_class(records: list[int]) -> None:
+    """A class whose persons have so many records, and the g-balance that it just keeps."""
+    shares = [each / sum(records) for each in records]
+    promise = {"name": "g_balance", "g": 1 - sum(share**2 for share in shares)}
+    measured = {"constraints": [promise], "pid_k": len(records)}
+    assert fewest_persons({**measured, "pid_k": 0}) <= len(records)
+    assert fewest_persons(measured) <= len(records)
+    assert max(shares) <= largest_chance("max_gidr", measured) + 1e-9
+    assert 1 / len(records) <= largest_chance("prosecutor", measured) + 1e-9
+
+
+def test_a_chance_outside_is_told_as_its_promise_says() -> None:
+    shown = Public()
+    for name, value, said in (
+        ("max_gidr", 0.3, 0.32),
+        ("max_gidr", 0.2, 0.25),
+        ("max_gsar", 0.3, 0.33),
+        ("h_affiliation", 0.3, 0.33),
+        ("prosecutor", 0.1, 0.1),
+        ("max_count_risk", 0.3, 0.5),
+    ):
+        assert told_measure(name, value, RELEASED, shown) == {"at_most": said}
+    assert told_measure("max_gidr", 0.3, {}, shown) == {"at_most": 0.5}
+    assert told_measure("max_gsar", 0.4, RELEASED, shown) == {"at_most": 0.5}
+    of_one = {"constraints": [{"name": "h_affiliation", "h": 0.33, "attribute": "a"}]}
+    assert told_measure("max_gsar", 0.3, of_one, shown) == {"at_most": 0.5}
+    assert told_measure("max_gidr", 0.3, RELEASED, Internal()) == 0.3
+
+
+@given(st.integers(2, 9), st.integers(2, 9), st.integers(2, 9))
+def test_a_promise_tells_no_more_of_a_small_class_than_its_own_number(
+    promised: int, one: int, other: int
+) -> None:
+    """Sizes that a promise allows and that read the same without it read the same with it."""
+    measured = {"constraints": [{"name": "pid_k", "k": promised}]}
+    sizes = [max(size, promised) for size in (one, other)]
+    with_it = {str(told_measure("prosecutor", 1 / size, measured, Public())) for size in sizes}
+    without = {str(told_measure("prosecutor", 1 / size, {}, Public())) for size in sizes}
+    assert len(with_it) <= len(without)
+
+
+def test_that_nobody_is_alone_is_told_where_a_promise_says_so() -> None:
+    def uniques(number: int, **measured: Any) -> Any:
+        return told_measure("sample_uniques", number, measured, Public())
+
+    assert uniques(0, constraints=RELEASED["constraints"]) == 0
+    assert uniques(0, constraints=[{"name": "pid_k", "k": 2}]) == 0
+    assert uniques(0, pid_k=10) == 0
+    for measured in ({}, {"pid_k": 9}, {"constraints": [{"name": "k", "k": 5}]}):
+        assert uniques(0, **measured) == {"fewer_than": FEWEST}
+    assert uniques(3, pid_k=10) == {"fewer_than": FEWEST}
+    assert uniques(12) == 12

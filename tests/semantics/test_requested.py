@@ -58,6 +58,12 @@ def accept(ledger: Ledger) -> str:
     return found.id
 
 
+def own(folder: Path, name: str) -> Path:
+    """A release in a folder of its own."""
+    (folder / name).mkdir(exist_ok=True)
+    return folder / name / "out.csv"
+
+
 def test_time_1_is_linkage_anonymity_by_the_rules(folder: Path) -> None:
     with opened(folder) as ledger:
         made = release(folder, "one.toml", ledger, output=folder / "out.csv")
@@ -83,11 +89,11 @@ def test_time_1_is_linkage_anonymity_by_the_rules(folder: Path) -> None:
 def test_time_2_is_changed_by_an_association_accepted_between(folder: Path) -> None:
     with opened(folder) as ledger:
         release(folder, "one.toml", ledger)
-        before = release(folder, "two.toml", output=folder / "la.csv")
+        before = release(folder, "two.toml", output=own(folder, "la"))
         accepted = accept(ledger)
-        made = release(folder, "two.toml", ledger, output=folder / "sla.csv")
-        assert of_alice(folder / "la.csv") == LA_AT_2
-        assert of_alice(folder / "sla.csv") == SLA_AT_2
+        made = release(folder, "two.toml", ledger, output=own(folder, "sla"))
+        assert of_alice(own(folder, "la")) == LA_AT_2
+        assert of_alice(own(folder, "sla")) == SLA_AT_2
         assert before.figures["SLA"].risk == made.figures["LA"].risk_unaware
         assert made.figures["LA"].risk == pytest.approx((1 / 2 + 1 / 3 + 1 / 3) / 3)
         assert made.figures["SLA"].risk <= 1 / 3
@@ -153,10 +159,10 @@ def test_a_release_without_persons_is_not_followed(folder: Path) -> None:
 def test_a_site_rule_changes_the_release(folder: Path) -> None:
     site = folder / "site.lp"
     site.write_text("% The site wants 4.\nhas_linkage_k(Ln, 4) :- linkage(Ln).\n", "utf-8")
-    plain = release(folder, "one.toml", output=folder / "plain.csv")
-    made = release(folder, "one.toml", output=folder / "site.csv", rules=[site])
+    plain = release(folder, "one.toml", output=own(folder, "plain"))
+    made = release(folder, "one.toml", output=own(folder, "site"), rules=[site])
     assert (plain.k, made.k) == (3, 4)
-    assert rows(folder / "plain.csv") != rows(folder / "site.csv")
+    assert rows(own(folder, "plain")) != rows(own(folder, "site"))
     assert made.figures["SLA"].smallest_match >= 4
     assert any("The site wants 4." in each for each in made.rules)
     names = ("policy_sha256", "rules_sha256")
@@ -181,10 +187,10 @@ def test_a_site_rule_suppresses_what_is_generalised_without_it(folder: Path) -> 
         found = [each for each in ledger.associations() if each.text.startswith("language ")]
         (known,) = [each for each in found if each.text == "language Mandarin -> ethnicity Chinese"]
         ledger.decide(known, "accept", "well known", "carol")
-        plain = release(folder, "two.toml", ledger, output=folder / "plain.csv")
-        made = release(folder, "two.toml", ledger, output=folder / "site.csv", rules=[site])
-    assert of_alice(folder / "plain.csv")[3] == "Chinese languages"
-    assert of_alice(folder / "site.csv")[3] == "*"
+        plain = release(folder, "two.toml", ledger, output=own(folder, "plain"))
+        made = release(folder, "two.toml", ledger, output=own(folder, "site"), rules=[site])
+    assert of_alice(own(folder, "plain"))[3] == "Chinese languages"
+    assert of_alice(own(folder, "site"))[3] == "*"
     assert [each.changes[0].measure for each in (plain, made)] == ["generalise", "suppress"]
 
 
@@ -339,6 +345,18 @@ def test_nothing_is_noted_where_the_output_cannot_be_written(folder: Path) -> No
         with pytest.raises(InputError):
             release(folder, "one.toml", ledger, output=folder / "no" / "out.csv")
         assert ledger.head() == head
+
+
+def test_another_releases_manifest_is_not_written_over(folder: Path) -> None:
+    with opened(folder) as ledger:
+        release(folder, "one.toml", ledger, output=folder / "out.csv")
+        kept = (folder / "release.toml").read_bytes()
+        with pytest.raises(InputError, match=r"the place of the release\.toml of another file"):
+            release(folder, "two.toml", ledger, output=folder / "other.csv")
+        assert (folder / "release.toml").read_bytes() == kept
+        assert len(ledger.releases()) == 1
+        release(folder, "two.toml", ledger, output=folder / "out.csv")
+        assert (folder / "release.toml").read_bytes() != kept
 
 
 def test_another_release_in_between_is_noticed(folder: Path, monkeypatch: Any) -> None:

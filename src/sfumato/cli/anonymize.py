@@ -160,7 +160,7 @@ def anonymize(
     if takes_spark(data, engine):
         check_output_on_spark(output, declared, inputs)
     else:
-        check_output(Path(output), declared, inputs)
+        check_output(Path(output), declared, inputs, earlier, anew=seed is None)
     if report is not None:
         from sfumato.reports import check_report_path
 

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from sfumato.core.errors import InputError
+from sfumato.core.paths import check_path
 
 
 def check_target(target: str | os.PathLike[str]) -> None:
@@ -19,6 +20,7 @@ def check_target(target: str | os.PathLike[str]) -> None:
     InputError
         If it is a folder, or its folder does not exist or cannot be written.
     """
+    check_path(target)
     path = Path(target)
     subject = f"output {path.name or path}"
     try:
@@ -57,6 +59,7 @@ def atomic_path(target: str | os.PathLike[str]) -> Iterator[Path]:
     InputError
         If ``target`` is a folder, or its folder does not exist, cannot be written or is full.
     """
+    check_path(target)
     path = Path(target)
     check_target(path)
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part{path.suffix}")

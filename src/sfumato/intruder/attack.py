@@ -20,6 +20,7 @@ from sfumato.intruder.knowledge.noise import Shares
 from sfumato.intruder.reading.read import read_release
 from sfumato.intruder.reading.released_file import ReleasedFile
 from sfumato.intruder.referee.calibration import CalibrationBin
+from sfumato.intruder.referee.judge_run import judge_run
 from sfumato.intruder.referee.outcome import Outcome
 from sfumato.intruder.result import Attack
 from sfumato.intruder.review_alone import attack_review, check_alone
@@ -184,7 +185,7 @@ def _run(scene: Scene, attacks: Sequence[str] | None, held: Held, given: Given) 
     if held.exact is not held.knowledge:
         exact = find_candidates(held.file, held.exact)
     return Attack(
-        outcomes=tuple(outcomes),
+        outcomes=judge_run(outcomes),
         records=held.file.records,
         persons=held.file.persons,
         register_persons=held.knowledge.persons,

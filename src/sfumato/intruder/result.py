@@ -58,7 +58,7 @@ class Attack:
 
     @property
     def broken(self) -> tuple[Outcome, ...]:
-        """The attacks that exceeded what was predicted beyond what chance allows."""
+        """The attacks that exceeded what was predicted beyond what chance allows in one run."""
         return tuple(outcome for outcome in self.outcomes if outcome.broken)
 
     @property
@@ -122,7 +122,7 @@ class Attack:
                 "-" if outcome.allowed is None else percent(outcome.allowed),
                 percent(outcome.baseline.value) if outcome.attempts else "-",
                 "-" if outcome.control is None else percent(outcome.control.value),
-                "BROKEN" if outcome.broken else "",
+                "BROKEN" if outcome.broken else "within chance" if outcome.above else "",
             )
             for outcome in self.outcomes
         ]

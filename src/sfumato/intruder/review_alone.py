@@ -12,6 +12,7 @@ from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
 from sfumato.core.progress import Progress
 from sfumato.intruder.claims import Claims
+from sfumato.intruder.referee.judge_run import judge_run
 from sfumato.intruder.result import Attack
 from sfumato.intruder.staging.screen import judged_screen, named_screens
 
@@ -95,7 +96,7 @@ def attack_review(folder: Path, *, threshold: float, seed: int, progress: Progre
     rows = sum(len(each.sizes) for each in screens.values())
     records = np.concatenate([np.flatnonzero(each.truth.released) for each in screens.values()])
     return Attack(
-        outcomes=tuple(outcomes),
+        outcomes=judge_run(outcomes),
         records=rows,
         persons=len(np.unique(records)),
         register_persons=register,

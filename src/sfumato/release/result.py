@@ -11,16 +11,17 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.core.paths import check_path
+from sfumato.release.beside import MANIFEST_FILE, check_beside
 from sfumato.release.constraints import Budget, Constraint
-from sfumato.release.content import Content
+from sfumato.release.content import Content, ReleasedTable
 from sfumato.release.full_domain import Levels
 from sfumato.release.manifest import Manifest
 from sfumato.release.population.measured import PopulationRisk
 from sfumato.release.utility import Utility
 from sfumato.risk.result import Risk
 from sfumato.schema import Schema
-
-MANIFEST_FILE = "release.toml"
+from sfumato.table.write import check_output_path
 
 
 @dataclass(frozen=True)
@@ -135,7 +136,9 @@ class Release:
             A ``.csv``, ``.tsv`` or ``.parquet`` file; on Spark a folder of such a name, with a
             file per partition.
         manifest
-            The manifest's file; beside the release as ``release.toml`` when not given.
+            The manifest's file; beside the release as ``release.toml`` when not given. A
+            folder takes one release then: the manifest of another is not written over (on Spark
+            it is).
 
         Returns
         -------
@@ -145,8 +148,14 @@ class Release:
         Raises
         ------
         InputError
-            If a file cannot be written.
+            If a file cannot be written, or the manifest would take the place of another file's.
         """
+        check_path(path)
+        if manifest is not None:
+            check_path(manifest, "manifest")
+        elif isinstance(self.content, ReleasedTable):
+            check_output_path(path)
+            check_beside(path, self.manifest.to_toml())
         digest = self.content.write(path)
         written = replace(self, manifest=replace(self.manifest, output_sha256=digest))
         if manifest is None:

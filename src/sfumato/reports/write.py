@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from sfumato.core.atomic import check_target, write_text
 from sfumato.core.errors import InputError
+from sfumato.core.paths import check_path
 from sfumato.release.result import Release
 from sfumato.reports.asked import asked_of
 from sfumato.reports.held import practice_json
@@ -71,6 +72,7 @@ def report(
     """
     from sfumato.reports.project.results import ProjectResults
 
+    check_path(path)
     if isinstance(result, ProjectResults):
         return _of_project(result, Path(path), title, made, audience)
     if audience != "internal":

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import date
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import (
     BaseModel,
@@ -40,7 +40,20 @@ class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
 
-class PrefixHierarchy(_Frozen):
+class _Part(_Frozen):
+    if not TYPE_CHECKING:  # type checkers know the fields
+
+        def __init__(self, /, **fields: Any) -> None:
+            try:
+                super().__init__(**fields)
+            except ValidationError as error:
+                raise schema_error(error, type(self).__name__) from None
+
+        # As pydantic's own: parts given as plain fields keep their place in a schema's error.
+        __init__.__pydantic_base_init__ = True
+
+
+class PrefixHierarchy(_Part):
     """A hierarchy of codes by their prefixes and by ranges of codes.
 
     ICD-9 ``250.1`` becomes ``250`` with ``lengths=[3]`` and ``240-279`` with that range in
@@ -58,7 +71,7 @@ class PrefixHierarchy(_Frozen):
     groups: tuple[str, ...] = ()
 
 
-class IntervalHierarchy(_Frozen):
+class IntervalHierarchy(_Part):
     """A hierarchy of numbers or dates by intervals.
 
     Attributes
@@ -106,7 +119,7 @@ CodedFrom = Annotated[
 """Where top or bottom coding begins: a number, a date in ISO form, or a category."""
 
 
-class QuasiIdentifier(_Frozen):
+class QuasiIdentifier(_Part):
     """One quasi-identifier: what an intruder may know about a person.
 
     Attributes
@@ -289,11 +302,19 @@ def check_schema(value: object) -> None:
         )
 
 
-def schema_error(error: ValidationError) -> InputError:
-    """Say what pydantic found, without the value that it was given."""
+def schema_error(error: ValidationError, subject: str = "schema") -> InputError:
+    """Say what pydantic found, without the value that it was given.
+
+    Parameters
+    ----------
+    error
+        What it found.
+    subject
+        What was made.
+    """
     problems = []
     for item in error.errors(include_input=False, include_url=False):
         place = ".".join(str(part) for part in item["loc"])
         said = _SAID.get(item["type"], item["msg"].removeprefix("Value error, "))
         problems.append(f"{place}: {said}" if place else said)
-    return InputError("schema", "breaks a rule", found="; ".join(problems))
+    return InputError(subject, "breaks a rule", found="; ".join(problems))

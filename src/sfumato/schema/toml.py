@@ -10,6 +10,7 @@ from typing import Any
 import tomlkit
 
 from sfumato.core.errors import InputError
+from sfumato.core.paths import check_path
 from sfumato.schema.model import Schema
 
 
@@ -21,6 +22,7 @@ def load_schema(path: str | os.PathLike[str]) -> Schema:
     InputError
         If the file cannot be read, is not TOML, or breaks a rule of `Schema`.
     """
+    check_path(path)
     file = Path(path)
     subject = f"schema file {file.name or file}"
     try:

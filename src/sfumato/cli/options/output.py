@@ -12,6 +12,7 @@ from sfumato.cli.output import check_apart
 from sfumato.core.errors import InputError
 
 if TYPE_CHECKING:
+    from sfumato.release.manifest import Manifest
     from sfumato.schema import Schema
 
 MANIFEST = "release.toml"
@@ -45,18 +46,42 @@ PseudonymKey = Annotated[
 ]
 
 
-def check_output(output: Path, declared: Schema, inputs: tuple[Path | None, ...]) -> None:
+def check_output(
+    output: Path,
+    declared: Schema,
+    inputs: tuple[Path | None, ...],
+    repeated: Manifest | None = None,
+    *,
+    anew: bool = True,
+) -> None:
     """Refuse places for the release and its manifest that cannot or must not be written.
+
+    Parameters
+    ----------
+    output
+        The release.
+    declared
+        What each column of the data is.
+    inputs
+        The files that the command reads.
+    repeated
+        The manifest that is repeated, if one is.
+    anew
+        Whether the release cannot be the one that is there in another form, for want of a seed.
 
     Raises
     ------
     InputError
-        If one cannot be written, or is a file that the command reads.
+        If one cannot be written, or is a file that the command reads, or the manifest of another
+        file is there.
     """
+    from sfumato.release.beside import check_beside
     from sfumato.table.write import check_output_path
 
     check_output_path(output)
     _check_beside(output, declared, inputs)
+    if repeated is not None or anew:
+        check_beside(output, "" if repeated is None else repeated.to_toml())
 
 
 def check_output_on_spark(output: str, declared: Schema, inputs: tuple[Path | None, ...]) -> None:

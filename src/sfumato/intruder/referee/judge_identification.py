@@ -85,10 +85,10 @@ def judge_identification(
     unit, person, chance = guesses.unit[made], guesses.person[made], guesses.chance[made]
     right = owner.right(unit, person)
     attempts, hits = len(unit), int(right.sum())
-    allowed, broken = None, False
+    allowed, broken, p_value = None, False, None
     if predicted is not None and attempts:
         claim = claimed or claimed_hits(predicted, attempts, one_to_one=one_to_one)
-        allowed, broken = verdict(hits, attempts, claim)
+        allowed, broken, p_value = verdict(hits, attempts, claim)
     return Outcome(
         attack=attack,
         what=what,
@@ -100,6 +100,7 @@ def judge_identification(
         predicted=predicted,
         allowed=allowed,
         broken=broken,
+        p_value=p_value,
         exposed=int(np.count_nonzero(right & (chance > threshold))),
         notes=notes,
     )

@@ -76,8 +76,8 @@ def judge_identifiers(
         threshold=threshold,
         notes=_named(tests),
     )
-    allowed, broken = verdict(best.right, best.attempts, best.claimed, tries=len(tests))
-    return replace(outcome, predicted=best.claim, allowed=allowed, broken=broken)
+    allowed, broken, p_value = verdict(best.right, best.attempts, best.claimed, tries=len(tests))
+    return replace(outcome, predicted=best.claim, allowed=allowed, broken=broken, p_value=p_value)
 
 
 class _Test:

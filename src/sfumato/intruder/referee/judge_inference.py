@@ -95,12 +95,12 @@ def judge_inference(
     right = held.has(person, value)
     attempts, hits = len(person), int(right.sum())
     drawn, size = _drawn(home[person] * held.texts + value, held.texts, file, truth)
-    allowed, broken = None, False
+    allowed, broken, p_value = None, False, None
     if predicted is not None and attempts:
         rate = claimed_rate(predicted)
         bounded = targets == "surest"
         claimed = share_hits(size, drawn, rate) if bounded else binomial_hits(attempts, rate)
-        allowed, broken = verdict(hits, attempts, claimed)
+        allowed, broken, p_value = verdict(hits, attempts, claimed)
     whole = targets == "surest" and bool(np.all(drawn == size))
     return Outcome(
         attack=attack or f"inference:{column.name}",
@@ -113,6 +113,7 @@ def judge_inference(
         predicted=predicted,
         allowed=allowed,
         broken=broken,
+        p_value=p_value,
         exposed=int(np.count_nonzero(right & (guesses.chance[inside] > threshold))),
     )
 

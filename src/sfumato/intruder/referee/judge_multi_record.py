@@ -85,10 +85,10 @@ def judge_class_guesses(
     person, chance = guesses.person[file.class_of[record]], guesses.chance[file.class_of[record]]
     right = owner.right(record, person)
     attempts, hits = len(record), int(right.sum())
-    allowed, broken = None, False
+    allowed, broken, p_value = None, False, None
     if predicted is not None and attempts:
         claimed = _claimed(predicted, records, file.class_of[record], file)
-        allowed, broken = verdict(hits, attempts, claimed)
+        allowed, broken, p_value = verdict(hits, attempts, claimed)
     measured = intervals.success if records == "one_per_class" else intervals.exact_success
     return Outcome(
         attack=attack or ("multi_record_counts" if guesses.counted else "multi_record"),
@@ -101,6 +101,7 @@ def judge_class_guesses(
         predicted=predicted,
         allowed=allowed,
         broken=broken,
+        p_value=p_value,
         exposed=int(np.count_nonzero(right & (chance > threshold))),
     )
 

@@ -78,9 +78,9 @@ def judge_row_order(
     tried = [_Tried(each, owner, one) for each, one in zip(guesses, by_chance, strict=True)]
     best = max(tried, key=lambda each: each.above)
     attempts, hits = len(best.unit), int(best.right.sum())
-    allowed, broken = None, False
+    allowed, broken, p_value = None, False, None
     if attempts:
-        allowed, broken = verdict(hits, attempts, best.by_chance, tries=len(tried))
+        allowed, broken, p_value = verdict(hits, attempts, best.by_chance, tries=len(tried))
     return Outcome(
         attack="row_order",
         what=what,
@@ -96,6 +96,7 @@ def judge_row_order(
         ),
         allowed=allowed,
         broken=broken,
+        p_value=p_value,
         exposed=int(np.count_nonzero(best.right & (best.chance > threshold))),
     )
 

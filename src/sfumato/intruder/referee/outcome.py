@@ -35,7 +35,11 @@ class Outcome:
         Largest success in keeping with the prediction: the 97.5 % end of the distribution of
         this attack's hits, divided by the attempts, if the prediction were true.
     broken
-        Whether success is above ``allowed``.
+        Whether the prediction counts as broken: judged alone where success is above ``allowed``,
+        as one of the attacks of a run by `judge_run`.
+    p_value
+        The probability of so many right guesses or more if the prediction were true; ``None``
+        where there is none.
     exposed
         Right guesses of which the intruder was surer than the threshold.
     notes
@@ -52,8 +56,14 @@ class Outcome:
     predicted: Measure | None = None
     allowed: float | None = None
     broken: bool = False
+    p_value: float | None = None
     exposed: int = 0
     notes: tuple[str, ...] = ()
+
+    @property
+    def above(self) -> bool:
+        """Whether success is above ``allowed``; of many attacks one may be by chance."""
+        return self.allowed is not None and self.success.value > self.allowed
 
     def to_json(self) -> dict[str, Any]:
         """Plain values; a measure is a number where it is exact."""
@@ -68,6 +78,7 @@ class Outcome:
             "predicted": None if self.predicted is None else _named(self.predicted),
             "allowed": self.allowed,
             "broken": self.broken,
+            "p_value": self.p_value,
             "exposed": self.exposed,
             "notes": list(self.notes),
         }

@@ -54,10 +54,11 @@ def claimed_hits(predicted: Measure, attempts: int, *, one_to_one: bool) -> Matc
 
 def verdict(
     right: int, attempts: int, claimed: MatchDistribution, *, tries: int = 1
-) -> tuple[float, bool]:
-    """Largest success in keeping with a claim, and whether it was exceeded.
+) -> tuple[float, bool, float]:
+    """Largest success in keeping with a claim, whether it was exceeded, and the p-value.
 
-    A true claim is exceeded with probability at most 2.5 %.
+    A true claim is exceeded with probability at most 2.5 %, and the p-value, the probability of
+    so many right guesses or more if the claim were true, is then at most that.
 
     Parameters
     ----------
@@ -68,7 +69,8 @@ def verdict(
     claimed
         Distribution of the right guesses if the claim were true.
     tries
-        Of how many attacks this is the one that came out best: 2.5 % is divided by it.
+        Of how many attacks this is the one that came out best: 2.5 % is divided by it, the p-value
+        multiplied (Bonferroni).
     """
     most = claimed.quantile(1 - (1 - UPPER) / tries)
-    return min(1.0, most / attempts), right > most
+    return min(1.0, most / attempts), right > most, min(1.0, tries * claimed.at_least(right))

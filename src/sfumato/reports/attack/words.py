@@ -42,10 +42,10 @@ _KNOWS = (
     "outside the file; if they are not, they must be declared quasi-identifiers."
 )
 _EXCEEDS = (
-    "An attack exceeds a prediction when it has more right guesses than 97.5 % of such attacks "
-    "would have if the prediction were true. One honest attack in forty may do so by chance, at "
-    "most, and of all those on a release sooner one: repeat it with another seed before you trust "
-    "a single narrow excess."
+    "97.5 % of such attacks have no more right guesses than is said under “at most” if the "
+    "prediction is true; of many attacks some have more by chance. A prediction counts as exceeded "
+    "where that does not explain it for all attacks of the run together (Holm’s procedure): if all "
+    "predictions are true, one or more are called exceeded in one run in forty, at most."
 )
 _BELOW = (
     "An attack that stays below a prediction proves nothing about attacks that were not tried, nor "

@@ -7,7 +7,8 @@ from typing import Any
 
 from sfumato.reports.attack.words import title_of
 from sfumato.reports.project.discretion import FEWEST, Internal
-from sfumato.reports.project.results import ATTACK, ProjectResults
+from sfumato.reports.project.implied import largest_chance
+from sfumato.reports.project.results import ATTACK, RELEASE, ProjectResults
 
 _MAXIMA = ("prosecutor", "journalist", "max_")
 
@@ -36,11 +37,11 @@ def attack_of(results: ProjectResults, show: Internal) -> dict[str, Any] | None:
         "knows": section.get("knows"),
         "counts": bool(section.get("counts")),
         "own_register": section.get("register") is not None,
-        "outcomes": [_outcome(each, show) for each in found["attacks"]],
+        "outcomes": [_outcome(each, show, results) for each in found["attacks"]],
     }
 
 
-def _outcome(each: Mapping[str, Any], show: Internal) -> dict[str, Any]:
+def _outcome(each: Mapping[str, Any], show: Internal, results: ProjectResults) -> dict[str, Any]:
     """An attack; its shares are left out where few guesses were made or right, outside."""
     few = show.is_public and min(each["attempts"], each["right"]) < FEWEST
     predicted = each.get("predicted")
@@ -51,7 +52,7 @@ def _outcome(each: Mapping[str, Any], show: Internal) -> dict[str, Any]:
         "attempts": None if show.is_public else each["attempts"],
         "right": None if show.is_public else each["right"],
         "success": show.share(each["success"], each["attempts"]) if made and not few else None,
-        "predicted": None if predicted is None else _predicted(predicted, show),
+        "predicted": None if predicted is None else _predicted(predicted, show, results),
         "predicted_by": None if predicted is None else predicted["measure"],
         "allowed": None if show.is_public else each.get("allowed"),
         "baseline": show.mean(each["baseline"]) if made and not few else None,
@@ -61,6 +62,8 @@ def _outcome(each: Mapping[str, Any], show: Internal) -> dict[str, Any]:
     }
 
 
-def _predicted(predicted: Mapping[str, Any], show: Internal) -> Any:
-    largest = str(predicted["measure"]).startswith(_MAXIMA)
-    return (show.chance if largest else show.mean)(predicted["value"])
+def _predicted(predicted: Mapping[str, Any], show: Internal, results: ProjectResults) -> Any:
+    name, value = str(predicted["measure"]), predicted["value"]
+    if name.startswith(_MAXIMA):
+        return show.chance(value, largest_chance(name, results.measured(RELEASE)))
+    return show.mean(value)

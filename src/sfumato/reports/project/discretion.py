@@ -55,15 +55,17 @@ class Internal:
         """
         return self._each(value, lambda one: self._share(one, of))
 
-    def chance(self, value: Any) -> Any:
+    def chance(self, value: Any, most: float = 1.0) -> Any:
         """A largest chance: that of the class where it is largest.
 
         Parameters
         ----------
         value
             In [0, 1].
+        most
+            What it is at most by promises that are told.
         """
-        return self._each(value, self._chance)
+        return self._each(value, lambda one: self._chance(one, most))
 
     def mean(self, value: Any) -> Any:
         """A share that is an average over many.
@@ -99,7 +101,7 @@ class Internal:
     def _share(self, value: float, _of: float | None) -> Any:
         return value
 
-    def _chance(self, value: float) -> Any:
+    def _chance(self, value: float, _most: float) -> Any:
         return value
 
     def _mean(self, value: float) -> Any:
@@ -128,12 +130,13 @@ class Public(Internal):
             return {"above": round(1 - least, 2)}
         return {"about": round(value, 2)}
 
-    def _chance(self, value: float) -> Any:
+    def _chance(self, value: float, most: float) -> Any:
         if value <= _STEPS[0]:
             return {"at_most": max(1, ceil(100 * value - _EXACT)) / 100}
         for step in _STEPS:
             if value <= step + _EXACT:
-                return {"at_most": step}
+                closer = most if value <= most + _EXACT else 1.0
+                return {"at_most": min(step, ceil(100 * closer - _EXACT) / 100)}
         return {"more_than": _STEPS[-1]}
 
     def _mean(self, value: float) -> Any:

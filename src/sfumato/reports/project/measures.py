@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sfumato.reports.project.discretion import Internal
+from sfumato.reports.project.implied import fewest_persons, largest_chance
 from sfumato.reports.project.text import COUNT, NUMBER, SHARE
 
 MAXIMUM, AVERAGE, WHOLE = "maximum", "average", "whole file"
@@ -87,10 +88,13 @@ def told_measure(name: str, value: Any, measured: Mapping[str, Any], show: Inter
     if how.of:
         return show.share(value, measured.get(how.of))
     if how.scale == COUNT:
-        return show.count(value)
+        none = name == "sample_uniques" and value == 0 and fewest_persons(measured) > 1
+        return 0 if none else show.count(value)
     if how.scale == NUMBER:
         return show.number(value)
-    return show.chance(value) if how.over == MAXIMUM else show.mean(value)
+    if how.over == MAXIMUM:
+        return show.chance(value, largest_chance(name, measured))
+    return show.mean(value)
 
 
 def of_attribute(measured: Mapping[str, Any], name: str, attribute: str) -> Any:

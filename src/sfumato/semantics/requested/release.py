@@ -14,6 +14,8 @@ import numpy as np
 
 from sfumato.core.atomic import atomic_path, check_target
 from sfumato.core.errors import InputError
+from sfumato.core.paths import check_path
+from sfumato.release.beside import MANIFEST_FILE, check_beside
 from sfumato.release.manifest import file_sha256
 from sfumato.schema import Schema
 from sfumato.semantics.ledger.digests import Members
@@ -37,7 +39,6 @@ from sfumato.semantics.requested.result import RequestedRelease
 from sfumato.table.write import check_output_path, write_table
 
 SEED_BITS = 63
-MANIFEST = "release.toml"
 UNNAMED = "(not named)"
 """The requester of a request that does not say who asks, in the ledger."""
 
@@ -122,10 +123,12 @@ def check_output(output: str | os.PathLike[str]) -> None:
     Raises
     ------
     InputError
-        If one of them cannot be.
+        If one of them cannot be, or the manifest would take the place of another file's.
     """
+    check_path(output, "output")
     check_output_path(output)
-    check_target(Path(output).with_name(MANIFEST))
+    check_target(Path(output).with_name(MANIFEST_FILE))
+    check_beside(output)
 
 
 def make_release(
@@ -201,7 +204,7 @@ def _written(
         return
     path = Path(output)
     with (
-        atomic_path(path.with_name(MANIFEST)) as manifest,
+        atomic_path(path.with_name(MANIFEST_FILE)) as manifest,
         atomic_path(path) as file,
     ):
         write_table(release.table, file)
