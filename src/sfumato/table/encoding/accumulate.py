@@ -161,7 +161,7 @@ class Accumulator:
         self._waiting += len(values)
         if self._has_many(len(values)) and ManyValues.can_be(values.type):
             self._merge()
-            self._many = ManyValues(values.type)
+            self._many = ManyValues(values.type, max(self._taken, len(self._room)))
             self._many.number(self._known)
 
     def _has_many(self, values: int) -> bool:

@@ -12,6 +12,8 @@ from sfumato.table.encoding.arrow_types import as_numpy, flags, from_numpy, is_t
 
 WIDTH = 8
 """Bytes of an integer."""
+WIDEST = 2
+"""Integers from the lowest id to the highest, per record, for which a table is kept."""
 
 
 class ManyValues:
@@ -21,10 +23,12 @@ class ManyValues:
     ----------
     kind
         The type of the values.
+    records
+        About how many records there are.
     """
 
-    def __init__(self, kind: pa.DataType) -> None:
-        self._interner = Interner()
+    def __init__(self, kind: pa.DataType, records: int = 0) -> None:
+        self._interner = Interner(WIDEST * records)
         self._kind = kind
 
     @staticmethod
@@ -37,8 +41,11 @@ class ManyValues:
         missing = np.zeros(len(values), dtype=np.bool_)
         if values.null_count:
             missing = flags(values.is_null())
-        offsets, data = _texts(values) if is_text(values.type) else _integers(values)
-        return self._interner.number(offsets, data, missing)
+        if is_text(values.type):
+            return self._interner.number(*_texts(values), missing)
+        integers = as_numpy(values).astype(np.int64)
+        offsets = np.arange(0, WIDTH * (len(values) + 1), WIDTH, dtype=np.int64)
+        return self._interner.number(offsets, integers.view(np.uint8), missing, integers)
 
     def values(self) -> pa.Array:
         """The values by their numbers; texts as large ones."""
@@ -57,9 +64,3 @@ def _texts(values: pa.Array) -> tuple[npt.NDArray[np.integer], Bytes]:
     offsets = np.frombuffer(ends, dtype=width.to_pandas_dtype())
     data = np.empty(0, np.uint8) if letters is None else np.frombuffer(letters, dtype=np.uint8)
     return offsets[values.offset :][: len(values) + 1], data
-
-
-def _integers(values: pa.Array) -> tuple[npt.NDArray[np.integer], Bytes]:
-    """Integers as strings of bytes."""
-    data = as_numpy(values).astype(np.int64).view(np.uint8)
-    return np.arange(0, WIDTH * (len(values) + 1), WIDTH, dtype=np.int64), data
