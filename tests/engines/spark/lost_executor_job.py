@@ -1,4 +1,4 @@
-"""Assess and release a file on a local cluster, one executor of which is killed each time.
+"""Release a file on a local cluster, then again, and kill one of its executors meanwhile.
 
 Run by test_lost_executor.py in a process of its own: lost_executor_job.py FOLDER. The embedded
 engine does the same work in the same process, because what the tree needs is set here for both.
@@ -23,8 +23,8 @@ from pyspark.sql import SparkSession
 
 from sfumato.release import upper
 
-upper.UPPER = 500
-"""Before anything else is imported: some hundred persons make upper levels as well."""
+upper.UPPER = 2_000
+"""Before anything else is imported: some thousand persons make upper levels as well."""
 
 import sfumato as sf  # noqa: E402
 
@@ -54,7 +54,7 @@ class Cluster:
             "spark.sql.codegen.wholeStage": "false",
             "spark.sql.files.maxPartitionBytes": "64k",
             "spark.sql.files.openCostInBytes": "16k",
-            "spark.sql.shuffle.partitions": "4",
+            "spark.sql.shuffle.partitions": "2",
             "spark.sql.warehouse.dir": folder / "warehouse",
             "spark.ui.enabled": "true",
             "spark.ui.liveUpdate.period": "0",
@@ -138,20 +138,16 @@ def with_a_loss(cluster: Cluster, work: Callable[[], Any]) -> dict[str, Any]:
     }
 
 
-def assessed(visits: Any) -> dict[str, Any]:
-    """The measures of the file."""
-    return sf.assess(visits, SCHEMA).to_json()
-
-
-def released(visits: Any, path: Path) -> dict[str, Any]:
-    """The measures of a release, and where it is."""
+def released(visits: Any, folder: Path) -> dict[str, Any]:
+    """The measures of a file and of its release, and where this is."""
     release = sf.anonymize(visits, SCHEMA, *PROMISES, pseudonym_key=KEY, seed=1)
-    path = path.with_suffix(".parquet")
+    folder.mkdir()
+    path = folder / "released.parquet"
     return release.write(path).to_json() | {"written": str(path)}
 
 
 def main(folder: Path) -> None:
-    """Write what came of all works to ``found.json``."""
+    """Write what came of it to ``found.json``."""
     home = folder / "spark"
     home.mkdir()
     for name in ("bin", "jars"):
@@ -161,15 +157,8 @@ def main(folder: Path) -> None:
     cluster = Cluster(folder)
     visits = cluster.session.read.parquet(str(folder / "visits"))
     names = iter(("undisturbed", "disturbed"))
-    found = {
-        "assess": with_a_loss(cluster, lambda: assessed(visits)),
-        "anonymize": with_a_loss(cluster, lambda: released(visits, folder / next(names))),
-    }
-    alone = pq.read_table(folder / "visits")
-    found["embedded"] = {
-        "assess": assessed(alone),
-        "anonymize": released(alone, folder / "embedded"),
-    }
+    found = with_a_loss(cluster, lambda: released(visits, folder / next(names)))
+    found["embedded"] = released(pq.read_table(folder / "visits"), folder / "embedded")
     (folder / "found.json").write_text(json.dumps(found), encoding="utf-8")
     cluster.session.stop()
 

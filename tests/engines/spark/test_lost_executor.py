@@ -60,27 +60,18 @@ def visits():
     )
 
 
-@pytest.mark.parametrize("work", ["assess", "anonymize"])
-@pytest.mark.parametrize("how", ["undisturbed", "disturbed"])
-def test_the_measures_are_those_of_one_machine(found, work, how):
-    check_values(measures(found["embedded"][work]), measures(found[work][how]))
-
-
 @pytest.mark.parametrize("how", ["undisturbed", "disturbed"])
 def test_the_release_is_that_of_one_machine(found, how):
-    alone, there = (
-        rows(each["written"]) for each in (found["embedded"]["anonymize"], found["anonymize"][how])
-    )
-    assert alone == there
+    alone, there = found["embedded"], found[how]
+    check_values(measures(alone), measures(there))
+    assert rows(alone["written"]) == rows(there["written"])
 
 
-@pytest.mark.parametrize("work", ["assess", "anonymize"])
-def test_only_tasks_of_the_lost_executor_are_repeated(found, work):
+def test_only_tasks_of_the_lost_executor_are_repeated(found):
     """None is where the task that was seen had ended when the executor was killed."""
-    told = found[work]
-    assert not told["still there"]
-    repeated = told["tasks with a loss"] - told["tasks"]
-    assert 0 <= repeated <= told["tasks of the lost"] < told["tasks"]
+    assert not found["still there"]
+    repeated = found["tasks with a loss"] - found["tasks"]
+    assert 0 <= repeated <= found["tasks of the lost"] < found["tasks"]
 
 
 def measures(result):
