@@ -53,7 +53,7 @@ def main(wheel: str) -> int:
             said = _run((str(programs / "sfumato"), *command.split()[1:]), place)
             if command.endswith("--version"):
                 print(said, end="")
-        if not (place / "release.csv").stat().st_size:
+        if not (place / "out" / "release.csv").stat().st_size:
             raise SystemExit("the release is empty")
         return _is_refused((str(programs / "sfumato"), *REFUSED.split()[1:]), place)
 
