@@ -10,9 +10,9 @@ STAMP  := $(VENV)/.stamp
 # Other tools that benchmarks run; they pin older versions of what sfumato uses.
 PEERS  := .venv-peers
 
-# Workers of the tests: as many as there are processors, at most four; each has a run of files, so that
-# what the tests of a file share is made once.
-PYTEST_ARGS ?= --numprocesses auto --maxprocesses 4 --dist worksteal
+# Workers of the tests: one more than two processors, as tests of servers and browsers wait. Each has a
+# run of files, so that what the tests of a file share is made once.
+PYTEST_ARGS ?= --numprocesses 3 --dist worksteal
 # Where the study finds the papers' data sets.
 DATA ?= $(wildcard ../shared/data)
 

@@ -46,7 +46,7 @@ def test_febrl(shared_data, files, least):
 
 def test_febrl_from_a_file_to_persons(shared_data):
     """Pairwise F1 of the persons of sf.link, counted from the names of the records."""
-    links = sf.link(shared_data / "febrl" / "dataset3.csv", seed=1)
+    links = sf.link([shared_data / "febrl" / "dataset3.csv"], seed=1)
     rows = links.persons.to_pylist()
     true = Counter(febrl_person(row["id"]) for row in rows)
     found = Counter(row["person"] for row in rows)
