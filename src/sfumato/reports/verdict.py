@@ -85,11 +85,12 @@ def _price(utility: Utility) -> str:
 
 def assessment_verdict(risk: Risk) -> Verdict:
     """The verdict on a file that was measured only."""
+    alone = risk.sample_uniques
     sentences = [
         (
             f"The file holds {count(risk.records)} records of {count(risk.persons)} persons, in "
             f"{count(risk.classes)} classes of at least {_people(risk.pid_k)}; "
-            f"{count(risk.sample_uniques)} classes hold one person alone."
+            f"{count(alone)} class{'es hold' if alone != 1 else ' holds'} one person alone."
         ),
         (
             "A record picked from a person’s class is that person’s with a chance of up to "
