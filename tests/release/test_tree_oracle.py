@@ -283,6 +283,7 @@ def encoded(data: Data) -> Table:
         sensitive=tuple(sensitive),
         source=pa.table({}),
         columns=(),
+        ties=np.zeros(len(rows), dtype=np.int64),  # persons keep their order in the file
     )
 
 
