@@ -17,9 +17,7 @@ REQUIRED = os.environ.get("SFUMATO_REQUIRE") == "1"
 """Whether what is missing fails a test instead of skipping it."""
 
 _slow = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
-settings.register_profile(
-    "local", deadline=None, max_examples=30, suppress_health_check=_slow
-)  # new ones each time; CI tries the same hundred
+settings.register_profile("local", deadline=None, suppress_health_check=_slow)
 settings.register_profile(
     "ci", deadline=None, suppress_health_check=_slow, derandomize=True, print_blob=True
 )

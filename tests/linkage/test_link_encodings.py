@@ -114,8 +114,19 @@ def test_it_is_repeated_by_its_seed_and_the_key_is_another_one(encoded: dict[str
     assert one.persons.equals(two.persons)
     assert one.linked.equals(two.linked)
     assert not one.persons.equals(other.persons)
-    keyed = [sf.link(encoded, pseudonym_key=b"0123456789abcdef", seed=s) for s in (1, 2)]
-    assert keyed[0].persons.equals(keyed[1].persons)
+    key = b"0123456789abcdef"
+    keyed = [_records_of_persons(sf.link(encoded, pseudonym_key=key, seed=s)) for s in (1, 2)]
+    in_both = keyed[0].keys() & keyed[1].keys()  # the seed also draws a sample: a few may differ
+    assert len(in_both) > 0.98 * len(keyed[0])
+    assert all(keyed[0][records] == keyed[1][records] for records in in_both)
+
+
+def _records_of_persons(links: EncodedLinks) -> dict[frozenset[tuple[str, str]], str]:
+    """The id of each person, by its records."""
+    persons: dict[str, list[tuple[str, str]]] = {}
+    for row in links.persons.to_pylist():
+        persons.setdefault(row["person"], []).append((row["source"], row["id"]))
+    return {frozenset(records): person for person, records in persons.items()}
 
 
 def test_the_folder_holds_the_contract_and_no_attribute(

@@ -59,9 +59,8 @@ def atomic_path(target: str | os.PathLike[str]) -> Iterator[Path]:
     InputError
         If ``target`` is a folder, or its folder does not exist, cannot be written or is full.
     """
-    check_path(target)
+    check_target(target)
     path = Path(target)
-    check_target(path)
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part{path.suffix}")
     try:
         _create(temporary, path)
