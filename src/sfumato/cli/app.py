@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from copy import copy
+from functools import cache
 from typing import Annotated
 
 import typer
 from typer.main import get_command
+from typer.models import CommandInfo
 
 from sfumato.cli import anonymize, assess, demo, presets, schema, study
 from sfumato.cli.attack.run import attack
@@ -98,7 +102,7 @@ def _run() -> tuple[int, str]:
     of errors, in the place of `publishable_hook`.
     """
     try:
-        code = get_command(app)(prog_name="sfumato", standalone_mode=False)
+        code = _command(tuple(sys.argv[1:2]))(prog_name="sfumato", standalone_mode=False)
     except ConstraintsNotMetError as error:
         return NOT_MET, str(error)
     except SfumatoError as error:
@@ -108,6 +112,23 @@ def _run() -> tuple[int, str]:
     except (typer.Abort, KeyboardInterrupt):
         return INTERRUPTED, ""
     return (code if isinstance(code, int) else MET), ""
+
+
+@cache
+def _command(words: tuple[str, ...]) -> Callable[..., object]:
+    """The program with the command alone that the words begin with, else with all commands.
+
+    To build all of them takes a fifth of the time until a command starts.
+    """
+    only = copy(app)
+    only.registered_commands = [info for info in app.registered_commands if _name(info) in words]
+    only.registered_groups = [info for info in app.registered_groups if info.name in words]
+    found = only.registered_commands or only.registered_groups
+    return get_command(only if found else app)
+
+
+def _name(info: CommandInfo) -> str | None:
+    return info.name or getattr(info.callback, "__name__", None)
 
 
 def _usage(error: typer.TyperException) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scipy.stats import beta
+from scipy.special import betaincinv
 
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
@@ -37,8 +37,8 @@ def clopper_pearson(right: int, attempts: int, level: float = LEVEL) -> tuple[fl
     if not 0 <= right <= attempts:
         raise InputError("the right guesses", "must be among the guesses", found="another number")
     tail = (1 - level) / 2
-    low = 0.0 if right == 0 else float(beta.ppf(tail, right, attempts - right + 1))
-    high = 1.0 if right == attempts else float(beta.ppf(1 - tail, right + 1, attempts - right))
+    low = 0.0 if right == 0 else float(betaincinv(right, attempts - right + 1, tail))
+    high = 1.0 if right == attempts else float(betaincinv(right + 1, attempts - right, 1 - tail))
     return low, high
 
 

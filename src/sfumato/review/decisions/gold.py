@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from math import ceil
 
 import numpy as np
-from scipy.stats import binomtest
 
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
@@ -136,6 +135,8 @@ def _accuracy(given: Sequence[tuple[Answer, bool]]) -> Accuracy:
 def _share(name: str, given: Sequence[tuple[Answer, bool]]) -> Measure | None:
     if not given:
         return None
+    from scipy.stats import binomtest
+
     right = sum(answer.same is same for answer, same in given)
     ends = binomtest(right, len(given)).proportion_ci(0.95, method="wilson")
     return Measure(

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import binom
 
 from sfumato.risk.population.estimate import EstimationFailedError, Estimator
 from sfumato.risk.population.sample import SampleClasses, counts_of, most_shown
@@ -96,6 +95,8 @@ def _thinned(
     sample: SampleClasses, times: npt.NDArray[np.int64], rng: np.random.Generator
 ) -> tuple[SampleClasses, float]:
     """Where only the numbers of classes of each size are known: every person with a chance π."""
+    from scipy.stats import binom
+
     parts, matches = [], 0.0
     for size, number in zip(sample.sizes.tolist(), times.tolist(), strict=True):
         top = most_shown(size, sample.fraction)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import poisson
 
 from sfumato.core.errors import InputError
 from sfumato.risk.population.matches import MatchDistribution, matches
@@ -64,6 +63,8 @@ def poisson_hits(mean: float) -> MatchDistribution:
     """
     if not 0 <= mean < np.inf:
         raise InputError("the mean", "must be a number of at least 0", found="another number")
+    from scipy.stats import poisson
+
     low, high = (int(end) for end in poisson.ppf([1e-18, 1 - 1e-16], mean))
     low = max(low, 0)
     chances = poisson.pmf(np.arange(low, high + 2), mean)

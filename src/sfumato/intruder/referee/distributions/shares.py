@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 from scipy.fft import irfft, next_fast_len, rfft
-from scipy.stats import hypergeom
 
 from sfumato.core.errors import InputError
 from sfumato.risk.population.matches import MatchDistribution
@@ -61,6 +60,8 @@ def share_hits(sizes: Ints, drawn: Ints, share: float) -> MatchDistribution:
         return MatchDistribution(float(shift), 0.0, shift, np.ones(1))
     kinds, times = np.unique(left, axis=0, return_counts=True)
     most = int((np.minimum(kinds[:, 1], kinds[:, 2]) * times).sum())
+    from scipy.stats import hypergeom
+
     length = next_fast_len(most + 1, real=True)
     product = np.ones(length // 2 + 1, dtype=np.complex128)
     for (size, right, taken), count in zip(kinds, times, strict=True):

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import binom
 
 from sfumato.risk.population.accumulation.mixture import LARGEST, Mixture, fit_mixture
 from sfumato.risk.population.sample import SampleClasses, counts_of, most_shown
@@ -59,6 +58,8 @@ def resampled(sample: SampleClasses, rng: np.random.Generator) -> Resampled:
     rng
         Draws population and samples.
     """
+    from scipy.stats import binom
+
     fraction = sample.fraction
     members, numbers = _population(sample, rng)
     reach = [most_shown(size, fraction) for size in members.tolist()]
