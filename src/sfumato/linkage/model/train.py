@@ -13,8 +13,10 @@ RANDOM_PAIRS = 1_000_000
 MANY_RECORDS = 100_000
 TRAINING_PAIRS = 1e6
 """Pairs of one blocking rule from which m is estimated, at most."""
+_AT_ONCE = 100_000
+"""So many random pairs are looked at in one part: to begin a part takes longer than they do."""
 _CHUNKS = 10
-"""Parts that random pairs are looked at in."""
+"""Parts that more random pairs are looked at in."""
 BELIEF = 20.0
 """Pairs that the first guess of m and u counts for, beside those that were seen."""
 LEAST = 1e-7
@@ -31,7 +33,7 @@ def train_u(linker: Any, *, seed: int, random_pairs: int) -> None:
     seed
         Seed of the random pairs.
     random_pairs
-        Number of random pairs; they are looked at in parts, until each level was seen often
+        Number of random pairs; many are looked at in parts, until each level was seen often
         enough.
 
     Raises
@@ -41,7 +43,9 @@ def train_u(linker: Any, *, seed: int, random_pairs: int) -> None:
     """
     with quiet("estimate how often random pairs agree"):
         linker.training.estimate_u_using_random_sampling(
-            max_pairs=random_pairs, seed=seed, num_chunks=_CHUNKS
+            max_pairs=random_pairs,
+            seed=seed,
+            num_chunks=_CHUNKS if random_pairs > _AT_ONCE else 1,
         )
 
 

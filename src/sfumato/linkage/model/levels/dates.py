@@ -20,14 +20,13 @@ def date_levels(name: str) -> list[Level]:
     )
     same_year, same_month, same_day = (f"{a} = {b}" for a, b in (year, month, day))
     swapped = f"{same_year} AND {month[0]} = {day[1]} AND {day[0]} = {month[1]}"
-    two = [(same_year, same_month), (same_year, same_day), (same_month, same_day)]
-    two_of_three = " OR ".join(f"({a} AND {b})" for a, b in two)
+    same = " + ".join(f"CAST({each} AS INTEGER)" for each in (same_year, same_month, same_day))
     years = f"abs(CAST({year[0]} AS INTEGER) - CAST({year[1]} AS INTEGER))"
     return [
         Level("equal", equal(name), 0.9, 0.0002),
         Level("one character differs", within(name, 1), 0.05, 0.001),
         Level("day and month swapped", swapped, 0.005, 0.0002),
-        Level("two of day, month and year", two_of_three, 0.02, 0.005),
+        Level("two of day, month and year", f"{same} >= 2", 0.02, 0.005),
         Level("at most one year apart", f"{years} <= 1", 0.005, 0.03),
         Level("at most ten years apart", f"{years} <= 10", 0.01, 0.2),
         rest(0.01, 0.76),

@@ -75,6 +75,6 @@ def _in_part(name: str) -> str:
         ways += [
             f"starts_with({long}, {short} || ' ')",
             f"ends_with({long}, ' ' || {short})",
-            f"(length({short}) = 1 AND left({long}, 1) = {short})",
+            f"left({long}, 1) = {short}",
         ]
     return " OR ".join(ways)
