@@ -86,6 +86,8 @@ Chart = alt.Chart | alt.LayerChart | alt.HConcatChart | alt.VConcatChart
 def picture(chart: Chart, key: str, description: str) -> Markup:
     """Draw a chart as SVG, without a network.
 
+    The chart is not compared with the schema of charts, which would take as long as drawing it.
+
     Parameters
     ----------
     chart
@@ -95,7 +97,7 @@ def picture(chart: Chart, key: str, description: str) -> Markup:
     description
         What the picture shows, for people who do not see it.
     """
-    specification = chart.to_dict()
+    specification = chart.to_dict(validate=False)
     specification["config"] = _CONFIG
     drawn: str = vl_convert.vegalite_to_svg(specification, allowed_base_urls=[])
     drawn = re.sub(r'\bid="', f'id="{key}-', drawn)
