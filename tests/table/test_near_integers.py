@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.table.encoding import near_integers
+from sfumato.table.encoding import accumulate
 from sfumato.table.encoding.accumulate import Accumulator
 from sfumato.table.encoding.near_integers import NearIntegers
 
@@ -37,7 +37,7 @@ def test_numbers_by_first_appearance_however_far_apart(
         given_batches = [[None if v is None else abs(v) for v in batch] for batch in given_batches]
     records = sum(map(len, given_batches))
     accumulator = Accumulator("x", records if known else None)
-    with patch.object(near_integers, "WIDEST", WIDEST):
+    with patch.object(accumulate, "WIDEST", WIDEST):
         for batch in given_batches:
             accumulator.add(pa.array(batch, kind))
         raw = accumulator.finish()
@@ -48,18 +48,33 @@ def test_numbers_by_first_appearance_however_far_apart(
 
 
 def test_values_too_far_apart_are_left_to_others() -> None:
-    near = NearIntegers(pa.int64())
-    assert near.number(pa.array([5, 5 + near_integers.WIDEST])) is None
-    assert near.number(pa.array([5, 4 + near_integers.WIDEST])) is not None
+    near = NearIntegers(pa.int64(), WIDEST)
+    assert near.number(pa.array([5, 5 + WIDEST])) is None
+    assert near.number(pa.array([5, 4 + WIDEST])) is not None
     assert near.number(pa.array([4])) is None
 
 
-def test_the_largest_integers_have_room() -> None:
-    near = NearIntegers(pa.int64())
-    codes = near.number(pa.array([2**63 - 1, 2**63 - 2, 2**63 - 1]))
-    assert codes is not None
-    np.testing.assert_array_equal(codes, [0, 1, 0])
-    assert near.values().to_pylist() == [2**63 - 1, 2**63 - 2]
+@pytest.mark.parametrize("end", [2**63 - 1, -(2**63)])
+def test_the_integers_at_either_end_have_room(end: int) -> None:
+    step, near = (1 if end < 0 else -1), NearIntegers(pa.int64(), WIDEST)
+    values = [end + 9 * step, end + 3 * step, end, end + 3 * step]
+    for value, expected in zip(values, [0, 1, 2, 1], strict=True):
+        codes = near.number(pa.array([value]))
+        assert codes is not None
+        np.testing.assert_array_equal(codes, [expected])
+    assert near.values().to_pylist() == values[:3]
+
+
+@pytest.mark.parametrize("step", [1, -1])
+def test_ids_that_count_up_or_down_copy_the_table_seldom(step: int) -> None:
+    near, tables = NearIntegers(pa.int64(), 2_000), set()
+    for start in range(0, 1_000, 10):
+        codes = near.number(pa.array(range(step * start, step * (start + 10), step)))
+        assert codes is not None
+        np.testing.assert_array_equal(codes, np.arange(start, start + 10))
+        tables.add(len(near._table))
+    assert len(tables) <= 8
+    assert max(tables) <= 2_000
 
 
 def test_days_stay_days() -> None:

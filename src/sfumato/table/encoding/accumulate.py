@@ -25,8 +25,8 @@ from sfumato.table.encoding.near_integers import NearIntegers
 
 MERGE_AT = 1 << 20
 """Distinct values of single batches that may wait before they are merged."""
-
-
+WIDEST = 1 << 20
+"""Most integers from the lowest to the highest of a column for which a table is kept."""
 FEW = 1 << 12
 """Values of a dictionary that are compared one by one with those of the batch before."""
 BLOCK = 1 << 16
@@ -176,7 +176,7 @@ class Accumulator:
     def _added_near(self, array: pa.Array) -> bool:
         """Take a batch of integers by a table, as long as they lie close together."""
         if self._kind is None and NearIntegers.can_be(array.type):
-            self._near = NearIntegers(array.type)
+            self._near = NearIntegers(array.type, WIDEST)
         if self._near is None or pa.types.is_null(array.type):
             return False
         self._check_type(array.type)

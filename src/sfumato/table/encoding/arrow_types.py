@@ -83,6 +83,18 @@ def from_texts(texts: Iterable[str]) -> pa.Array:
     return pa.Array.from_buffers(pa.large_string(), len(encoded), buffers)
 
 
+def texts_of(values: pa.Array) -> tuple[npt.NDArray[np.integer], npt.NDArray[np.uint8]]:
+    """Where each text starts, where the last one ends, and the bytes; null ones mean nothing.
+
+    Views are no such texts: cast them first.
+    """
+    _, ends, letters = values.buffers()
+    width = pa.int64() if pa.types.is_large_string(values.type) else pa.int32()
+    offsets = np.frombuffer(ends, dtype=width.to_pandas_dtype())
+    data = np.empty(0, np.uint8) if letters is None else np.frombuffer(letters, dtype=np.uint8)
+    return offsets[values.offset :][: len(values) + 1], data
+
+
 def are_equal(texts: pa.Array, text: str) -> pa.Array:
     """Which texts are that one."""
     return pc.equal(texts, from_texts([text])[0])

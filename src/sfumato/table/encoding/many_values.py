@@ -8,7 +8,9 @@ import pyarrow as pa
 
 from sfumato.kernels.interning import Bytes, Interner
 from sfumato.table.columns import Codes
-from sfumato.table.encoding.arrow_types import as_numpy, flags, from_numpy, is_text
+from sfumato.table.encoding.arrow_types import as_numpy, flags, from_numpy, is_text, texts_of
+from sfumato.table.encoding.near_integers import NearIntegers
+from sfumato.table.encoding.near_texts import NearTexts
 
 WIDTH = 8
 """Bytes of an integer."""
@@ -19,6 +21,9 @@ WIDEST = 2
 class ManyValues:
     """The distinct texts or integers so far.
 
+    As long as they are numbers that lie close together, alone or behind one prefix, each has its
+    place in a table; after that a hash says where to look.
+
     Parameters
     ----------
     kind
@@ -28,8 +33,13 @@ class ManyValues:
     """
 
     def __init__(self, kind: pa.DataType, records: int = 0) -> None:
-        self._interner = Interner(WIDEST * records)
+        self._interner = Interner()
         self._kind = kind
+        self._near: NearTexts | NearIntegers | None = None
+        if is_text(kind):
+            self._near = NearTexts(WIDEST * records)
+        elif NearIntegers.can_be(kind):
+            self._near = NearIntegers(kind, WIDEST * records)
 
     @staticmethod
     def can_be(kind: pa.DataType) -> bool:
@@ -38,17 +48,24 @@ class ManyValues:
 
     def number(self, values: pa.Array) -> Codes:
         """The number of each value, by first appearance; -1 where it is null."""
+        if pa.types.is_string_view(values.type):
+            values = values.cast(pa.large_string())
+        if self._near is not None:
+            codes = self._near.number(values)
+            if codes is not None:
+                return codes
+            known, self._near = self._near.values(), None
+            self.number(known)
         missing = np.zeros(len(values), dtype=np.bool_)
         if values.null_count:
             missing = flags(values.is_null())
-        if is_text(values.type):
-            return self._interner.number(*_texts(values), missing)
-        integers = as_numpy(values).astype(np.int64)
-        offsets = np.arange(0, WIDTH * (len(values) + 1), WIDTH, dtype=np.int64)
-        return self._interner.number(offsets, integers.view(np.uint8), missing, integers)
+        offsets, data = texts_of(values) if is_text(values.type) else _integers(values)
+        return self._interner.number(offsets, data, missing)
 
     def values(self) -> pa.Array:
         """The values by their numbers; texts as large ones."""
+        if self._near is not None:
+            return self._near.values()
         offsets, data = self._interner.strings()
         if not is_text(self._kind):
             return from_numpy(data.view(np.int64).astype(self._kind.to_pandas_dtype()))
@@ -56,11 +73,7 @@ class ManyValues:
         return pa.Array.from_buffers(pa.large_string(), len(offsets) - 1, buffers)
 
 
-def _texts(values: pa.Array) -> tuple[npt.NDArray[np.integer], Bytes]:
-    if pa.types.is_string_view(values.type):
-        values = values.cast(pa.large_string())
-    _, ends, letters = values.buffers()
-    width = pa.int64() if pa.types.is_large_string(values.type) else pa.int32()
-    offsets = np.frombuffer(ends, dtype=width.to_pandas_dtype())
-    data = np.empty(0, np.uint8) if letters is None else np.frombuffer(letters, dtype=np.uint8)
-    return offsets[values.offset :][: len(values) + 1], data
+def _integers(values: pa.Array) -> tuple[npt.NDArray[np.integer], Bytes]:
+    """Integers as strings of bytes."""
+    data = as_numpy(values).astype(np.int64).view(np.uint8)
+    return np.arange(0, WIDTH * (len(values) + 1), WIDTH, dtype=np.int64), data

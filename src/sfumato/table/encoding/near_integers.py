@@ -10,8 +10,8 @@ import pyarrow.compute as pc
 from sfumato.table.columns import MISSING, Codes
 from sfumato.table.encoding.arrow_types import Ints, as_numpy, flags, from_numpy
 
-WIDEST = 1 << 20
-"""Most integers between the lowest and the highest, for which a table is kept."""
+LOWEST = -(1 << 63)
+"""The lowest integer there is."""
 
 
 class NearIntegers:
@@ -21,14 +21,20 @@ class NearIntegers:
     ----------
     kind
         The type of the values.
+    widest
+        Most integers between the lowest and the highest.
     """
 
-    def __init__(self, kind: pa.DataType) -> None:
-        self._kind = kind
+    def __init__(self, kind: pa.DataType, widest: int) -> None:
+        self._kind, self._widest = kind, widest
         self._base = 0
         self._table = np.empty(0, dtype=np.int32)
         self._found: list[Ints] = []
         self._known = 0
+
+    def __len__(self) -> int:
+        """How many distinct values there were so far."""
+        return self._known
 
     @staticmethod
     def can_be(kind: pa.DataType) -> bool:
@@ -68,14 +74,16 @@ class NearIntegers:
         return codes
 
     def _reach(self, lowest: int, highest: int) -> bool:
-        """Make room for values between these."""
+        """Make room for values between these, and twice as much, as ids may ascend."""
         size = len(self._table)
         base = min(lowest, self._base) if size else lowest
         end = max(highest + 1, self._base + size if size else highest + 1)
-        if end - base > WIDEST:
+        if end - base > self._widest:
             return False
         if end - base > size:
-            table = np.full(end - base, -1, dtype=np.int32)
+            wide = max(end - base, min(2 * size, self._widest))
+            base = max(end - wide, LOWEST) if base < self._base and size else base
+            table = np.full(wide, -1, dtype=np.int32)
             table[self._base - base :][:size] = self._table
             self._base, self._table = base, table
         return True
