@@ -66,7 +66,7 @@ h_affiliation = 0.6
 [outputs]
 report = "json"
 """
-PROGRAM = [sys.executable, "-c", "from sfumato.cli.app import main; main()", "run"]
+PROGRAM = [sys.executable, "-c", "from sfumato.cli.start import main; main()", "run"]
 
 
 def main() -> None:

@@ -45,7 +45,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFi
     return call
 
 
-PROGRAM = "import sys; from sfumato.cli.app import main; sys.argv[0] = 'sfumato'; main()"
+PROGRAM = "import sys; from sfumato.cli.start import main; sys.argv[0] = 'sfumato'; main()"
 
 
 def command(*words: str | Path) -> list[str]:

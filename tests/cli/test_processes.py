@@ -86,13 +86,11 @@ def test_ctrl_c_while_the_program_loads(module: str) -> None:
 
 
 IGNORING = """
-import signal
+import atexit, signal
 from sfumato.cli.start import main
 signal.signal(signal.SIGINT, signal.SIG_IGN)
-try:
-    main()
-finally:
-    print(signal.getsignal(signal.SIGINT).name)
+atexit.register(lambda: print(signal.getsignal(signal.SIGINT).name))
+main()
 """
 
 

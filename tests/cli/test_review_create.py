@@ -51,7 +51,7 @@ def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 def sfumato(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     options = ("--data", "data", "--keys", "keys")
-    return run(folder, "-c", "from sfumato.cli.app import main; main()", *arguments, *options)
+    return run(folder, "-c", "from sfumato.cli.start import main; main()", *arguments, *options)
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from typing import Any
 
 from server import forked, making
 
-_MAIN = "from sfumato.cli.app import main; main()"
+_MAIN = "from sfumato.cli.start import main; main()"
 PATIENCE = 90.0
 """Seconds that a server may take to answer for the first time."""
 

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 from urllib.parse import urlencode
@@ -22,7 +22,7 @@ from sfumato.cli.output import BAD_INPUT, NOT_MET
 
 PATIENCE = 240.0
 """Seconds that a start may take where other work has the machine."""
-_MAIN = "from sfumato.cli.app import main; main()"
+_MAIN = "from sfumato.cli.start import main; main()"
 
 
 def _port() -> int:
@@ -77,7 +77,8 @@ class Serving:
         """The bytes of the answer to bytes that need be no request at all."""
         with socket.create_connection(("127.0.0.1", self.port), timeout=20) as line:
             line.sendall(request)
-            line.shutdown(socket.SHUT_WR)
+            with suppress(OSError):  # it may have hung up already
+                line.shutdown(socket.SHUT_WR)
             parts = []
             while part := line.recv(65536):
                 parts.append(part)

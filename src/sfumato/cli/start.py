@@ -1,7 +1,8 @@
-"""The entry point of the program: loads it, and is quiet about Ctrl-C meanwhile."""
+"""The entry point of the program: loads it, is quiet about Ctrl-C meanwhile, and ends it."""
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 import sys
@@ -11,7 +12,7 @@ _INTERRUPTED = 128 + signal.SIGINT
 
 
 def main() -> None:
-    """Load the program and run it.
+    """Load the program, run it, and end the process with its exit code.
 
     Ctrl-C while it loads ends the process at once, for libraries turn a KeyboardInterrupt that
     meets them in an import into other errors; there is nothing to clean up yet.
@@ -25,4 +26,22 @@ def main() -> None:
     try:
         run()
     except KeyboardInterrupt:
-        sys.exit(_INTERRUPTED)
+        _end(_INTERRUPTED)
+    except SystemExit as end:
+        if isinstance(end.code, int):
+            _end(end.code)
+        raise
+
+
+def _end(code: int) -> None:
+    """End the process without taking apart what the system takes back as a whole.
+
+    Libraries are told, and what was printed is written. The compiler alone takes 0.2 s apart.
+    """
+    atexit._run_exitfuncs()  # noqa: SLF001 - there is no public way
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except OSError:  # whoever read it has gone; the interpreter knows what to do
+        sys.exit(code)
+    os._exit(code)
