@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,10 +13,12 @@ import pyarrow.parquet as pq
 from sfumato.examples import generate_clinics
 from sfumato.schema import dump_schema
 
-HEAVY = ("pandas", "numba", "scipy", "altair", "duckdb", "polars")
+HEAVY = ("pandas", "numba", "scipy", "scipy.linalg", "altair", "duckdb", "polars")
 PROGRAM = """
-import sys
+import os, sys
 from sfumato.cli.app import main
+from sfumato.kernels import choose
+choose.COMPILED_ABOVE = int(os.environ.get("COMPILED_ABOVE", choose.COMPILED_ABOVE))
 try:
     main()
 except SystemExit as end:
@@ -24,12 +27,13 @@ print(*sys.modules, file=sys.stderr)
 """
 
 
-def imported(*arguments: str | Path) -> set[str]:
+def imported(*arguments: str | Path, **environment: str) -> set[str]:
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, *map(str, arguments)],
         capture_output=True,
         text=True,
         check=True,
+        env={**os.environ, **environment},
     )
     return {name for name in done.stderr.split() if name in HEAVY or name == "numpy"}
 
@@ -48,3 +52,11 @@ def test_small_files_need_neither_pandas_nor_a_compiler(tmp_path: Path) -> None:
         assert imported("assess", tmp_path / name, "--schema", schema) <= {"numpy"}
     made = ("anonymize", tmp_path / "v.csv", "--schema", schema, "--g-balance", "0.8")
     assert imported(*made, "--output", tmp_path / "out.csv") <= {"numpy", "scipy"}
+
+
+def test_the_compiler_does_not_look_for_linear_algebra(tmp_path: Path) -> None:
+    clinics = generate_clinics(30, rng=1)
+    (tmp_path / "schema.toml").write_text(dump_schema(clinics.schema), encoding="utf-8")
+    pq.write_table(clinics.visits, tmp_path / "v.parquet")
+    assess = ("assess", tmp_path / "v.parquet", "--schema", tmp_path / "schema.toml")
+    assert imported(*assess, COMPILED_ABOVE="1") == {"numpy", "numba", "scipy"}

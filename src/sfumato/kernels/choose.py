@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TypeVar, cast
+from functools import cache
+from typing import Any, TypeVar, cast
 
 COMPILED_ABOVE = 50_000
 """Inputs with more records than this run the compiled loops; smaller ones run their twins."""
@@ -53,9 +54,34 @@ def compiled(function: _Function) -> _Function:
 
     It is kept on disk where there is a place for it; containers may have none.
     """
-    import numba
-
+    numba = _compiler()
     try:
         return cast(_Function, numba.njit(cache=True, nogil=True)(function))
     except RuntimeError:
         return cast(_Function, numba.njit(nogil=True)(function))
+
+
+def spare_linear_algebra() -> None:
+    """Keep the compiler from SciPy's linear algebra, in a process that runs no other loops.
+
+    No loop multiplies matrices, and to load it takes a third of the compiler's time.
+    """
+    _spared.append(True)
+
+
+_spared: list[bool] = []
+
+
+@cache
+def _compiler() -> Any:
+    import numba
+
+    if _spared:
+        from numba.np import linalg
+
+        linalg.ensure_blas = _no_blas
+    return numba
+
+
+def _no_blas() -> None:
+    raise ImportError
