@@ -13,6 +13,9 @@ PEERS  := .venv-peers
 # Workers of the tests: one more than two processors, as tests of servers and browsers wait. Each has a
 # run of files, so that what the tests of a file share is made once.
 PYTEST_ARGS ?= --numprocesses 3 --dist worksteal
+# The program is started hundreds of times: its modules are compiled once, as on a user's machine, whatever
+# the environment says.
+export PYTHONDONTWRITEBYTECODE :=
 # Where the study finds the papers' data sets.
 DATA ?= $(wildcard ../shared/data)
 

@@ -35,7 +35,7 @@ SCHEMA = sf.Schema(
 )
 KEY = b"pseudonyms that both engines give"
 PROMISES = (sf.GBalance(0.5), sf.HAffiliation(0.5))
-PATIENCE = 0.02
+PATIENCE = 0.05
 """Seconds between two looks at what executors do."""
 EARLY = 100
 """Tasks after which the executor is lost: the records are encoded, the tree is being cut."""
