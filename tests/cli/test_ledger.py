@@ -1,4 +1,4 @@
-"""``sfumato ledger``, as processes of their own."""
+"""``sfumato ledger``: what it lists, shows, verifies and decides, and what it refuses."""
 
 from __future__ import annotations
 
@@ -15,8 +15,18 @@ from semantics.ledgers import association, entry, members, opened
 COUNT = 5
 
 
+def folders(tmp_path: Path) -> dict[str, str]:
+    """Where the ledger and its keys are, as the environment says it."""
+    return {
+        "SFUMATO_LEDGER": str(tmp_path / "book" / "ledger.sqlite"),
+        "SFUMATO_LEDGER_KEYS": str(tmp_path / "keys"),
+    }
+
+
 @pytest.fixture
-def ledger(run_process: Callable[..., Any], tmp_path: Path) -> Callable[..., Any]:
+def ledger(
+    run: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Any]:
     """Run ``sfumato ledger`` on a ledger of two releases and two associations."""
     with opened(tmp_path) as made:
         made.append(entry(), members=members())
@@ -25,11 +35,10 @@ def ledger(run_process: Callable[..., Any], tmp_path: Path) -> Callable[..., Any
         made.decide(association(2), "reject", "noise", "carol")
 
     def call(*words: str, **environment: str) -> Any:
-        folders = {
-            "SFUMATO_LEDGER": str(tmp_path / "book" / "ledger.sqlite"),
-            "SFUMATO_LEDGER_KEYS": str(tmp_path / "keys"),
-        }
-        return run_process("ledger", *words, **{**folders, **environment})
+        with monkeypatch.context() as patch:
+            for name, value in {**folders(tmp_path), **environment}.items():
+                patch.setenv(name, value)
+            return run("ledger", *words)
 
     return call
 
@@ -46,6 +55,20 @@ def test_releases_are_listed(ledger: Callable[..., Any]) -> None:
     chosen = json.loads(ledger("list", "--linkage", "other", "--json").out)
     assert [(each["number"], each["digests"]) for each in chosen] == [(4, False)]
     assert ledger("list", "--requester", "nobody").out == "No releases.\n"
+
+
+def test_a_process_of_its_own_says_and_keeps_the_same(
+    ledger: Callable[..., Any], run_process: Callable[..., Any], tmp_path: Path
+) -> None:
+    def process(*words: str) -> Any:
+        return run_process("ledger", *words, **folders(tmp_path))
+
+    assert process("list") == ledger("list")
+    name = ledger("associations", "list").out.splitlines()[1].split()[0]
+    done = process("associations", "accept", name, "--note", "well known", "--by", "carol")
+    assert (done.code, done.err) == (0, "")
+    assert process("verify") == ledger("verify")
+    assert "6 entries" in ledger("verify").out
 
 
 def test_a_release_is_shown_and_its_tuples_when_asked(ledger: Callable[..., Any]) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
+import sys
 import time
 import tomllib
 from collections.abc import Callable
@@ -16,6 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 from pyarrow import csv
 
+from sfumato.cli.app import main
 from sfumato.cli.link.options.tables import named_places
 from sfumato.examples import generate_clinics, generate_registrations, write_registrations
 
@@ -37,13 +40,41 @@ FILES = {
     "report.json",
     "review.parquet",
 }
+SPEC = """\
+id = "patient"
+blocking = ["surname:2", "date_of_birth"]
+
+[columns]
+given_name = "given name"
+surname = "surname"
+date_of_birth = "date"
+"""
+SMALL = ("--spec", "small.toml")
+"""Fewer comparisons than sfumato proposes: most of a small linkage's time is their training."""
 
 
 @pytest.fixture(scope="module")
 def clinics(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two clinics' patients and visits as files."""
+    """Two clinics' patients and visits as files, and a specification."""
     folder = tmp_path_factory.mktemp("clinics")
     write_registrations(generate_registrations(generate_clinics(150, rng=2)), folder)
+    (folder / "small.toml").write_text(SPEC)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def linked(clinics: Path) -> Path:
+    """The folder of a linkage of them, as the command makes it; no test changes it."""
+    folder = clinics.with_name("linked")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(clinics)
+        patch.setattr(sys, "excepthook", sys.excepthook)
+        patch.setattr(
+            sys, "argv", ["sfumato", "link", A, B, *SMALL, "--seed", "1", "-o", str(folder)]
+        )
+        with pytest.raises(SystemExit) as end:
+            main()
+    assert not end.value.code
     return folder
 
 
@@ -53,6 +84,12 @@ def here(clinics: Path, tmp_path: Path) -> Path:
     for path in clinics.iterdir():
         (tmp_path / path.name).write_bytes(path.read_bytes())
     return tmp_path
+
+
+@pytest.fixture
+def out(linked: Path, here: Path) -> Path:
+    """The linkage as the folder ``out`` where the command runs."""
+    return Path(shutil.copytree(linked, here / "out"))
 
 
 def test_link_writes_all_files_and_says_what_it_proposes(run: Run, here: Path) -> None:
@@ -79,8 +116,8 @@ def test_link_writes_all_files_and_says_what_it_proposes(run: Run, here: Path) -
 def test_dedupe_thresholds_and_one_per_source(run: Run, here: Path) -> None:
     """Options change the specification that is used and written."""
     done = run(
-        "link", A, B, "--dedupe", "--id", "patient", "--match", "0.95", "--possible", "0.2",
-        "--json", "-o", "out",
+        "link", A, B, *SMALL, "--dedupe", "--id", "patient", "--match", "0.95",
+        "--possible", "0.2", "--json", "-o", "out",
     )  # fmt: skip
     assert done.code == 0, done.err
     said = json.loads(done.out)
@@ -101,9 +138,9 @@ def test_dedupe_thresholds_and_one_per_source(run: Run, here: Path) -> None:
 
 def test_one_table_is_deduplicated(run: Run, here: Path) -> None:
     """With and without --dedupe."""
-    csv.write_csv(
-        pa.concat_tables([csv.read_csv(here / A), _renumbered(here / B)]), here / "all.csv"
-    )
+    both = pa.concat_tables([csv.read_csv(here / A), _renumbered(here / B)])
+    few = ["patient", "given_name", "surname", "date_of_birth"]
+    csv.write_csv(both.select(few), here / "all.csv")
     for words in (["--dedupe"], []):
         done = run("link", "all.csv", "--id", "patient", *words, "-o", "out", "--json")
         assert done.code == 0, done.err
@@ -117,8 +154,9 @@ def _renumbered(path: Path) -> pa.Table:
 
 def test_visits_attached_go_into_assess(run: Run, here: Path) -> None:
     """The linked file of the visits, with its schema, is assessed as it is."""
+    (here / "sex.toml").write_text(SPEC.replace('given_name = "given name"', 'sex = "category"'))
     done = run(
-        "link", A, B, "--dedupe", "--id", "patient", "--quasi-identifier", "sex",
+        "link", A, B, "--spec", "sex.toml", "--dedupe", "--quasi-identifier", "sex",
         "--attach", "patients_hospital=visits_hospital.csv",
         "--attach", "patients_practice=visits_practice.csv", "-o", "out", "--json",
     )  # fmt: skip
@@ -134,6 +172,9 @@ def test_suggest_prints_or_writes_a_specification(run: Run, here: Path) -> None:
     done = run("link", "suggest", A, B, "--id", "patient")
     assert done.code == 0
     assert "surname" in tomllib.loads(done.out)["columns"]
+    for name in (A, B):
+        few = csv.read_csv(here / name).drop_columns(["sex", "zip", "phone"])
+        csv.write_csv(few, here / name)
     done = run("link", "suggest", A, B, "--dedupe", "-o", "my.toml")
     assert done.code == 0
     assert tomllib.loads((here / "my.toml").read_text())["mode"] == "link-and-dedupe"
@@ -147,7 +188,8 @@ def test_tables_of_one_file_name_are_named(run: Run, here: Path) -> None:
     done = run("link", A, f"b/{A}", "-o", "out")
     assert done.code == 1
     assert "hospital=FILE" in done.err
-    done = run("link", f"hospital={A}", f"practice=b/{A}", "--id", "patient", "-o", "out", "--json")
+    words = [f"hospital={A}", f"practice=b/{A}"]
+    done = run("link", *words, *SMALL, "-o", "out", "--json")
     assert done.code == 0, done.err
     assert set(json.loads(done.out)["records"]) == {"hospital", "practice"}
 
@@ -167,38 +209,36 @@ def _decide(path: Path, pair: str, answer: int, *, withdrawn: bool = False) -> N
     pq.write_table(table, path)
 
 
-def test_apply_takes_decisions_and_withdrawals(run: Run, here: Path) -> None:
+def test_apply_takes_decisions_and_withdrawals(run: Run, out: Path) -> None:
     """The folder is rewritten; other files in it stay."""
-    run("link", A, B, "--id", "patient", "--seed", "1", "-o", "out")
-    before = pq.read_table(here / "out" / "persons.parquet")
-    pairs = pq.read_table(here / "out" / "pairs.parquet").to_pylist()
+    before = pq.read_table(out / "persons.parquet")
+    pairs = pq.read_table(out / "pairs.parquet").to_pylist()
     match = next(row["pair"] for row in pairs if row["outcome"] == "match")
-    _decide(here / "out" / "decisions.parquet", match, -3)
+    _decide(out / "decisions.parquet", match, -3)
     done = run("link", "apply", "out", "--decisions", "out/decisions.parquet", "--json")
     assert done.code == 0, done.err
     assert json.loads(done.out)["decisions"]["decided_pairs"] == 1
-    after = pq.read_table(here / "out" / "persons.parquet")
+    after = pq.read_table(out / "persons.parquet")
     assert after["person"].combine_chunks().unique().__len__() == 1 + len(
         before["person"].combine_chunks().unique()
     )
-    assert not FILES - {path.name for path in (here / "out").iterdir()}
-    _decide(here / "out" / "decisions.parquet", match, -3, withdrawn=True)
+    assert not FILES - {path.name for path in out.iterdir()}
+    _decide(out / "decisions.parquet", match, -3, withdrawn=True)
     done = run("link", "apply", "out", "--decisions", "out/decisions.parquet")
     assert done.code == 0, done.err
-    again = pq.read_table(here / "out" / "persons.parquet")
+    again = pq.read_table(out / "persons.parquet")
     assert len(again["person"].unique()) == len(before["person"].unique())
 
 
-def test_a_later_table_is_linked_to_the_persons_of_before(run: Run, here: Path) -> None:
+def test_a_later_table_is_linked_to_the_persons_of_before(run: Run, here: Path, out: Path) -> None:
     """--previous: ids stay, changes are told."""
-    run("link", A, B, "--id", "patient", "--seed", "1", "-o", "out")
     table = csv.read_csv(here / A).slice(0, 40)
     names = pa.array([f"T{n}" for n in range(40)])
     csv.write_csv(table.set_column(0, "patient", names), here / "third.csv")
     done = run("link", A, B, "third.csv", "--previous", "out", "-o", "new", "--json")
     assert done.code == 0, done.err
     assert json.loads(done.out)["changes"]["persons_with_new_records"] >= 30
-    one = pq.read_table(here / "out" / "persons.parquet").to_pylist()
+    one = pq.read_table(out / "persons.parquet").to_pylist()
     two = pq.read_table(here / "new" / "persons.parquet").to_pylist()
     same = [old == new for old, new in zip(one, two, strict=False)]
     assert sum(same) > 0.95 * len(same)
@@ -208,7 +248,7 @@ def test_keyed_ids_are_the_same_in_every_run(run: Run, here: Path) -> None:
     """And the key is nowhere in the folder."""
     (here / "key").write_bytes(b"0123456789abcdef0123456789abcdef\n")
     for name in ("one", "two"):
-        done = run("link", A, B, "--id", "patient", "--key-file", "key", "-o", name)
+        done = run("link", A, B, *SMALL, "--key-file", "key", "-o", name)
         assert done.code == 0, done.err
     one, two = (pq.read_table(here / name / "persons.parquet") for name in ("one", "two"))
     assert one.equals(two)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
 import stat
+import sys
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 from pyarrow import csv
 
+from sfumato.cli.app import main
 from sfumato.examples import generate_clinics, generate_registrations, write_registrations
 
 Run = Callable[..., Any]
@@ -28,6 +31,16 @@ FILES = {
     "report.html",
     "report.json",
 }
+HOSPITAL_SPEC = ("--spec", "hospital.encoded.toml")
+"""What the first clinic got beside its encodings."""
+CLEAR_SPEC = """\
+id = "patient"
+blocking = ["surname:2", "date_of_birth"]
+
+[columns]
+surname = "surname"
+date_of_birth = "date"
+"""
 
 
 @pytest.fixture(scope="module")
@@ -41,22 +54,33 @@ def clinics(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def here(clinics: Path, tmp_path: Path) -> Path:
     """The same files where the command runs."""
-    for path in clinics.iterdir():
-        (tmp_path / path.name).write_bytes(path.read_bytes())
-    return tmp_path
+    return Path(shutil.copytree(clinics, tmp_path, dirs_exist_ok=True))
+
+
+@pytest.fixture(scope="module")
+def encoded_once(clinics: Path) -> Path:
+    """Both clinics encoded, the second one by what the first one got; no test changes it."""
+    folder = Path(shutil.copytree(clinics, clinics.with_name("encoded")))
+    words = ["--id", "patient", "--key-file", "key"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setattr(sys, "excepthook", sys.excepthook)
+        for line in (
+            ["key", "key"],
+            ["encode", A, *words, "-o", "hospital.encoded"],
+            ["encode", B, *words, *HOSPITAL_SPEC, "-o", "practice.encoded"],
+        ):
+            patch.setattr(sys, "argv", ["sfumato", "link", *line])
+            with pytest.raises(SystemExit) as end:
+                main()
+            assert not end.value.code
+    return folder
 
 
 @pytest.fixture
-def encoded(run: Run, here: Path) -> Path:
-    """Both clinics encoded, the second one by what the first one got beside its encodings."""
-    assert run("link", "key", "key").code == 0
-    words = ["--id", "patient", "--key-file", "key"]
-    done = run("link", "encode", A, *words, "-o", "hospital.encoded")
-    assert done.code == 0, done.err
-    spec = ["--spec", "hospital.encoded.toml"]
-    done = run("link", "encode", B, *words, *spec, "-o", "practice.encoded")
-    assert done.code == 0, done.err
-    return here
+def encoded(encoded_once: Path, tmp_path: Path) -> Path:
+    """The same where the command runs."""
+    return Path(shutil.copytree(encoded_once, tmp_path, dirs_exist_ok=True))
 
 
 def _f1(folder: Path, here: Path) -> float:
@@ -214,11 +238,12 @@ def test_what_cannot_be_linked_is_refused(
 ) -> None:
     """Exit code 1, a sentence, no folder."""
     run("link", "key", "key2")
-    for name, key, spec in (
-        ("other_key", "key2", ["--spec", "hospital.encoded.toml"]),
-        ("other_spec", "key", []),
-    ):
-        done = run("link", "encode", B, "--key-file", key, *spec, "-o", f"{name}.encoded")
+    others = {
+        "other_key.encoded": ["--key-file", "key2", *HOSPITAL_SPEC],
+        "other_spec.encoded": ["--key-file", "key"],
+    }
+    for name in others.keys() & set(words):
+        done = run("link", "encode", B, *others[name], "-o", name)
         assert done.code == 0, done.err
     before = {path.name for path in encoded.iterdir()}
     done = run("link", *words, "-o", "out")
@@ -271,7 +296,8 @@ def test_a_linkage_of_encodings_is_not_continued(run: Run, encoded: Path) -> Non
     done = run("link", "apply", "out", "--decisions", "truth.csv")
     assert done.code == 1
     assert "must hold a linkage of clear tables" in done.err
-    assert run("link", A, B, "--id", "patient", "-o", "clear").code == 0
+    (encoded / "clear.toml").write_text(CLEAR_SPEC)
+    assert run("link", A, B, "--spec", "clear.toml", "-o", "clear").code == 0
     done = run("link", "hospital.encoded", "practice.encoded", "-o", "clear")
     assert done.code == 1
     assert "found a linkage of clear tables" in done.err

@@ -38,11 +38,17 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+LOADED = f"import sfumato.cli.app; print('loaded', flush=True); {PROGRAM}"
+
+
 def interrupted(large: Path, output: Path, ready: Callable[[float], bool]) -> int:
     """Start an anonymization, press Ctrl-C when it is time, and check what is left."""
     words = ("anonymize", large / "visits.csv", "--schema", large / "schema.toml")
-    line = command(*words, "--pid-k", "20000", "--output", output / "release.csv")
+    asked = (*words, "--pid-k", "20000", "--output", output / "release.csv")
+    line = [sys.executable, "-c", LOADED, *map(str, asked)]
     process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "loaded\n"
     started = time.monotonic()
     while process.poll() is None and not ready(time.monotonic() - started):
         time.sleep(0.001)
@@ -101,7 +107,7 @@ def test_an_ignored_ctrl_c_stays_ignored() -> None:
     assert run.stdout.endswith("SIG_IGN\n")
 
 
-@pytest.mark.parametrize("seconds", [0.3, 0.6, 0.9])
+@pytest.mark.parametrize("seconds", [0.1, 0.3, 0.6])
 def test_ctrl_c_in_the_middle(seconds: float, large: Path, tmp_path: Path) -> None:
     code = interrupted(large, tmp_path, lambda passed: passed > seconds)
     assert code in (130, -signal.SIGINT)  # by the signal itself while Python starts
@@ -219,20 +225,14 @@ def test_a_terminal_that_lacks_characters(encoding: str, run_process: Run, tmp_p
 
 PROCESSES = {
     "no file": (("assess", "none.csv", "--schema", "schema.toml"), 1),
-    "no schema": (("assess", "visits.csv", "--schema", "none.toml"), 1),
-    "no TOML": (("assess", "visits.csv", "--schema", "visits.csv"), 1),
-    "no CSV": (("assess", "schema.toml", "--schema", "schema.toml"), 1),
     "text as number": (("assess", "text.csv", "--schema", "schema.toml"), 1),
     "a ragged row": (("assess", "ragged.csv", "--schema", "schema.toml"), 1),
     "binary": ((*ANONYMIZE, "--k", "2", "--pseudonym-key", "none", "--output", "r.csv"), 1),
-    "no promise": ((*ANONYMIZE, "--output", "r.csv"), 1),
-    "a wrong promise": ((*ANONYMIZE, "--g-balance", "2", "--output", "r.csv"), 1),
-    "no folder": ((*ANONYMIZE, "--k", "2", "--output", "none/r.csv"), 1),
-    "over the data": ((*ANONYMIZE, "--k", "2", "--output", "visits.csv"), 1),
     "not met": ((*ANONYMIZE, "--k", "99", "--output", "r.csv"), 2),
     "no study": (("study", CANARY[::-1]), 1),
     "no command": (("asses",), 1),
 }
+"""Some of each kind; test_malformed has all of them, in this process."""
 
 
 @pytest.mark.parametrize("what", PROCESSES)

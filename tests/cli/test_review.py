@@ -32,13 +32,10 @@ from sfumato.review.terminal.session import Session
 
 SPEC = LinkSpec(
     id="patient",
-    columns={
-        "given_name": "given name", "surname": "surname", "date_of_birth": "date",
-        "sex": "category", "zip": "postcode",
-    },
-    blocking=["surname:2", "date_of_birth:year + sex", "zip"],
+    columns={"given_name": "given name", "surname": "surname", "date_of_birth": "date"},
+    blocking=["surname:2", "date_of_birth"],
     thresholds=SetThresholds(lower=0.001, upper=0.9999),
-)  # fmt: skip
+)
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -54,15 +55,22 @@ def sfumato(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return run(folder, "-c", "from sfumato.cli.start import main; main()", *arguments, *options)
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """A folder with a linkage and a server's data."""
+@pytest.fixture(scope="module")
+def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a linkage and a server's data; no test changes it."""
+    folder = tmp_path_factory.mktemp("begun")
     found = generate_registrations(generate_clinics(120, rng=2))
     tables = {"hospital": found.hospital, "practice": found.practice}
-    link(tables, SPEC, seed=1).write(tmp_path / "links")
-    made = run(tmp_path, "-c", BEGIN + PEOPLE)
+    link(tables, SPEC, seed=1).write(folder / "links")
+    made = run(folder, "-c", BEGIN + PEOPLE)
     assert made.returncode == 0, made.stderr
-    return tmp_path
+    return folder
+
+
+@pytest.fixture
+def folder(begun: Path, tmp_path: Path) -> Path:
+    """The same where the commands run."""
+    return Path(shutil.copytree(begun, tmp_path, dirs_exist_ok=True))
 
 
 def test_a_project_is_made_reviewed_exported_and_applied(folder: Path) -> None:

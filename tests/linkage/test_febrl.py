@@ -15,33 +15,62 @@ from sfumato.linkage.sources.open import open_sources
 from sfumato.linkage.suggest.suggest import suggest
 
 
-def f1(tables, person_of, threshold):
-    """Pairwise F1 of the clusters, beside what is said to be lost and what is."""
+def fitted(tables):
+    """Records, pairs and the model, with a suggested specification."""
     with open_sources(tables, suggest(tables).spec) as opened:
         pairs, model = fit_and_score(opened)
-    records = opened.records
+    return opened.records, pairs, model
+
+
+def truth_of(records, person_of):
+    """Person of each record, and its source if there are several."""
     truth = np.array([person_of(name) for name in pa.chunked_array(records.ids).to_pylist()])
-    source = records.source_of(np.arange(records.count)) if len(tables) > 1 else None
+    several = len(records.sources) > 1
+    return truth, records.source_of(np.arange(records.count)) if several else None
+
+
+def f1(records, pairs, person_of, threshold):
+    """Pairwise F1 of the clusters, beside what is lost and what is true."""
+    truth, source = truth_of(records, person_of)
     persons = find_persons(records, pairs, pairs.score >= threshold)
     quality = quality_of_pairs(persons.person, truth, source)
     lost = quality.true - np.sum(truth[pairs.left] == truth[pairs.right])
-    return quality.rates.f1, model, lost, quality.true
+    return quality.rates.f1, lost, quality.true
 
 
 def febrl_person(name):
     return int(name.split("-")[1])
 
 
-@pytest.mark.parametrize(
-    ("files", "least"),
-    [(("dataset4a.csv", "dataset4b.csv"), 0.995), (("dataset1.csv",), 0.99)],
-)
-def test_febrl(shared_data, files, least):
-    tables = {name: shared_data / "febrl" / name for name in files}
-    found, model, lost, true = f1(tables, febrl_person, 0.9)
+@pytest.fixture(scope="module")
+def febrl_4(shared_data):
+    """Both files of dataset 4, linked."""
+    return sf.link([shared_data / "febrl" / f"dataset4{part}.csv" for part in "ab"], seed=1)
+
+
+def check(records, pairs, model, least):
+    found, lost, true = f1(records, pairs, febrl_person, 0.9)
     assert found >= least
     assert abs(model.prior * model.comparisons - true) <= 0.01 * true
     assert lost <= 0.01 * true
+
+
+def test_febrl_1(shared_data):
+    check(*fitted({"dataset1.csv": shared_data / "febrl" / "dataset1.csv"}), 0.99)
+
+
+def test_febrl_4(febrl_4):
+    check(febrl_4.records, febrl_4.pairs, febrl_4.model, 0.995)
+
+
+def test_febrl_4_with_a_suggested_specification(febrl_4):
+    """Christen 2005: 5,000 persons in two files; F1 of the persons at least 0.99, no labels."""
+    truth, source = truth_of(febrl_4.records, febrl_person)
+    quality = quality_of_pairs(febrl_4.settled.persons.person, truth, source)
+    assert quality.true == 5000
+    assert quality.rates.f1 >= 0.99
+    assert febrl_4.suggested
+    assert febrl_4.records.sources == ("dataset4a", "dataset4b")
 
 
 def test_febrl_from_a_file_to_persons(shared_data):
@@ -63,6 +92,7 @@ def test_fake_people(shared_data):
     person = dict(
         zip(map(str, table["unique_id"].to_pylist()), table["cluster"].to_pylist(), strict=True)
     )
-    found, model, _, true = f1({"people": path}, person.get, 0.9)
+    records, pairs, model = fitted({"people": path})
+    found, _, true = f1(records, pairs, person.get, 0.9)
     assert found >= 0.95
     assert abs(model.prior * model.comparisons - true) <= 0.15 * true

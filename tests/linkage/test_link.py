@@ -23,7 +23,6 @@ from sfumato.linkage.link import link
 from sfumato.linkage.links import Links
 from sfumato.linkage.outcomes.thresholds import MATCH
 from sfumato.linkage.pairs.review import most_doubtful_first
-from sfumato.linkage.quality.truth import quality_of_pairs
 from sfumato.linkage.spec.model import LinkSpec, SetThresholds, WantedRates
 
 SPEC = LinkSpec(
@@ -81,20 +80,6 @@ def persons_by_record(folder: Path) -> dict[tuple[str, str], str]:
     return {(row["source"], row["id"]): row["person"] for row in rows}
 
 
-def test_febrl_4_with_a_suggested_specification(shared_data: Path) -> None:
-    """Christen 2005: 5,000 persons in two files; F1 of the persons at least 0.99, no labels."""
-    files = [shared_data / "febrl" / f"dataset4{part}.csv" for part in "ab"]
-    links = sf.link(files, seed=1)
-    number = [id_.split("-")[1] for ids in links.records.ids for id_ in ids.to_pylist()]
-    truth = np.unique(number, return_inverse=True)[1]
-    source = links.records.source_of(np.arange(links.records.count))
-    quality = quality_of_pairs(links.settled.persons.person, truth, source)
-    assert quality.true == 5000
-    assert quality.rates.f1 >= 0.99
-    assert links.suggested
-    assert links.records.sources == ("dataset4a", "dataset4b")
-
-
 def test_the_folder_holds_what_the_contract_says(links: Links, folder: Path) -> None:
     """Names and columns of every file that others script against."""
     pairs = pq.read_table(folder / "pairs.parquet")
@@ -138,10 +123,10 @@ def test_the_review_file_is_neutral(links: Links, folder: Path) -> None:
     assert all(possible[pair]["score"] == score for pair, score in number.items())
 
 
-def test_review_can_begin_with_the_most_doubtful(tables: dict[str, pa.Table]) -> None:
+def test_review_can_begin_with_the_most_doubtful(tables: dict[str, pa.Table], links: Links) -> None:
     """Ordered by the distance of the score from 1/2."""
     spec = SPEC.model_copy(update={"thresholds": SetThresholds(lower=1e-5, upper=1.0)})
-    review = most_doubtful_first(link(tables, spec, seed=4).review)
+    review = most_doubtful_first(link(tables, spec, model=links.model, seed=4).review)
     away = np.abs(np.array(review["score"]) - 0.5)
     assert len(away) > 2
     assert np.all(np.diff(away) >= 0)
@@ -316,22 +301,22 @@ def test_a_trained_model_is_used_again(
     assert len(called & also) > 0.99 * len(called | also)
 
 
-def test_thresholds_from_rates(tables: dict[str, pa.Table]) -> None:
+def test_thresholds_from_rates(tables: dict[str, pa.Table], links: Links) -> None:
     """The thresholds keep to the rates as the model expects them."""
     rates = WantedRates(false_match_rate=0.01, missed_match_rate=0.01)
-    links = link(tables, SPEC.model_copy(update={"thresholds": None, "rates": rates}), seed=1)
-    work = links.settled.workload
+    spec = SPEC.model_copy(update={"thresholds": None, "rates": rates})
+    work = link(tables, spec, model=links.model, seed=1).settled.workload
     assert work.false_match_rate <= 0.01
     assert work.missed_match_rate <= 0.01
 
 
-def test_one_record_per_source(tables: dict[str, pa.Table]) -> None:
+def test_one_record_per_source(tables: dict[str, pa.Table], links: Links) -> None:
     """No person has two records of a source that has at most one each."""
     spec = SPEC.model_copy(update={"one_per_source": ("hospital", "practice")})
-    links = link(tables, spec, seed=1)
-    source = links.records.source_of(np.arange(links.records.count))
-    together = np.unique(np.column_stack([links.settled.persons.person, source]), axis=0)
-    assert len(together) == links.records.count
+    found = link(tables, spec, model=links.model, seed=1)
+    source = found.records.source_of(np.arange(found.records.count))
+    together = np.unique(np.column_stack([found.settled.persons.person, source]), axis=0)
+    assert len(together) == found.records.count
 
 
 def test_too_many_pairs_are_refused_with_their_number(tables: dict[str, pa.Table]) -> None:
@@ -419,11 +404,13 @@ def test_the_report_has_its_parts_and_no_value(
             assert value not in json.dumps(plain)
 
 
-def test_checks_by_hand_give_precision_and_recall_with_intervals(tmp_path: Path) -> None:
+def test_checks_by_hand_give_precision_and_recall_with_intervals(
+    links: Links, tmp_path: Path
+) -> None:
     """Pairs of all scores are drawn; once they are answered by the truth, the intervals hold it."""
     made = generate_registrations(generate_clinics(250, rng=11))
     tables = {"hospital": made.hospital, "practice": made.practice}
-    links = link(tables, SPEC, seed=4, check_half_width=0.05)
+    links = link(tables, SPEC, model=links.model, seed=4, check_half_width=0.05)
     assert links.checks is not None
     assert links.checked is not None
     assert links.checked.quality is None

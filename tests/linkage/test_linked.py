@@ -279,7 +279,7 @@ def test_numbers_of_persons_are_left_out() -> None:
     assert not {"soc_sec_id", "insured person"} & set(links.linked.column_names)
     assert any("'insured person'" in each for each in links.warnings)
     schema = sf.Schema(quasi_identifiers=["sex", "zip"], insensitive=["insured person"])
-    links = link({"a": table, "b": made.practice}, SPEC, schema=schema, seed=1)
+    links = link({"a": table, "b": made.practice}, SPEC, schema=schema, model=links.model, seed=1)
     assert "soc_sec_id" not in links.linked.column_names
     assert "insured person" in links.linked.column_names
 
@@ -290,7 +290,9 @@ def test_columns_named_as_ours_keep_their_names() -> None:
     table = made.hospital
     table = table.append_column("person", pa.array(["doctor"] * len(table)))
     table = table.append_column("source", pa.array(["fax"] * len(table)))
-    links = link({"a": table, "b": made.practice}, SPEC, seed=1)
+    few = {name: SPEC.columns[name] for name in ("given_name", "surname", "date_of_birth")}
+    spec = LinkSpec(id="patient", columns=few, blocking=["surname:2", "date_of_birth"])
+    links = link({"a": table, "b": made.practice}, spec, seed=1)
     assert {"person", "person_", "source", "source_"} <= set(links.linked.column_names)
     assert links.schema.person == "person_"
     assert set(links.linked["source"].to_pylist()) == {"fax", None}

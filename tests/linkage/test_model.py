@@ -134,7 +134,7 @@ def test_dedupe_and_several_sources():
     records, across, model = link([one, two, one], mode="link-and-dedupe")
     assert model.comparisons == 600 * 599 // 2
     assert np.sum(true_of(records, across, 150) & (across.score > 0.5)) >= 3 * 145
-    records, across, model = link([one, two, one])
+    records, across, model = link([one, two, one], model)
     assert model.comparisons == 3 * 200 * 200
     assert np.all(records.source_of(across.left) < records.source_of(across.right))
 
@@ -207,7 +207,8 @@ def test_errors_are_said_without_their_words(error):
 def test_nothing_is_logged(caplog, capfd):
     before = logging.getLogger("splink").level
     with caplog.at_level(logging.DEBUG):
-        link([table.slice(0, 50) for table in two_clinics()])
+        few = {name: COLUMNS[name] for name in ("given_name", "surname", "dob")}
+        link([table.slice(0, 50) for table in two_clinics()], columns=few, blocking=["dob"])
     assert [r for r in caplog.records if r.name.startswith(("splink", "sqlglot"))] == []
     assert capfd.readouterr() == ("", "")
     assert logging.getLogger("splink").level == before

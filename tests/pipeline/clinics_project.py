@@ -45,14 +45,13 @@ education = "categorical"
 dedupe = true
 
 [link.specification]
-blocking = ["surname:2", "date_of_birth:year", "zip"]
+blocking = ["surname:2", "date_of_birth:year"]
 thresholds = { lower = 0.001, upper = 0.9 }
 
 [link.specification.columns]
 given_name = "given name"
 surname = "surname"
 date_of_birth = "date"
-zip = "postcode"
 
 [release]
 g_balance = 0.8

@@ -91,7 +91,7 @@ def cells(table):
     ]
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(
     files(),
     PROMISES,

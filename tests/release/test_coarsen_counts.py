@@ -82,7 +82,7 @@ def best_kept(numbers, m):
     return best(0, 10**6, m)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(NUMBERS, st.integers(1, 3))
 def test_targets_are_shared_and_keep_most_records(numbers, m):
     targets = shared_targets(np.array(numbers), m).tolist()
@@ -104,7 +104,7 @@ def test_classes_are_lowered_one_by_one(groups, m, random):
         assert min(Counter(targets[own].tolist()).values()) >= m
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(NUMBERS, st.integers(1, 3))
 def test_pieces_keep_both_rules(numbers, m):
     pieces = pieces_of(np.array(numbers), m)

@@ -56,7 +56,7 @@ def files(draw):
     )
 
 
-@settings(max_examples=80)
+@settings(max_examples=50)
 @given(files(), st.sampled_from(PROMISES), st.sampled_from(["range", "set"]))
 def test_keeps_the_promises_and_loses_no_more(table, promises, values):
     try:

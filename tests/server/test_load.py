@@ -78,7 +78,7 @@ def run_until_refused(workers: list[Worker]) -> None:
     end = time.monotonic() + LONGEST
     while not any(each.told.refused for each in workers):
         assert time.monotonic() < end, "no budget was reached"
-        run(workers, 1.0, Worker.act)
+        run(workers, 0.5, Worker.act)
 
 
 def meter(worker: Worker) -> str:

@@ -17,11 +17,13 @@ from conftest import missing
 from server.browsers import browser
 from server.callers import Caller
 from server.canaries import ATTRIBUTES, planted
-from server.servers import project, running
+from server.servers import Server, project, running
 
 SIZES = {"desk": (1280, 900), "tablet": (820, 1180)}
 PAIRS, PASSWORD = 12, "what all of them type in"
 ROLES = ("custodian", "manager", "worker", "auditor")
+KEYS = "worker2"
+"""A worker who has not begun, and uses nothing but the keyboard."""
 MOST = 18
 """Pages of a role that are looked at."""
 SERIOUS = ("serious", "critical")
@@ -66,32 +68,47 @@ def _axe() -> str:
 
 
 @pytest.fixture(scope="module")
-def tours(chromium: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Tour]]:
+def running_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server."""
+    with running(tmp_path_factory.mktemp("pages") / "server") as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def made(running_server: Server) -> dict[str, Any]:
+    """Its accounts, and its project."""
+    return running_server.make(_job())
+
+
+@pytest.fixture(scope="module")
+def context(chromium: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A browser."""
+    with browser(chromium, tmp_path_factory.mktemp("browser") / "profile") as context:
+        yield context
+
+
+@pytest.fixture(scope="module")
+def tours(running_server: Server, made: dict[str, Any], context: Any) -> dict[str, Tour]:
     """What somebody of each role, and somebody who has not logged in, finds on all pages."""
-    axe, folder = _axe(), tmp_path_factory.mktemp("pages")
-    with running(folder / "server") as server:
-        made = server.make(_job())
-        one = made["projects"][0]
-        _work(server.port, made)
-        found = {}
-        with browser(chromium, folder / "profile") as context:
-            for role in ("nobody", *ROLES):
-                context.clear_cookies()
-                context.faults.clear()
-                if role != "nobody":
-                    session = made["sessions"][f"{role}0"]
-                    cookie = {"name": "sessionid", "value": session, "url": server.address}
-                    context.add_cookies([cookie])
-                pages = context.pages[0], context.new_cdp_session(context.pages[0])
-                found[role] = _tour(pages, server.address, role, axe, one["id"])
-                if role == "manager":
-                    _upload(pages[0], server.address)
-                    found[role].visits.append(_visit(*pages, "/projects/new/settings", role, axe))
-                found[role].faults = list(context.faults)
-            context.pages[0].goto(f"{server.address}/login")
-            context.pages[0].evaluate(BAD)
-            found["bad"] = Tour([_visit(context.pages[0], pages[1], "/bad", "bad", axe)])
-        yield found
+    axe, address, one = _axe(), running_server.address, made["projects"][0]
+    _work(running_server.port, made)
+    found = {}
+    for role in ("nobody", *ROLES):
+        context.clear_cookies()
+        context.faults.clear()
+        if role != "nobody":
+            session = made["sessions"][f"{role}0"]
+            context.add_cookies([{"name": "sessionid", "value": session, "url": address}])
+        pages = context.pages[0], context.new_cdp_session(context.pages[0])
+        found[role] = _tour(pages, address, role, axe, one["id"])
+        if role == "manager":
+            _upload(pages[0], address)
+            found[role].visits.append(_visit(*pages, "/projects/new/settings", role, axe))
+        found[role].faults = list(context.faults)
+    context.pages[0].goto(f"{address}/login")
+    context.pages[0].evaluate(BAD)
+    found["bad"] = Tour([_visit(context.pages[0], pages[1], "/bad", "bad", axe)])
+    return found
 
 
 def _job() -> dict[str, Any]:
@@ -100,16 +117,17 @@ def _job() -> dict[str, Any]:
         for role in ROLES
         for number in range(2)
     ]
+    accounts.append({"name": KEYS, "roles": ["worker"], "password": PASSWORD})
     job = project(
         ATTRIBUTES,
         planted(random.Random(3), PAIRS),
         [(2 * pair, 2 * pair + 1) for pair in range(PAIRS)],
-        {"worker0": range(PAIRS), "worker1": range(PAIRS)},
+        {"worker0": range(PAIRS), "worker1": range(PAIRS), KEYS: range(PAIRS)},
         title="Patients of two clinics",
         custodian="custodian0",
         manager="manager0",
         gold={"p0": True, "p1": False},
-        fields={"overlap": 2, "gold_share": 0.2},
+        fields={"overlap": 3, "gold_share": 0.2},
         settings={"budget": 0.3, "hints": True},
     )
     return {"accounts": accounts, "projects": [job]}
@@ -243,33 +261,34 @@ def test_no_page_has_an_error_in_its_console(tours: dict[str, Tour], role: str) 
     assert [fault for fault in tours[role].faults if own not in fault] == []
 
 
-def test_a_worker_needs_no_pointer(chromium: Path, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("made")
+def test_a_worker_needs_no_pointer(running_server: Server, context: Any) -> None:
     """From the page for logging in to a decision and out again, by keys alone."""
-    with running(tmp_path / "server") as server:
-        server.make(_job())
-        with browser(chromium, tmp_path / "profile") as context:
-            page = context.pages[0]
-            page.goto(server.address)
-            _tab_to(page, "input[name=name]")
-            page.keyboard.type("worker0")
-            _tab_to(page, "input[name=password]")
-            page.keyboard.type(PASSWORD)
-            page.keyboard.press("Enter")
-            page.wait_for_selector(".pair")
-            _tab_to(page, ".pair .cover")
-            page.keyboard.press("Enter")
-            page.wait_for_selector(".column.full, .column.partial")
-            page.keyboard.press("ArrowRight")
-            page.keyboard.press("6")
-            page.wait_for_selector(".pair.decided")
-            page.keyboard.press("u")
-            page.wait_for_selector(".pair.decided", state="detached")
-            page.keyboard.press("1")
-            page.wait_for_selector(".pair.decided")
-            _tab_to(page, ".who button", back=True)
-            page.keyboard.press("Enter")
-            page.wait_for_url("**/logout")
-            assert context.faults == []
+    context.clear_cookies()
+    context.faults.clear()
+    page = context.new_page()
+    page.goto(running_server.address)
+    _tab_to(page, "input[name=name]")
+    page.keyboard.type(KEYS)
+    _tab_to(page, "input[name=password]")
+    page.keyboard.type(PASSWORD)
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".pair")
+    _tab_to(page, ".pair .cover")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".column.full, .column.partial")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("6")
+    page.wait_for_selector(".pair.decided")
+    page.keyboard.press("u")
+    page.wait_for_selector(".pair.decided", state="detached")
+    page.keyboard.press("1")
+    page.wait_for_selector(".pair.decided")
+    _tab_to(page, ".who button", back=True)
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/logout")
+    assert context.faults == []
+    page.close()
 
 
 def _tab_to(page: Any, selector: str, *, back: bool = False) -> None:

@@ -34,6 +34,7 @@ def test_every_address_is_in_the_table() -> None:
 
 
 def test_every_address_of_the_table_is_there() -> None:
+    assert {method for method, _ in TABLE} == {"GET", "POST"}
     assert {pattern for _, pattern in TABLE} - _addresses() == set()
 
 
@@ -75,9 +76,18 @@ class Scene:
         return f"/{pattern}"
 
 
-@pytest.mark.parametrize(("method", "pattern"), TABLE, ids=lambda text: text or "start")
-def test_everybody_gets_the_answer_of_the_table(method: str, pattern: str) -> None:
+@pytest.mark.parametrize(
+    "pattern", dict.fromkeys(pattern for _, pattern in TABLE), ids=lambda text: text or "start"
+)
+def test_everybody_gets_the_answer_of_the_table(pattern: str) -> None:
+    """To look comes first, as it changes nothing."""
     scene = Scene()
+    for method in ("GET", "POST"):
+        if (method, pattern) in TABLE:
+            _answers(scene, method, pattern)
+
+
+def _answers(scene: Scene, method: str, pattern: str) -> None:
     expected = dict(zip(PEOPLE, TABLE[method, pattern].split(), strict=True))
     address, got = scene.address(pattern), {}
     assert "<" not in address, "say above what stands for the part in brackets"
@@ -90,7 +100,7 @@ def test_everybody_gets_the_answer_of_the_table(method: str, pattern: str) -> No
             assert answer["Location"].startswith("/login"), answer["Location"]
         if got[name] in {"403", "404"}:
             assert str(scene.project.title) not in answer.content.decode()
-    assert got == expected
+    assert got == expected, method
 
 
 @pytest.mark.parametrize("state", ["closed", "purged"])

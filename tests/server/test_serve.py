@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -36,8 +37,11 @@ def _line(*words: str) -> list[str]:
 
 
 def _run(*words: str) -> subprocess.CompletedProcess[str]:
-    line = _line(*words)
-    return subprocess.run(line, capture_output=True, text=True, timeout=60, check=False)
+    """A command in a process that has the libraries already."""
+    with tempfile.TemporaryDirectory() as folder:
+        out, err = Path(folder, "out"), Path(folder, "err")
+        code = forked.start(list(words), out, err).wait(60)
+        return subprocess.CompletedProcess(words, code, out.read_text(), err.read_text())
 
 
 class Serving:

@@ -23,7 +23,7 @@ from pyspark.sql import SparkSession
 
 from sfumato.release import upper
 
-upper.UPPER = 2_000
+upper.UPPER = 1_000
 """Before anything else is imported: some thousand persons make upper levels as well."""
 
 import sfumato as sf  # noqa: E402
@@ -35,9 +35,9 @@ SCHEMA = sf.Schema(
 )
 KEY = b"pseudonyms that both engines give"
 PROMISES = (sf.GBalance(0.5), sf.HAffiliation(0.5))
-PATIENCE = 0.05
+PATIENCE = 0.15
 """Seconds between two looks at what executors do."""
-EARLY = 100
+EARLY = 45
 """Tasks after which the executor is lost: the records are encoded, the tree is being cut."""
 
 
@@ -53,6 +53,7 @@ class Cluster:
             "spark.driver.memory": "512m",
             "spark.local.dir": folder / "local",
             "spark.log.level": "OFF",
+            "spark.sql.codegen.factoryMode": "NO_CODEGEN",
             "spark.sql.codegen.wholeStage": "false",
             "spark.sql.files.maxPartitionBytes": "64k",
             "spark.sql.files.openCostInBytes": "16k",

@@ -15,7 +15,7 @@ from conftest import missing
 from oracles.both_engines import check_values
 
 JOB = Path(__file__).with_name("lost_executor_job.py")
-PERSONS, RECORDS = 5_000, 20_000
+PERSONS, RECORDS = 1_800, 7_200
 OF_ONE_ENGINE = ("manifest", "positions", "ran", "warnings", "written")
 PATIENCE = 400
 """Seconds, many times what the job takes on a machine with nothing else to do."""
@@ -30,7 +30,7 @@ def found(tmp_path_factory):
         missing("no /proc, where executors are found by their process")
     pytest.importorskip("pyspark")
     folder = tmp_path_factory.mktemp("lost")
-    pq.write_to_dataset(visits(), folder / "visits", max_rows_per_group=2_500)
+    pq.write_to_dataset(visits(), folder / "visits", max_rows_per_group=1_800)
     environment = {name: value for name, value in os.environ.items() if "SPARK" not in name}
     done = subprocess.run(
         [sys.executable, JOB, folder],

@@ -1,5 +1,7 @@
 """A person with 40,000 records and a value that everybody has are shared out among tasks."""
 
+from itertools import takewhile
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -46,7 +48,7 @@ def folder(visits, tmp_path_factory):
 
 
 def test_an_assessment_moves_no_task_most_of_the_records(spark, visits, folder):
-    seen = stages(spark)
+    seen = last_stage(spark)
     risk = sf.assess(spark.read.parquet(str(folder)), SCHEMA)
     check_values(plain(sf.assess(visits, SCHEMA)), plain(risk))
     assert most_received(spark, seen) < HEAVY / 4
@@ -54,7 +56,7 @@ def test_an_assessment_moves_no_task_most_of_the_records(spark, visits, folder):
 
 def test_a_release_gathers_only_the_records_of_a_person(spark, visits, folder, tmp_path):
     options = {"pseudonym_key": KEY, "seed": 1}
-    seen = stages(spark)
+    seen = last_stage(spark)
     there = sf.anonymize(spark.read.parquet(str(folder)), SCHEMA, sf.PidKAnonymity(5), **options)
     there.write(tmp_path / "there.parquet")
     assert most_received(spark, seen) <= 1.1 * (HEAVY + OTHERS)
@@ -80,32 +82,34 @@ def rows(table):
     return sorted(map(tuple, (row.values() for row in found.to_pylist())), key=repr)
 
 
-def stages(spark):
-    """The stages of the session so far, by number and attempt."""
-    return {(stage.stageId(), stage.attemptId()) for stage in _stages(spark)}
+def last_stage(spark):
+    """The number of the session's latest stage, -1 before the first."""
+    return next((stage.stageId() for stage in _newest(spark)), -1)
 
 
 def most_received(spark, seen):
     """Most records that one task of the later stages received from other tasks."""
     store = spark.sparkContext._jsc.sc().statusStore()
     most = 0
-    for stage in _stages(spark):
-        number = stage.stageId(), stage.attemptId()
-        if number in seen or stage.shuffleReadRecords() <= most:
+    for stage in takewhile(lambda stage: stage.stageId() > seen, _newest(spark)):
+        if stage.shuffleReadRecords() <= most:
             continue
+        number = stage.stageId(), stage.attemptId()
         tasks = store.taskList(*number, stage.numTasks())
         for place in range(tasks.size()):
             metrics = tasks.apply(place).taskMetrics()
             if metrics.isDefined():
                 most = max(most, metrics.get().shuffleReadMetrics().recordsRead())
+    assert most
     return most
 
 
-def _stages(spark):
+def _newest(spark):
+    """The stages that Spark remembers, the latest first."""
     context = spark.sparkContext
     context._jsc.sc().listenerBus().waitUntilEmpty()
     gateway = context._gateway
     store = context._jsc.sc().statusStore()
     none = gateway.new_array(gateway.jvm.double, 0)
     found = store.stageList(None, False, False, none, gateway.jvm.java.util.ArrayList())
-    return [found.apply(place) for place in range(found.size())]
+    return (found.apply(place) for place in range(found.size()))

@@ -146,7 +146,6 @@ def cells_of_spark(table, found):
 
 CASES = {
     "search": ([sfumato.GBalance(0.9), HAffiliation(0.42, attribute="illness")], {}, True, 8, 650),
-    "ends": ([sfumato.PidKAnonymity(3)], {"cut": "median"}, True, 2, 400),
     "median": (
         [TCloseness(0.12), TCloseness(0.06, attribute="illness", distance="ordered")],
         {"cut": "median", "split": "variance", "values": "bounds"},
@@ -167,7 +166,7 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_classes_are_those_of_one_machine(spark, case):
     constraints, options, ids, parts, upper = CASES[case]
-    table = file(len(case), 1200, ids=ids, ends=case == "ends")
+    table = file(len(case), 1200, ids=ids, ends=case == "median")
     asked = manifest(constraints, **options)
     rows, tree = cells_of_embedded(with_coded_ends(table), asked, upper)
     there = with_coded_ends_on_spark(on_spark(spark, table, parts, parts))

@@ -24,6 +24,7 @@ from sfumato.risk.on_spark.measure import classes_on_spark, risk_of_classes
 from sfumato.risk.on_spark.population import BY_NUMBERS, population_on_spark
 from sfumato.risk.population.given import Given
 from sfumato.risk.result import Risk
+from sfumato.risk.thresholds.load import thresholds
 from sfumato.schema import Schema
 from sfumato.table.columns import LabelDomain
 
@@ -67,23 +68,33 @@ def table(spark: Any) -> Any:
     return open_on_spark(spark.createDataFrame(visits()).repartition(3), SCHEMA)
 
 
-def test_a_dataframe_gives_what_the_embedded_engine_does(table: Any) -> None:
-    """Households, a population with the same seed, and presets among it."""
-    from sfumato.risk.thresholds.load import thresholds
+OPTIONS: dict[str, Any] = {
+    "estimator": "auto", "seed": 5, "threshold": 0.1, "ordered_distance": ["change"]
+}  # fmt: skip
 
-    options: dict[str, Any] = {
-        "estimator": "auto", "seed": 5, "threshold": 0.1, "ordered_distance": ["change"]
-    }  # fmt: skip
-    here = assess(visits(), SCHEMA, population=20_000, presets=["cms", "arx"], **options)
+
+@pytest.fixture(scope="module")
+def assessed(table: Any) -> Risk:
+    """The visits, assessed with all that Spark can tell of them; nothing stays in its memory."""
     told: list[tuple[str, float]] = []
     kept_by_others = set(table.frame.sparkSession.sparkContext._jsc.getPersistentRDDs())
-    there = assess_on_spark(
+    risk = assess_on_spark(
         table,
         population=Given(size=20_000),
         presets=thresholds("cms", "arx"),
         progress=lambda stage, share: told.append((stage, share)),
-        **options,
+        **OPTIONS,
     )
+    assert told[-1] == ("measure", 1.0)
+    kept = set(table.frame.sparkSession.sparkContext._jsc.getPersistentRDDs())
+    assert kept <= kept_by_others
+    return risk
+
+
+def test_a_dataframe_gives_what_the_embedded_engine_does(assessed: Risk) -> None:
+    """Households, a population with the same seed, and presets among it."""
+    here = assess(visits(), SCHEMA, population=20_000, presets=["cms", "arx"], **OPTIONS)
+    there = assessed
     check_same(here, there)
     assert there.sensitive["change"].t_closeness_ordered is not None
     assert there.household is not None
@@ -95,16 +106,13 @@ def test_a_dataframe_gives_what_the_embedded_engine_does(table: Any) -> None:
     )
     with pytest.raises(InputError, match="the risk of each record"):
         _ = there.population.record_risks
-    assert told[-1] == ("measure", 1.0)
-    kept = set(table.frame.sparkSession.sparkContext._jsc.getPersistentRDDs())
-    assert kept <= kept_by_others
 
 
 def test_many_classes_are_estimated_from_their_sizes(table: Any) -> None:
     """What needs no values of the classes stays as it is; what does, says so."""
     frame, keys = keyed(table)
     codes = {"icd9": "sfumato_s0"}
-    classes = classes_on_spark(frame, keys, "sfumato_person", codes, table.value_counts)
+    classes = classes_on_spark(frame, keys, "sfumato_person", codes, table.value_counts).persist()
     risk = risk_of_classes(
         classes, ("icd9",), threshold=0.2, persons=table.persons, warnings=(), ran=table.ran
     )
@@ -123,10 +131,11 @@ def test_many_classes_are_estimated_from_their_sizes(table: Any) -> None:
     assert measured("auto", 10).marketer.value == pytest.approx(few.marketer.value, rel=0.3)
     with pytest.raises(InputError, match="not only their sizes"):
         measured("log-linear", 10)
+    classes.unpersist()
 
 
-def test_a_report_says_what_ran_where(table: Any, tmp_path: Path) -> None:
-    risk = assess_on_spark(table, population=Given(size=9_000), estimator="duj1", seed=1)
+def test_a_report_says_what_ran_where(assessed: Risk, tmp_path: Path) -> None:
+    risk = assessed
     report(risk, tmp_path / "report.html", made=date(2026, 1, 1))
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert f" · {risk.ran}</p>" in page

@@ -52,17 +52,26 @@ def ranks_of_codes(codes: np.ndarray, seed: int) -> np.ndarray:
     return np.maximum(ranks - 1, 0).astype(np.int32)
 
 
+def in_parts(spark: Any, columns: Columns, parts: int, seed: int) -> Any:
+    """The columns as a DataFrame of so many partitions, in another order."""
+    order = np.random.default_rng(seed).permutation(len(columns["a"]))
+    frame = as_frame(spark, {name: values[order] for name, values in columns.items()})
+    return frame.coalesce(1) if parts == 1 else frame.repartition(parts)
+
+
 @pytest.mark.parametrize(
-    ("seed", "records", "persons", "sensitive"),
-    [(1, 400, 90, ("s", "t")), (2, 3000, 300, ("s",)), (3, 60, 60, ())],
+    ("seed", "records", "persons", "sensitive", "parts"),
+    [(1, 400, 90, ("s", "t"), 1), (2, 3000, 300, ("s",), 8), (3, 60, 60, (), 2)],
 )
 def test_every_measure_is_that_of_the_embedded_engine(
-    spark: Any, seed: int, records: int, persons: int, sensitive: tuple[str, ...]
+    spark: Any, seed: int, records: int, persons: int, sensitive: tuple[str, ...], parts: int
 ) -> None:
+    """Whatever the partitions and the order of the records."""
     columns = table(seed, records, persons)
     ranks = {name: ranks_of_codes(columns[name], seed) for name in sensitive[-1:]}
     here = measured_here(columns, KEYS, sensitive, ranks)
-    there = measured_on_spark(as_frame(spark, columns), columns, KEYS, sensitive, ranks)
+    frame = in_parts(spark, columns, parts, seed)
+    there = measured_on_spark(frame, columns, KEYS, sensitive, ranks)
     check_same(here, there)
     ordered = {name: each.t_closeness_ordered for name, each in there.sensitive.items()}
     assert {name for name, found in ordered.items() if found is not None} == set(ranks)
@@ -145,15 +154,6 @@ def test_every_class_is_counted_right(spark: Any) -> None:
         for what, numbers in expected.items():
             got = column(value_column(place, what))
             np.testing.assert_allclose(got, numbers, rtol=1e-12, atol=1e-14, err_msg=what)
-
-
-def test_partitions_and_order_of_records_change_nothing(spark: Any) -> None:
-    columns = table(6, 2000, 150)
-    order = np.random.default_rng(7).permutation(2000)
-    shuffled = {name: values[order] for name, values in columns.items()}
-    frames = [as_frame(spark, columns).coalesce(1), as_frame(spark, shuffled).repartition(8)]
-    one, eight = (measured_on_spark(frame, columns, KEYS, ("s",)) for frame in frames)
-    check_same(one, eight)
 
 
 def test_one_person_with_most_records_and_one_value_everywhere_or_all_in_a_class(

@@ -111,7 +111,7 @@ def test_without_persons_and_with_keys_that_pass_64_bits(spark: Any, tmp_path: P
 
 def test_many_classes_are_taken_together_by_size_and_weight(table: Any) -> None:
     frame, keys = keyed(table)
-    classes = classes_on_spark(frame, keys, "sfumato_person", {}, {})
+    classes = classes_on_spark(frame, keys, "sfumato_person", {}, {}).persist()
     risk = risk_of_classes(
         classes, (), threshold=0.2, persons=table.persons, warnings=(), ran=table.ran
     )
@@ -131,6 +131,7 @@ def test_many_classes_are_taken_together_by_size_and_weight(table: Any) -> None:
     assert many.population is not None
     assert many.population.path[1] == few.population.path[0]  # the share between classes
     assert many.marketer.value == pytest.approx(few.marketer.value, rel=0.3)
+    classes.unpersist()
 
 
 @pytest.mark.parametrize(
