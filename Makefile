@@ -10,9 +10,9 @@ STAMP  := $(VENV)/.stamp
 # Other tools that benchmarks run; they pin older versions of what sfumato uses.
 PEERS  := .venv-peers
 
-# Workers of the tests: one more than two processors, as tests of servers and browsers wait. Each has a
-# run of files, so that what the tests of a file share is made once.
-PYTEST_ARGS ?= --numprocesses 3 --dist worksteal
+# Workers of the tests: one more than two processors, as tests of servers and browsers wait. A worker takes
+# whole files, so that what the tests of a file share is made once.
+PYTEST_ARGS ?= --numprocesses 3 --dist loadfile --no-loadscope-reorder
 # The program is started hundreds of times: its modules are compiled once, as on a user's machine, whatever
 # the environment says.
 export PYTHONDONTWRITEBYTECODE :=

@@ -83,5 +83,31 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests with Spark come first and together: they take longest, and one worker starts it."""
-    items.sort(key=lambda item: "spark" not in getattr(item, "fixturenames", ()))
+    """Tests with Spark come first, as they take longest; then those of pages and notebooks."""
+    items.sort(key=_turn)
+
+
+def _turn(item: pytest.Item) -> int:
+    if "spark" in getattr(item, "fixturenames", ()):
+        return 0
+    return 1 if item.path.parent == ROOT / "tests" or LOST in item.nodeid else 2
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Share the tests out by file, so that what a file's tests share is made once.
+
+    Files with Spark go together, as one worker starts it.
+    """
+    from xdist.scheduler import LoadFileScheduling
+
+    class WholeFiles(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file: str = super()._split_scope(nodeid)
+            return "spark" if "spark" in file and LOST not in file else file
+
+    return WholeFiles(config, log)
+
+
+LOST = "test_lost_executor"
+"""Starts a Spark of its own."""
