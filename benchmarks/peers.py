@@ -81,7 +81,8 @@ def _anonymized(path: Path, toml: Path, output: Path, cut: str) -> Run:
     options = ("--schema", toml, "--k", "5", "--cut", cut, "-o", output)
     runs = []
     for _ in range(2):
-        output.unlink(missing_ok=True)
+        for made in (output, output.with_name("release.toml")):
+            made.unlink(missing_ok=True)
         runs.append(run(sfumato("anonymize", path, *options)))
     return min(runs, key=lambda each: each.cpu)
 
