@@ -45,6 +45,17 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFi
     return call
 
 
+def done_in(folder: Path, *words: str | Path) -> None:
+    """Run a command line in this process, in a folder that several tests share; it must succeed."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setattr(sys, "excepthook", sys.excepthook)
+        patch.setattr(sys, "argv", ["sfumato", *map(str, words)])
+        with pytest.raises(SystemExit) as end:
+            main()
+    assert not end.value.code
+
+
 PROGRAM = "import sys; from sfumato.cli.start import main; sys.argv[0] = 'sfumato'; main()"
 
 

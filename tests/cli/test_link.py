@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import signal
-import sys
 import time
 import tomllib
 from collections.abc import Callable
@@ -16,9 +15,9 @@ from subprocess import Popen
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from cli.conftest import done_in
 from pyarrow import csv
 
-from sfumato.cli.app import main
 from sfumato.cli.link.options.tables import named_places
 from sfumato.examples import generate_clinics, generate_registrations, write_registrations
 
@@ -66,15 +65,7 @@ def clinics(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def linked(clinics: Path) -> Path:
     """The folder of a linkage of them, as the command makes it; no test changes it."""
     folder = clinics.with_name("linked")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(clinics)
-        patch.setattr(sys, "excepthook", sys.excepthook)
-        patch.setattr(
-            sys, "argv", ["sfumato", "link", A, B, *SMALL, "--seed", "1", "-o", str(folder)]
-        )
-        with pytest.raises(SystemExit) as end:
-            main()
-    assert not end.value.code
+    done_in(clinics, "link", A, B, *SMALL, "--seed", "1", "-o", folder)
     return folder
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import stat
-import sys
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -14,9 +13,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from cli.conftest import done_in
 from pyarrow import csv
 
-from sfumato.cli.app import main
 from sfumato.examples import generate_clinics, generate_registrations, write_registrations
 
 Run = Callable[..., Any]
@@ -62,18 +61,9 @@ def encoded_once(clinics: Path) -> Path:
     """Both clinics encoded, the second one by what the first one got; no test changes it."""
     folder = Path(shutil.copytree(clinics, clinics.with_name("encoded")))
     words = ["--id", "patient", "--key-file", "key"]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(folder)
-        patch.setattr(sys, "excepthook", sys.excepthook)
-        for line in (
-            ["key", "key"],
-            ["encode", A, *words, "-o", "hospital.encoded"],
-            ["encode", B, *words, *HOSPITAL_SPEC, "-o", "practice.encoded"],
-        ):
-            patch.setattr(sys, "argv", ["sfumato", "link", *line])
-            with pytest.raises(SystemExit) as end:
-                main()
-            assert not end.value.code
+    done_in(folder, "link", "key", "key")
+    done_in(folder, "link", "encode", A, *words, "-o", "hospital.encoded")
+    done_in(folder, "link", "encode", B, *words, *HOSPITAL_SPEC, "-o", "practice.encoded")
     return folder
 
 

@@ -38,7 +38,7 @@ PROMISES = (sf.GBalance(0.5), sf.HAffiliation(0.5))
 PATIENCE = 0.15
 """Seconds between two looks at what executors do."""
 EARLY = 45
-"""Tasks after which the executor is lost: the records are encoded, the tree is being cut."""
+"""Tasks after which the executor is lost, about half of all."""
 
 
 class Cluster:

@@ -74,7 +74,7 @@ class NearIntegers:
         return codes
 
     def _reach(self, lowest: int, highest: int) -> bool:
-        """Make room for values between these, and twice as much, as ids may ascend."""
+        """Make room for values between these, and twice as much, as ids may ascend or descend."""
         size = len(self._table)
         base = min(lowest, self._base) if size else lowest
         end = max(highest + 1, self._base + size if size else highest + 1)

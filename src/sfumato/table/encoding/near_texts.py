@@ -6,11 +6,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.kernels.interning import Bytes
 from sfumato.table.columns import Codes
 from sfumato.table.encoding.arrow_types import Flags, Ints, flags, from_numpy, texts_of
 from sfumato.table.encoding.near_integers import NearIntegers
 
-Bytes = npt.NDArray[np.uint8]
 DIGITS = 18
 """Digits that, with a one before them, fit into an integer."""
 ZERO, NINE = ord("0"), ord("9")
