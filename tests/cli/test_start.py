@@ -10,6 +10,7 @@ from pathlib import Path
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
+from sfumato.cli.commands import Commands
 from sfumato.examples import generate_clinics
 from sfumato.schema import dump_schema
 
@@ -27,7 +28,7 @@ print(*sys.modules, file=sys.stderr)
 """
 
 
-def imported(*arguments: str | Path, **environment: str) -> set[str]:
+def modules(*arguments: str | Path, **environment: str) -> set[str]:
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, *map(str, arguments)],
         capture_output=True,
@@ -35,11 +36,26 @@ def imported(*arguments: str | Path, **environment: str) -> set[str]:
         check=True,
         env={**os.environ, **environment},
     )
-    return {name for name in done.stderr.split() if name in HEAVY or name == "numpy"}
+    return set(done.stderr.split())
+
+
+def imported(*arguments: str | Path, **environment: str) -> set[str]:
+    return modules(*arguments, **environment) & {*HEAVY, "numpy"}
 
 
 def test_help_imports_no_library_of_arrays() -> None:
     assert imported("--help") == set()
+
+
+def test_a_command_imports_no_other() -> None:
+    found = modules("presets")
+    assert "sfumato.cli.presets" in found
+    assert not found & {f"sfumato.cli.{name}" for name in ("anonymize", "link", "review", "study")}
+
+
+def test_every_command_is_imported_by_its_name() -> None:
+    commands = Commands()
+    assert {name: command.name for name, command in commands.items()} == {n: n for n in commands}
 
 
 def test_small_files_need_neither_pandas_nor_a_compiler(tmp_path: Path) -> None:

@@ -64,8 +64,6 @@ def given_population(
     InputError
         If there are several, or a number is out of range.
     """
-    from sfumato.risk.population.given import Given, given_fraction, given_size
-
     options = {
         "--population": population,
         "--fraction": fraction,
@@ -79,13 +77,17 @@ def given_population(
             "must be the only one that says what the population is",
             found=f"{named[0]} beside it",
         )
+    if not named:
+        return None
+    from sfumato.risk.population.given import Given, given_fraction, given_size
+
     if population is not None:
         return given_size(population)
     if fraction is not None:
         return given_fraction(fraction)
     if weights is not None:
         return Given(weights=weights)
-    return None if register is None else Given(register=register)
+    return Given(register=register)
 
 
 def check_record_risks(

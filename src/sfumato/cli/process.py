@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 
@@ -12,8 +11,6 @@ M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_MAX, M_ARENA_MAX = -1, -2, -4, -8
 """What ``mallopt`` of the GNU C library is told; the numbers of its ``malloc.h``."""
 STEP = 1 << 26
 """Bytes by which the memory grows at least."""
-GARBAGE = 100_000
-"""Objects that are made before those nobody refers to are looked for."""
 
 
 def settle() -> None:
@@ -25,7 +22,6 @@ def settle() -> None:
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-    gc.set_threshold(GARBAGE)
     spare_linear_algebra()
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import atexit
+import gc
 import os
 import signal
 import sys
 
 _INTERRUPTED = 128 + signal.SIGINT
 """What shells say of a process that Ctrl-C ended."""
+_GARBAGE = 100_000
+"""Objects that are made before those nobody refers to are looked for; modules make many."""
 
 
 def main() -> None:
@@ -17,6 +20,7 @@ def main() -> None:
     Ctrl-C while it loads ends the process at once, for libraries turn a KeyboardInterrupt that
     meets them in an import into other errors; there is nothing to clean up yet.
     """
+    gc.set_threshold(_GARBAGE)
     usual = signal.getsignal(signal.SIGINT)
     if usual is signal.default_int_handler:
         signal.signal(signal.SIGINT, lambda *_: os._exit(_INTERRUPTED))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,25 +13,23 @@ from sfumato.core.errors import InputError
 from sfumato.core.progress import Progress, silent
 from sfumato.engines.choose import takes_spark
 from sfumato.engines.embedded.counts import group
-from sfumato.risk.household import household_risk
 from sfumato.risk.measures import measure_classes
 from sfumato.risk.on_spark.refused import refuse_on_spark
-from sfumato.risk.population.given import Given, read_population
 from sfumato.risk.population.names import AUTO, check_estimator
-from sfumato.risk.presence import match, open_register
 from sfumato.risk.ranks import ranks_of
 from sfumato.risk.reidentification import check_threshold
 from sfumato.risk.result import Risk
 from sfumato.risk.special_uniques import check_msu_size
 from sfumato.risk.special_uniques import special_uniques as find_special_uniques
-from sfumato.risk.thresholds.hold import check_numbers, hold
-from sfumato.risk.thresholds.load import thresholds
-from sfumato.risk.thresholds.preset import Preset
 from sfumato.schema import Schema
 from sfumato.table.door import open_table
 from sfumato.table.sources.open_source import Source, open_source
 from sfumato.table.table import Table
-from sfumato.table.weights import Floats, read_weights
+
+if TYPE_CHECKING:
+    from sfumato.risk.population.given import Given
+    from sfumato.risk.thresholds.preset import Preset
+    from sfumato.table.weights import Floats
 
 
 def assess(
@@ -104,8 +102,7 @@ def assess(
     check_threshold(threshold)
     check_msu_size(msu_size)
     check_estimator(estimator)
-    chosen = thresholds(*presets) if presets else ()
-    check_numbers(chosen)
+    chosen = _chosen(presets) if presets else ()
     if takes_spark(data, engine):
         refuse_on_spark(special_uniques=special_uniques)
         return _on_spark(
@@ -128,7 +125,21 @@ def assess(
         unique = find_special_uniques(columns, table.person, class_of, msu_size)
         risk = replace(risk, special_uniques=unique)
     progress("measure", 1.0)
+    if not chosen:
+        return risk
+    from sfumato.risk.thresholds.hold import hold
+
     return hold(risk, *chosen)
+
+
+def _chosen(presets: Sequence[str | Preset]) -> tuple[Preset, ...]:
+    """The presets, each of which states a number."""
+    from sfumato.risk.thresholds.hold import check_numbers
+    from sfumato.risk.thresholds.load import thresholds
+
+    chosen = thresholds(*presets)
+    check_numbers(chosen)
+    return chosen
 
 
 def _measured(
@@ -149,6 +160,8 @@ def _measured(
         warnings=table.warnings,
     )
     if table.household is not None:
+        from sfumato.risk.household import household_risk
+
         summary = risk.own_classes()
         found = household_risk(class_of, table.person, table.household, summary, threshold)
         risk = replace(risk, household=found)
@@ -184,6 +197,10 @@ def _on_spark(
 
 def _given(population: Any, register: Any, columns: tuple[str, ...]) -> Given | None:
     """What is known of the population, if anything."""
+    if register is None and population is None:
+        return None
+    from sfumato.risk.population.given import Given, read_population
+
     if register is not None and population is not None:
         raise InputError(
             "parameter register",
@@ -193,8 +210,6 @@ def _given(population: Any, register: Any, columns: tuple[str, ...]) -> Given | 
         )
     if register is not None:
         return Given(register=register)
-    if population is None:
-        return None
     return read_population(population, columns)
 
 
@@ -207,6 +222,8 @@ def _weights(source: Source | Table, given: Given) -> Floats | None:
             "must not name a column of weights where the data is a table that is open already",
             advice="pass the file or dataframe itself",
         )
+    from sfumato.table.weights import read_weights
+
     return read_weights(source, given.weights)
 
 
@@ -243,6 +260,7 @@ def _with_register(
     """Add the risks that are counted in a register."""
     from sfumato.risk.in_register import in_register
     from sfumato.risk.population.known import KnownClasses
+    from sfumato.risk.presence import match, open_register
 
     matching = match(table, open_register(register, table.schema))
     summary = risk.own_classes()

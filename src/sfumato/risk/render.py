@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from html import escape
 
 from sfumato.core.measure import Measure, Position
 from sfumato.risk.words import IN_POPULATION, MEANINGS
@@ -78,6 +77,8 @@ def text(title: str, rows: Sequence[Row], warnings: Sequence[str]) -> str:
 
 def html(title: str, rows: Sequence[Row], warnings: Sequence[str]) -> str:
     """Lay the rows out as one HTML table; every text is escaped."""
+    from html import escape
+
     body = "".join(
         f'<tr><th scope="row" style="text-align:left">{escape(row.name)}</th>'
         f'<td style="text-align:right">{escape(row.value)}</td>'

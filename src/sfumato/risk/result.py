@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING, Any
 
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure, Position
-from sfumato.engines.spark.ran import Ran
 from sfumato.risk import render
 from sfumato.risk.classes import ClassSummary
-from sfumato.risk.held import Held
-from sfumato.risk.household import HouseholdRisk
-from sfumato.risk.presence import Presence
 from sfumato.risk.reidentification import Reidentification
 from sfumato.risk.render import row
 from sfumato.risk.sensitive import SensitiveRisk
 from sfumato.risk.shape import ClassShape, shape_of
-from sfumato.risk.special_uniques import SpecialUniques
 from sfumato.risk.words import MEANINGS
 
 if TYPE_CHECKING:
+    from sfumato.engines.spark.ran import Ran
+    from sfumato.risk.held import Held
+    from sfumato.risk.household import HouseholdRisk
     from sfumato.risk.population.result import PopulationRisk
+    from sfumato.risk.presence import Presence
+    from sfumato.risk.special_uniques import SpecialUniques
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -7,8 +7,6 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-import tomlkit
-
 from sfumato.core.errors import InputError
 from sfumato.core.paths import check_path
 from sfumato.schema.model import Schema
@@ -81,6 +79,8 @@ def dump_schema(schema: Schema, notes: dict[str, str] | None = None) -> str:
     notes
         Comments by column, written behind or above what they speak about.
     """
+    import tomlkit
+
     notes = notes or {}
     document = tomlkit.document()
     fields = schema_to_dict(schema)

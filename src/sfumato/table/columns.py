@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.hierarchies.hierarchy import Hierarchy
 from sfumato.schema import Kind
+
+if TYPE_CHECKING:
+    from sfumato.hierarchies.hierarchy import Hierarchy
 
 Codes = npt.NDArray[np.int32]
 MISSING = -1

@@ -21,7 +21,6 @@ from sfumato.cli.attack.options.held import (
 )
 from sfumato.cli.attack.options.judged import Names, Population, Threshold
 from sfumato.cli.attack.options.truth import Key, Original, SameOrder, TruthFile, given_truth
-from sfumato.cli.attack.repeated import repeated_release
 from sfumato.cli.output import MET, NOT_MET, print_json, progress_bar, say, warn
 from sfumato.cli.parameters import Delimiter, Json, Report, Seed
 from sfumato.cli.process import keep_memory
@@ -105,6 +104,8 @@ def attack(
     with progress_bar() as progress:
         target: Any = release
         if repeated and original and declared:
+            from sfumato.cli.attack.repeated import repeated_release
+
             target = repeated_release(
                 repeated,
                 original,

@@ -10,7 +10,6 @@ import pyarrow as pa
 
 from sfumato.core.errors import InputError
 from sfumato.core.extra import needed
-from sfumato.engines.spark.session import said_plainly
 from sfumato.table.encoding.checks import check_type
 from sfumato.table.sources.batches import ACCEPTED, check_names, plain_column, positions
 
@@ -70,6 +69,8 @@ def column_names(frame: DataFrame) -> tuple[str, ...]:
     InputError
         If a name is empty, or there twice, case aside.
     """
+    from sfumato.engines.spark.session import said_plainly
+
     with said_plainly("find the columns of the dataframe"):
         found = frame.columns
     names = check_names(found, SUBJECT)

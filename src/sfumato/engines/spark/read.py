@@ -23,10 +23,9 @@ from sfumato.engines.spark.session import (
 from sfumato.table.encoding.counted import counted_records
 from sfumato.table.sources.batches import check_names
 from sfumato.table.sources.csv_delimiter import RECORDS, check_delimiter, find_delimiter
-from sfumato.table.sources.csv_file import CSV_SUFFIXES, HEAD_BYTES
+from sfumato.table.sources.csv_file import HEAD_BYTES
 from sfumato.table.sources.csv_stream import open_text
-from sfumato.table.sources.files import check_file, subject_of
-from sfumato.table.sources.parquet_file import PARQUET_SUFFIXES
+from sfumato.table.sources.files import CSV_SUFFIXES, PARQUET_SUFFIXES, check_file, subject_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

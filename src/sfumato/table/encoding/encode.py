@@ -10,7 +10,6 @@ import numpy as np
 import pyarrow as pa
 
 from sfumato.core.errors import InputError
-from sfumato.hierarchies.build import build_hierarchy, leaf_order
 from sfumato.schema import Kind, QuasiIdentifier
 from sfumato.table.columns import CodedColumn, Domain, LabelDomain, NumberDomain
 from sfumato.table.encoding.accumulate import RawColumn
@@ -102,6 +101,8 @@ def encode_quasi_identifier(
     hierarchy = None
     if quasi.hierarchy is not None:
         names = [domain.label(code) for code in range(domain.size)]
+        from sfumato.hierarchies.build import build_hierarchy
+
         hierarchy = build_hierarchy(quasi.hierarchy, names, raw.name)
     ends = coded_ends(quasi, kind, domain, raw.name)
     codes = raw.handed_on(lookup)
@@ -291,6 +292,8 @@ def _in_order(raw: RawColumn, labels: list[str], quasi: QuasiIdentifier) -> tupl
         return tuple(label for label in quasi.order if label in occurring)
     natural = natural_order(occurring)
     if quasi.kind is Kind.ORDERED and isinstance(quasi.hierarchy, Path):
+        from sfumato.hierarchies.build import leaf_order
+
         leaves = leaf_order(quasi.hierarchy)
         rank = {leaf: place for place, leaf in enumerate(leaves)}
         natural.sort(key=lambda label: rank.get(label, len(rank)))

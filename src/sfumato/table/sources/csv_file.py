@@ -19,7 +19,6 @@ from sfumato.table.sources.csv_delimiter import check_delimiter, find_delimiter
 from sfumato.table.sources.csv_stream import CheckedText, open_text
 from sfumato.table.sources.files import check_file, subject_of
 
-CSV_SUFFIXES = frozenset({".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz"})
 BLOCK_BYTES = 1 << 22
 HEAD_BYTES = 1 << 16
 

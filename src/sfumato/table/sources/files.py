@@ -6,6 +6,11 @@ from pathlib import Path
 
 from sfumato.core.errors import InputError
 
+CSV_SUFFIXES = frozenset({".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz"})
+PARQUET_SUFFIXES = frozenset({".parquet", ".pq"})
+EXCEL_SUFFIXES = frozenset({".xlsx", ".xlsm", ".xls"})
+STATISTICS_SUFFIXES = frozenset({".sav", ".zsav", ".dta", ".sas7bdat", ".xpt"})
+
 
 def subject_of(path: Path) -> str:
     """How errors call a file: by its name, without its folder."""

@@ -15,8 +15,6 @@ from sfumato.table.sources.batches import Source, check_known, check_names, no_r
 from sfumato.table.sources.excel_sheet import read_header, read_sheet
 from sfumato.table.sources.files import check_file, subject_of
 
-EXCEL_SUFFIXES = frozenset({".xlsx", ".xlsm", ".xls"})
-STATISTICS_SUFFIXES = frozenset({".sav", ".zsav", ".dta", ".sas7bdat", ".xpt"})
 CHUNK_ROWS = 50_000
 
 _READERS = {

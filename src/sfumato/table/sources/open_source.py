@@ -7,15 +7,13 @@ from pathlib import Path
 
 from sfumato.core.errors import InputError
 from sfumato.table.sources.batches import Source
-from sfumato.table.sources.csv_file import CSV_SUFFIXES, open_csv_file
-from sfumato.table.sources.files import subject_of
-from sfumato.table.sources.formats import (
+from sfumato.table.sources.files import (
+    CSV_SUFFIXES,
     EXCEL_SUFFIXES,
+    PARQUET_SUFFIXES,
     STATISTICS_SUFFIXES,
-    open_excel,
-    open_statistics,
+    subject_of,
 )
-from sfumato.table.sources.parquet_file import PARQUET_SUFFIXES, open_parquet_file
 
 __all__ = ["Source", "open_source"]
 
@@ -61,12 +59,20 @@ def open_source(data: object, *, delimiter: str | None = None) -> Source:
         found = f"a file {suffix}" if suffix else "a file without suffix"
         raise InputError("parameter delimiter", "is for CSV files only", found=found)
     if suffix in CSV_SUFFIXES:
+        from sfumato.table.sources.csv_file import open_csv_file
+
         return open_csv_file(path, delimiter=delimiter)
     if suffix in PARQUET_SUFFIXES:
+        from sfumato.table.sources.parquet_file import open_parquet_file
+
         return open_parquet_file(path)
     if suffix in EXCEL_SUFFIXES:
+        from sfumato.table.sources.formats import open_excel
+
         return open_excel(path)
     if suffix in STATISTICS_SUFFIXES:
+        from sfumato.table.sources.formats import open_statistics
+
         return open_statistics(path)
     raise InputError(
         subject_of(path),

@@ -21,7 +21,6 @@ from sfumato.table.sources.batches import (
 )
 from sfumato.table.sources.files import check_file, subject_of
 
-PARQUET_SUFFIXES = frozenset({".parquet", ".pq"})
 SMALL_DICTIONARY = 1 << 16
 """Bytes, as stored, of a dictionary that certainly holds every value of its part of the file."""
 
