@@ -19,6 +19,7 @@ from sfumato.kernels.summaries import (
     count_values,
     in_order,
 )
+from sfumato.kernels.summaries_loops import LARGE
 
 VALUES = 5
 
@@ -75,9 +76,10 @@ def test_a_part_holds_the_records_of_some_classes():
     np.testing.assert_array_equal(part.starts, whole.starts[2:6] - begin)
 
 
-def test_first_rows_are_found_across_blocks():
+@pytest.mark.parametrize("above", [0, 10**9])
+def test_records_and_first_rows(above):
     class_of = np.random.default_rng(6).integers(0, 20, 100).astype(np.int32)
-    with patch.object(summaries, "BLOCK", 8):
+    with patch.object(choose, "COMPILED_ABOVE", above):
         records, first = count_records(class_of, 20)
     _, expected, counts = np.unique(class_of, return_index=True, return_counts=True)
     np.testing.assert_array_equal(first, expected)
@@ -85,8 +87,10 @@ def test_first_rows_are_found_across_blocks():
 
 
 @pytest.mark.parametrize("many", [0, 10**9])
-def test_large_classes_are_sorted_by_person_and_row(many):
-    class_of, person = np.random.default_rng(3).integers(0, (3, 40), (5000, 2)).T.astype(np.int32)
+@pytest.mark.parametrize("records", [100, 5000, 5 * LARGE])
+def test_large_classes_are_sorted_by_person_and_row(many, records):
+    drawn = np.random.default_rng(3).integers(0, (3, 40), (records, 2))
+    class_of, person = drawn.T.astype(np.int32)
     found = counted((class_of, person, person), compiled=True, many=many)[1]
     np.testing.assert_array_equal(found.rows, np.lexsort((person, class_of)))
     np.testing.assert_array_equal(found.owners, person[found.rows])

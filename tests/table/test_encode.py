@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,6 +18,7 @@ from sfumato.schema import IntervalHierarchy, Kind, QuasiIdentifier
 from sfumato.table.columns import CodedColumn, LabelDomain, NumberDomain
 from sfumato.table.encoding import accumulate
 from sfumato.table.encoding.accumulate import Accumulator, RawColumn
+from sfumato.table.encoding.arrow_types import trimmed
 from sfumato.table.encoding.encode import encode_quasi_identifier, encode_sensitive
 
 
@@ -44,6 +46,29 @@ def cells(column: CodedColumn) -> list[str | None]:
 
 def domain_labels(column: CodedColumn) -> list[str]:
     return [column.domain.label(code) for code in range(column.domain.size)]
+
+
+spaced = st.text(st.sampled_from("a~!\u00e9 \t\n\x1f\x7f\x85\u2003\u3000\U0001d7d8"), max_size=3)
+
+
+@given(
+    st.lists(st.none() | spaced, max_size=9) | st.lists(st.text("ab", min_size=1), max_size=9),
+    st.sampled_from([pa.string(), pa.large_string()]),
+)
+def test_spaces_around_texts_are_found(texts: list[str | None], kind: pa.DataType) -> None:
+    values = pa.array(["abc", *texts, ""], kind).slice(1, len(texts))
+    assert trimmed(values).equals(pc.utf8_trim_whitespace(values))
+
+
+def test_a_column_that_is_used_up_keeps_its_place() -> None:
+    raw = raw_of(pa.array(["b", None, "a", "b"]))
+    place = raw.codes
+    assert raw.recoded(np.array([0, 1])) is not place
+    assert raw.handed_on(np.array([0, 1])) is place
+    assert raw.handed_on(np.array([1, 0])) is place
+    assert place.tolist() == [1, -1, 0, 1]
+    place.flags.writeable = False
+    assert raw.handed_on(np.array([0, 1])) is not place
 
 
 maybe_texts = st.lists(st.one_of(st.none(), st.text("abé ", max_size=2)), max_size=12)

@@ -13,7 +13,7 @@ COMPILED_ABOVE = 50_000
 _Function = TypeVar("_Function", bound=Callable[..., object])
 
 
-SORTING = 20
+SORTING = 4
 """So many times the records run twins that sort a few times, which takes less than the start."""
 
 

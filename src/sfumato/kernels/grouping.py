@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from functools import partial
 from itertools import pairwise
 
@@ -11,14 +10,13 @@ import numpy.typing as npt
 
 from sfumato.kernels import grouping_twin
 from sfumato.kernels.choose import worth_compiling
-from sfumato.kernels.sorting import fits
 from sfumato.kernels.threads import in_threads
 
 Keys = npt.NDArray[np.int64]
 DIRECT_SPACE = 1 << 16
 """Key spaces up to this size are looked up in a table with a place for every key."""
-ONE_SORT = 400
-"""So many times the usual number of records are sorted sooner than the compiler is loaded."""
+ONE_SORT = 40
+"""So many times the usual number of records are sorted sooner than machine code is loaded."""
 PART_BITS = 7
 """Keys are divided into so many parts (as a power of 2) that the table of one fits a cache."""
 CHUNKS = 8
@@ -33,9 +31,8 @@ def number_by_first_appearance(
     Large inputs take O(records + space) with a direct table while the key space is at most
     twice the records, else O(records) expected: the keys are divided by their hashes into parts
     that are looked up one by one, in hash tables of 16 bytes a slot and at most four slots a
-    record, on all processors. Small inputs sort: O(records log records); as long as the compiler
-    is not loaded, so do inputs of up to 20 million records whose keys and rows fit 63 bits. All
-    ways give the same numbers.
+    record, on all processors. Small inputs sort: O(records log records). All ways give the same
+    numbers.
 
     Parameters
     ----------
@@ -51,8 +48,7 @@ def number_by_first_appearance(
     tuple
         The number of each record's key, shape (records,), and how many distinct keys there are.
     """
-    waiting = fits(len(keys), space) and "numba" not in sys.modules
-    if not worth_compiling(len(keys), ONE_SORT if waiting else 1):
+    if not worth_compiling(len(keys), ONE_SORT):
         return grouping_twin.number_by_first_appearance(keys if spent else keys.copy(), space)
     from sfumato.kernels import grouping_loops
 
@@ -86,8 +82,8 @@ def _first_rows(keys: Keys) -> npt.NDArray[np.int32]:
     stops = [0, *ends[:, -1].tolist()]
 
     def look_up(start: int, stop: int) -> None:
-        bits = max(stop - start, 1).bit_length() + 1
-        grouping_loops.first_rows(part_keys[start:stop], part_rows[start:stop], bits, first)
+        slots = np.zeros((2 << max(stop - start, 1).bit_length(), 2), dtype=np.int64)
+        grouping_loops.first_rows(part_keys[start:stop], part_rows[start:stop], slots, first)
 
     in_threads([partial(look_up, *part) for part in pairwise(stops)])
     return first

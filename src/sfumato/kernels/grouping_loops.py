@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.kernels.choose import compiled
+from sfumato.kernels.stored import stored
 
 Keys = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]
@@ -13,7 +13,7 @@ GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 """2**64 divided by the golden ratio: multiplying by it spreads keys (Knuth, TAOCP 3, 6.4)."""
 
 
-@compiled
+@stored
 def number_with_table(keys: Keys, table: Codes, numbers: Codes) -> int:
     """Look every key up in ``table``, shape (space,), which comes filled with -1."""
     distinct = 0
@@ -27,20 +27,20 @@ def number_with_table(keys: Keys, table: Codes, numbers: Codes) -> int:
     return distinct
 
 
-@compiled
+@stored
 def _spread(key: int, bits: int) -> int:
     """The highest bits of a key's hash."""
     return np.int64((np.uint64(key) * GOLDEN) >> np.uint64(64 - bits))  # type: ignore[return-value]
 
 
-@compiled
+@stored
 def count_parts(keys: Keys, begin: int, end: int, bits: int, counts: Keys) -> None:
     """Add the number of keys of each of ``2**bits`` parts to ``counts``."""
     for i in range(begin, end):
         counts[_spread(keys[i], bits)] += 1
 
 
-@compiled
+@stored
 def scatter(
     keys: Keys, begin: int, end: int, bits: int, place: Keys, part_keys: Keys, part_rows: Codes
 ) -> None:
@@ -52,14 +52,13 @@ def scatter(
         place[part] += 1
 
 
-@compiled
-def first_rows(part_keys: Keys, part_rows: Codes, bits: int, first: Codes) -> None:
+@stored
+def first_rows(part_keys: Keys, part_rows: Codes, slots: Keys, first: Codes) -> None:
     """Give each row of one part the first row that has its key.
 
-    The table has ``2**bits`` slots, at least one more than there are keys; a slot holds a key
-    and its first row plus one (0: empty).
+    ``slots``, shape (a power of 2, 2), comes filled with zeros, with room for more than the keys;
+    a slot holds a key and its first row plus one (0: empty).
     """
-    slots = np.zeros((1 << bits, 2), dtype=np.int64)
     mask = len(slots) - 1
     for i in range(len(part_keys)):
         key = part_keys[i]
@@ -72,7 +71,7 @@ def first_rows(part_keys: Keys, part_rows: Codes, bits: int, first: Codes) -> No
         first[part_rows[i]] = slots[slot, 1] - 1
 
 
-@compiled
+@stored
 def number_first_rows(first: Codes) -> int:
     """Number the rows that are the first of their key, in their order; the others copy theirs.
 

@@ -42,9 +42,10 @@ class Interner:
         from sfumato.kernels import interning_loops
 
         codes = np.empty(len(missing), dtype=np.int32)
-        done = 0
+        keys = np.empty((interning_loops.AHEAD, 5), dtype=np.int64)
+        so_far, done = np.empty(2, dtype=np.int64), 0
         while True:
-            done, self._known = interning_loops.number(
+            interning_loops.number(
                 offsets,
                 data,
                 missing,
@@ -54,8 +55,11 @@ class Interner:
                 self._keys,
                 self._offsets,
                 self._data,
+                keys,
                 codes,
+                so_far,
             )
+            done, self._known = so_far.tolist()
             if done == len(codes):
                 return codes
             if 4 * self._known >= 3 * len(self._slots):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.kernels.choose import compiled
+from sfumato.kernels.stored import stored
 
 Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int64]
@@ -25,7 +25,7 @@ AHEAD = 64
 """Strings that are looked up side by side."""
 
 
-@compiled
+@stored
 def _key(data: Bytes, start: int, stop: int) -> tuple[int, int]:
     """Two integers that say which string it is; of a long one, only which it may be."""
     length = stop - start
@@ -42,7 +42,7 @@ def _key(data: Bytes, start: int, stop: int) -> tuple[int, int]:
     return np.int64(value), LONG  # type: ignore[return-value]
 
 
-@compiled
+@stored
 def _hash(low: int, high: int) -> int:
     """The bits of a key, spread over 31 others (as MurmurHash ends)."""
     value = (np.uint64(low) ^ (np.uint64(high) * PRIME)) * GOLDEN
@@ -50,7 +50,7 @@ def _hash(low: int, high: int) -> int:
     return np.int64(value >> np.uint64(33))  # type: ignore[return-value]
 
 
-@compiled
+@stored
 def _same(one: Bytes, start: int, stop: int, other: Bytes, first: int, last: int) -> bool:
     if stop - start != last - first:
         return False
@@ -60,7 +60,7 @@ def _same(one: Bytes, start: int, stop: int, other: Bytes, first: int, last: int
     return same == stop - start
 
 
-@compiled
+@stored
 def number(
     offsets: npt.NDArray[np.integer],
     data: Bytes,
@@ -71,20 +71,22 @@ def number(
     known_keys: Ints,
     known_offsets: Ints,
     known_data: Bytes,
+    keys: Ints,
     codes: Codes,
-) -> tuple[int, int]:
+    done: Ints,
+) -> None:
     """Fill ``codes`` from row ``begin`` on, until the end or until there is no room.
 
     ``slots``, shape (2**bits,), hold the hash of a key times 2**32 and a number plus one (0:
     empty); ``known_keys``, shape (room, 2), the keys by number; known strings are
-    ``known_data[known_offsets[i]:known_offsets[i + 1]]``. Gives the first row that is not done,
-    and how many strings are known then.
+    ``known_data[known_offsets[i]:known_offsets[i + 1]]``. ``done``, shape (2,), gets the first row
+    that is not done, and how many strings are known then; ``keys`` has shape (`AHEAD`, 5).
 
     Some strings at a time find their slots, and touch them and what they point to, before one is
     looked up: so the processor fetches what it needs of the memory side by side.
     """
     mask = len(slots) - 1
-    keys = np.empty((AHEAD, 5), np.int64)
+    done[0] = len(codes)
     for row in range(begin, len(codes)):
         ahead = (row - begin) % AHEAD
         if ahead == 0:
@@ -114,20 +116,21 @@ def number(
             slot = (slot + 1) & mask
         if slots[slot] == 0:
             end = known_offsets[known] + stop - start
-            if 3 * len(slots) <= 4 * known or known + 2 > len(known_offsets):
-                return row, known
-            if end > len(known_data):
-                return row, known
-            known_data[known_offsets[known] : end] = data[start:stop]
+            full = 3 * len(slots) <= 4 * known or known + 2 > len(known_offsets)
+            if full or end > len(known_data):
+                done[0] = row
+                break
+            for i in range(stop - start):
+                known_data[known_offsets[known] + i] = data[start + i]
             known_keys[known, 0], known_keys[known, 1] = low, high
             known += 1
             known_offsets[known] = end
             slots[slot] = (spread << NUMBER_BITS) | known
         codes[row] = (slots[slot] & NUMBER) - 1
-    return len(codes), known
+    done[1] = known
 
 
-@compiled
+@stored
 def move(slots: Ints, larger: Ints) -> None:
     """Put the entries into more slots, which come as zeros."""
     mask = len(larger) - 1

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.kernels.choose import compiled
+from sfumato.kernels.stored import stored
 
 Codes = npt.NDArray[np.int32]
 Counts = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 
-@compiled
+@stored
 def longest_run(shown: Codes) -> int:
     """Length of the longest run of one number."""
     longest, start = 0, 0
@@ -23,7 +23,7 @@ def longest_run(shown: Codes) -> int:
     return longest
 
 
-@compiled
+@stored
 def count_sharing(
     rows: Codes,
     starts: Counts,
@@ -103,7 +103,7 @@ def count_sharing(
         risks[0, t], risks[1, t] = risk, total
 
 
-@compiled
+@stored
 def side_sharing(
     order: Codes,
     low: Counts,
@@ -128,7 +128,7 @@ def side_sharing(
                     fewest[node, half] = sharing
 
 
-@compiled
+@stored
 def _scan_one_way(
     places: range,
     order: Codes,
@@ -160,7 +160,7 @@ def _scan_one_way(
         seen[number] = 0
 
 
-@compiled
+@stored
 def scan_sharing(
     order: Codes,
     low: Counts,

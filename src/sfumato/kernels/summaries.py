@@ -27,8 +27,6 @@ MANY = 32
 ROW_BITS = 32
 ROW = (1 << ROW_BITS) - 1
 """The bits of a key that hold its row; those above hold its person."""
-BLOCK = 1 << 16
-"""Records whose first rows are written together."""
 SCANS = 4
 """Runs of classes, each of which looks through all records for its own."""
 
@@ -149,12 +147,13 @@ def count_records(class_of: Codes, classes: int) -> tuple[Counts, Codes]:
     classes
         Number of classes. The first row of one without a record means nothing.
     """
-    first = np.zeros(classes, dtype=np.int32)
-    last_block = (len(class_of) - 1) // BLOCK * BLOCK
-    for start in range(last_block, -1, -BLOCK):
-        own = class_of[start : start + BLOCK]
-        first[own[::-1]] = np.arange(start + len(own) - 1, start - 1, -1, dtype=np.int32)
-    return np.bincount(class_of, minlength=classes), first
+    if not worth_compiling(len(class_of), SORTING):
+        return summaries_twin.count_records(class_of, classes)
+    from sfumato.kernels import summaries_loops
+
+    counts = np.zeros((classes, 2), dtype=np.int32)
+    summaries_loops.count_records(class_of, counts)
+    return counts[:, 0].astype(np.int64), counts[:, 1].copy()
 
 
 def class_order(class_of: Codes, records: Counts, person: Codes) -> RecordOrder:
@@ -184,12 +183,16 @@ def class_order(class_of: Codes, records: Counts, person: Codes) -> RecordOrder:
     keys = np.empty(len(person), dtype=np.int64)
     if len(person) > MANY * len(records):
         by_person = np.empty_like(person)
-        summaries_loops.order_by_person(person, int(person.max()) + 1, by_person)
-        summaries_loops.order_by_class(class_of, person, by_person, starts, keys)
+        place = np.zeros(int(person.max()) + 2, dtype=np.int64)
+        summaries_loops.order_by_person(person, place, by_person)
+        summaries_loops.order_by_class(class_of, person, by_person, starts[:-1].copy(), keys)
         return RecordOrder(keys, starts, True)
 
     def order(begin: int, end: int) -> None:
-        summaries_loops.order_classes(class_of, person, starts, begin, end, keys)
+        place = starts[begin:end].copy()
+        summaries_loops.order_classes(class_of, person, starts, begin, place, keys)
+        for t in begin + np.flatnonzero(records[begin:end] >= summaries_loops.LARGE):
+            keys[starts[t] : starts[t + 1]].sort()
 
     wanted = len(person) * np.arange(1, SCANS) // SCANS
     edges = [0, *np.searchsorted(starts, wanted).tolist(), len(records)]
@@ -203,7 +206,9 @@ def in_order(order: ClassOrder, codes: Codes) -> Codes:
         return codes[order.rows]
     from sfumato.kernels import summaries_loops
 
-    return summaries_loops.take(codes, order.rows)
+    taken = np.empty_like(order.rows)
+    summaries_loops.take(codes, order.rows, taken)
+    return taken
 
 
 def count_persons(order: ClassOrder) -> PersonCounts:

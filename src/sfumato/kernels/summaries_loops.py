@@ -7,57 +7,80 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.kernels.choose import compiled
+from sfumato.kernels.stored import stored
 
 Codes = npt.NDArray[np.int32]
 Counts = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
-FEW = 32
-"""Records of a class up to which they are sorted by insertion."""
+LARGE = 4096
+"""Records of a class from which its keys are left to the caller to sort."""
 
 
-@compiled
-def _sort(keys: Counts) -> None:
-    if len(keys) > FEW:
-        keys.sort()
-        return
-    for i in range(1, len(keys)):
+@stored
+def count_records(class_of: Codes, counts: Codes) -> None:
+    """Fill the number of records and the first row of each class, side by side in memory.
+
+    ``counts``, shape (classes, 2), comes as zeros. From the last row on, each overwrites the row
+    that comes after it.
+    """
+    for row in range(len(class_of) - 1, -1, -1):
+        t = class_of[row]
+        counts[t, 0] += 1
+        counts[t, 1] = row
+
+
+@stored
+def _insert(keys: Counts, begin: int, end: int, gap: int) -> None:
+    """Sort ``keys[begin:end]`` so far that each is at most the one ``gap`` places further."""
+    for i in range(begin + gap, end):
         key = keys[i]
         at = i
-        while at > 0 and keys[at - 1] > key:
-            keys[at] = keys[at - 1]
-            at -= 1
+        while at >= begin + gap and keys[at - gap] > key:
+            keys[at] = keys[at - gap]
+            at -= gap
         keys[at] = key
 
 
-@compiled
+@stored
+def _sort(keys: Counts, begin: int, end: int) -> None:
+    """Shellsort with the gaps of Knuth (TAOCP 3, 5.2.1): by insertion where there are few keys."""
+    gap = 1
+    while 9 * gap < end - begin:
+        gap = 3 * gap + 1
+    while gap > 1:
+        _insert(keys, begin, end, gap)
+        gap //= 3
+    _insert(keys, begin, end, 1)
+
+
+@stored
 def order_classes(
-    class_of: Codes,
-    person: Codes,
-    starts: Counts,
-    begin: int,
-    end: int,
-    keys: Counts,
+    class_of: Codes, person: Codes, starts: Counts, begin: int, place: Counts, keys: Counts
 ) -> None:
-    """Fill ``keys`` for the classes from ``begin`` to before ``end``."""
-    place = starts[begin:end].copy()
+    """Fill ``keys`` for the classes from ``begin`` on; those of large classes are not sorted.
+
+    ``place`` comes with where each of these classes starts, and is used up.
+    """
+    end = begin + len(place)
     for row in range(len(class_of)):
         t = class_of[row]
         if begin <= t < end:
             keys[place[t - begin]] = (np.int64(person[row]) << 32) | row
             place[t - begin] += 1
     for t in range(begin, end):
-        if starts[t + 1] - starts[t] > 1:
-            _sort(keys[starts[t] : starts[t + 1]])
+        if 1 < starts[t + 1] - starts[t] < LARGE:
+            _sort(keys, starts[t], starts[t + 1])
 
 
-@compiled
-def order_by_person(person: Codes, persons: int, rows: Codes) -> None:
-    """Fill ``rows`` with the rows in the order of persons, by a stable counting sort."""
-    place = np.zeros(persons + 1, dtype=np.int64)
+@stored
+def order_by_person(person: Codes, place: Counts, rows: Codes) -> None:
+    """Fill ``rows`` with the rows in the order of persons, by a stable counting sort.
+
+    ``place``, shape (persons + 1,), comes filled with zeros.
+    """
     for i in range(len(person)):
         place[person[i] + 1] += 1
-    for p in range(persons):
+    for p in range(len(place) - 1):
         place[p + 1] += place[p]
     for i in range(len(person)):
         p = person[i]
@@ -65,28 +88,28 @@ def order_by_person(person: Codes, persons: int, rows: Codes) -> None:
         place[p] += 1
 
 
-@compiled
+@stored
 def order_by_class(
-    class_of: Codes, person: Codes, by_person: Codes, starts: Counts, keys: Counts
+    class_of: Codes, person: Codes, by_person: Codes, place: Counts, keys: Counts
 ) -> None:
-    """Fill ``keys`` from the rows in the order of persons, class after class."""
-    place = starts[:-1].copy()
+    """Fill ``keys`` from the rows in the order of persons, class after class.
+
+    ``place`` comes with where each class starts, and is used up.
+    """
     for row in by_person:
         t = class_of[row]
         keys[place[t]] = (np.int64(person[row]) << 32) | row
         place[t] += 1
 
 
-@compiled
-def take(codes: Codes, rows: Codes) -> Codes:
-    """The codes of some rows."""
-    taken = np.empty(len(rows), codes.dtype)
+@stored
+def take(codes: Codes, rows: Codes, taken: Codes) -> None:
+    """Fill ``taken`` with the codes of some rows."""
     for at in range(len(rows)):
         taken[at] = codes[rows[at]]
-    return taken
 
 
-@compiled
+@stored
 def count_persons(rows: Codes, starts: Counts, owners: Codes, out: Counts, most: Codes) -> None:
     """Fill the fields of `PersonCounts`.
 
@@ -116,7 +139,7 @@ def count_persons(rows: Codes, starts: Counts, owners: Codes, out: Counts, most:
         most[0, t], most[1, t] = largest, largest_row
 
 
-@compiled
+@stored
 def _read_class(
     scratch: Counts, distinct: int, valued: int, file: Floats
 ) -> tuple[int, int, int, int, float, float]:
@@ -141,7 +164,7 @@ def _read_class(
     return affiliation, affiliation_row, commonest, second, entropy, distance
 
 
-@compiled
+@stored
 def count_values(
     rows: Codes,
     starts: Counts,

@@ -13,6 +13,13 @@ Floats = npt.NDArray[np.float64]
 NOWHERE = np.iinfo(np.int32).max
 
 
+def count_records(class_of: Codes, classes: int) -> tuple[Counts, Codes]:
+    """Count each class; of its rows, written from the last to the first, the first one stays."""
+    first = np.zeros(classes, dtype=np.int32)
+    first[class_of[::-1]] = np.arange(len(class_of) - 1, -1, -1, dtype=np.int32)
+    return np.bincount(class_of, minlength=classes), first
+
+
 def class_order(class_of: Codes, person: Codes, classes: int) -> Counts:
     """Sort the rows by (class, person, row); the keys of `RecordOrder`."""
     persons = int(person.max()) + 1

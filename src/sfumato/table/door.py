@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -11,11 +12,10 @@ import pyarrow as pa
 
 from sfumato.core.errors import InputError
 from sfumato.core.progress import Progress, silent
-from sfumato.kernels.choose import SORTING, worth_compiling
-from sfumato.kernels.loading import load_compiler
+from sfumato.kernels.choose import worth_compiling
 from sfumato.kernels.threads import in_threads, one_by_one, read_ahead
-from sfumato.schema import Kind, Schema, check_schema
-from sfumato.table.columns import MISSING
+from sfumato.schema import Kind, QuasiIdentifier, Schema, check_schema
+from sfumato.table.columns import MISSING, CodedColumn
 from sfumato.table.encoding.accumulate import Accumulator, RawColumn, at_rows
 from sfumato.table.encoding.arrow_types import check_utf8
 from sfumato.table.encoding.checks import (
@@ -23,7 +23,7 @@ from sfumato.table.encoding.checks import (
     check_persons,
     check_type,
     column_warnings,
-    missing_counts,
+    count_missing,
     person_warnings,
     settled,
     spaces_warning,
@@ -77,19 +77,14 @@ def open_table(
     raws, kept = _read(source, schema, keep_source, progress)
     person, spaces = _persons(raws, schema, source.subject)
     household = _households(raws, schema)
-    quasi_identifiers = []
-    for name, quasi in schema.quasi_identifiers.items():
-        raw = raws.pop(name)
-        spaced = spaces_warning(raw)
-        column = encode_quasi_identifier(raw, quasi, schema.missing, warnings)
-        spaces += [] if column.kind is Kind.NUMERIC else spaced
-        quasi_identifiers.append(column)
-    sensitive = []
-    for name in schema.sensitive:
-        raw = raws.pop(name)
-        spaces += spaces_warning(raw)
-        sensitive.append(encode_sensitive(raw, schema.missing))
-    missing = missing_counts([*quasi_identifiers, *sensitive])
+    encoded = _encoded(raws, schema, len(person))
+    for each in encoded:
+        warnings += each.warnings
+        spaces += each.spaces
+    columns = [each.column for each in encoded]
+    quasi_identifiers = columns[: len(schema.quasi_identifiers)]
+    sensitive = columns[len(schema.quasi_identifiers) :]
+    missing = {each.column.name: each.missing for each in encoded}
     return Table(
         schema=settled(schema, quasi_identifiers),
         person=person,
@@ -196,14 +191,10 @@ def _side_by_side(
         return accumulator.finish()
 
     tasks = [partial(read, name) for name in names]
-    compiling = people and source.rows is not None and worth_compiling(source.rows, SORTING)
-    ready = load_compiler() if compiling else None
     raws = {}
     for name, raw in zip(names, one_by_one(tasks, alone=not large), strict=True):
         raws[name] = raw
         progress("read", len(raws) / len(names))
-    if ready is not None:
-        ready()
     return raws
 
 
@@ -229,10 +220,12 @@ def _persons(
         records = len(next(iter(raws.values())).codes)
         return np.arange(records, dtype=np.int32), []
     raw = raws.pop(schema.person)
-    raw = raw.without(mean_missing(raw.values, schema.missing))
+    plain = raw.has_plain_values(schema.missing)
+    if not plain:
+        raw = raw.without(mean_missing(raw.values, schema.missing))
     nobody = raw.codes == MISSING
     check_persons(raw.name, subject, at_rows(nobody) if nobody.any() else "")
-    return raw.codes, spaces_warning(raw)
+    return raw.codes, [] if plain else spaces_warning(raw)
 
 
 def _households(raws: dict[str, RawColumn], schema: Schema) -> npt.NDArray[np.int32] | None:
@@ -240,4 +233,41 @@ def _households(raws: dict[str, RawColumn], schema: Schema) -> npt.NDArray[np.in
     if schema.household is None:
         return None
     raw = raws.pop(schema.household)
+    if raw.has_plain_values(schema.missing):
+        return raw.codes
     return raw.without(mean_missing(raw.values, schema.missing)).codes
+
+
+@dataclass(frozen=True, eq=False)
+class _Encoded:
+    """A column, and what is to be said about it."""
+
+    column: CodedColumn
+    warnings: list[str]
+    spaces: list[str]
+    missing: int
+
+
+def _encoded(raws: dict[str, RawColumn], schema: Schema, records: int) -> list[_Encoded]:
+    """All other columns of the schema in its order, encoded side by side; uses them up."""
+
+    def quasi_identifier(raw: RawColumn, quasi: QuasiIdentifier) -> _Encoded:
+        warnings: list[str] = []
+        spaces = spaces_warning(raw)
+        column = encode_quasi_identifier(raw, quasi, schema.missing, warnings)
+        spaces = [] if column.kind is Kind.NUMERIC else spaces
+        return _Encoded(column, warnings, spaces, count_missing(column))
+
+    def sensitive(raw: RawColumn) -> _Encoded:
+        spaces = spaces_warning(raw)
+        column = encode_sensitive(raw, schema.missing)
+        return _Encoded(column, [], spaces, count_missing(column))
+
+    tasks = [
+        *(
+            partial(quasi_identifier, raws.pop(name), quasi)
+            for name, quasi in schema.quasi_identifiers.items()
+        ),
+        *(partial(sensitive, raws.pop(name)) for name in schema.sensitive),
+    ]
+    return list(one_by_one(tasks, alone=not worth_compiling(records)))

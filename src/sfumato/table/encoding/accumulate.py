@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -22,11 +24,16 @@ from sfumato.table.encoding.arrow_types import (
 )
 from sfumato.table.encoding.many_values import ManyValues
 from sfumato.table.encoding.near_integers import NearIntegers
+from sfumato.table.encoding.near_texts import SpelledTexts
 
 MERGE_AT = 1 << 20
 """Distinct values of single batches that may wait before they are merged."""
 WIDEST = 1 << 20
 """Most integers from the lowest to the highest of a column for which a table is kept."""
+MANY = 8
+"""So many times fewer values than are worth compiling for are many: a table needs no compiler."""
+SAMPLE = 1 << 12
+"""First values of a column that show whether it holds ids."""
 FEW = 1 << 12
 """Values of a dictionary that are compared one by one with those of the batch before."""
 BLOCK = 1 << 16
@@ -43,13 +50,22 @@ class RawColumn:
         The column's name in the file.
     codes
         One code per record: the index of its value, or `MISSING`.
-    values
+    given
         The distinct values that occur, without null, in order of first appearance.
     """
 
     name: str
     codes: Codes
-    values: pa.Array = field(repr=False)
+    given: pa.Array | SpelledTexts = field(repr=False)
+
+    @cached_property
+    def values(self) -> pa.Array:
+        """The distinct values as an array; ids that count are spelled out when it is asked for."""
+        return self.given.spelled_out() if isinstance(self.given, SpelledTexts) else self.given
+
+    def has_plain_values(self, missing: Sequence[str]) -> bool:
+        """Whether surely no value means missing or has spaces around it; ``False`` says nothing."""
+        return isinstance(self.given, SpelledTexts) and self.given.are_plain(missing)
 
     @property
     def records(self) -> int:
@@ -67,13 +83,16 @@ class RawColumn:
 
     def handed_on(self, lookup: npt.NDArray[np.integer]) -> Codes:
         """As `recoded`, in the place of the codes: the column itself is used up."""
-        writeable = self.codes.flags.writeable
-        return self._recode(lookup, self.codes if writeable else np.empty_like(self.codes))
+        if not self.codes.flags.writeable:
+            return self.recoded(lookup)
+        if np.array_equal(lookup, np.arange(len(lookup))):
+            return self.codes
+        return self._recode(lookup, self.codes)
 
     def _recode(self, lookup: npt.NDArray[np.integer], place: Codes) -> Codes:
         new = np.append(lookup, MISSING).astype(np.int32)
         for start in range(0, len(place), BLOCK):
-            place[start : start + BLOCK] = new[self.codes[start : start + BLOCK]]
+            place[start : start + BLOCK] = new.take(self.codes[start : start + BLOCK])
         return place
 
     def without(self, dropped: npt.NDArray[np.bool_]) -> RawColumn:
@@ -82,7 +101,7 @@ class RawColumn:
             return self
         lookup = np.where(dropped, MISSING, np.cumsum(~dropped) - 1)
         kept = self.values.filter(from_numpy(~dropped))
-        return replace(self, codes=self.recoded(lookup), values=kept)
+        return replace(self, codes=self.recoded(lookup), given=kept)
 
     def occurrences(self, values: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
         """Which records hold one of the marked values."""
@@ -138,9 +157,15 @@ class Accumulator:
         InputError
             If the batch has another type than those before it, or its texts are not UTF-8.
         """
-        if self._many is not None and self._is_kind(array.type):
+        if self._kind is None and self._are_ids(array):
             check_utf8(array, self.name)
-            self._append(self._many.number(array))
+            self._start_many(pa.large_string())
+        if self._many is not None and self._is_kind(array.type):
+            codes = self._many.number_near(array)
+            if codes is None:
+                check_utf8(array, self.name)
+                codes = self._many.number(array)
+            self._append(codes)
             return
         if self._added_near(array):
             return
@@ -161,13 +186,27 @@ class Accumulator:
         self._waiting += len(values)
         if self._has_many(len(values)) and ManyValues.can_be(values.type):
             self._merge()
-            self._many = ManyValues(values.type, max(self._taken, len(self._room)))
-            self._many.number(self._known)
+            self._start_many(values.type).number(self._known)
 
     def _has_many(self, values: int) -> bool:
-        """Whether a batch of so many values shows that the compiled loop pays off from here on."""
+        """Whether a batch of so many values shows that `ManyValues` pays off from here on."""
         records = max(self._taken, len(self._room))
-        return worth_compiling(values) and worth_compiling(records, SORTING)
+        return worth_compiling(MANY * values) and worth_compiling(records, SORTING)
+
+    def _are_ids(self, array: pa.Array) -> bool:
+        """Whether the first of many texts are mostly distinct, so that no dictionary pays off."""
+        few = not self._has_many(len(array)) or pa.types.is_string_view(array.type)
+        if few or not is_text(array.type):
+            return False
+        sample = array.slice(0, SAMPLE)
+        check_utf8(sample, self.name)
+        return 2 * len(pc.unique(sample)) > len(sample)
+
+    def _start_many(self, kind: pa.DataType) -> ManyValues:
+        """Number values of that type one by one from here on."""
+        self._kind = kind
+        self._many = ManyValues(kind, max(self._taken, len(self._room)))
+        return self._many
 
     def _is_kind(self, kind: pa.DataType) -> bool:
         """Whether a batch is of the type of those before it, texts of any width being one."""
@@ -224,7 +263,7 @@ class Accumulator:
         self._codes.clear()
         values = pa.nulls(0) if self._known is None else self._known
         if self._many is not None:
-            values = self._many.values()
+            values = self._many.spelled() or self._many.values()
         if self._near is not None:
             values = self._near.values()
         raw = RawColumn(self.name, codes, values)
@@ -254,7 +293,7 @@ class Accumulator:
             codes, values = self._encoded(array.dictionary)
             self._shared = (array.dictionary, np.append(codes, np.int32(MISSING)), values)
         _, lookup, values = self._shared
-        return lookup[_numpy_codes(array.indices)], values
+        return lookup.take(_numpy_codes(array.indices)), values
 
     def _merge(self) -> None:
         """Give the waiting batches codes into one common list of values."""
@@ -270,7 +309,7 @@ class Accumulator:
             for places, values in self._pending:
                 local = np.append(lookup[start : start + len(values)], np.int32(MISSING))
                 for place in places:
-                    self._codes[place][:] = local[self._codes[place]]
+                    self._codes[place][:] = local.take(self._codes[place])
                 start += len(values)
             self._known = merged.dictionary
         self._pending.clear()
@@ -296,7 +335,7 @@ def _by_first_appearance(raw: RawColumn) -> RawColumn:
     order = np.argsort(first, kind="stable")[: int(np.count_nonzero(first < records))]
     lookup = np.full(size, MISSING, dtype=np.int32)
     lookup[order] = np.arange(len(order), dtype=np.int32)
-    return RawColumn(raw.name, raw.recoded(lookup), raw.values.take(from_numpy(order)))
+    return RawColumn(raw.name, raw.handed_on(lookup), raw.values.take(from_numpy(order)))
 
 
 def _numpy_codes(indices: pa.Array) -> Codes:

@@ -15,6 +15,8 @@ from sfumato.core.errors import InputError
 Flags = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+PRINTABLE = np.frombuffer(b"!~", dtype=np.uint8)
+"""The first and the last letter of ASCII that one sees."""
 
 
 def is_text(kind: pa.DataType) -> bool:
@@ -156,8 +158,21 @@ def one_zero(values: pa.Array) -> pa.Array:
 
 
 def trimmed(texts: pa.Array) -> pa.Array:
-    """The texts without spaces around them."""
-    return pc.utf8_trim_whitespace(texts)
+    """The texts without spaces around them; the same array where surely none has any."""
+    return texts if _have_plain_ends(texts) else pc.utf8_trim_whitespace(texts)
+
+
+def _have_plain_ends(texts: pa.Array) -> bool:
+    """Whether every text starts and ends with a printable letter of ASCII, not a space."""
+    if not len(texts) or texts.null_count:
+        return False
+    offsets, data = texts_of(texts)
+    if (offsets[1:] == offsets[:-1]).any():
+        return False
+    return all(
+        bool((data.take(places) - PRINTABLE[0] <= PRINTABLE[1] - PRINTABLE[0]).all())
+        for places in (offsets[:-1], offsets[1:] - 1)
+    )
 
 
 def matching(texts: pa.Array, pattern: str) -> Flags:

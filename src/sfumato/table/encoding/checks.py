@@ -118,6 +118,8 @@ def have_spaces(values: pa.Array) -> npt.NDArray[np.bool_]:
     if not is_text(values.type):
         return np.zeros(len(values), dtype=np.bool_)
     inner = trimmed(values)
+    if inner is values:
+        return np.zeros(len(values), dtype=np.bool_)
     return flags(pc.and_(pc.not_equal(inner, values), pc.invert(are_equal(inner, ""))))
 
 
@@ -162,9 +164,9 @@ def column_warnings(
     return said
 
 
-def missing_counts(columns: Sequence[CodedColumn]) -> dict[str, int]:
-    """Number of records without a value, by the name of the column."""
-    return {column.name: int(np.count_nonzero(column.codes == MISSING)) for column in columns}
+def count_missing(column: CodedColumn) -> int:
+    """Number of records without a value in a column."""
+    return int(np.count_nonzero(column.codes == MISSING))
 
 
 def _missing_warning(missing: Mapping[str, int], records: int) -> list[str]:

@@ -10,7 +10,7 @@ from sfumato.kernels.interning import Bytes, Interner
 from sfumato.table.columns import Codes
 from sfumato.table.encoding.arrow_types import as_numpy, flags, from_numpy, is_text, texts_of
 from sfumato.table.encoding.near_integers import NearIntegers
-from sfumato.table.encoding.near_texts import NearTexts
+from sfumato.table.encoding.near_texts import NearTexts, SpelledTexts
 
 WIDTH = 8
 """Bytes of an integer."""
@@ -46,6 +46,12 @@ class ManyValues:
         """Whether values of the type are texts or integers."""
         return is_text(kind) or bool(pa.types.is_integer(kind))
 
+    def number_near(self, values: pa.Array) -> Codes | None:
+        """As `number`, of texts that need no check that they are UTF-8; ``None`` for others."""
+        if self._near is None or pa.types.is_string_view(values.type):
+            return None
+        return self._near.number(values)
+
     def number(self, values: pa.Array) -> Codes:
         """The number of each value, by first appearance; -1 where it is null."""
         if pa.types.is_string_view(values.type):
@@ -54,7 +60,8 @@ class ManyValues:
             codes = self._near.number(values)
             if codes is not None:
                 return codes
-            known, self._near = self._near.values(), None
+            known = self.values()
+            self._near = None
             self.number(known)
         missing = np.zeros(len(values), dtype=np.bool_)
         if values.null_count:
@@ -62,8 +69,14 @@ class ManyValues:
         offsets, data = texts_of(values) if is_text(values.type) else _integers(values)
         return self._interner.number(offsets, data, missing)
 
+    def spelled(self) -> SpelledTexts | None:
+        """The values by their numbers, where they are one prefix and a number each."""
+        return self._near.texts() if isinstance(self._near, NearTexts) else None
+
     def values(self) -> pa.Array:
         """The values by their numbers; texts as large ones."""
+        if isinstance(self._near, NearTexts):
+            return self._near.texts().spelled_out()
         if self._near is not None:
             return self._near.values()
         offsets, data = self._interner.strings()

@@ -63,14 +63,19 @@ class NearIntegers:
         storage = pa.int32() if pa.types.is_date32(self._kind) else self._kind
         return from_numpy(found.astype(storage.to_pandas_dtype())).view(self._kind)
 
+    def parts(self) -> list[Ints]:
+        """The values by their numbers, as 64-bit integers in several parts."""
+        return [*self._found]
+
     def _codes(self, integers: npt.NDArray[np.integer]) -> Codes:
         places = integers.astype(np.int64)
         places -= self._base
         codes = self._table.take(places)
-        unknown = codes < 0
-        if unknown.any():
-            self._add(places[unknown])
-            codes = self._table.take(places)
+        unknown = np.flatnonzero(codes < 0)
+        if len(unknown):
+            new = places.take(unknown)
+            self._add(new)
+            codes[unknown] = self._table.take(new)
         return codes
 
     def _reach(self, lowest: int, highest: int) -> bool:
