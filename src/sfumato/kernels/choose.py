@@ -15,6 +15,8 @@ _Function = TypeVar("_Function", bound=Callable[..., object])
 
 SORTING = 4
 """So many times the records run twins that sort a few times, which takes less than the start."""
+ONCE = 40
+"""So many times the records run twins that sort or count once."""
 
 
 def worth_compiling(records: int, patience: int = 1) -> bool:

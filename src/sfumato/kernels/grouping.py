@@ -9,14 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.kernels import grouping_twin
-from sfumato.kernels.choose import worth_compiling
+from sfumato.kernels.choose import ONCE, worth_compiling
 from sfumato.kernels.threads import in_threads
 
 Keys = npt.NDArray[np.int64]
 DIRECT_SPACE = 1 << 16
 """Key spaces up to this size are looked up in a table with a place for every key."""
-ONE_SORT = 40
-"""So many times the usual number of records are sorted sooner than machine code is loaded."""
 PART_BITS = 7
 """Keys are divided into so many parts (as a power of 2) that the table of one fits a cache."""
 CHUNKS = 8
@@ -48,7 +46,7 @@ def number_by_first_appearance(
     tuple
         The number of each record's key, shape (records,), and how many distinct keys there are.
     """
-    if not worth_compiling(len(keys), ONE_SORT):
+    if not worth_compiling(len(keys), ONCE):
         return grouping_twin.number_by_first_appearance(keys if spent else keys.copy(), space)
     from sfumato.kernels import grouping_loops
 

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.kernels import summaries_twin
-from sfumato.kernels.choose import SORTING, worth_compiling
+from sfumato.kernels.choose import ONCE, SORTING, worth_compiling
 from sfumato.kernels.threads import in_threads
 
 Codes = npt.NDArray[np.int32]
@@ -147,7 +147,7 @@ def count_records(class_of: Codes, classes: int) -> tuple[Counts, Codes]:
     classes
         Number of classes. The first row of one without a record means nothing.
     """
-    if not worth_compiling(len(class_of), SORTING):
+    if not worth_compiling(len(class_of), ONCE):
         return summaries_twin.count_records(class_of, classes)
     from sfumato.kernels import summaries_loops
 
