@@ -15,7 +15,7 @@ from sfumato.schema import dump_schema
 
 RECORDS = (400_000, 4_000_000, 10_000_000)
 COLD = 1_000
-REPEATS = 3
+REPEATS = 5
 GROUP_BY = """
 import sys, duckdb
 path, keys = sys.argv[1:]

@@ -53,14 +53,12 @@ def copies(numbers) -> int:
     return len(numbers.copy())
 
 
-def run(folder: Path, kept: Path | None) -> bool:
+def run(folder: Path, kept: Path) -> bool:
     """Whether the compiler was loaded."""
-    environment = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
-    environment |= {} if kept is None else {"NUMBA_CACHE_DIR": str(kept)}
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM],
         cwd=folder,
-        env=environment,
+        env={**os.environ, "NUMBA_CACHE_DIR": str(kept)},
         capture_output=True,
         text=True,
         check=False,
@@ -111,3 +109,17 @@ def test_each_type_has_its_own() -> None:
         doubled(numbers)
         assert numbers.tolist() == [2, 6]
         assert numbers.dtype == kind
+
+
+def test_the_interpreter_runs_them_where_numba_is_told_not_to_compile(tmp_path: Path) -> None:
+    (tmp_path / "loops.py").write_text(LOOPS, encoding="utf-8")
+    program = "import sys; from loops import _times; print(_times(3, 0.5), 'numba' in sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == ["1.5", "False"]

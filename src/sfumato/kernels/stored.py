@@ -27,8 +27,11 @@ def stored(function: _Function) -> _Function:
     Where the machine code is on disk already, numba is not loaded, unless an array is in another
     order than C's. A stored loop takes arrays and numbers, gives nothing or an integer, makes no
     arrays (its caller passes room for them), and divides by zero as NumPy does. Stored loops that
-    others call may take and give what numba knows.
+    others call may take and give what numba knows. Numba's own switch, NUMBA_DISABLE_JIT, leaves
+    all of them to the interpreter.
     """
+    if os.environ.get("NUMBA_DISABLE_JIT", "0") not in {"", "0"}:
+        return function
     return cast(_Function, wraps(function)(_Stored(function)))
 
 
