@@ -26,14 +26,16 @@ INTERRUPTED = "Interrupted; nothing was left half written.\n"
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A file of 300,000 records and its schema."""
+    """A file of 300,000 records that takes a while to write, and its schema."""
     folder = tmp_path_factory.mktemp("large")
     rng, records = np.random.default_rng(1), 300_000
     limits = {"patient": 100_000, "age": 100, "income": 10**6, "zip": 10**5, "icd9": 900}
-    table = pa.table({name: rng.integers(0, top, records) for name, top in limits.items()})
+    columns = {name: pa.array(rng.integers(0, top, records)) for name, top in limits.items()}
+    table = pa.table({**columns, "note": pa.repeat("x" * 200, records)})
     csv.write_csv(table, folder / "visits.csv")
     quasi = 'age = "numeric"\nincome = "numeric"\nzip = "numeric"\n'
-    text = f'person = "patient"\nsensitive = ["icd9"]\n[quasi_identifiers]\n{quasi}'
+    roles = 'person = "patient"\nsensitive = ["icd9"]\ninsensitive = ["note"]\n'
+    text = f"{roles}[quasi_identifiers]\n{quasi}"
     (folder / "schema.toml").write_text(text, encoding="utf-8")
     return folder
 
