@@ -53,12 +53,12 @@ def copies(numbers) -> int:
     return len(numbers.copy())
 
 
-def run(folder: Path, kept: Path) -> bool:
+def run(folder: Path, kept: Path, place: str = "NUMBA_CACHE_DIR") -> bool:
     """Whether the compiler was loaded."""
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM],
         cwd=folder,
-        env={**os.environ, "NUMBA_CACHE_DIR": str(kept)},
+        env={**os.environ, "NUMBA_CACHE_DIR": "", place: str(kept)},
         capture_output=True,
         text=True,
         check=False,
@@ -90,6 +90,14 @@ def test_without_a_place_to_keep_it(tmp_path: Path) -> None:
     for _ in range(2):
         assert run(tmp_path, tmp_path / "kept")
     assert (tmp_path / "kept").read_text(encoding="utf-8") == "a file, no folder"
+
+
+def test_it_is_kept_for_the_user_where_the_package_may_not_be_written(tmp_path: Path) -> None:
+    (tmp_path / "loops.py").write_text(LOOPS, encoding="utf-8")
+    (tmp_path / "__pycache__").write_text("a file, no folder", encoding="utf-8")
+    assert run(tmp_path, tmp_path / "cache", "XDG_CACHE_HOME")
+    assert len(list((tmp_path / "cache" / "sfumato").iterdir())) == 2
+    assert not run(tmp_path, tmp_path / "cache", "XDG_CACHE_HOME")
 
 
 def test_arrays_in_another_order() -> None:

@@ -58,10 +58,6 @@ class Program(TyperGroup):
         """The names of the commands, for which none is imported."""
         return list(_HOMES)
 
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command of a name, if there is one."""
-        return _command(cmd_name) if cmd_name in _HOMES else None
-
 
 @cache
 def _command(name: str) -> Any:
