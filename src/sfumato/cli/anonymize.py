@@ -53,7 +53,13 @@ from sfumato.cli.options.requested import (
     SiteRules,
     is_requested,
 )
-from sfumato.cli.options.suppression import CapRecords, CoarsenCounts, Suppress
+from sfumato.cli.options.suppression import (
+    CapRecords,
+    CoarsenCounts,
+    Suppress,
+    Unclassified,
+    UnclassifiedWord,
+)
 from sfumato.cli.output import print_json, progress_bar, say, warn
 from sfumato.cli.parameters import (
     DataOrUri,
@@ -109,6 +115,7 @@ def anonymize(
     cap_records: CapRecords = None,
     coarsen_counts: CoarsenCounts = None,
     suppress: Suppress = 0.0,
+    unclassified: Unclassified = UnclassifiedWord.REFUSE,
     keep_order: KeepOrder = False,
     pseudonym_key: PseudonymKey = None,
     seed: Seed = None,
@@ -197,6 +204,7 @@ def anonymize(
             "coarsen_counts": coarsen_counts,
             "suppress": suppress,
             "threshold": threshold,
+            "unclassified": unclassified,
             "seed": seed,
         }
     with progress_bar() as progress:

@@ -11,8 +11,10 @@ from sfumato.pipeline.kept.leftovers import remove_leftovers
 from sfumato.pipeline.kept.lock import run_lock
 from sfumato.pipeline.kept.record import read_record
 from sfumato.pipeline.make_stage import make_stage
+from sfumato.pipeline.stages.link import check_classified
 from sfumato.pipeline.stages.order import check_stage, stages_of
 from sfumato.pipeline.stages.place import Place
+from sfumato.pipeline.stages.release import NAME as RELEASE
 from sfumato.pipeline.stages.stage import Stage
 from sfumato.pipeline.status import StageState, State, Status, after_a_gap
 
@@ -51,8 +53,9 @@ def run(
     Raises
     ------
     InputError
-        If another run is under way, there is no stage of a name, a stage refuses its input, or
-        a file that is read was changed meanwhile.
+        If another run is under way, there is no stage of a name, nobody has said what a column
+        is that would be released, a stage refuses its input, or a file that is read was changed
+        meanwhile.
     ConstraintsNotMetError
         If no release can keep what was promised.
     """
@@ -60,11 +63,19 @@ def run(
         check_stage(place, until, "option --until")
     for name in force:
         check_stage(place, name, "option --force")
+    if until is None or _is_released(place, until):
+        check_classified(place)
     with run_lock(place.stages):
         for stage in stages_of(place):
             remove_leftovers(place.of_stage(stage.name))
         remove_leftovers(place.at(place.project.review.folder))
         return Status(place, tuple(_states(place, until, force, working, tell)))
+
+
+def _is_released(place: Place, until: str) -> bool:
+    """Whether a run until that stage makes the release."""
+    names = [stage.name for stage in stages_of(place)]
+    return names.index(until) >= names.index(RELEASE)
 
 
 def _states(

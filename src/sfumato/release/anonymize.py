@@ -6,6 +6,7 @@ import os
 import secrets
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +28,7 @@ from sfumato.release.result import Release
 from sfumato.risk.presence import open_register
 from sfumato.risk.ranks import ranks_of
 from sfumato.schema import Schema, check_schema
-from sfumato.table.door import open_table
+from sfumato.table.classification import check_person, classified, open_classified
 from sfumato.table.table import Table
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ def anonymize(  # noqa: PLR0913
     register: Any = None,
     population: int | None = None,
     threshold: float = 0.2,
+    unclassified: str = "refuse",
     seed: int | None = None,
     pseudonym_key: bytes | None = None,
     delimiter: str | None = None,
@@ -103,6 +105,9 @@ def anonymize(  # noqa: PLR0913
         The number of its persons N, where there is no register: marketer risk is then estimated.
     threshold
         Risk above which a record counts as at risk, in (0, 1].
+    unclassified
+        What becomes of columns that the schema does not name: ``"refuse"`` stops the release,
+        ``"drop"`` leaves them out.
     seed
         Seed of every random choice; drawn when not given, and written to the manifest.
     pseudonym_key
@@ -119,7 +124,8 @@ def anonymize(  # noqa: PLR0913
     Raises
     ------
     InputError
-        If the data does not fit the schema, or a parameter is out of range.
+        If the data does not fit the schema, somebody has yet to say what a column is or which one
+        names the person, or a parameter is out of range.
     ConstraintsNotMetError
         If even all records in one class break a constraint; it says what would help.
     """
@@ -133,6 +139,7 @@ def anonymize(  # noqa: PLR0913
         coarsen_counts=coarsen_counts,  # type: ignore[arg-type]
         suppress=suppress,
         threshold=threshold,
+        unclassified=unclassified,  # type: ignore[arg-type]
     )
     _check_constraints(schema, constraints)
     check_population(constraints, options, register=register is not None, population=population)
@@ -152,7 +159,9 @@ def anonymize(  # noqa: PLR0913
     if where is Engine.SPARK:
         refuse_before_work(manifest, register)
         return _on_spark(data, schema, manifest, pseudonym_key, delimiter, progress)
-    table = open_table(data, schema, delimiter=delimiter, progress=progress)
+    table = open_classified(
+        data, schema, options.unclassified, delimiter=delimiter, progress=progress
+    )
     _check_table(table, manifest)
     manifest = replace(manifest, input_sha256=_sha256(data))
     everybody = None
@@ -173,9 +182,16 @@ def _on_spark(
     """Encode the file on the cluster, release it there, and leave nothing else behind."""
     from sfumato.engines.spark.checkpoint import released
     from sfumato.engines.spark.encode import open_on_spark
+    from sfumato.engines.spark.read import open_on_cluster, person_candidates_on_spark
     from sfumato.release.on_spark.make import make_release_on_spark
 
-    table = open_on_spark(data, schema, delimiter=delimiter, keep_source=True, progress=progress)
+    source = open_on_cluster(data, delimiter=delimiter)
+    candidates = partial(person_candidates_on_spark, source)
+    left_out = manifest.options.unclassified
+    given = classified(source.subject, source.names, schema, left_out, candidates)
+    if schema.person is None:
+        check_person(schema, candidates, source.names)
+    table = open_on_spark(source, given, keep_source=True, progress=progress)
     with released(table.frame):
         _check_table(table, manifest)
         manifest = replace(manifest, input_sha256=_sha256(data))

@@ -41,7 +41,7 @@ def assemble(
     """
     columns: dict[str, pa.Array | pa.ChunkedArray] = {}
     for name in table.columns:
-        if name in (*table.schema.direct_identifiers, table.schema.household):
+        if name in table.schema.withheld():
             continue
         if name in released:
             for column in released[name]:

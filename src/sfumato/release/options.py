@@ -11,6 +11,7 @@ from sfumato.release.coarsen_counts import Coarsening
 from sfumato.release.constraints.checks import count, share
 from sfumato.release.released import Form
 from sfumato.release.splits import Split
+from sfumato.table.classification import Unclassified
 
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
@@ -61,6 +62,8 @@ class Options:
         constraints otherwise, and then those whose suppression gains most for the others.
     threshold
         Risk above which a record counts as at risk.
+    unclassified
+        What becomes of columns that the schema does not name.
 
     Raises
     ------
@@ -77,11 +80,14 @@ class Options:
     coarsen_counts: Coarsening | None = None
     suppress: float = 0.0
     threshold: float = 0.2
+    unclassified: Unclassified = Unclassified.REFUSE
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "split", _choice("split", Split, self.split))
         object.__setattr__(self, "recoding", _choice("recoding", Recoding, self.recoding))
         object.__setattr__(self, "values", _choice("values", Form, self.values))
+        left_out = _choice("unclassified", Unclassified, self.unclassified)
+        object.__setattr__(self, "unclassified", left_out)
         cut = self._usual_cut() if self.cut is None else _choice("cut", Cut, self.cut)
         object.__setattr__(self, "cut", cut)
         if self.coarsen_counts is not None:

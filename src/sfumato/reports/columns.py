@@ -14,7 +14,6 @@ _SPREAD = {
     Kind.CATEGORICAL: "its value where the whole class has it, else “*”",
 }
 _ANCESTOR = "the lowest label of the hierarchy that covers its class"
-_UNNAMED = "insensitive (not named in the schema)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +42,7 @@ def columns_of(release: Release) -> list[Column]:
     """Every column of the original with its role and treatment, in the order of roles."""
     schema = release.schema
     lines = [
-        Column(name, role, "", _done(release, role))
+        Column(name, role, "", "removed" if name in schema.withheld() else _done(release, role))
         for role, names in schema.roles().items()
         if role != "quasi-identifier"
         for name in names
@@ -57,14 +56,8 @@ def columns_of(release: Release) -> list[Column]:
         )
         for name, each in schema.quasi_identifiers.items()
     ]
-    made = {f"{name}{end}" for name in schema.quasi_identifiers for end in ("", "_low", "_high")}
-    unnamed = [
-        Column(name, _UNNAMED, "", "unchanged")
-        for name in release.columns
-        if name not in schema.columns() and name not in made
-    ]
     people = 0 if schema.person is None else 1
-    return [*lines[:people], *quasi, *lines[people:], *unnamed]
+    return [*lines[:people], *quasi, *lines[people:]]
 
 
 def _weight(quasi: QuasiIdentifier) -> str:
@@ -80,7 +73,7 @@ def _done(release: Release, role: str) -> str:
     if role == "person":
         how = "keyed" if release.manifest.keyed else "fresh random"
         return f"pseudonymised: replaced by {how} pseudonyms"
-    return "removed" if role == "direct identifier" else "unchanged"
+    return "unchanged"
 
 
 def _generalised(release: Release, name: str, quasi: QuasiIdentifier) -> str:

@@ -101,6 +101,8 @@ def register_schema(schema: Schema, names: Sequence[str]) -> Schema:
             "sensitive": (),
             "direct_identifiers": (),
             "insensitive": (),
+            "undecided": {},
+            "accepted": {},
         }
     )
 

@@ -17,6 +17,7 @@ from pydantic import (
     StrictFloat,
     StrictInt,
     StrictStr,
+    StringConstraints,
     Tag,
     ValidationError,
     model_validator,
@@ -188,12 +189,14 @@ def _named(value: Any) -> Any:
 
 
 Names = Annotated[tuple[str, ...], BeforeValidator(_several)]
+Said = dict[str, Annotated[StrictStr, StringConstraints(strip_whitespace=True, min_length=1)]]
+"""A sentence for each of some columns."""
 
 
 class Schema(_Frozen):
     """What each column of a file is.
 
-    Columns that are not named are insensitive: they are released unchanged.
+    A release refuses a file with a column that is not named: nobody has said that it may go out.
 
     Parameters
     ----------
@@ -212,6 +215,11 @@ class Schema(_Frozen):
         Columns that name a person; never released.
     insensitive
         Columns that are released unchanged; naming them states that somebody thought about it.
+    undecided
+        Columns that nobody has decided about, each with the question to answer; they stop every
+        release.
+    accepted
+        Columns that a measure warns of, each with the reason why its role is right all the same.
     missing
         Texts that mean a missing value, beside the empty cell.
 
@@ -235,6 +243,8 @@ class Schema(_Frozen):
     sensitive: Names = ()
     direct_identifiers: Names = ()
     insensitive: Names = ()
+    undecided: Said = Field(default_factory=dict)
+    accepted: Said = Field(default_factory=dict)
     missing: Names = ()
 
     def __init__(self, /, **fields: Any) -> None:
@@ -267,7 +277,15 @@ class Schema(_Frozen):
             "sensitive": self.sensitive,
             "direct identifier": self.direct_identifiers,
             "insensitive": self.insensitive,
+            "undecided": tuple(self.undecided),
         }
+
+    def withheld(self) -> frozenset[str]:
+        """The columns that no release hands out in any form."""
+        roles = self.roles()
+        return frozenset(
+            name for role in ("direct identifier", "household", "undecided") for name in roles[role]
+        )
 
     def columns(self) -> tuple[str, ...]:
         """All named columns, in the order of their roles."""
@@ -279,6 +297,7 @@ _SAID = {
     "extra_forbidden": "is no known field",
     "missing": "is missing",
     "model_type": "must be a table",
+    "string_too_short": "must say something",
     "string_type": "must be text",
     "tuple_type": "must be a list",
 }

@@ -85,6 +85,7 @@ def dump_schema(schema: Schema, notes: dict[str, str] | None = None) -> str:
     document = tomlkit.document()
     fields = schema_to_dict(schema)
     quasi_identifiers = fields.pop("quasi_identifiers")
+    tables = {name: fields.pop(name) for name in ("undecided", "accepted") if name in fields}
     for name, value in fields.items():
         columns = value if isinstance(value, list) else [value]
         for column in columns:
@@ -100,4 +101,6 @@ def dump_schema(schema: Schema, notes: dict[str, str] | None = None) -> str:
         document.setdefault("quasi_identifiers", tomlkit.table(is_super_table=True)).add(
             name, table
         )
+    for name, said in tables.items():  # behind the rest, which would else be read as theirs
+        document.add(name, said)
     return tomlkit.dumps(document)

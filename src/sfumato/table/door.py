@@ -95,7 +95,7 @@ def open_table(
         warnings=(
             *warnings,
             *spaces,
-            *column_warnings(quasi_identifiers, sensitive, missing, len(person)),
+            *column_warnings(quasi_identifiers, sensitive, missing, len(person), schema.accepted),
             *person_warnings(1 + int(person.any()), len(person), named=schema.person is not None),
         ),
         household=household,
@@ -126,7 +126,7 @@ def _opened_before(table: Table, schema: Schema, keep_source: bool) -> Table:
 
 def handed_on(names: Sequence[str], schema: Schema) -> list[str]:
     """The columns that a release renames or leaves unchanged, in the file's order."""
-    left_out = {*schema.direct_identifiers, *schema.quasi_identifiers, schema.household}
+    left_out = schema.withheld() | set(schema.quasi_identifiers)
     return [name for name in names if name not in left_out]
 
 

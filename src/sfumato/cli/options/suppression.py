@@ -1,4 +1,4 @@
-"""Options that leave records or persons out, or make their numbers coarser."""
+"""Options that leave columns, records or persons out, or make their numbers coarser."""
 
 from __future__ import annotations
 
@@ -17,6 +17,21 @@ class CoarsenWord(StrEnum):
     SPLIT = "split"
 
 
+class UnclassifiedWord(StrEnum):
+    """Words of ``--unclassified``; see `sfumato.table.classification.Unclassified`."""
+
+    REFUSE = "refuse"
+    DROP = "drop"
+
+
+Unclassified = Annotated[
+    UnclassifiedWord,
+    typer.Option(
+        help="What becomes of columns that the schema does not name: they stop the release, or are "
+        "left out.",
+        rich_help_panel=MAKING,
+    ),
+]
 CapRecords = Annotated[
     int | None,
     typer.Option(

@@ -9,6 +9,7 @@ import typer
 
 from sfumato.cli.options.presets import Presets, ThresholdsFile, chosen_presets
 from sfumato.cli.options.recoding import Values, ValuesWord
+from sfumato.cli.options.suppression import Unclassified, UnclassifiedWord
 from sfumato.cli.output import NOT_MET, check_apart, print_json, progress_bar, say, warn
 from sfumato.cli.parameters import Data, Delimiter, Json, Report, SchemaFile, Seed
 from sfumato.cli.population import Population, Register
@@ -45,6 +46,7 @@ def tune(
     cap_records: CapRecords = True,
     full_domain: FullDomain = True,
     values: Values = ValuesWord.RANGE,
+    unclassified: Unclassified = UnclassifiedWord.REFUSE,
     write_schema_to: WriteSchema = None,
     output: CommandOutput = Path("release.csv"),
     report: Report = None,
@@ -91,6 +93,7 @@ def tune(
                 columns=write_schema_to is not None,
                 values=values.value,
                 threshold=at_risk,
+                unclassified=unclassified.value,
                 seed=seed,
                 delimiter=delimiter,
                 progress=progress,

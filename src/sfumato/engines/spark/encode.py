@@ -124,7 +124,7 @@ def open_on_spark(
     warnings += [spaces_said(schema.person or "", spaced, records)] if spaced else []
     warnings += columns.spaces
     warnings += column_warnings(
-        columns.quasi_identifiers, columns.sensitive, columns.missing, records
+        columns.quasi_identifiers, columns.sensitive, columns.missing, records, schema.accepted
     )
     warnings += person_warnings(persons, records, named=schema.person is not None)
     return SparkTable(

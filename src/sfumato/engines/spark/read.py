@@ -6,8 +6,8 @@ import csv
 import io
 import os
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,13 @@ from sfumato.engines.spark.session import (
     use_this_python,
 )
 from sfumato.table.encoding.counted import counted_records
+from sfumato.table.guessing.person import (
+    LOOKED_AT,
+    MOST_RECORDS,
+    PersonCandidate,
+    likeliest_first,
+    person_candidates,
+)
 from sfumato.table.sources.batches import check_names
 from sfumato.table.sources.csv_delimiter import RECORDS, check_delimiter, find_delimiter
 from sfumato.table.sources.csv_file import HEAD_BYTES
@@ -319,3 +326,30 @@ def _counted_lines(session: SparkSession, place: str) -> Any:
         *(functions.sum(name).alias(name) for name in names),
         functions.count_distinct("first").alias("headers"),
     ).head()
+
+
+def person_candidates_on_spark(source: SparkSource, among: Iterable[str]) -> list[PersonCandidate]:
+    """As `person_candidates`, from records on a cluster: two jobs for each column that may be one.
+
+    Parameters
+    ----------
+    source
+        The records.
+    among
+        Names of the columns to ask this of.
+    """
+    functions: Any = needed("pyspark.sql.functions", extra="spark", by="engine spark")
+    found = []
+    for name in among:
+        column = functions.col(plain(source.names.index(name)))
+        counted = source.frame.agg(functions.count(column), functions.count_distinct(column))
+        records, values = counted.collect()[0]
+        parts = -(-records // LOOKED_AT)
+        if not values < records <= MOST_RECORDS * values:
+            continue
+        chosen = functions.pmod(functions.xxhash64(column), functions.lit(parts)) == 0
+        looked_at = source.frame.where(chosen & column.isNotNull()).toArrow()
+        renamed = looked_at.select([plain(place) for place in range(len(source.names))])
+        own = person_candidates(renamed.rename_columns(list(source.names)), [name])
+        found += [replace(each, values=values, records=records) for each in own]
+    return likeliest_first(found)

@@ -137,6 +137,9 @@ def _given(
     def there(names: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(named[sql_name(name)] for name in names if sql_name(name) in named)
 
+    def said(sentences: Mapping[str, str]) -> dict[str, str]:
+        return {named[sql_name(n)]: why for n, why in sentences.items() if sql_name(n) in named}
+
     quasi = {
         named[sql_name(name)]: how
         for name, how in schema.quasi_identifiers.items()
@@ -152,5 +155,7 @@ def _given(
         sensitive=there(schema.sensitive),
         direct_identifiers=there(schema.direct_identifiers),
         insensitive=(*left, *(n for n in there(schema.insensitive) if n not in quasi)),
+        undecided={n: why for n, why in said(schema.undecided).items() if n not in quasi},
+        accepted=said(schema.accepted),
         missing=schema.missing,
     )

@@ -16,6 +16,7 @@ from sfumato.release.splits import Split
 from sfumato.risk.population.names import AUTO, check_estimator
 from sfumato.risk.thresholds.hold import check_numbers
 from sfumato.risk.thresholds.load import thresholds
+from sfumato.table.classification import Unclassified
 
 PROMISES = (
     "g_balance",
@@ -38,6 +39,7 @@ MAKING = (
     "coarsen_counts",
     "suppress",
     "threshold",
+    "unclassified",
 )
 """Keys of ``[release]`` that say how a release is made, by the names of `sfumato.anonymize`."""
 Persons = Annotated[int, Field(ge=1)]
@@ -103,6 +105,8 @@ class Release(Frozen):
         Thresholds that the release meets too: names of presets, and a file of one's own.
     cut, split, recoding, values, keep_order, cap_records, coarsen_counts, suppress, threshold
         As in ``sfumato anonymize``.
+    unclassified
+        What becomes of columns that the schema does not name, as in ``sfumato anonymize``.
     register_file, population
         The population: all its persons as a file, or their number.
     pseudonym_key
@@ -131,6 +135,7 @@ class Release(Frozen):
     coarsen_counts: Coarsening | None = None
     suppress: float = 0.0
     threshold: float = 0.2
+    unclassified: Unclassified = Unclassified.REFUSE
     register_file: Annotated[Path | None, Field(alias="register")] = None
     population: Persons | None = None
     pseudonym_key: Path | None = None

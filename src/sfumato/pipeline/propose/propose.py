@@ -17,7 +17,7 @@ from sfumato.linkage.spec.model import Mode
 from sfumato.linkage.suggest.suggest import Suggestion, suggest
 from sfumato.pipeline.project.dump import dump_project
 from sfumato.pipeline.project.linking import Reviewers
-from sfumato.pipeline.project.load import parse_project, problems_in
+from sfumato.pipeline.project.load import PROJECT_FILE, parse_project, problems_in
 from sfumato.pipeline.project.model import Project
 from sfumato.pipeline.project.sources import SEED_BITS
 from sfumato.pipeline.propose.columns import (
@@ -29,6 +29,8 @@ from sfumato.pipeline.propose.columns import (
 )
 from sfumato.pipeline.propose.said import said_of
 from sfumato.pipeline.propose.wanted import Wanted
+from sfumato.pipeline.stages.link import check_classified
+from sfumato.pipeline.stages.place import Place
 from sfumato.schema import Schema, load_schema
 from sfumato.table.guessing.guess import Guess
 from sfumato.table.sources.open_source import open_source
@@ -71,8 +73,8 @@ def propose(wanted: Wanted) -> Proposal:
     Raises
     ------
     InputError
-        If a table cannot be read, nothing can be proposed for it, or something that is asked
-        breaks a rule.
+        If a table cannot be read, nothing can be proposed for it, something that is asked
+        breaks a rule, or the schema that is given leaves a column open.
     """
     if not wanted.sources:
         raise InputError("the project", "must have at least one table", found="none")
@@ -93,6 +95,8 @@ def propose(wanted: Wanted) -> Proposal:
     project = _project(wanted, columns, made)
     notes = said_of(project, guess.notes, {} if made is None else made.notes)
     parse_project(dump_project(project, notes))
+    if wanted.schema is not None:
+        check_classified(Place(project, wanted.folder / PROJECT_FILE))
     return Proposal(project, notes)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +14,21 @@ from sfumato.linkage.earlier import read_earlier
 from sfumato.linkage.files import ANSWERS, MANIFEST, MODEL, PERSONS, SPEC
 from sfumato.linkage.link import link
 from sfumato.linkage.pairs.review import most_doubtful_first
+from sfumato.linkage.sources.halves import numbers_a_person
+from sfumato.linkage.spec.columns import sql_name
 from sfumato.linkage.spec.model import MAX_PAIRS, LinkSpec, Mode, WantedRates
+from sfumato.linkage.spec.settings import columns_of_settings
 from sfumato.linkage.spec.toml import link_spec_to_dict, load_link_spec
 from sfumato.linkage.suggest.suggest import Suggestion, suggest
 from sfumato.pipeline.project.frozen import InFile
 from sfumato.pipeline.project.linking import Link
+from sfumato.pipeline.stages.assess import data_of
 from sfumato.pipeline.stages.place import Place
 from sfumato.pipeline.stages.reported import form_of, lacking, write_report
 from sfumato.pipeline.stages.schemas import given_schema, plain_schema, schema_to_link
 from sfumato.pipeline.stages.stage import Made, Stage
+from sfumato.table.classification import classified
+from sfumato.table.guessing.person import person_candidates_of
 from sfumato.table.sources.open_source import open_source
 
 LINK = "link"
@@ -125,6 +132,44 @@ def _ids(place: Place) -> dict[str, str]:
     return {
         name: source.id for name, source in place.project.sources.items() if source.id is not None
     }
+
+
+def check_classified(place: Place) -> None:
+    """Refuse, before any work, a project with a column that its release would refuse.
+
+    Parameters
+    ----------
+    place
+        The project.
+
+    Raises
+    ------
+    InputError
+        If nobody has said what a column of a source is, or a file cannot be read.
+    """
+    schema, unclassified = given_schema(place), place.project.release.unclassified
+    if schema is None:
+        return
+    if not place.project.is_linked:
+        path, delimiter = data_of(place)
+        alone = open_source(path, delimiter=delimiter)
+        candidates = partial(person_candidates_of, alone)
+        classified(alone.subject, alone.names, schema, unclassified, candidates)
+        return
+    spec = _given(place, place.project.link or Link())
+    if spec is None:
+        return  # What will be compared, and is not in the linked file then, is not known yet.
+    compared = spec.columns if spec.splink is None else columns_of_settings(spec.splink)
+    for name, source in place.project.sources.items():
+        headers = (*spec.rename.get(name, {}).values(), spec.id or "", source.id or "")
+        known = {sql_name(each) for each in (*schema.columns(), *compared, *headers)}
+        tables = [open_source(place.at(source.file), delimiter=source.delimiter)]
+        if source.attach is not None:
+            tables.append(open_source(place.at(source.attach)))
+        for table in tables:
+            unnamed = [name for name in table.names if sql_name(name) not in known]
+            names = [name for name in unnamed if not numbers_a_person(name)]
+            classified(table.subject, names, schema, unclassified, lambda _names: ())
 
 
 def _settings(place: Place) -> dict[str, Any]:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
-
-import pyarrow.parquet as pq
 
 from sfumato.core.atomic import write_text
 from sfumato.core.errors import InputError
@@ -89,18 +86,8 @@ def collected(place: Place) -> dict[str, Any]:
         "project": place.project.about.name,
         "context": {name: about[name] for name in CONTEXT if name in about},
         "reasons": about["reasons"],
-        "columns": _columns(place),
         "stages": {name: each.to_json() for name, each in results.items()},
     }
-
-
-def _columns(place: Place) -> list[str]:
-    """Columns of the released file."""
-    file = place.of_stage(release.NAME) / release.release_files(place)[0]
-    if file.suffix == ".parquet":
-        return list(pq.read_schema(file).names)
-    with file.open(encoding="utf-8", newline="") as text:
-        return next(csv.reader(text), [])
 
 
 def _prepare(place: Place) -> None:

@@ -53,6 +53,8 @@ def anonymize_command(
         words += ["--values", fixed.values.value]
     if fixed.threshold != usual.threshold:
         words += ["--threshold", _number(fixed.threshold)]
+    if fixed.unclassified is not usual.unclassified:
+        words += ["--unclassified", fixed.unclassified.value]
     if setting.population is not None:
         words += ["--population", str(setting.population)]
     if register is not None:

@@ -94,6 +94,8 @@ class Tuned:
             found["values"] = fixed.values.value
         if fixed.threshold != usual.threshold:
             found["threshold"] = fixed.threshold
+        if fixed.unclassified is not usual.unclassified:
+            found["unclassified"] = fixed.unclassified.value
         if self.setting.population is not None:
             found["population"] = self.setting.population
         return found | {"seed": self.setting.seed}

@@ -30,7 +30,7 @@ from sfumato.risk.presence import open_register
 from sfumato.risk.thresholds.load import thresholds as presets_of
 from sfumato.risk.thresholds.preset import Preset, Threshold
 from sfumato.schema import Schema
-from sfumato.table.door import open_table
+from sfumato.table.classification import open_classified
 
 ASKED = "asked"
 """Name of the preset of one's own thresholds."""
@@ -54,6 +54,7 @@ def tune(  # noqa: PLR0913
     columns: bool = False,
     values: str = "range",
     threshold: float = 0.2,
+    unclassified: str = "refuse",
     seed: int | None = None,
     delimiter: str | None = None,
     progress: Progress = silent,
@@ -98,6 +99,8 @@ def tune(  # noqa: PLR0913
         The form of released quasi-identifiers, as in `sfumato.anonymize`.
     threshold
         Risk above which a record counts as at risk, in (0, 1].
+    unclassified
+        What becomes of columns that the schema does not name, as in `sfumato.anonymize`.
     seed
         Seed of the search and of every release; drawn when not given.
     delimiter
@@ -115,7 +118,11 @@ def tune(  # noqa: PLR0913
     InputError
         If the data does not fit the schema, or a parameter is out of range.
     """
-    options = Options(values=values, threshold=threshold)  # type: ignore[arg-type]
+    options = Options(
+        values=values,  # type: ignore[arg-type]
+        threshold=threshold,
+        unclassified=unclassified,  # type: ignore[arg-type]
+    )
     _check(loss, trials, time_limit, suppress)
     asked = _presets(thresholds, presets)
     limits = [each for preset in asked for each in preset.thresholds]
@@ -126,7 +133,9 @@ def tune(  # noqa: PLR0913
         register=register is not None,
     )
     targets = tuple(target_of(each, threshold) for each in limits)
-    table = open_table(data, schema, delimiter=delimiter, progress=progress)
+    table = open_classified(
+        data, schema, options.unclassified, delimiter=delimiter, progress=progress
+    )
     check_ends(table, options)
     allowed = Allowed(suppress, cap_records, recoding, columns)
     space = space_of(targets, table, cap=cap_records)

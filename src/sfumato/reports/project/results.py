@@ -50,15 +50,12 @@ class ProjectResults:
         What the project file says of recipients, purpose, controls, context and the review date.
     reasons
         Why columns have their roles, in the custodian's words, by column.
-    columns
-        Columns of the released file; ``None`` where they are not known.
     """
 
     name: str
     stages: Mapping[str, StageFound]
     context: Mapping[str, str] = field(default_factory=dict)
     reasons: Mapping[str, str] = field(default_factory=dict)
-    columns: tuple[str, ...] | None = None
 
     @property
     def is_on_request(self) -> bool:
@@ -95,7 +92,7 @@ class ProjectResults:
         ----------
         plain
             ``project``, ``stages`` with ``record`` and ``measured`` each, and where they are
-            known ``about`` of each, ``context``, ``reasons`` and ``columns``.
+            known ``about`` of each, ``context`` and ``reasons``.
 
         Raises
         ------
@@ -107,7 +104,7 @@ class ProjectResults:
                 name: StageFound(each["record"], each["measured"], each.get("about") or {})
                 for name, each in plain["stages"].items()
             }
-            name, columns = str(plain["project"]), plain.get("columns")
+            name = str(plain["project"])
             said = {key: str(text) for key, text in (plain.get("context") or {}).items()}
             reasons = dict(plain.get("reasons") or {})
         except (KeyError, TypeError, AttributeError):
@@ -119,7 +116,7 @@ class ProjectResults:
                 found="none",
                 advice="run the project first: sfumato run",
             )
-        return cls(name, stages, said, reasons, None if columns is None else tuple(columns))
+        return cls(name, stages, said, reasons)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> ProjectResults:

@@ -13,6 +13,7 @@ from sfumato.schema import Kind
 
 DIRECT, PERSON, HOUSEHOLD = "direct identifier", "person", "household"
 QUASI, SENSITIVE, INSENSITIVE = "quasi-identifier", "sensitive", "insensitive"
+UNDECIDED = "undecided"
 WHY = {
     DIRECT: "names, numbers or reaches a person by itself",
     PERSON: "says which records are of one person",
@@ -20,9 +21,9 @@ WHY = {
     QUASI: "an intruder may know it of a person, and single the person out by it with others",
     SENSITIVE: "nobody is to learn it of a person; needed for the analysis",
     INSENSITIVE: "taken as not known outside the file and not harmful",
+    UNDECIDED: "nobody has said what it is",
 }
 """Why a column has its role, where the custodian gives no reason."""
-_UNNAMED = "not named in the schema: released as it is, and taken as insensitive"
 _SPREAD = {
     Kind.NUMERIC: "the range from its class’s lowest to its highest value",
     Kind.ORDERED: "the range from its class’s lowest to its highest category",
@@ -56,11 +57,7 @@ def variables_of(results: ProjectResults, show: Internal) -> list[dict[str, Any]
         lines.append(line | {"kind": _kind(quasi), "lost": show.mean(lost.get(name))})
     lines += [_line(results, name, SENSITIVE, "unchanged") for name in schema["sensitive"]]
     lines += [_line(results, name, INSENSITIVE, "unchanged") for name in schema["insensitive"]]
-    known = {each["name"] for each in lines}
-    ends = {f"{name}{end}" for name in schema["quasi_identifiers"] for end in ("_low", "_high")}
-    for name in results.columns or ():
-        if name not in known | ends:
-            lines.append(_line(results, name, INSENSITIVE, "unchanged", _UNNAMED))
+    lines += [_line(results, name, UNDECIDED, "removed") for name in schema["undecided"]]
     return lines
 
 
@@ -82,18 +79,18 @@ def schema_of(results: ProjectResults) -> dict[str, Any]:
         "quasi_identifiers": dict(released.get("quasi_identifiers", {})),
         "sensitive": list(released.get("sensitive", ())),
         "insensitive": list(released.get("insensitive", ())),
+        "undecided": list(released.get("undecided", ())),
+        "accepted": dict(released.get("accepted", {})),
     }
 
 
-def _line(
-    results: ProjectResults, name: str, role: str, done: str, why: str | None = None
-) -> dict[str, Any]:
-    own = results.reasons.get(name)
+def _line(results: ProjectResults, name: str, role: str, done: str) -> dict[str, Any]:
+    own = results.reasons.get(name) or schema_of(results)["accepted"].get(name)
     return {
         "name": name,
         "role": role,
         "kind": None,
-        "why": own or why or WHY[role],
+        "why": own or WHY[role],
         "custodians_reason": own is not None,
         "done": done,
         "lost": None,

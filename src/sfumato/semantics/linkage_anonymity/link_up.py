@@ -17,6 +17,7 @@ from sfumato.semantics.linkage_anonymity.keys import Ints
 from sfumato.semantics.linkage_anonymity.linked import Linked
 from sfumato.semantics.linkage_anonymity.local import Local
 from sfumato.semantics.linkage_anonymity.matches import matches
+from sfumato.table.classification import open_classified
 from sfumato.table.columns import CodedColumn
 from sfumato.table.door import open_table
 from sfumato.table.encoding.arrow_types import is_bytes
@@ -74,7 +75,7 @@ def link_up(linked: Any, schema: Schema, asked: Sequence[LocalAsked]) -> Linked:
     specs = {
         name: _one_spec(name, quasi, schemas) for name, quasi in schema.quasi_identifiers.items()
     }
-    table = open_table(linked, schema.model_copy(update={"quasi_identifiers": specs}))
+    table = open_classified(linked, schema.model_copy(update={"quasi_identifiers": specs}))
     tables = [open_table(each.local, own) for each, own in zip(asked, schemas, strict=True)]
     hierarchies, codes, local_codes = _same_values(table, tables, specs)
     k = max(each.k for each in asked)

@@ -50,7 +50,7 @@ def released_table(
     pseudonyms = person_pseudonyms(table, pseudonym_key, rng)
     columns: dict[str, pa.Array | pa.ChunkedArray] = {}
     for name in table.columns:
-        if name in (*table.schema.direct_identifiers, table.schema.household):
+        if name in table.schema.withheld():
             continue
         if name in linked.quasi_identifiers:
             place = linked.quasi_identifiers.index(name)

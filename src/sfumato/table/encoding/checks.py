@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,7 @@ from sfumato.table.encoding.arrow_types import are_equal, flags, is_bytes, is_te
 
 
 def check_columns(subject: str, names: Sequence[str], schema: Schema) -> list[str]:
-    """Check that the file has every column of the schema; say which others it has.
+    """Check that the file has every column of the schema; say of which nobody said what they are.
 
     Raises
     ------
@@ -27,7 +27,7 @@ def check_columns(subject: str, names: Sequence[str], schema: Schema) -> list[st
     """
     named = schema.columns()
     unnamed = [name for name in names if name not in set(named)]
-    for role, columns in schema.roles().items():
+    for role, columns in (*schema.roles().items(), ("accepted", tuple(schema.accepted))):
         for name in columns:
             if name not in names:
                 raise InputError(
@@ -38,15 +38,18 @@ def check_columns(subject: str, names: Sequence[str], schema: Schema) -> list[st
                     else f"{len(names)} columns, none of this name",
                     advice=_suggestion(name, unnamed, alone=len(names) == 1),
                 )
-    if not unnamed:
-        return []
-    several = "columns" if len(unnamed) > 1 else "column"
-    text = (
-        f"{several} {_listed(unnamed)} of the file: the schema does not say what they are, so they "
-        "are insensitive and released unchanged; name them in 'insensitive' or "
-        "'direct_identifiers'."
-    )
-    return [text]
+    said = []
+    for open_, why in (
+        (unnamed, "the schema does not say what they are"),
+        (tuple(schema.undecided), "[undecided] of the schema asks what they are"),
+    ):
+        if open_:
+            several = "columns" if len(open_) > 1 else "column"
+            said.append(
+                f"{several} {_listed(open_)} of the file: {why}, so they are not measured, and no "
+                "release lets them out."
+            )
+    return said
 
 
 def _suggestion(name: str, unnamed: Sequence[str], *, alone: bool) -> str:
@@ -144,6 +147,7 @@ def column_warnings(
     sensitive: Sequence[CodedColumn],
     missing: Mapping[str, int],
     records: int,
+    accepted: Container[str],
 ) -> list[str]:
     """Say what is missing, which columns are constant, and which look like identifiers.
 
@@ -155,12 +159,15 @@ def column_warnings(
         Number of records without a value, by the name of the column.
     records
         Number of records.
+    accepted
+        Columns that look like something else, and are what the schema says all the same.
     """
     said = _missing_warning(missing, records)
     for column in quasi_identifiers:
         said += _quasi_identifier_warnings(column, missing[column.name])
     for column in sensitive:
-        said += _sensitive_warnings(column, records - missing[column.name])
+        if column.name not in accepted:
+            said += _sensitive_warnings(column, records - missing[column.name])
     return said
 
 

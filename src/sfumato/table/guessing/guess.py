@@ -8,6 +8,11 @@ import pyarrow as pa
 
 from sfumato.schema import Kind, QuasiIdentifier, Schema
 from sfumato.table.encoding.arrow_types import check_utf8
+from sfumato.table.guessing.person import (
+    PersonCandidate,
+    person_candidates,
+    person_candidates_of,
+)
 from sfumato.table.guessing.profile import Profile, profile_column
 from sfumato.table.guessing.words import CATEGORY_WORDS, WORDS, identifies, named, words_of
 from sfumato.table.sources.batches import Source
@@ -22,6 +27,8 @@ MOST_REPEATS = 1000
 """Records per value from which a value looks like a category, not a person."""
 MOST = 0.5
 """Share of different values from which text looks like one value per record."""
+SAYS_PERSON = 2.0
+"""Score of a column whose header says that it is the person."""
 
 
 @dataclass(frozen=True)
@@ -73,13 +80,18 @@ def guess_schema(source: Source) -> Guess:
     InputError
         If the source cannot be read.
     """
-    profiles = _profiles(source)
-    proposal = _Proposal(person=_person(profiles))
+    sample = _sample(source)
+    profiles = {name: profile_column(sample.column(name)) for name in source.names}
+    proposal = _Proposal()
+    proposal.person, candidates = _person(profiles, sample, source)
     for name, profile in profiles.items():
         if name == proposal.person:
-            proposal.notes[name] = _person_note(profile)
+            reason = candidates[name].reason if name in candidates else _person_note(profile)
+            proposal.notes[name] = reason
             continue
         role, why = _role(name, profile)
+        if name in candidates and role in ("insensitive", "direct"):
+            role, why = "direct", f"it may number persons, too: {candidates[name].reason}"
         proposal.role_of(role).append(name)
         proposal.notes[name] = f"{why}; {_looks(profile)}"
     if not proposal.quasi:
@@ -96,28 +108,50 @@ def guess_schema(source: Source) -> Guess:
     return Guess(schema, proposal.notes)
 
 
-def _profiles(source: Source) -> dict[str, Profile]:
+def _sample(source: Source) -> pa.Table:
     batches, rows = [], 0
-    stream = source.batches(source.names)
-    for batch in stream:
+    for batch in source.batches(source.names):
         batches.append(batch.slice(0, ROWS - rows))
         for name in source.names:
             check_utf8(batches[-1].column(name), name)
         rows += batches[-1].num_rows
         if rows >= ROWS:
             break
-    table = pa.Table.from_batches(batches)
-    return {name: profile_column(table.column(name)) for name in source.names}
+    return pa.Table.from_batches(batches)
 
 
-def _person(profiles: dict[str, Profile]) -> str | None:
-    """The column that most likely says which person a record belongs to."""
-    best, best_score = None, 0.0
-    for name, profile in profiles.items():
-        score = _person_score(name, profile)
-        if score > best_score:
-            best, best_score = name, score
-    return best if len(profiles) > 1 else None
+def _person(
+    profiles: dict[str, Profile], sample: pa.Table, source: Source
+) -> tuple[str | None, dict[str, PersonCandidate]]:
+    """The column that most likely says which person a record belongs to, and its rivals.
+
+    What a header says of the person comes first, then what the values say, then a header that
+    says of a number only that it is one.
+    """
+    if len(profiles) < 2:
+        return None, {}
+    scores = {name: _person_score(name, profile) for name, profile in profiles.items()}
+    best = max(scores, key=lambda name: scores[name])
+    if scores[best] >= SAYS_PERSON:
+        return best, {}
+    open_ = [name for name, each in profiles.items() if not _is_told(name, each)]
+    found = person_candidates(sample, open_)
+    # A file in the order of its years holds each person once among its first records.
+    unseen = [name for name in open_ if profiles[name].distinct_share > MOST]
+    if len(sample) == ROWS and unseen:
+        found = person_candidates_of(source, unseen) + found
+    candidates = {each.name: each for each in reversed(found)}
+    if found:
+        return found[0].name, candidates
+    return (best if scores[best] > 0 else None), {}
+
+
+def _is_told(name: str, profile: Profile) -> bool:
+    """Whether a header says what a column is, other than a number or a key."""
+    words = words_of(name)
+    return not identifies(words) and (
+        profile.look == "dates" or named(words, WORDS["quasi"]) or named(words, WORDS["sensitive"])
+    )
 
 
 def _person_score(name: str, profile: Profile) -> float:
@@ -132,7 +166,7 @@ def _person_score(name: str, profile: Profile) -> float:
         return 0.0
     many = profile.distinct > FEW or profile.distinct_share > 0.1
     if says_person and (numbers or many or len(words) == 1):
-        return 2.0 + numbers + _likely_repeats(profile)
+        return SAYS_PERSON + numbers + _likely_repeats(profile)
     if not profile.unique and many and (numbers or named(words, "ssn nhs mrn")):
         return 1.0 + profile.distinct_share
     return 0.0

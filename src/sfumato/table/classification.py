@@ -1,0 +1,204 @@
+"""Whether every column of a file is classified, and which column may be that of the persons.
+
+Every release asks this before it is made: what nobody has decided about does not go out, and a file
+of several records per person is not counted as if each record were another person.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+from enum import StrEnum
+from functools import partial
+
+import pyarrow as pa
+
+from sfumato.core.errors import InputError
+from sfumato.core.progress import Progress, silent
+from sfumato.schema import Schema, check_schema
+from sfumato.table.columns import MISSING, Codes
+from sfumato.table.door import open_table
+from sfumato.table.encoding.arrow_types import from_numpy, from_texts
+from sfumato.table.guessing.person import (
+    PersonCandidate,
+    listed,
+    person_candidates,
+    person_candidates_of,
+)
+from sfumato.table.sources.open_source import Source, open_source
+from sfumato.table.table import Table
+
+NOT_NAMED = "the schema does not name it"
+
+
+class Unclassified(StrEnum):
+    """What becomes of columns that the schema does not name."""
+
+    REFUSE = "refuse"
+    """They stop the release."""
+    DROP = "drop"
+    """They are left out."""
+
+
+def open_classified(
+    data: object,
+    schema: Schema,
+    unclassified: Unclassified = Unclassified.REFUSE,
+    *,
+    delimiter: str | None = None,
+    progress: Progress = silent,
+) -> Table:
+    """Open a file that is to be released, where somebody has said what each of its columns is.
+
+    Parameters
+    ----------
+    data, schema, delimiter, progress
+        As in `open_table`.
+    unclassified
+        What becomes of columns that the schema does not name.
+
+    Raises
+    ------
+    InputError
+        As `open_table` and `classified`; or if no person column is named while a sensitive column,
+        or one that is left out, looks like one.
+    """
+    check_schema(schema)
+    if isinstance(data, Table):
+        subject, names = "data", data.columns
+        candidates = partial(person_candidates, _columns(data))
+    else:
+        data = data if isinstance(data, Source) else open_source(data, delimiter=delimiter)
+        subject, names = data.subject, data.names
+        candidates = partial(person_candidates_of, data)
+    given = classified(subject, names, schema, unclassified, candidates)
+    table = open_table(data, schema, progress=progress)
+    if schema.person is None:
+        check_person(schema, partial(person_candidates, _columns(table)), names)
+    if given is schema:
+        return table
+    return replace(
+        table,
+        schema=table.schema.model_copy(update={"undecided": given.undecided}),
+        source=table.source.drop_columns(list(given.undecided)),
+    )
+
+
+def classified(
+    subject: str,
+    names: Sequence[str],
+    schema: Schema,
+    unclassified: Unclassified,
+    candidates: Callable[[Sequence[str]], Sequence[PersonCandidate]],
+) -> Schema:
+    """The schema that a release is made by: what it does not name is undecided, and left out.
+
+    Parameters
+    ----------
+    subject
+        How errors call the file.
+    names
+        Names of its columns.
+    schema
+        What each column is, as far as somebody has said it.
+    unclassified
+        What becomes of columns that the schema does not name.
+    candidates
+        Gives those of some columns that may be the person's; asked only before a refusal.
+
+    Raises
+    ------
+    InputError
+        If somebody left a column undecided, or one is not named and not to be left out.
+    """
+    if schema.undecided:
+        raise InputError(
+            f"column{_s(schema.undecided)} {listed(schema.undecided)} of {subject}",
+            "must be decided about before a release",
+            found="a question under [undecided] of the schema",
+            advice="answer it: give the column a role, and take it from [undecided]",
+        )
+    unnamed = unnamed_columns(names, schema)
+    if not unnamed:
+        return schema
+    if unclassified is Unclassified.DROP:
+        return schema.model_copy(update={"undecided": dict.fromkeys(unnamed, NOT_NAMED)})
+    # Nobody should copy a line that lets the person out.
+    found = candidates(unnamed) if schema.person is None else ()
+    persons = "".join(f'; person = "{each.name}", as {each.reason}' for each in found)
+    harmless = [name for name in unnamed if name not in {each.name for each in found}]
+    line = ", ".join(f'"{name}"' for name in (*schema.insensitive, *harmless))
+    raise InputError(
+        f"column{_s(unnamed)} {listed(unnamed)} of {subject}",
+        "must be classified before a release",
+        found="no role in the schema",
+        accepted="quasi_identifiers, sensitive, direct_identifiers, insensitive; or [undecided], "
+        "with the question that is open",
+        advice="give each a role"
+        + persons
+        + (f"; insensitive = [{line}], if no intruder knows them" if harmless else "")
+        + "; --unclassified drop (unclassified='drop') leaves them out",
+    )
+
+
+def unnamed_columns(names: Sequence[str], schema: Schema) -> list[str]:
+    """The columns of a file that the schema does not name, in the file's order."""
+    named = set(schema.columns())
+    return [name for name in names if name not in named]
+
+
+def check_person(
+    schema: Schema,
+    candidates: Callable[[Sequence[str]], Sequence[PersonCandidate]],
+    names: Sequence[str],
+) -> None:
+    """Refuse a file whose persons are not named, where a column looks like theirs.
+
+    Sensitive columns are asked about, and those that are left out because nobody classified them;
+    a column that has another role, or is accepted with a reason, somebody has thought about.
+
+    Parameters
+    ----------
+    schema
+        What each column is; without a person.
+    candidates
+        Gives those of some columns that may be the person's.
+    names
+        Names of the file's columns.
+
+    Raises
+    ------
+    InputError
+        If there is such a column.
+    """
+    asked = (*schema.sensitive, *unnamed_columns(names, schema))
+    found = candidates([name for name in asked if name not in schema.accepted])
+    if not found:
+        return
+    first, *others = found
+    also = f" (as does {listed([each.name for each in others])})" if others else ""
+    raise InputError(
+        "the schema",
+        "must name the person column of a file with several records per person",
+        found=f"none, while column '{first.name}' looks like one{also}: {first.reason}",
+        advice=f'write person = "{first.name}", or say why it is none: by another role, or under '
+        f'[accepted] with {first.name} = "the reason"',
+    )
+
+
+def _columns(table: Table) -> pa.Table:
+    """The columns of an encoded file, as far as they are at hand, missing values as null."""
+    found = {each.name: _with_nulls(each.codes) for each in table.quasi_identifiers}
+    for each in table.sensitive:
+        labels = from_texts(each.domain.label(code) for code in range(each.domain.size))
+        found[each.name] = pa.DictionaryArray.from_arrays(_with_nulls(each.codes), labels)
+    found |= {name: table.source[name] for name in table.source.column_names if name not in found}
+    return pa.table(found)
+
+
+def _with_nulls(codes: Codes) -> pa.Array:
+    return from_numpy(codes, codes == MISSING)
+
+
+def _s(names: Collection[str]) -> str:
+    return "s" if len(names) > 1 else ""
