@@ -62,7 +62,9 @@ def adult(path: Path) -> None:
         kinds = dict.fromkeys(columns, "categorical") | {"age": "numeric"}
         schema = sf.Schema(quasi_identifiers=kinds)
         for cut in ("median", "search"):
-            release = sf.anonymize(path, schema, sf.KAnonymity(5), cut=cut, values="set", seed=1)
+            release = sf.anonymize(
+                path, schema, sf.KAnonymity(5), cut=cut, values="set", seed=1, unclassified="drop"
+            )
             ncp = release.utility.ncp
             print(
                 f"  {name}  {cut:<7}{release.risk.classes:>6} classes  NCP {ncp:.5f}"

@@ -36,6 +36,7 @@ def schema(person=None):
             "city": "categorical",
         },
         sensitive="illness",
+        direct_identifiers="who" if person is None else (),
     )
 
 
