@@ -1,9 +1,10 @@
 """How fast the server answers while many people open cells, and whether it keeps its word.
 
-Usage: serve.py [--records N] [--database sqlite|postgresql] [--nice] [--keep FOLDER] [PART ...]
+Usage: serve.py [--records N] [--seconds S] [--database sqlite|postgresql] [--nice] [--keep FOLDER]
+    [PART ...]
 
 The server is a process of its own, with its own data, keys and database. The parts: ``clicks``,
-50 workers who open a cell every two seconds each, for 60 s; ``full``, 100 workers at full speed
+50 workers who open a cell every two seconds each, for S = 60 s; ``full``, 100 workers at full speed
 for 60 s; ``kill``, 100 workers at full speed, the server killed three times. After ``full`` and
 ``kill`` the database is held against what every worker was told.
 """
@@ -41,11 +42,6 @@ PILE = 40
 BUDGET = 0.004
 """KAPR that each of the busy workers may spend; they reach it."""
 PARTS = ("clicks", "full", "kill")
-
-
-def short() -> None:
-    """Print how fast clicks of 20 seconds are answered, on a project of 100,000 records."""
-    report(100_000, "sqlite", ["clicks"], seconds=20.0)
 
 
 def report(
@@ -228,8 +224,16 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("parts", nargs="*", default=list(PARTS), metavar="PART")
     parser.add_argument("--records", type=int, default=1_000_000)
+    parser.add_argument("--seconds", type=float, default=CLICK_SECONDS, help="of the clicks")
     parser.add_argument("--database", choices=("sqlite", "postgresql"), default="sqlite")
     parser.add_argument("--nice", action="store_true", help="go before others; for root")
     parser.add_argument("--keep", type=Path, help="folder to keep what is made in")
     given = parser.parse_args()
-    report(given.records, given.database, given.parts, nice=given.nice, keep=given.keep)
+    report(
+        given.records,
+        given.database,
+        given.parts,
+        seconds=given.seconds,
+        nice=given.nice,
+        keep=given.keep,
+    )
