@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.core.measure import Measure, Position
+from sfumato.core.measure import REGISTER, Measure, Position
 from sfumato.risk.population.matches import matches
-from sfumato.risk.population.names import REGISTER
 from sfumato.risk.population.result import PopulationRisk
 
 Ints = npt.NDArray[np.int64]
