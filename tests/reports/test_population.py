@@ -66,7 +66,7 @@ def test_the_page_shows_the_population_and_its_intervals(estimated):
     for name in ("marketer", "population_average_risk", "population_records_at_risk"):
         measure = getattr(own, name)
         assert f"{percent(measure.low)} to {percent(measure.high)}" in unescape(page)
-    for name, found in own.uniques_by_model.items():
+    for name, found in own.population_uniques_by_model.items():
         assert (found if isinstance(found, str) else f"{round(found):,}") in text, name
     assert 'aria-label="Points with intervals: marketer' in page
     assert 'aria-label="Lines: probability of each number.' in page

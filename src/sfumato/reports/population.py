@@ -124,7 +124,7 @@ def population_part(risk: Risk) -> PopulationPart | None:
         bands=bands(own),
         models=tuple(
             (MODELS.get(name, name), found if isinstance(found, str) else count(round(found)))
-            for name, found in own.uniques_by_model.items()
+            for name, found in own.population_uniques_by_model.items()
         ),
         path=own.path,
     )

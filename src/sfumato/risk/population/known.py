@@ -89,7 +89,7 @@ def known_population(classes: KnownClasses, persons: int, threshold: float) -> P
         inverse_sizes=inverse,
         class_records=classes.records,
         class_of=classes.class_of,
-        uniques_by_model={},
+        population_uniques_by_model={},
         check=None,
         path=(),
         seed=None,
