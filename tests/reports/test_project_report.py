@@ -17,8 +17,10 @@ from conftest import missing
 from reports.project_results import CONTEXT, SECRETS, record, results
 
 from sfumato.core.errors import InputError
+from sfumato.examples import generate_clinics
 from sfumato.release.anonymize import anonymize
-from sfumato.release.constraints import GBalance, HAffiliation
+from sfumato.release.constraints import GBalance, HAffiliation, MarketerRisk
+from sfumato.release.promises import held_against
 from sfumato.release.result import Release
 from sfumato.reports import report
 from sfumato.reports.project import Audience, ProjectResults
@@ -26,6 +28,7 @@ from sfumato.reports.project.content import project_content
 from sfumato.reports.project.page import draw_project
 from sfumato.reports.project.pdf import pdf_of
 from sfumato.reports.project.verdict import QUESTIONS
+from sfumato.risk.thresholds import load
 from sfumato.schema import Schema
 
 DAY = date(2026, 11, 20)
@@ -188,6 +191,23 @@ def test_a_broken_promise_and_a_successful_attack_stand_first(release: Release) 
     assert "keeps 1 of 2 promises" in plain["verdict"]["headline"]
     assert "1 of 2 attacks found more than predicted" in plain["verdict"]["headline"]
     assert "not kept" in draw_project(plain)
+
+
+@pytest.mark.parametrize("audience", list(Audience))
+def test_what_only_an_estimate_keeps_is_said_to_both(audience: Audience) -> None:
+    visits = generate_clinics(100, rng=3).visits
+    schema = Schema(person="patient", quasi_identifiers=["age", "zip"])
+    promises = (GBalance(0.5), MarketerRisk(0.3))
+    release = anonymize(visits, schema, *promises, population=900, seed=1)
+    release = held_against(release, load.thresholds("cancer-registry-research"))
+    plain = content(results(release, columns=list(release.table.column_names)), audience)
+    headline, page = plain["verdict"]["headline"], draw_project(plain)
+    assert "keeps its promise" in headline
+    assert "; estimated, not promised: marketer" in headline
+    assert [each["promised"] for each in plain["promises"]] == [True, False]
+    assert not plain["verdict"]["promised"]
+    assert "This is estimated, not promised." in page
+    assert page.count("</svg> estimated, not promised</span>") >= 2
 
 
 def test_what_the_project_file_leaves_open_is_said(release: Release) -> None:

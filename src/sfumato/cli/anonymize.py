@@ -74,6 +74,7 @@ from sfumato.cli.parameters import (
 from sfumato.cli.population import Population, Register
 from sfumato.cli.process import keep_memory
 from sfumato.cli.requested import Options, release_requested
+from sfumato.core.measure import verdict
 
 if TYPE_CHECKING:
     from sfumato.release.result import Release
@@ -246,5 +247,6 @@ def _summary(release: Release) -> str:
         lines[2:2] = [str(release.population), ""]
     for constraint in release.constraints:
         stated = ", ".join(f"{name} = {value}" for name, value in constraint.parameters().items())
-        lines.append(f"  {constraint.name} ({stated}): met")
+        said = verdict(True, release.manifest.promised(constraint))
+        lines.append(f"  {constraint.name} ({stated}): {said}")
     return "\n".join(lines)

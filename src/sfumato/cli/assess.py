@@ -43,6 +43,15 @@ def assess(
             show_default=False,
         ),
     ] = None,
+    recursive_l: Annotated[
+        list[int] | None,
+        typer.Option(
+            "--recursive-l",
+            metavar="L",
+            help="Measure recursive (c, L)-diversity too, beside L = 2 and 3.",
+            show_default=False,
+        ),
+    ] = None,
     special_uniques: Annotated[
         bool,
         typer.Option(
@@ -102,6 +111,7 @@ def assess(
             ordered_distance=ordered_distance or (),
             special_uniques=special_uniques,
             msu_size=msu_size,
+            recursive_l=recursive_l or (),
             population=given,
             estimator=estimator,
             seed=seed,

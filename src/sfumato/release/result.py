@@ -54,7 +54,7 @@ class Release:
     schema
         What each column of the original is, kinds settled.
     constraints
-        The promises that the release keeps.
+        The promises that the release keeps; `Manifest.promised` says which rest on an estimate.
     risk_before, risk
         What the original and the release give away.
     utility
@@ -178,7 +178,14 @@ class Release:
             **({} if self.population is None else {"population": self.population.to_json()}),
             "before": self.risk_before.to_json(),
             "utility": self.utility.to_json(),
-            "constraints": [{"name": each.name, **each.parameters()} for each in self.constraints],
+            "constraints": [
+                {
+                    "name": each.name,
+                    "promised": self.manifest.promised(each),
+                    **each.parameters(),
+                }
+                for each in self.constraints
+            ],
             "manifest": self.manifest.to_dict(),
             "warnings": list(self.warnings),
         }

@@ -8,14 +8,12 @@ from datetime import date
 from importlib.metadata import version
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 from sfumato.release.result import Release
-from sfumato.reports import numbers
 from sfumato.reports.asked import asked_of, thresholds
 from sfumato.reports.assumptions import adversary, assumptions, limits
 from sfumato.reports.columns import columns_of
 from sfumato.reports.held import held_lines, practice_lines
+from sfumato.reports.linkage.environment import environment
 from sfumato.reports.losses import loss_lines
 from sfumato.reports.measures import risk_groups, sensitive_groups
 from sfumato.reports.plots.loss_plots import loss_figures
@@ -54,21 +52,9 @@ def draw_page(result: Release | Risk, heading: Heading) -> str:
     heading
         Title and date.
     """
-    environment = Environment(
-        loader=PackageLoader("sfumato.reports"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {
-        "count": numbers.count,
-        "number": numbers.number,
-        "percent": numbers.percent,
-    }
     shared = {"heading": heading, "version": version("sfumato")}
     own = _of_release(result) if isinstance(result, Release) else _of_assessment(result)
-    return environment.get_template("page.html").render(**shared, **own)
+    return environment().get_template("page.html").render(**shared, **own)
 
 
 def _of_release(release: Release) -> dict[str, Any]:

@@ -1,14 +1,15 @@
-"""What the templates of a linkage's pages are filled by."""
+"""What the templates of the pages are filled by."""
 
 from __future__ import annotations
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from sfumato.core.measure import ESTIMATED
 from sfumato.reports import numbers
 
 
 def environment() -> Environment:
-    """The templates' environment, with filters for numbers."""
+    """The templates' environment, with filters for numbers and the word for estimates."""
     made = Environment(
         loader=PackageLoader("sfumato.reports"),
         autoescape=True,
@@ -21,4 +22,5 @@ def environment() -> Environment:
         "number": numbers.number,
         "percent": numbers.percent,
     }
+    made.globals["ESTIMATED"] = ESTIMATED
     return made
