@@ -107,9 +107,7 @@ def test_adult(shared_data, share, least_gain):
     parse = pc.ParseOptions(delimiter=";")
     table = pc.read_csv(shared_data / "adult" / "adult.csv", parse_options=parse)
     kinds = {name: "categorical" for name in table.column_names if name != "occupation"}
-    schema = sf.Schema(
-        quasi_identifiers={**kinds, "age": "numeric"}, insensitive=["occupation"]
-    )
+    schema = sf.Schema(quasi_identifiers={**kinds, "age": "numeric"}, insensitive=["occupation"])
     options = {"values": "set", "cut": "median", "seed": 0}
     without, release = (
         sf.anonymize(table, schema, sf.KAnonymity(5), suppress=each, **options)
