@@ -32,8 +32,8 @@ PENDING_SECONDS = 300
 WRONG = "The name or the password is wrong."
 WRONG_CODE = "The code is wrong, was used, or is too old. Wait for the next one."
 CLEAR = '"cache", "storage"'
-"""What a browser forgets when somebody logs out. Of the cookies it keeps the one by which it is known
-(`know_browser`): without it a stranger's failures would keep its owner out."""
+"""What a browser forgets when somebody logs out. Of the cookies it keeps the one by which it is
+known (`know_browser`): without it a stranger's failures would keep its owner out."""
 
 
 @require_http_methods(["GET", "POST"])
