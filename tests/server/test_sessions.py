@@ -103,7 +103,9 @@ def test_who_only_looks_has_no_session(own_server: Server) -> None:
     own_server.make({"accounts": [{"name": "anna", "roles": ["worker"], "password": PASSWORD}]})
     before = len(stored(own_server))
     caller = Caller(own_server.port)
-    for path in ("/login", "/", "/none", "/login/code", "/link/x", "/projects"):
+    link = re.search(r"/link/[\w-]+", own_server.said.decode())
+    assert link
+    for path in (link[0], "/login", "/", "/none", "/login/code", "/link/x", "/projects"):
         caller.get(path)
     assert caller.cookies["csrftoken"]
     assert caller.session == ""

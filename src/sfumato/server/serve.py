@@ -130,7 +130,7 @@ def serve(config: ServerConfig, ready: Callable[[], None] = lambda: None) -> Non
     """
     log_without_values()
     call_command("clearsessions")
-    HTTPChannel.parser_class = Parser
+    HTTPChannel.parser_class = Parser  # no option of the server names it
     try:
         server = create_server(
             get_wsgi_application(),
