@@ -68,6 +68,7 @@ def chrome(chromium: Path) -> Iterator[Any]:
     """A browser."""
     if sync_api is None:
         missing("no playwright; install the dependency group 'test'")
+    sync_api.expect.set_options(timeout=20_000)
     with sync_api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=str(chromium), args=["--no-sandbox", "--disable-gpu"]

@@ -115,12 +115,12 @@
     if (verb === "note") data.note = pair.querySelector("textarea").value;
     const words = (button.classList.contains("choice") ? button.querySelector(".hidden") : button)
       .textContent.replace(/\s+/g, " ").trim();
+    if (leaving) return say("What was done on this page is being saved; then the page opens.", true);
     enqueue(pair, verb, data, words);
     if (byKey && /decide|skip/.test(verb)) onward(pair);
   }
 
   function enqueue(pair, verb, data, words) {
-    if (leaving) return say("What was done on this page is being saved; then the page opens.", true);
     const { token } = pair.dataset;
     const action = pair.getAttribute("action");
     const base = action.slice(0, action.lastIndexOf("/"));
@@ -378,7 +378,7 @@
   function undo() {
     const pair = current();
     const target = pair && !undecided(pair) ? pair : byToken(last);
-    if (target && !undecided(target)) enqueue(target, "withdraw", {}, "Undo");
+    if (target && !undecided(target) && !leaving) enqueue(target, "withdraw", {}, "Undo");
   }
 
   document.addEventListener("keydown", (event) => {
