@@ -201,7 +201,7 @@ def test_a_review_in_the_application_is_waited_for(call: Call, project: Path) ->
     assert made.states()["review"] == "waiting"
     waiting = made.json["waiting"]
     assert waiting["count"] == len(pairs)
-    assert waiting["commands"][0] == "sfumato review create stages/link --k 5 --budget 0.5"
+    assert waiting["commands"][0] == "sfumato review create stages/link --k 1 --budget 0.5"
     assert call("status", "--json").json["waiting"] == waiting
     _decisions(pairs[:1], project / "review" / "decisions.parquet")
     half = call("run", "--json")

@@ -31,6 +31,7 @@ from sfumato.pipeline.propose.said import said_of
 from sfumato.pipeline.propose.wanted import Wanted
 from sfumato.pipeline.stages.link import check_classified
 from sfumato.pipeline.stages.place import Place
+from sfumato.review.settings import PROPOSED
 from sfumato.schema import Schema, load_schema
 from sfumato.table.guessing.guess import Guess
 from sfumato.table.sources.open_source import open_source
@@ -225,9 +226,8 @@ def _source(wanted: Wanted, name: str) -> dict[str, Any]:
 def _review(wanted: Wanted) -> dict[str, Any]:
     given: dict[str, Any] = {"by": wanted.reviewers}
     if wanted.reviewers is not Reviewers.NONE:
-        given["k"] = 5 if wanted.review_k is None else wanted.review_k
-        if wanted.budget is not None:
-            given["budget"] = wanted.budget
+        given["k"] = PROPOSED.k if wanted.review_k is None else wanted.review_k
+        given["budget"] = PROPOSED.budget if wanted.budget is None else wanted.budget
     return given
 
 
