@@ -102,7 +102,7 @@ def results(release: Release, *, broken: bool = False, **changes: Any) -> Projec
     schema = {
         "person": release.schema.person,
         "sensitive": list(release.schema.sensitive),
-        "insensitive": list(release.schema.insensitive),
+        "insensitive": [*release.schema.insensitive, "stray"],
         "quasi_identifiers": {
             name: {"kind": each.kind.value if each.kind else None}
             for name, each in release.schema.quasi_identifiers.items()
@@ -128,7 +128,6 @@ def results(release: Release, *, broken: bool = False, **changes: Any) -> Projec
         },
         "context": CONTEXT,
         "reasons": {"age": "known to neighbours"},
-        "columns": [*release.table.column_names, "stray"],
     } | changes
     plain["stages"]["release"]["about"] = report_json(release)["report"]
     return ProjectResults.from_json(plain)

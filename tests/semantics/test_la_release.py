@@ -63,6 +63,7 @@ def schema(tmp_path: Path) -> Schema:
             name: QuasiIdentifier(hierarchy=tmp_path / f"{name}.csv", kind=Kind.CATEGORICAL)
             for name in files
         },
+        insensitive="drug",
     )
 
 
