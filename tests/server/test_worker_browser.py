@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from conftest import missing
+from patience import PATIENCE
 from server.clinic import Browser, review_project, stored
 from waitress.server import create_server
 
@@ -41,6 +42,7 @@ def chrome(chromium: Path) -> Iterator[Any]:
         browser = playwright.chromium.launch(
             executable_path=str(chromium), args=["--no-sandbox", "--disable-gpu"]
         )
+        sync_api.expect.set_options(timeout=1000 * PATIENCE)
         yield browser
         browser.close()
 
@@ -52,7 +54,7 @@ class Desk:
         self.project, self.worker = stored(review_project(budget=0.9), page_size=4)
         session = Browser(self.worker, self.project).client.cookies["sessionid"].value
         self.context = chrome.new_context(viewport={"width": 1280, "height": 900}, **options)
-        self.context.set_default_timeout(10_000)
+        self.context.set_default_timeout(1000 * PATIENCE)
         cookie = {"name": "sessionid", "value": session, "url": address}
         self.context.add_cookies([cookie])
         self.page = self.context.new_page()
