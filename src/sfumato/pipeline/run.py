@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 
+from sfumato.core.atomic_folder import check_target_folder
 from sfumato.core.progress import Progress, silent
 from sfumato.pipeline.current import check_unchanged, current_record, depends
 from sfumato.pipeline.kept.leftovers import remove_leftovers
@@ -64,6 +65,11 @@ def run(
         for stage in stages_of(place):
             remove_leftovers(place.of_stage(stage.name))
         remove_leftovers(place.at(place.project.review.folder))
+        for stage in stages_of(place):
+            check_target_folder(place.of_stage(stage.name))
+            stage.check(place)
+            if stage.name == until:
+                break
         return Status(place, tuple(_states(place, until, force, working, tell)))
 
 

@@ -103,7 +103,7 @@ def _columns(place: Place) -> list[str]:
         return next(csv.reader(text), [])
 
 
-def _prepare(place: Place) -> None:
+def _check(place: Place) -> None:
     """Refuse to replace folders that no run has made.
 
     Raises
@@ -171,4 +171,4 @@ def _write_report(
     return lacking
 
 
-STAGE = Stage(REPORT, _settings, _make, earlier=_earlier, prepare=_prepare)
+STAGE = Stage(REPORT, _settings, _make, earlier=_earlier, check=_check)
