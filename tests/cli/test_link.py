@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import signal
-import time
 import tomllib
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -17,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from cli.conftest import done_in
+from patience import wait_until
 from pyarrow import csv
 
 from sfumato.cli.link.options.tables import named_places
@@ -339,14 +339,14 @@ def test_interrupted_it_leaves_nothing(start: Callable[..., Popen[str]], here: P
     temporary.mkdir()
     before = {path.name for path in here.iterdir()}
     process = start("link", A, B, "--id", "patient", "-o", "out", TMPDIR=str(temporary))
-    ends = time.monotonic() + 30
-    while process.poll() is None and time.monotonic() < ends:
+
+    def is_reading() -> bool:
         # os.walk goes on where a folder is removed before it is looked into
-        if any("identifying_" in name for _, _, files in os.walk(temporary) for name in files):
-            break
-        time.sleep(0.01)
+        return any("identifying_" in name for _, _, files in os.walk(temporary) for name in files)
+
+    wait_until(lambda: process.poll() is not None or is_reading())
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate()
     assert process.returncode == 130, err
     assert {path.name for path in here.iterdir()} == before
     assert not list(temporary.rglob("*.parquet"))

@@ -81,7 +81,7 @@ def test_a_schema_of_linked_tables_names_no_person(folder: Path) -> None:
     change(folder, "[schema]", '[schema]\nperson = "patient"')
     [link, *_] = stages_of(open_project(folder))
     with pytest.raises(InputError, match="linkage finds the persons"):
-        link.prepare(open_project(folder))
+        link.check(open_project(folder))
 
 
 def test_output_of_somebody_else_is_not_replaced(folder: Path) -> None:
@@ -89,7 +89,7 @@ def test_output_of_somebody_else_is_not_replaced(folder: Path) -> None:
     theirs.mkdir(parents=True)
     [*_, report] = stages_of(open_project(folder))
     with pytest.raises(InputError, match="no run has made"):
-        report.prepare(open_project(folder))
+        report.check(open_project(folder))
 
 
 def test_leftovers_are_told_by_their_names(tmp_path: Path) -> None:

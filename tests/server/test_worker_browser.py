@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from conftest import missing
+from patience import PATIENCE
 from server.clinic import Browser, account, review_project, stored
 from waitress.server import create_server
 
@@ -73,6 +74,7 @@ def chrome(chromium: Path) -> Iterator[Any]:
         browser = playwright.chromium.launch(
             executable_path=str(chromium), args=["--no-sandbox", "--disable-gpu"]
         )
+        sync_api.expect.set_options(timeout=1000 * PATIENCE)
         yield browser
         browser.close()
 
@@ -83,7 +85,7 @@ class Desk:
     def __init__(self, chrome: Any, address: str, page_size: int = 4, **options: Any) -> None:
         self.project, self.worker = stored(review_project(budget=0.9), page_size=page_size)
         self.context = chrome.new_context(viewport={"width": 1280, "height": 900}, **options)
-        self.context.set_default_timeout(10_000)
+        self.context.set_default_timeout(1000 * PATIENCE)
         self.address = address
         self.log_in()
         self.page = self.context.new_page()

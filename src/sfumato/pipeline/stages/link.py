@@ -267,4 +267,10 @@ def checked_schema(place: Place) -> None:
         )
 
 
-STAGE = Stage(LINK, _settings, _make, files=_files, prepare=checked_schema)
+def _check(place: Place) -> None:
+    checked_schema(place)
+    asked = place.project.link or Link()
+    place.key(asked.key_file, "link.key_file")
+
+
+STAGE = Stage(LINK, _settings, _make, files=_files, check=_check)

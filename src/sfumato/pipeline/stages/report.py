@@ -90,7 +90,7 @@ def collected(place: Place) -> dict[str, Any]:
     }
 
 
-def _prepare(place: Place) -> None:
+def _check(place: Place) -> None:
     """Refuse to replace folders that no run has made.
 
     Raises
@@ -158,4 +158,4 @@ def _write_report(
     return lacking
 
 
-STAGE = Stage(REPORT, _settings, _make, earlier=_earlier, prepare=_prepare)
+STAGE = Stage(REPORT, _settings, _make, earlier=_earlier, check=_check)
