@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from cli.conftest import done_in
+from linkage.linked_tables import households
 from patience import wait_until
 from pyarrow import csv
 
@@ -286,6 +287,21 @@ def test_bad_input_is_refused_and_leaves_nothing(
     assert done.code == 1
     assert said in done.err
     assert {path.name for path in here.iterdir()} == before
+
+
+def test_households_taken_for_persons_are_refused_and_leave_nothing(
+    run: Run, tmp_path: Path
+) -> None:
+    """By the specification that is proposed, too; with what to do, and no figure of precision."""
+    tables, _ = households()
+    for name, table in tables.items():
+        csv.write_csv(table, tmp_path / f"{name}.csv")
+    done = run("link", "census.csv", "register.csv", "-o", "out")
+    assert done.code == 1
+    assert "'given_name' is different in 91 %" in done.err
+    assert "compare = false" in done.err
+    assert "precision" not in done.out + done.err
+    assert {path.name for path in tmp_path.iterdir()} == {"census.csv", "register.csv"}
 
 
 def test_uris_stay_as_they_are() -> None:

@@ -6,12 +6,16 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
+from linkage.linked_tables import households
 from pipeline.clinics_project import PROJECT, change
+from pyarrow import csv
 
 from sfumato.core.errors import InputError
 from sfumato.linkage.spec.model import Mode
 from sfumato.pipeline.kept.leftovers import remove_leftovers
+from sfumato.pipeline.run import run
 from sfumato.pipeline.stages.link import specification
 from sfumato.pipeline.stages.order import stages_of
 from sfumato.pipeline.stages.place import open_project
@@ -67,6 +71,20 @@ def test_the_linkage_sees_roles_and_no_kinds(folder: Path) -> None:
     assert found.quasi_identifiers["zip"].top == 2000
     assert found.quasi_identifiers["zip"].weight == 3.0
     assert set(found.quasi_identifiers) == {"zip", "age"}
+
+
+def test_households_taken_for_persons_end_the_stage(folder: Path) -> None:
+    """Also where the project says that records are looked for within the tables, too."""
+    for name, table in zip(("hospital", "practice"), households(100)[0].values(), strict=True):
+        ids = pa.array([f"{name}{i}" for i in range(table.num_rows)])
+        csv.write_csv(table.append_column("patient", ids), folder / f"patients_{name}.csv")
+    start, rest = PROJECT.split("[link.specification]", 1)
+    (folder / "sfumato.toml").write_text(start + rest[rest.index("[release]") :])
+    for name in ("hospital", "practice"):
+        change(folder, f'attach = "visits_{name}.csv"\n', "")
+    with pytest.raises(InputError, match="'given_name' is different in 8"):
+        run(open_project(folder))
+    assert not (folder / "stages" / "link").exists()
 
 
 def test_stages_follow_the_sections(folder: Path) -> None:

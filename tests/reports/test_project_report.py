@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from conftest import missing
-from reports.project_results import CONTEXT, SECRETS, record, results
+from reports.project_results import CONTEXT, LINKED, SECRETS, record, results
 
 from sfumato.core.errors import InputError
 from sfumato.examples import generate_clinics
@@ -107,6 +107,21 @@ def test_the_first_page_answers_four_questions(release: Release) -> None:
     assert "97\u202f% (94\u202f% to 99\u202f%, checks) of the links are right" in wrong
     assert "by people’s checks" in wrong
     assert "stray" in wrong
+
+
+def test_what_checks_contradict_is_not_told(
+    release: Release, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither inside nor in public: the checks, and that they contradict the model."""
+    monkeypatch.setitem(LINKED["expected"], "precision", 0.9987)
+    for audience in Audience:
+        plain = content(results(release), audience)
+        assert plain["linkage"]["contradicted"] == ["precision"]
+        assert [each["expected"] for each in plain["linkage"]["quality"]] == [None, None]
+        page = draw_project(plain)
+        assert "contradict what the model expects of precision" in page
+        assert "99.87" not in page
+        assert "different people, expected" not in page
 
 
 def test_inside_the_numbers_are_those_that_were_measured(release: Release) -> None:

@@ -154,7 +154,7 @@ def test_other_columns_and_seeds_repeat(schema: Schema) -> None:
 
 def test_missing_values_stay_missing_or_become_anything(schema: Schema) -> None:
     local = HOSPITAL.assign(ethnicity=HOSPITAL.ethnicity.where(HOSPITAL.sex == "F"))
-    linked = local[local.name.isin(["Jack", "Paul", "Emma"])]
+    linked = local[local.name.isin(["Jack", "Paul", "Emma"])].assign(drug="a")
     asked = LinkageAnonymity(local=local, k=3, quasi_identifiers=("ethnicity",))
     shown = asked.apply(linked, schema, keep_order=True, seed=1).data
     assert shown.ethnicity.isna().tolist() == [True, False, True]
