@@ -101,16 +101,16 @@ def test_what_is_not_said_is_asked(
 
 
 def test_a_schema_of_ones_own_is_named(call: Call, clinics: Path, tmp_path: Path) -> None:
-    own = tmp_path / "own.toml"
-    shared = (clinics / "schema.toml").read_text(encoding="utf-8")
-    asked = ("init", clinics / "visits_hospital.csv", "--schema", own, "--preset", "cms")
-    own.write_text(shared, encoding="utf-8")
-    refused = call(*asked)
+    visits, own = clinics / "visits_hospital.csv", tmp_path / "own.toml"
+    assert call("schema", "guess", visits, "--output", own).code == 0
+    guessed = own.read_text(encoding="utf-8")
+    own.write_text(guessed.replace('person = "patient"\n', ""), encoding="utf-8")
+    refused = call("init", visits, "--schema", own, "--preset", "cms")
     assert refused.code == 1
     assert 'person = "patient"' in refused.err
     assert not (tmp_path / "sfumato.toml").exists()
-    own.write_text(f'person = "patient"\n{shared}', encoding="utf-8")
-    made = call(*asked)
+    own.write_text(guessed, encoding="utf-8")
+    made = call("init", visits, "--schema", own, "--preset", "cms")
     assert made.code == 0, made.err
     project = load_project(tmp_path / "sfumato.toml")
     assert project.columns_are_in_file

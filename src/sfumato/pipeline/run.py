@@ -12,8 +12,10 @@ from sfumato.pipeline.kept.leftovers import remove_leftovers
 from sfumato.pipeline.kept.lock import run_lock
 from sfumato.pipeline.kept.record import read_record
 from sfumato.pipeline.make_stage import make_stage
+from sfumato.pipeline.stages.link import check_classified
 from sfumato.pipeline.stages.order import check_stage, stages_of
 from sfumato.pipeline.stages.place import Place
+from sfumato.pipeline.stages.release import NAME as RELEASE
 from sfumato.pipeline.stages.stage import Stage
 from sfumato.pipeline.status import StageState, State, Status, after_a_gap
 
@@ -66,11 +68,13 @@ def run(
         for stage in stages_of(place):
             remove_leftovers(place.of_stage(stage.name))
         remove_leftovers(place.at(place.project.review.folder))
-        for stage in stages_of(place):
+        wanted = [stage.name for stage in stages_of(place)]
+        wanted = wanted[: None if until is None else wanted.index(until) + 1]
+        for stage in stages_of(place)[: len(wanted)]:
             check_target_folder(place.of_stage(stage.name))
             stage.check(place)
-            if stage.name == until:
-                break
+        if RELEASE in wanted:  # after what needs no look at a file
+            check_classified(place)
         return Status(place, tuple(_states(place, until, force, working, tell)))
 
 

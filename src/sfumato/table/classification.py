@@ -53,10 +53,12 @@ def open_classified(
 
     Parameters
     ----------
-    data, schema, delimiter, progress
+    data, schema
         As in `open_table`.
     unclassified
         What becomes of columns that the schema does not name.
+    delimiter, progress
+        As in `open_table`.
 
     Raises
     ------

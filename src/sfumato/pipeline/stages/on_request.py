@@ -11,7 +11,6 @@ from sfumato.core.progress import Progress
 from sfumato.pipeline.project.linking import OnRequest, Undecided
 from sfumato.pipeline.stages import schemas
 from sfumato.pipeline.stages.assess import data_inputs, data_of
-from sfumato.pipeline.stages.link import check_classified
 from sfumato.pipeline.stages.place import Place, shown
 from sfumato.pipeline.stages.release import NAME, release_files
 from sfumato.pipeline.stages.reported import form_of, lacking, write_report
@@ -90,7 +89,6 @@ def _ledger(place: Place, *, make: bool) -> Ledger | None:
 
 def _check(place: Place) -> None:
     place.key(place.project.release.pseudonym_key, "release.pseudonym_key")
-    check_classified(place)
 
 
 def _asked(place: Place) -> Asked:

@@ -8,7 +8,6 @@ from typing import Any
 from sfumato.core.progress import Progress
 from sfumato.pipeline.stages import schemas
 from sfumato.pipeline.stages.assess import data_inputs, data_of, presets_of, threshold_files
-from sfumato.pipeline.stages.link import check_classified
 from sfumato.pipeline.stages.place import Place
 from sfumato.pipeline.stages.reported import form_of, lacking, write_report
 from sfumato.pipeline.stages.stage import Made, Stage
@@ -103,7 +102,7 @@ def _promised(place: Place) -> tuple[Constraint | Budget, ...]:
 
 
 def _check(place: Place) -> None:
-    """Refuse promises that no data could keep, a column left open, and a file that is no key.
+    """Refuse promises that no data could keep, and a file that is no key.
 
     Raises
     ------
@@ -112,7 +111,6 @@ def _check(place: Place) -> None:
     """
     asked = place.project.release
     key = place.key(asked.pseudonym_key, "release.pseudonym_key")
-    check_classified(place)
     schema = schemas.given_schema(place)
     if schema is None:
         return
