@@ -17,7 +17,7 @@ SOURCE = ROOT / "src" / "sfumato"
 FILES = sorted(SOURCE.rglob("*.py"))
 FOLDERS = sorted({file.parent for file in FILES})
 
-HEAVY = {"altair", "duckdb", "numba", "openpyxl", "pandas", "polars", "pyarrow", "pyspark"}
+HEAVY = {"altair", "duckdb", "openpyxl", "pandas", "polars", "pyarrow", "pyspark"}
 LONGEST_FILE = 400
 
 pytestmark = pytest.mark.skipif(not FILES, reason="tests run without the source tree")

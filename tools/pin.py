@@ -104,7 +104,12 @@ def _adult(name: str, *words: str) -> Case:
 
 def cases() -> list[Case]:
     """Everything that is pinned, what takes longest first."""
-    clinics = ("patients_hospital.csv", "patients_practice.csv", "--id", "patient")
+    clinics = (
+        "hospital=patients_hospital.csv",
+        "practice=patients_practice.csv",
+        "--id",
+        "patient",
+    )
     middle = ("middle.csv", "--schema", "middle.toml")
     key = ("--key-file", "linkage.key")
     again = ("--seed", "3")
@@ -139,7 +144,10 @@ def cases() -> list[Case]:
             ("link", "key", "linkage.key"),
             ("python", "KEY"),
             ("link", "encode", "patients_hospital.csv", "--id", "patient", *key, "--output",
-             "hospital.encoded"),
+             "first.encoded"),
+            ("python", "SALT"),
+            ("link", "encode", "patients_hospital.csv", "--id", "patient", *key, "--spec",
+             "hospital.encoded.toml", "--output", "hospital.encoded"),
             ("link", "encode", "patients_practice.csv", "--id", "patient", *key, "--spec",
              "hospital.encoded.toml", "--output", "practice.encoded"),
             ("link", "hospital.encoded", "practice.encoded", "--one-per-source", "--output",
@@ -247,9 +255,8 @@ def run(case: Case, data: Path) -> dict[str, str]:
             shutil.copytree(data / copied, folder, dirs_exist_ok=True)
         given = {path: _content(path) for path in sorted(folder.rglob("*")) if path.is_file()}
         for number, words in enumerate(case.commands):
-            if words == ("python", "KEY"):
-                kept = next(folder.glob("linkage.key"))
-                kept.write_text(re.sub(r"[0-9a-f]{32,}", "5a" * 32, kept.read_text()))
+            if words[0] == "python":
+                _without_chance(folder, words[1])
                 continue
             surroundings = {**os.environ, "COLUMNS": "120", **case.surroundings}
             done = subprocess.run(  # noqa: S603
@@ -266,6 +273,20 @@ def run(case: Case, data: Path) -> dict[str, str]:
                     kept = Path(place, re.sub(r"\W+", "_", name))
                     kept.write_bytes(_plain(_content(path), folder))
     return found
+
+
+def _without_chance(folder: Path, what: str) -> None:
+    """Put fixed numbers where a command drew them: a linkage's key, its salt."""
+    name = {"KEY": "linkage.key", "SALT": "first.encoded.toml"}[what]
+    text = (folder / name).read_text(encoding="utf-8")
+    length = {"KEY": 64, "SALT": 32}[what]
+    text = re.sub(rf"\b[0-9a-f]{{{length}}}\b", "5a" * (length // 2), text)
+    if what == "KEY":
+        (folder / name).write_text(text, encoding="utf-8")
+        return
+    (folder / "hospital.encoded.toml").write_text(text, encoding="utf-8")
+    for made in folder.glob("first.encoded*"):
+        made.unlink()
 
 
 def _content(path: Path) -> bytes:

@@ -191,7 +191,7 @@ def test_a_full_disk(name: str, tmp_path: Path) -> None:
         text=True,
         check=False,
         cwd=tmp_path,
-        env={**os.environ, "NUMBA_DISABLE_JIT": "0", "PYTHONDONTWRITEBYTECODE": "1"},
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
         preexec_fn=small_disk,
     )
     assert (run.returncode, run.stdout) == (1, "")

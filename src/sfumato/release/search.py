@@ -17,7 +17,6 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.core.progress import Progress, silent
-from sfumato.kernels.best_cut import worth_searching
 from sfumato.release.best_cuts import Search, best_cuts
 from sfumato.release.candidates import Candidates, Nodes, first_that_meet
 from sfumato.release.constraints import Budget, Constraint
@@ -99,7 +98,7 @@ class _SearchGrowth(Growth):
         self.price = price
         self.constraints = tuple(constraints)
         self.thresholds = limits_of(constraints, persons)
-        if self.shadow is not None or not worth_searching(persons.persons):
+        if self.shadow is not None:
             self.thresholds = None
         self.flat: FlatSearch | None = None
 
