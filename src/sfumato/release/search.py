@@ -125,7 +125,7 @@ class _SearchGrowth(Growth):
             shares, tried_at = (np.repeat(each[chosen.node], 2) for each in (shares, tried_at))
 
     def _flat(self) -> FlatSearch | None:
-        """The search in compiled loops, where they know all promises and are worth loading."""
+        """The search in compiled loops, where they know all promises."""
         if self.thresholds is None or self.loss is None:
             return None
         known = known_of(self.persons, self.loss, self.thresholds)
