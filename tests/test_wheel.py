@@ -77,6 +77,7 @@ def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def wheel(unpacked: Path) -> zipfile.ZipFile:
     """The wheel, built from the sdist where there is no git."""
+    (unpacked / "dist").mkdir()
     build("mesonpy.build_wheel('dist')", unpacked, with_git=False)
     (path,) = (unpacked / "dist").glob("*.whl")
     return zipfile.ZipFile(path)

@@ -50,7 +50,9 @@ sys.exit("no index is checked in " + _classes.__file__)
 
 
 def _run(command: tuple[str, ...]) -> None:
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)  # noqa: S603
+    programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    surroundings = {**os.environ, "PATH": programs}
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=surroundings)  # noqa: S603
 
 
 if __name__ == "__main__":

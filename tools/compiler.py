@@ -57,7 +57,9 @@ def main(words: list[str]) -> int:
     if not found():
         triple, processor = target()
         zig = f"{sys.executable} -m ziglang"
-        named = {"CC": f"{zig} cc -target {triple} -mcpu={processor}", "AR": f"{zig} ar"}
+        # Debian's Python.h names a file that stands there; zig's own headers come before it.
+        headers = " -idirafter /usr/include" if "linux" in triple else ""
+        named = {"CC": f"{zig} cc -target {triple} -mcpu={processor}{headers}", "AR": f"{zig} ar"}
         print("export", *(f"{name}={shlex.quote(value)}" for name, value in named.items()))
     return 0
 

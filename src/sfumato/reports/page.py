@@ -6,9 +6,10 @@ import json
 from dataclasses import dataclass
 from datetime import date
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from sfumato.release.result import Release
 from sfumato.reports import numbers
@@ -25,6 +26,7 @@ from sfumato.reports.population import population_part
 from sfumato.reports.verdict import assessment_verdict, release_verdict
 from sfumato.risk.result import Risk
 
+TEMPLATES = Path(__file__).resolve().parent / "templates"
 ORIGINAL, RELEASED, ASSESSED = "Original", "Release", "File"
 
 
@@ -55,7 +57,7 @@ def draw_page(result: Release | Risk, heading: Heading) -> str:
         Title and date.
     """
     environment = Environment(
-        loader=PackageLoader("sfumato.reports"),
+        loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from sfumato.reports import numbers
+
+TEMPLATES = Path(__file__).resolve().parent.parent / "templates"
 
 
 def environment() -> Environment:
     """The templates' environment, with filters for numbers."""
     made = Environment(
-        loader=PackageLoader("sfumato.reports"),
+        loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
