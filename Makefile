@@ -42,7 +42,7 @@ check: $(STAMP)-check ## format, lint, types, order of the rooms, docstrings, do
 	@echo "lint";               $(BIN)/ruff check --quiet .
 	@echo "types";              $(BIN)/mypy --no-error-summary
 	@echo "types of tools";     $(BIN)/mypy --no-error-summary tools benchmarks
-	@echo "order of the rooms"; $(BIN)/lint-imports --no-logo
+	@echo "order of the rooms"; $(BIN)/python tools/check_rooms.py
 	@echo "docstrings";         $(BIN)/python tools/check_docstrings.py src
 	@$(MAKE) --no-print-directory docs
 

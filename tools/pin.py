@@ -213,7 +213,7 @@ def make_data(folder: Path) -> None:
     sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "tests")]
     import numpy as np
     import pyarrow as pa
-    from semantics.requests import write_example
+    from semantics.requests import write_example  # type: ignore[import-not-found]
     from visits import visits
 
     from sfumato.examples import generate_clinics, generate_registrations, write_registrations
