@@ -42,7 +42,7 @@ def build(call: str, folder: Path, *, with_git: bool = True) -> None:
 
 def surroundings(folder: Path, *, with_git: bool) -> dict[str, str]:
     """Where programs are: those of this environment, a compiler, and git only if asked."""
-    programs = folder.parent / f"programs-{folder.name}"
+    programs = folder.parent / f"programs-{'with' if with_git else 'without'}-git"
     programs.mkdir(exist_ok=True)
     wanted = ("cc", "gcc", "as", "ld", "ar", *(("git",) if with_git else ()))
     for name in wanted:
