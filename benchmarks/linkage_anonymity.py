@@ -5,7 +5,6 @@ Usage: linkage_anonymity.py [LOCAL]    (100,000 where nothing is said; half of t
 
 from __future__ import annotations
 
-import resource
 import sys
 import time
 
@@ -97,6 +96,7 @@ def report(local: int = LOCAL) -> None:
         f"{'SSE/SST %':>11}{'NCP':>8}{'classic':>9}"
     )
     held.least_levels()
+    most = 0
     for each in asked:
         with_k = link_up(linked, schema(), [each])
         cpu, wall = time.process_time(), time.perf_counter()
@@ -106,7 +106,7 @@ def report(local: int = LOCAL) -> None:
         start = time.perf_counter()
         with PeakMemory() as whole:
             release: LinkageRelease = each.apply(linked, schema(), seed=1)
-        took = time.perf_counter() - start
+        took, most = time.perf_counter() - start, max(most, whole.most)
         beside = compare_with_classic(linked, release)
         assert beside.local_recoding is not None
         print(
@@ -116,8 +116,7 @@ def report(local: int = LOCAL) -> None:
             f"{beside.local_recoding:>9.4f}",
             flush=True,
         )
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    print(f"\npeak memory of the whole process {peak:.2f} GiB")
+    print(f"\nthe process held at most {most / 2**30:.2f} GiB on the way from tables to release")
 
 
 if __name__ == "__main__":

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import resource
 import time
 from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
+from timing import PeakMemory
 
 from sfumato.risk.population.accumulation import Accumulation
 from sfumato.risk.population.estimate import Estimate
@@ -53,7 +53,12 @@ def report() -> None:
     }
     for name, estimate in own.items():
         cpu, wall = time.process_time(), time.perf_counter()
-        found = estimate(classes, np.random.default_rng(1))
+        with PeakMemory() as memory:
+            found = estimate(classes, np.random.default_rng(1))
         cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+        peak = memory.most / 2**30
         print(f"{name:<26}{cpu:>8.1f}{wall:>8.1f}{peak:>10.2f}{100 * found.marketer:>8.2f}")
+
+
+if __name__ == "__main__":
+    report()

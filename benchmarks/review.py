@@ -261,3 +261,7 @@ def _pairs(
     pairs = pairs[erring[pairs].any(axis=1)]
     chosen = rng.permutation(pairs)[: PAIRS * (PAGES + 1)]
     return [(left, right) for left, right in chosen.tolist()]
+
+
+if __name__ == "__main__":
+    report()

@@ -1,9 +1,10 @@
 """How fast the server answers while many people open cells, and whether it keeps its word.
 
-Usage: serve.py [--records N] [--database sqlite|postgresql] [--nice] [--keep FOLDER] [PART ...]
+Usage: serve.py [--records N] [--seconds S] [--database sqlite|postgresql] [--nice] [--keep FOLDER]
+    [PART ...]
 
 The server is a process of its own, with its own data, keys and database. The parts: ``clicks``,
-50 workers who open a cell every two seconds each, for 60 s; ``full``, 100 workers at full speed
+50 workers who open a cell every two seconds each, for S = 60 s; ``full``, 100 workers at full speed
 for 60 s; ``kill``, 100 workers at full speed, the server killed three times. After ``full`` and
 ``kill`` the database is held against what every worker was told.
 """
@@ -43,11 +44,6 @@ BUDGET = 0.004
 PARTS = ("clicks", "full", "kill")
 
 
-def short() -> None:
-    """Print how fast clicks of 20 seconds are answered, on a project of 100,000 records."""
-    report(100_000, "sqlite", ["clicks"], seconds=20.0)
-
-
 def report(
     records: int,
     database: str,
@@ -85,9 +81,9 @@ def report(
 
 
 def _clicks(server: Server, workers: list[Worker], seconds: float) -> None:
-    before = _processor_seconds(server)
+    before = server.processor_seconds()
     run(workers, seconds, Worker.click, PAUSE)
-    used, count = _processor_seconds(server) - before, sum(len(w.told.seconds) for w in workers)
+    used, count = server.processor_seconds() - before, sum(len(w.told.seconds) for w in workers)
     p50, p95, p99 = milliseconds(workers)
     longest = max(second for each in workers for second in each.told.seconds)
     print(
@@ -217,19 +213,20 @@ def _ahead(server: Server) -> None:
             os.sched_setscheduler(int(thread.name), os.SCHED_RR, os.sched_param(1))
 
 
-def _processor_seconds(server: Server) -> float:
-    assert server.process is not None
-    stat = Path(f"/proc/{server.process.pid}/stat").read_text(encoding="utf-8")
-    fields = stat.rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("parts", nargs="*", default=list(PARTS), metavar="PART")
     parser.add_argument("--records", type=int, default=1_000_000)
+    parser.add_argument("--seconds", type=float, default=CLICK_SECONDS, help="of the clicks")
     parser.add_argument("--database", choices=("sqlite", "postgresql"), default="sqlite")
     parser.add_argument("--nice", action="store_true", help="go before others; for root")
     parser.add_argument("--keep", type=Path, help="folder to keep what is made in")
     given = parser.parse_args()
-    report(given.records, given.database, given.parts, nice=given.nice, keep=given.keep)
+    report(
+        given.records,
+        given.database,
+        given.parts,
+        seconds=given.seconds,
+        nice=given.nice,
+        keep=given.keep,
+    )

@@ -7,8 +7,6 @@ import platform
 import resource
 import subprocess
 import sys
-import tempfile
-import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -41,27 +39,25 @@ def seconds(work: Callable[[], Any], repeats: int) -> float:
 
 
 class PeakMemory:
-    """By how much this process grows inside a ``with`` block, in bytes; read every 2 ms."""
+    """The most that this process holds inside a ``with`` block, and by how much it grows, in bytes.
+
+    The kernel keeps the peak of a process; it is forgotten as a block begins, so that blocks
+    cannot lie within each other.
+    """
 
     def __enter__(self) -> Self:
-        self._base = self._top = _resident()
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._watch)
-        self._thread.start()
+        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+        self._base = _peak()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._ended.set()
-        self._thread.join()
-        self.growth = self._top - self._base
-
-    def _watch(self) -> None:
-        while not self._ended.wait(0.002):
-            self._top = max(self._top, _resident())
+        self.most = _peak()
+        self.growth = self.most - self._base
 
 
-def _resident() -> int:
-    return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * PAGE
+def _peak() -> int:
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    return int(status.partition("VmHWM:")[2].split()[0]) * 1024
 
 
 @dataclass(frozen=True)
@@ -106,6 +102,18 @@ class Usage:
     peak: int
 
 
+_BETWEEN = """
+import os, sys, time
+start = time.perf_counter()
+quiet = [(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
+process = os.posix_spawnp(sys.argv[1], sys.argv[1:], os.environ, file_actions=quiet)
+_, status, used = os.wait4(process, 0)
+print(time.perf_counter() - start, used.ru_utime + used.ru_stime, used.ru_maxrss)
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
+"""A small process between: what starts a command counts as the command's own peak memory."""
+
+
 def usage(command: Sequence[str | Path]) -> Usage:
     """Run a command to its end; what it prints is thrown away.
 
@@ -114,19 +122,14 @@ def usage(command: Sequence[str | Path]) -> Usage:
     RuntimeError
         If the command fails.
     """
-    start = time.perf_counter()
-    with tempfile.TemporaryFile() as said:
-        process = subprocess.Popen(  # noqa: S603
-            [str(part) for part in command], stdout=subprocess.DEVNULL, stderr=said
-        )
-        _, status, used = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode:
-            said.seek(0)
-            last = said.read().decode(errors="replace")[-400:]
-            raise RuntimeError(f"{Path(str(command[0])).name} failed: {last}")
-    wall = time.perf_counter() - start
-    return Usage(wall, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024)
+    between = [sys.executable, "-S", "-c", _BETWEEN]
+    done = subprocess.run(  # noqa: S603
+        [*between, *map(str, command)], capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise RuntimeError(f"{Path(str(command[0])).name} failed: {done.stderr[-400:]}")
+    wall, cpu, peak = map(float, done.stdout.split())
+    return Usage(wall, cpu, int(peak) * 1024)
 
 
 def _children() -> float:

@@ -69,7 +69,10 @@ def visits(
         kinds[f"number_{more}"] = SCHEMA.quasi_identifiers["age"]
     names = [f"D{number:05d}" for number in range(diagnoses)]
     data["icd9"] = _texts(names, _weighted(rng, diagnoses, records))
-    return pa.table(data), Schema(person="patient", quasi_identifiers=kinds, sensitive=["icd9"])
+    others = [name for name in QUASI_IDENTIFIERS if name not in kinds]
+    return pa.table(data), Schema(
+        person="patient", quasi_identifiers=kinds, sensitive=["icd9"], insensitive=others
+    )
 
 
 def _weighted(rng: np.random.Generator, size: int, count: int) -> npt.NDArray[np.int64]:

@@ -17,17 +17,18 @@ Names = dict[str, object]
 
 
 def clinics(folder: Path) -> Names:
-    """visits and schema; everybody, and df, which is a third of it and has weights."""
+    """visits and schema; everybody, and df, which is a third of it."""
     made = generate_clinics(150, rng=1)
     everybody = made.visits.to_pandas()
     drawn = everybody["patient"].unique()[:50]
-    df = everybody[everybody["patient"].isin(drawn)].assign(weight=3.0)
+    df = everybody[everybody["patient"].isin(drawn)]
     return {"schema": made.schema, "visits": made.visits, "df": df, "everybody": everybody}
 
 
 def register(folder: Path) -> Names:
-    """The same, and everybody in a file."""
+    """The same, but df has weights, and everybody is in a file."""
     names = clinics(folder)
+    names["df"] = pd.DataFrame(names["df"]).assign(weight=3.0)
     pd.DataFrame(names["everybody"]).to_parquet(folder / "register.parquet", index=False)
     return names
 

@@ -1,95 +1,172 @@
-"""What the README, the tutorial and the page on linkage show runs as it stands."""
+"""What the README, the tutorial and the page on linkage show runs as it stands, and is true."""
 
+import json
 import re
 import shutil
 import subprocess
 import sys
+from difflib import get_close_matches
+from itertools import zip_longest
 from pathlib import Path
 
 import pytest
 from cli.review_terminal import Terminal
-
-from sfumato.pipeline.demo_project import write_demo_project
-from sfumato.pipeline.run import run as run_project
-
-
-def blocks(page, language):
-    """The code blocks of a page."""
-    return re.findall(
-        rf"^```{language}\n(.*?)^```", page.read_text("utf-8"), re.MULTILINE | re.DOTALL
-    )
+from doc_blocks import NUMBER, blocks
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    """Where the demo has linked a few persons; cli/test_demo.py runs all of it."""
-    folder = tmp_path_factory.mktemp("made")
-    run_project(write_demo_project(folder / "sfumato-demo", 200, 1), until="linked")
-    return folder
-
-
-@pytest.fixture
-def demo(made, tmp_path):
-    """The same folder, for one page alone."""
-    return shutil.copytree(made, tmp_path / "made")
+def demo(tmp_path_factory, project_root):
+    """An empty folder where `make demo` has run, and what it printed."""
+    makefile = (project_root / "Makefile").read_text("utf-8")
+    assert "\ndemo: $(STAMP)-demo ##" in makefile
+    assert "\n\t@$(BIN)/sfumato demo\n" in makefile
+    folder = tmp_path_factory.mktemp("demo")
+    return folder, run(["sfumato", "demo"], folder)
 
 
 def run(command, folder, code=0):
-    bin_folder = Path(sys.executable).parent
+    """Run a command; what it printed on both outputs."""
+    programs = f"{Path(sys.executable).parent}:/usr/bin:/bin"
     done = subprocess.run(
         command,
         cwd=folder,
-        env={"PATH": f"{bin_folder}:/usr/bin:/bin", "HOME": str(folder)},
+        env={"PATH": programs, "HOME": str(folder)},
         capture_output=True,
         text=True,
         check=False,
     )
-    assert done.returncode == code, done.stderr
-    return done.stdout
+    assert done.returncode == code, f"{command[-1]}\n{done.stderr}"
+    return done.stdout + done.stderr
 
 
-def review(command):
-    """Answer the two pairs of a review at a terminal."""
-    terminal = Terminal(*command.split()[1:])
-    terminal.wait("pair 1 of 2")
-    terminal.press("6", "pair 2 of 2")
+def run_in_order(page, folder, monkeypatch):
+    """Run all blocks of a page but `make`; what was printed before each `text` block."""
+    monkeypatch.chdir(folder)
+    every = [block for block in blocks(page) if not block[1].startswith("make ")]
+    printed, shown = "", []
+    for (language, code), after in zip(every, [*every[1:], None], strict=True):
+        if language == "python":
+            printed = run([sys.executable, "-c", code], folder)
+        elif code.startswith("sfumato review play"):
+            review(code.split()[1:])
+        elif language == "sh":
+            waits = after is not None and "Waiting for the reviewers" in after[1]
+            printed = run(["sh", "-e", "-c", code], folder, code=3 if waits else 0)
+        else:
+            shown.append((code, printed))
+    return shown
+
+
+def review(words):
+    """Answer all pairs of a review at a terminal, now and then that they are the same person."""
+    terminal = Terminal(*words)
+    terminal.wait("pair 1 of ", seconds=120)
+    (pairs,) = {int(number) for number in re.findall(r"pair 1 of (\d+)", terminal.text)}
+    for pair in range(2, pairs + 1):
+        terminal.press("1" if pair % 3 else "6", f"pair {pair} of {pairs}")
     terminal.press("1", "All pairs are decided")
     assert terminal.leave() == 0
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/tutorial.md"])
-def test_python(page, demo, project_root):
-    for code in blocks(project_root / page, "python"):
-        run([sys.executable, "-c", code], demo)
-    assert (demo / "report.html").exists()
+def test_the_readme_in_order(demo, tmp_path, project_root, monkeypatch):
+    """Every block in one folder, as a newcomer would."""
+    folder = shutil.copytree(demo[0], tmp_path / "readme")
+    run_in_order(project_root / "README.md", folder, monkeypatch)
+    for name in ("report.html", "attack.html", "clinics/output/reports/report.html"):
+        assert (folder / name).exists()
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/tutorial.md"])
-def test_shell(page, demo, project_root, monkeypatch):
-    """The tutorial's first run waits for a reviewer, who then comes."""
-    monkeypatch.chdir(demo)
-    ran = [code for code in blocks(project_root / page, "sh") if "make " not in code]
-    asked = [code.startswith("sfumato review play") for code in ran]
-    for code, here, next_ in zip(ran, asked, [*asked[1:], False], strict=True):
-        if here:
-            review(code)
-        else:
-            run(["sh", "-e", "-c", code], demo, code=3 if next_ else 0)
-    assert any(asked) == (page == "docs/tutorial.md")
-    assert (demo / "clinics" / "output" / "reports" / "report.html").exists()
+def figures(demo):
+    """What the README says in figures of the demo, in its order: each from the demo's own files."""
+    folder, printed = demo
+    place = folder / "sfumato-demo"
+    report = json.loads((place / "output" / "reports" / "report.json").read_text("utf-8"))
+    expected, right = re.search(r"\(precision\) +>?([\d.]+)% +([\d.]+)%", printed).groups()
+    truly = re.search(r"Truly ([\d,]+) persons", printed)[1]
+    rightly = re.search(r"(\d+) rightly", printed)[1]
+    attack = {each["attack"]: each for each in report["attack"]["outcomes"]}
+    one, near = attack["exact_free"], attack["probabilistic"]
+    assert one["predicted"] == near["predicted"]
+    return {
+        "persons whom the clinics know": truly,
+        "matches that are right, in %": f"{float(right):.1f}",
+        "matches that are right as the model expects, in %": expected,
+        "possible matches answered": f"{report['review']['answered']}",
+        "possible matches": f"{report['review']['possible_matches']}",
+        "right answers": rightly,
+        "characters seen, in %": f"{100 * report['review']['workers'][0]['characters']:.1f}",
+        "visits": f"{report['sources']['file']['records']:,}",
+        "persons of the release": f"{report['sources']['file']['persons']:,}",
+        "named rightly by exact values, in %": f"{100 * one['success']['value']:.1f}",
+        "named rightly with near misses, in %": f"{100 * near['success']['value']:.1f}",
+        "named rightly as predicted, in %": f"{100 * one['predicted']:.1f}",
+        "attacks": f"{report['attack']['attacks']}",
+    }
+
+
+def test_the_figures_of_the_readme(demo, project_root):
+    """A figure that moved is to be changed in the README; a new one needs its source above."""
+    text = (project_root / "README.md").read_text("utf-8")
+    section = text.partition("`make demo` installs")[2].partition("\n## ")[0]
+    stated = NUMBER.findall(re.sub(r"!\[.*?\]\(.*?\)", "", section))
+    found = zip_longest(figures(demo).items(), stated, fillvalue=("no such figure", "none"))
+    wrong = [
+        f"{name}: the README says {said}, the demo {true}"
+        for (name, true), said in found
+        if said != true
+    ]
+    assert not wrong, "\n".join(["README.md, from '`make demo` installs':", *wrong])
+
+
+def test_the_picture_of_the_readme(demo, project_root):
+    """What its description says of the classes before and after."""
+    described = (project_root / "README.md").read_text("utf-8").partition("![Risk")[2]
+    assert "nearly all are at 100 % before, none above 50 % after" in described.partition("]")[0]
+    file = demo[0] / "sfumato-demo" / "output" / "reports" / "release.json"
+    after = json.loads(file.read_text("utf-8"))
+    before = after["before"]
+    assert max(after["max_gidr"], after["prosecutor"], after["max_gsar"]) <= 0.5
+    assert min(before["avg_gidr"], before["marketer"], before["avg_gsar"]) > 0.95
+
+
+def test_the_tutorial_in_order(demo, tmp_path, project_root, monkeypatch):
+    """Its first run waits for a reviewer, who then comes; what it shows was printed."""
+    page = project_root / "docs" / "tutorial.md"
+    folder = shutil.copytree(demo[0], tmp_path / "tutorial")
+    wrong = []
+    for shown, printed in run_in_order(page, folder, monkeypatch):
+        lines = [without_times(line) for line in (printed or demo[1]).splitlines()]
+        for line in map(without_times, shown.splitlines()):
+            if not any(each.startswith(line) for each in lines):
+                near = get_close_matches(line, lines, 1)
+                wrong.append(f"shown {line!r}, printed {near}")
+    assert not wrong, "\n".join(["docs/tutorial.md:", *wrong])
+    made = folder / "clinics" / "stages" / "link" / "measured.json"
+    outcomes = json.loads(made.read_text("utf-8"))["outcomes"]
+    said = f"sure of {outcomes['match']:,} pairs. Of {outcomes['possible_match']} it is not"
+    assert said in " ".join(page.read_text("utf-8").split())
+    assert (folder / "clinics" / "output" / "reports" / "report.html").exists()
+    assert (folder / "report.html").exists()
+
+
+def without_times(line):
+    """A line that was printed, without seconds, sizes, and the dots that stand for its end."""
+    return " ".join(re.sub(r"[\d.]+ s +[\d.]+ kB", "", line.removesuffix("...")).split())
 
 
 def test_the_page_on_linkage(tmp_path, project_root):
     """Its example runs as it stands, and finds what the page prints."""
-    page = project_root / "docs" / "linkage.md"
-    generate, link_in_python = blocks(page, "python")
+    shown = blocks(project_root / "docs" / "linkage.md")
+    generate, link_in_python = (code for language, code in shown if language == "python")
     run([sys.executable, "-c", generate], tmp_path)
     clinics = tmp_path / "clinics"
     link, measure = (
-        code for code in blocks(page, "sh") if "linked.parquet" in code or "cd " in code
+        code
+        for language, code in shown
+        if language == "sh" and ("linked.parquet" in code or "cd " in code)
     )
     told = run(["sh", "-e", "-c", link], tmp_path)
-    printed = blocks(page, "text")[0]
+    printed = next(code for language, code in shown if language == "text")
     for line in told.splitlines():
         if line.startswith(("Records", "Matches", "Possible", "Persons")):
             assert line in printed

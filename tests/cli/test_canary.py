@@ -34,7 +34,7 @@ CELLS: dict[str, str] = {
     "note": "zqNote7",
     "other": "zqOther7",
 }
-"""What stands in one row, by column; the schema does not name the last column."""
+"""What stands in one row, by column."""
 CANARIES = tuple(cell.lower() for cell in CELLS.values())
 PERSONS = 20
 VALUES = ("range", "bounds", "mean", "set", "hierarchy")
@@ -43,7 +43,7 @@ SCHEMA = """
 person = "patient"
 direct_identifiers = ["name"]
 sensitive = ["icd9", "drug"]
-insensitive = ["note"]
+insensitive = ["note", "other"]
 [quasi_identifiers.age]
 kind = "numeric"
 hierarchy = { widths = [10, 50] }

@@ -40,6 +40,7 @@ def folder(tmp_path):
 
 def test_assess(run, folder):
     more = ("--special-uniques", "--register", "visits.csv", "--ordered-distance", "visits")
+    more += ("--recursive-l", "5", "--recursive-l", "4")
     result = run("assess", *WORDS, *more, "--report", "report.html", "--json")
     assert result.code == 0, result.err
     found = json.loads(result.out)
@@ -50,8 +51,13 @@ def test_assess(run, folder):
     page = (folder / "report.html").read_text(encoding="utf-8")
     for name in ("max_household_risk", "highest_suda_score", "presence_high", "t_closeness"):
         assert name in page
+    assert "recursive (c, 5)-diversity holds for every c above this" in page
+    names = [name for name in found if name.startswith("recursive")]
+    assert names == [f"recursive_{l}" for l in (2, 3, 4, 5)]
     plain = json.loads(run("assess", *WORDS, "--json").out)
     assert not {"special_uniques", "presence_low", "t_closeness_ordered"} & plain.keys()
+    assert "recursive_4" not in plain
+    assert "2 or more" in run("assess", *WORDS, "--recursive-l", "1").err
 
 
 @pytest.mark.parametrize("distance", ["equal", "ordered"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 
 import numpy as np
 import pyarrow as pa
@@ -45,22 +46,37 @@ def test_register_and_again(run, folder):
     assert against["value"] <= 0.1
     assert against["estimator"] == "register"
     assert max(each.share for each in classes) <= 0.6
+    assert [each["promised"] for each in found["constraints"]] == [True, True]
+    assert "promised" not in (folder / "release.toml").read_text(encoding="utf-8")
     (folder / "out.csv").rename(folder / "first.csv")
     again = (*WORDS, "--repeat", "release.toml")
     assert "--register" in run("anonymize", *again).err
     assert "another content" in run("anonymize", *again, "--register", "first.csv").err
-    assert run("anonymize", *again, "--register", "register.csv").code == 0
+    counted = run("anonymize", *again, "--register", "register.csv")
+    assert counted.code == 0
+    assert "marketer (tau = 0.1): met" in counted.out
     assert (folder / "out.csv").read_bytes() == (folder / "first.csv").read_bytes()
 
 
 def test_population_and_again(run, folder):
-    asked = ("--marketer", "0.1", "--population", "300", "--seed", "1")
-    result = run("anonymize", *WORDS, *asked)
+    asked = ("--marketer", "0.1", "--k", "2", "--population", "300", "--seed", "1")
+    result = run("anonymize", *WORDS, *asked, "--preset", "cancer-registry-research")
     assert result.code == 0, result.err
     assert "; argus)" in result.out
+    said = [" ".join(each.split()) for each in result.out.splitlines()]
+    assert "marketer (tau = 0.1): estimated, not promised" in said
+    assert "k (k = 2): met" in said
+    [held] = [each for each in said if "marketer at most" in each]
+    assert held.startswith("cancer-registry-research estimated, not promised")
+    manifest = tomllib.loads((folder / "release.toml").read_text(encoding="utf-8"))
+    stated = {each["name"]: each.get("promised") for each in manifest["constraints"]}
+    assert stated["marketer"] is False
+    assert stated["k"] is None
     (folder / "out.csv").rename(folder / "first.csv")
     again = run("anonymize", *WORDS, "--repeat", "release.toml", "--json")
-    assert json.loads(again.out)["population"]["marketer"]["estimator"] == "argus"
+    found = json.loads(again.out)
+    assert found["population"]["marketer"]["estimator"] == "argus"
+    assert {each["name"]: each["promised"] for each in found["constraints"]}["marketer"] is False
     assert (folder / "out.csv").read_bytes() == (folder / "first.csv").read_bytes()
 
 

@@ -66,6 +66,7 @@ estimator = "argus"
 presets = ["cms"]
 special_uniques = true
 msu_size = 2
+recursive_l = [4]
 [release]
 g_balance = 0.9
 h_affiliation = 0.5

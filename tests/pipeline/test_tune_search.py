@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from itertools import product
 
 import pytest
@@ -12,6 +13,7 @@ from sfumato.examples import generate_clinics
 from sfumato.pipeline.tune import tune
 from sfumato.pipeline.tune.trial import losses
 from sfumato.release.promises import held_against
+from sfumato.reports.tune.page import draw_tuned
 from sfumato.table.door import open_table
 
 ASKED = {"max_gidr": 0.35, "max_gsar": 0.7}
@@ -144,3 +146,10 @@ def test_a_population_is_taken_into_account():
     alone = tune(few.visits, few.schema, asked, **given)
     assert alone.best is not None
     assert found.best.loss < alone.best.loss
+    assert str(alone).startswith("Meets every threshold: ")
+    assert str(found).startswith("Estimated, not promised: keeps every threshold: ")
+    assert "[estimated, not promised]" in str(found)
+    assert (found.to_json()["promised"], alone.to_json()["promised"]) == (False, True)
+    page = draw_tuned(found.to_json(), "Tuned", date(2026, 11, 20))
+    assert "keeps every threshold, by an estimate of the population" in page
+    assert "meets every threshold" not in page

@@ -26,6 +26,7 @@ SCHEMA = sf.Schema(
     person="who",
     quasi_identifiers={"age": "numeric", "city": "categorical"},
     sensitive=["illness"],
+    insensitive=["number"],
 )
 
 

@@ -36,6 +36,7 @@ def schema(person=None):
             "city": "categorical",
         },
         sensitive="illness",
+        direct_identifiers="who" if person is None else (),
     )
 
 
@@ -203,6 +204,30 @@ def test_strangers_count_as_persons_of_the_population():
     assert release.population.strangers == 1
     assert any("no counterpart" in each for each in release.warnings)
     assert release.population.presence_high.value == 1
+
+
+def test_the_size_of_a_population_promises_nothing():
+    """A column of many categories: the true risk is above twice τ, while Argus sees sizes alone."""
+    rng = np.random.default_rng(3)
+    register = pa.table(
+        {"age": rng.integers(18, 90, 5000), "city": rng.integers(0, 1000, 5000).astype(str)}
+    )
+    plain = sf.Schema(quasi_identifiers={"age": "numeric", "city": "categorical"})
+    tau, file = 0.05, register.slice(0, 500)
+    promises = (sf.MarketerRisk(tau), sf.KAnonymity(1))
+    release = sf.anonymize(file, plain, *promises, population=5000, cut="median", seed=1)
+    kinds = {"age": "number", "city": "category"}
+    classes = count_population(texts(release.table), texts(register), kinds)
+    assert release.population.marketer.high <= tau + 1e-9
+    assert float(marketer_risk(classes)) > 2 * tau
+    assert [each["promised"] for each in release.to_json()["constraints"]] == [False, True]
+    assert [each.get("promised") for each in release.manifest.to_dict()["constraints"]] == [
+        False,
+        None,
+    ]
+    for counted in ({"register": file}, {}):
+        release = sf.anonymize(file, plain, *promises, **counted, cut="median", seed=1)
+        assert [each["promised"] for each in release.to_json()["constraints"]] == [True, True]
 
 
 REFUSED = {

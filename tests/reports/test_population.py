@@ -66,7 +66,7 @@ def test_the_page_shows_the_population_and_its_intervals(estimated):
     for name in ("marketer", "population_average_risk", "population_records_at_risk"):
         measure = getattr(own, name)
         assert f"{percent(measure.low)} to {percent(measure.high)}" in unescape(page)
-    for name, found in own.uniques_by_model.items():
+    for name, found in own.population_uniques_by_model.items():
         assert (found if isinstance(found, str) else f"{round(found):,}") in text, name
     assert 'aria-label="Points with intervals: marketer' in page
     assert 'aria-label="Lines: probability of each number.' in page
@@ -128,8 +128,10 @@ def test_a_distribution_keeps_its_probability_and_mean(estimated):
 
 def test_thresholds_that_were_asked_are_on_the_page_and_in_the_verdict(estimated):
     text = text_of(draw_page(estimated, HEADING))
-    met = sum(each.met for each in estimated.held)
-    assert f"Held against thresholds: {met} of {len(estimated.held)} are met." in text
+    held = estimated.held
+    met, guessed = (sum(each.met and each.promised is sure for each in held) for sure in (1, 0))
+    assert f"Held against thresholds: {met} of {len(held)} are met." in text
+    assert (f"Estimated, not promised: {guessed}." in text) == (guessed > 0)
     assert "Thresholds that were asked" in text
     assert "Defaults of ARX arx evidence: its source code" in text
     assert "cms (pid_k)" in text
@@ -142,8 +144,9 @@ def test_an_interval_that_reaches_beyond_is_said(estimated):
     risk = sf.hold(estimated, preset)
     text = text_of(draw_page(risk, HEADING))
     assert "not over the whole interval" in text
-    assert "met by the estimate but not over its interval: between (marketer)" in text
-    assert "Held against thresholds: all are met." in text
+    assert "kept by the estimate but not over its interval: between (marketer)" in text
+    assert "Held against thresholds: 0 of 1 are met. Estimated, not promised: 1." in text
+    assert report_json(risk)["thresholds"][0]["promised"] is False
 
 
 def test_every_preset_is_shown_for_orientation(estimated):
@@ -187,6 +190,23 @@ def test_a_release_against_a_population_is_judged_by_it(sample, people, schema):
         ),
     )
     assert not asked_of(broken)[0].met
+
+
+def test_what_rests_on_the_size_of_a_population_is_no_promise(sample, schema):
+    promises = (sf.MarketerRisk(0.1), sf.KAnonymity(2))
+    release = sf.anonymize(sample, schema, *promises, population=3_000, seed=1)
+    release = held_against(release, sf.thresholds("cancer-registry-research"))
+    assert [(each.met, each.promised) for each in asked_of(release)] == [
+        (True, False),
+        (True, True),
+    ]
+    text = text_of(draw_page(release, HEADING))
+    headline = "Not everything that was asked is promised: 1 of 2 constraints are met."
+    assert f"estimated, not promised {headline} Estimated, not promised: 1." in text
+    assert "keeps marketer, estimated, not promised: at most" in text
+    assert "estimated, not promised: cancer-registry-research (marketer)" in text
+    said = report_json(release)["report"]["asked"]
+    assert [each["promised"] for each in said] == [False, True]
 
 
 def test_presence_has_its_line(sample, people, schema):

@@ -14,11 +14,13 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from conftest import missing
-from reports.project_results import CONTEXT, SECRETS, record, results
+from reports.project_results import CONTEXT, LINKED, SECRETS, record, results
 
 from sfumato.core.errors import InputError
+from sfumato.examples import generate_clinics
 from sfumato.release.anonymize import anonymize
-from sfumato.release.constraints import GBalance, HAffiliation
+from sfumato.release.constraints import GBalance, HAffiliation, MarketerRisk
+from sfumato.release.promises import held_against
 from sfumato.release.result import Release
 from sfumato.reports import report
 from sfumato.reports.project import Audience, ProjectResults
@@ -26,6 +28,7 @@ from sfumato.reports.project.content import project_content
 from sfumato.reports.project.page import draw_project
 from sfumato.reports.project.pdf import pdf_of
 from sfumato.reports.project.verdict import QUESTIONS
+from sfumato.risk.thresholds import load
 from sfumato.schema import Schema
 
 DAY = date(2026, 11, 20)
@@ -106,6 +109,21 @@ def test_the_first_page_answers_four_questions(release: Release) -> None:
     assert "stray" in wrong
 
 
+def test_what_checks_contradict_is_not_told(
+    release: Release, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither inside nor in public: the checks, and that they contradict the model."""
+    monkeypatch.setitem(LINKED["expected"], "precision", 0.9987)
+    for audience in Audience:
+        plain = content(results(release), audience)
+        assert plain["linkage"]["contradicted"] == ["precision"]
+        assert [each["expected"] for each in plain["linkage"]["quality"]] == [None, None]
+        page = draw_project(plain)
+        assert "contradict what the model expects of precision" in page
+        assert "99.87" not in page
+        assert "different people, expected" not in page
+
+
 def test_inside_the_numbers_are_those_that_were_measured(release: Release) -> None:
     plain = content(results(release))
     lines = {line["name"]: line for group in plain["risk"] for line in group["lines"]}
@@ -173,7 +191,7 @@ def test_no_value_of_the_data_stands_in_a_report(audience: Audience) -> None:
             "note": [CANARY] * count,
         }
     )
-    schema = Schema(quasi_identifiers=["town", "age"], sensitive=["ill"])
+    schema = Schema(quasi_identifiers=["town", "age"], sensitive=["ill"], insensitive=["note"])
     made = anonymize(table, schema, GBalance(k=3), HAffiliation(l=2), seed=1)
     assert CANARY in json.dumps(made.to_json())  # distributions of the original, which stay in it
     assert CANARY not in both(results(made), audience)
@@ -188,6 +206,23 @@ def test_a_broken_promise_and_a_successful_attack_stand_first(release: Release) 
     assert "keeps 1 of 2 promises" in plain["verdict"]["headline"]
     assert "1 of 2 attacks found more than predicted" in plain["verdict"]["headline"]
     assert "not kept" in draw_project(plain)
+
+
+@pytest.mark.parametrize("audience", list(Audience))
+def test_what_only_an_estimate_keeps_is_said_to_both(audience: Audience) -> None:
+    visits = generate_clinics(100, rng=3).visits.select(["patient", "age", "zip"])
+    schema = Schema(person="patient", quasi_identifiers=["age", "zip"])
+    promises = (GBalance(0.5), MarketerRisk(0.3))
+    release = anonymize(visits, schema, *promises, population=900, seed=1)
+    release = held_against(release, load.thresholds("cancer-registry-research"))
+    plain = content(results(release), audience)
+    headline, page = plain["verdict"]["headline"], draw_project(plain)
+    assert "keeps its promise" in headline
+    assert "; estimated, not promised: marketer" in headline
+    assert [each["promised"] for each in plain["promises"]] == [True, False]
+    assert not plain["verdict"]["promised"]
+    assert "This is estimated, not promised." in page
+    assert page.count("</svg> estimated, not promised</span>") >= 2
 
 
 def test_what_the_project_file_leaves_open_is_said(release: Release) -> None:

@@ -67,6 +67,12 @@ def test_a_bad_threshold_is_refused_before_the_file_is_opened():
         assess("no such file.csv", SCHEMA, threshold=20)
 
 
+@pytest.mark.parametrize("asked", [(1,), (2.5,), (True,), ("4",)])
+def test_recursive_diversity_is_for_whole_numbers_from_two(asked):
+    with pytest.raises(InputError, match="parameter recursive_l"):
+        assess(DATA, SCHEMA, recursive_l=asked)
+
+
 def test_adult(shared_data):
     """Paper 004: 3,152 classes by age, education, race and sex, average risk 0.1045."""
     quasi = {"age": "numeric", "education": "categorical", "race": "categorical"}

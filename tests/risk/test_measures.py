@@ -7,10 +7,12 @@ from collections import Counter, defaultdict
 from fractions import Fraction
 from typing import NamedTuple
 
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import sfumato as sf
 from sfumato.risk.multi_record import g_balance, gsar
 
 
@@ -54,7 +56,7 @@ def naive(data, threshold):
         weights = [c / sum(counts) for c in counts]
         entropy = -sum(w * math.log(w) for w in weights)
         out["entropy"].append(math.exp(entropy) if counts else 0)
-        for l in (2, 3):
+        for l in range(2, 7):
             tail = sum(counts[l - 1 :])
             out[f"c{l}"].append(counts[0] / tail if tail else math.inf)
     n, total = out["persons"], len(data.classes)
@@ -105,6 +107,26 @@ def test_measures_agree_with_their_definitions(measure, data, threshold):
     ]
     for place, (found, by_definition) in enumerate(pairs):
         assert found == pytest.approx(float(by_definition), abs=1e-12), place
+
+
+@settings(max_examples=100, deadline=None)
+@given(data=tables().filter(lambda data: any(data.values)), asked=st.lists(st.integers(2, 6)))
+def test_recursive_diversity_is_measured_for_any_l(data, asked):
+    columns = {"class": data.classes, "person": data.persons, "illness": data.values}
+    file = pa.table(columns | {"illness": pa.array(data.values, pa.string())})
+    schema = sf.Schema(person="person", quasi_identifiers=["class"], sensitive="illness")
+    risk = sf.assess(file, schema, recursive_l=asked)
+    expected, found = naive(data, 0.2), risk.sensitive["illness"].recursive
+    assert list(found) == sorted({2, 3, *asked})
+    plain = risk.to_json()
+    for l, each in found.items():
+        worst = max(expected[f"c{l}"])
+        assert each.value == pytest.approx(worst)
+        assert plain[f"recursive_{l}"] == (None if math.isinf(worst) else each.value)
+        order = list(dict.fromkeys(data.classes))
+        at = order[each.where.equivalence_class - 1]
+        assert data.classes[each.where.row - 1] == at
+        assert expected[f"c{l}"][each.where.equivalence_class - 1] == worst
 
 
 @settings(deadline=None)

@@ -130,6 +130,11 @@ def test_an_estimate_is_held_by_its_value_and_by_its_interval(high, limit, met, 
     assert (line.met, line.met_over_interval) == (met, over)
     assert (line.low, line.high, line.estimator) == (0.01, high, "argus")
     assert line.to_json()["met_over_interval"] is over
+    assert line.to_json()["promised"] is False
+    assert line.row().value.startswith("estimated, not promised" if met else "not met")
+    known = replace(marketer, estimator="register")
+    [line] = sf.hold(replace(risk, marketer=known), preset).held
+    assert line.promised
     assert ("not over the interval" in line.row().value) == (met and not over)
 
 
@@ -158,6 +163,7 @@ def test_json_and_text_have_the_lines():
         "low": None,
         "high": None,
         "estimator": None,
+        "promised": True,
         "met": False,
         "met_over_interval": None,
         "source": "CMS (US Medicare)",

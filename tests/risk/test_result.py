@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from html.parser import HTMLParser
 
 import numpy as np
@@ -160,6 +161,26 @@ def test_only_two_and_three_are_kept_for_recursive_diversity(measure):
     summary = measure(CLASSES, PERSONS, illness=ILLNESS).summary
     with pytest.raises(InputError, match="parameter l"):
         recursive_c(summary, "illness", 4)
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [[1] * each for each in range(1, 60)]
+    + [[3] * 7, [2, 1, 1, 1, 1, 1, 1], [4, 1, 1, 1, 1], [1] * 1009],
+)
+def test_l_entropy_is_a_whole_number_where_only_rounding_keeps_it_from_one(measure, counts):
+    """2 to the entropy in bits: exactly so where shares are powers of two, as 4, 1, 1, 1, 1 are."""
+    values = [place for place, count in enumerate(counts) for _ in range(count)]
+    found = measure([1] * len(values), range(len(values)), illness=values)
+    l_entropy = found.sensitive["illness"].l_entropy.value
+    if len(set(counts)) == 1:
+        assert l_entropy == len(counts)
+    elif counts[0] == 4:
+        assert l_entropy == 4
+    else:
+        bits = -sum(c / len(values) * math.log2(c / len(values)) for c in counts)
+        assert l_entropy == pytest.approx(2**bits, rel=1e-12)
+        assert l_entropy != round(l_entropy)
 
 
 @pytest.mark.parametrize(

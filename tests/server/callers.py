@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPException
 from typing import Any
 from urllib.parse import urlencode
 
-CSRF = re.compile(r'name="csrfmiddlewaretoken" value="([^"]+)"')
+_TOKEN = "csrftoken"
 _FORM = "application/x-www-form-urlencoded"
 
 
@@ -46,6 +45,8 @@ class Caller:
         Where the server listens.
     session
         Id of a session, ``""`` for somebody who has not logged in.
+    cookies
+        The other cookies.
     keep
         Whether answers are kept.
     patience
@@ -59,7 +60,7 @@ class Caller:
     keep: bool = False
     patience: float = 60.0
     replies: list[Reply] = field(default_factory=list, repr=False)
-    csrf: str = ""
+    cookies: dict[str, str] = field(default_factory=dict, repr=False)
     _connection: HTTPConnection | None = field(default=None, repr=False)
 
     def log_in(self, name: str, password: str) -> Reply:
@@ -73,9 +74,9 @@ class Caller:
 
     def post(self, path: str, form: dict[str, Any] | None = None, *, script: bool = True) -> Reply:
         """Send a form, as the page's script does or as the browser itself would."""
-        if not self.csrf:
+        if not self.cookies.get(_TOKEN):
             self.get("/account" if self.session else "/login")
-        data = urlencode({"csrfmiddlewaretoken": self.csrf, **(form or {})})
+        data = urlencode({"csrfmiddlewaretoken": self.cookies[_TOKEN], **(form or {})})
         return self._ask("POST", path, data.encode(), script=script)
 
     def close(self) -> None:
@@ -85,7 +86,8 @@ class Caller:
         self._connection = None
 
     def _ask(self, method: str, path: str, body: bytes | None, *, script: bool) -> Reply:
-        headers = {"Cookie": f"sessionid={self.session}"} if self.session else {}
+        cookies = {"sessionid": self.session, **self.cookies}
+        headers = {"Cookie": "; ".join(f"{n}={value}" for n, value in cookies.items() if value)}
         if script:
             headers["Accept"] = "application/json"
         if body is not None:
@@ -107,8 +109,7 @@ class Caller:
         if self.keep:
             self.replies.append(reply)
         for name, value in reply.headers:
-            if name.lower() == "set-cookie" and value.startswith("sessionid="):
-                self.session = value.split(";")[0].partition("=")[2].strip('"')
-        if not self.csrf or reply.status == 302:
-            found = CSRF.search(reply.content.decode(errors="replace").replace('\\"', '"'))
-            self.csrf = found[1] if found else self.csrf
+            if name.lower() == "set-cookie":
+                key, _, content = value.split(";")[0].partition("=")
+                self.cookies[key] = content.strip('"')
+        self.session = self.cookies.pop("sessionid", self.session)

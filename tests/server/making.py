@@ -81,15 +81,15 @@ def _account(job: dict[str, Any]) -> Any:
 def _session(account: Any) -> str:
     """A session in which somebody has just logged in."""
     from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
-    from django.contrib.sessions.backends.db import SessionStore
 
-    from sfumato.server.accounts.sessions import FRESH, SEEN
+    from sfumato.server.accounts.session_store import SessionStore
+    from sfumato.server.accounts.sessions import BEGAN, FRESH, SEEN
 
     store = SessionStore()
     store[SESSION_KEY] = str(account.pk)
     store[BACKEND_SESSION_KEY] = _BACKEND
     store[HASH_SESSION_KEY] = account.get_session_auth_hash()
-    store[SEEN] = store[FRESH] = time.time()
+    store[BEGAN] = store[SEEN] = store[FRESH] = time.time()
     store.save()
     return str(store.session_key)
 

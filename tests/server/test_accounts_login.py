@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from datetime import timedelta
 
 import pytest
 from server.people import (
@@ -58,17 +57,18 @@ def test_an_unknown_name_takes_as_long_as_a_wrong_password(
     def seconds(name: str) -> float:
         from sfumato.server.store.models import LoginAttempt
 
-        best = float("inf")
-        for _ in range(4):
-            LoginAttempt.objects.all().delete()
-            client = visitor()
-            begun = time.process_time()
-            log_in(name, "a wrong password", client)
-            best = min(best, time.process_time() - begun)
-        return best
+        LoginAttempt.objects.all().delete()
+        client = visitor()
+        begun = time.process_time()
+        log_in(name, "a wrong password", client)
+        return time.process_time() - begun
 
-    known, unknown = seconds("wanda"), seconds("nobody")
-    assert 0.6 < unknown / known < 1.7
+    known = unknown = float("inf")
+    for _ in range(40):  # other work makes some of them longer, and none shorter
+        known, unknown = min(known, seconds("wanda")), min(unknown, seconds("nobody"))
+        if 0.6 < unknown / known < 1.7:
+            return
+    pytest.fail(f"{unknown:.3f} s where a known name takes {known:.3f} s")
 
 
 def test_nothing_that_was_typed_is_in_the_log() -> None:
@@ -81,81 +81,6 @@ def test_nothing_that_was_typed_is_in_the_log() -> None:
     assert "planted" not in text
     assert "secret password" not in text
     assert "127.0.0.1" not in text
-
-
-def test_after_five_failures_not_even_the_right_password_is_tried() -> None:
-    person("wanda", "worker")
-    for _ in range(5):
-        assert log_in("wanda", "a wrong password")[1].status_code == 200
-    answer = log_in("wanda")[1]
-    assert answer.status_code == 429
-    assert 0 < int(answer["Retry-After"]) <= 900
-    assert b"minute" in answer.content
-    other = log_in("wanda", client=visitor(REMOTE_ADDR="10.0.0.9"))[1]
-    assert other.status_code == 429, "another address does not help"
-    _age_attempts(16)
-    assert log_in("wanda")[1].status_code == 302
-
-
-def test_a_refused_attempt_does_not_lengthen_the_wait() -> None:
-    person("wanda", "worker")
-    for _ in range(5):
-        log_in("wanda", "a wrong password")
-    from sfumato.server.store.models import LoginAttempt
-
-    for _ in range(3):
-        assert log_in("wanda")[1].status_code == 429
-    assert LoginAttempt.objects.count() == 5
-
-
-def test_attempts_at_the_same_time_count_as_well() -> None:
-    from concurrent.futures import ThreadPoolExecutor
-
-    from django.db import connections
-
-    person("wanda", "worker")
-
-    def fail(_number: int) -> int:
-        status: int = log_in("wanda", "a wrong password")[1].status_code
-        connections.close_all()
-        return status
-
-    with ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(fail, range(24)))
-    assert set(answers) <= {200, 429}
-    assert answers.count(200) <= 5
-
-
-def test_twenty_failures_from_an_address_stop_it_whatever_the_name() -> None:
-    person("wanda", "worker")
-    for number in range(20):
-        assert log_in(f"name{number}", "a wrong password")[1].status_code == 200
-    assert log_in("wanda")[1].status_code == 429
-    assert log_in("wanda", client=visitor(REMOTE_ADDR="10.0.0.9"))[1].status_code == 302
-
-
-def test_logging_in_forgets_the_failures_of_that_name_only() -> None:
-    person("wanda", "worker")
-    for _ in range(4):
-        log_in("wanda", "a wrong password")
-    log_in("carol", "a wrong password")
-    logged_in("wanda")
-    from sfumato.server.store.models import LoginAttempt
-
-    assert LoginAttempt.objects.count() == 1
-
-
-def test_the_session_has_another_id_after_logging_in() -> None:
-    person("wanda", "worker")
-    client = visitor()
-    client.get("/login")
-    before = client.cookies["sessionid"].value
-    log_in("wanda", client=client)
-    after = client.cookies["sessionid"].value
-    assert before != after
-    thief = visitor()
-    thief.cookies["sessionid"] = before
-    assert who(thief) == ""
 
 
 def test_a_code_is_asked_for_and_works_once() -> None:
@@ -213,7 +138,9 @@ def test_logging_out_ends_the_session_and_clears_the_browser() -> None:
     stolen.cookies["sessionid"] = client.cookies["sessionid"].value
     assert client.get("/logout").status_code == 405
     answer = client.post("/logout")
-    assert answer["Clear-Site-Data"] == '"cache", "cookies", "storage"'
+    assert answer["Clear-Site-Data"] == '"cache", "storage"'
+    kept = {name for name, cookie in client.cookies.items() if cookie.value}
+    assert all(name.startswith("device-") for name in kept)
     assert b"wanda" not in answer.content
     assert who(client) == ""
     assert who(stolen) == ""
@@ -298,11 +225,3 @@ def test_a_worker_with_one_open_project_begins_in_it() -> None:
 
 def test_nobody_begins_at_the_login() -> None:
     assert visitor().get("/")["Location"] == "/login?next=/"
-
-
-def _age_attempts(minutes: int) -> None:
-    from django.utils import timezone
-
-    from sfumato.server.store.models import LoginAttempt
-
-    LoginAttempt.objects.update(time=timezone.now() - timedelta(minutes=minutes))

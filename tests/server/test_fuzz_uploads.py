@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import random
 import re
 from collections import Counter
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from server.clinic import ATTRIBUTES, PEOPLE, account
 from server.manager_pages import client_of, filled
+
+from sfumato.core.errors import InputError
+from sfumato.server.manager import file_checks
 
 PLANTED = "Zquxvortexia"
 UPLOADS, SEED = 70, 5
@@ -93,3 +101,55 @@ def test_no_upload_is_a_fault_and_no_reason_tells_a_value() -> None:
             assert not re.search(rb"Traceback|Arrow|Exception", answer.content), step
     assert set(statuses) >= {("new", 302), ("new", 400), ("look", 200), ("create", 302)}
     assert {status for _, status in statuses} <= {200, 302, 400}
+
+
+def _files() -> dict[str, bytes]:
+    stream = io.BytesIO()
+    numbers = pa.array(range(500))
+    names = pa.array([f"{PLANTED}{n % 70}" for n in range(500)])
+    pq.write_table(pa.table({"id": names, "a.b": numbers, "c": names}), stream, compression="zstd")
+    return {"pairs.parquet": stream.getvalue(), "one.csv": PAIRS, "link.toml": b"a = 1\n"}
+
+
+def test_what_files_take_is_counted_over_all_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    files = _files()
+    texts = 2 * sum(len(f"{PLANTED}{n % 70}") for n in range(500))
+    table = pq.read_table(io.BytesIO(files["pairs.parquet"]))
+    assert texts == sum(pc.sum(pc.binary_length(table[name])).as_py() for name in ("id", "c"))
+    monkeypatch.setattr(file_checks, "MOST_DECODED", texts + 3 * 500 * 8 + 100_000)
+    file_checks.check_files(files)
+    monkeypatch.setattr(file_checks, "MOST_DECODED", texts + 3 * 500 * 8)
+    with pytest.raises(InputError, match="file pairs"):
+        file_checks.check_files(files)
+    with pytest.raises(InputError, match=r"file two\.csv.*with the other files"):
+        file_checks.check_files({"one.csv": PAIRS, "two.csv": b"a,b\n" + b",\n" * 4000})
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "said"),
+    [
+        ("one.csv", b"PK\x03\x04", "must be text"),
+        ("one.csv", gzip.compress(b"a,b\n"), "must be text"),
+        ("one.csv", b"a\n" * 5_000_001, "at most 5,000,000 rows"),
+        ("model.json", b"[" * (5 << 20), "a much longer one"),
+        ("pairs.parquet", b"PAR1" + b"\x1c" * 5000 + b"PAR1", "a damaged file"),
+    ],
+)
+def test_files_of_other_kinds_are_refused(name: str, data: bytes, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        file_checks.check_files({name: data})
+
+
+def test_damaged_pages_are_refused_or_read() -> None:
+    """Whatever stands in a file, it is refused as one, and nothing else is raised."""
+    data, rng = _files()["pairs.parquet"], random.Random(SEED)
+    refused = []
+    for _ in range(400):
+        at = rng.randrange(4, len(data) - 8)
+        changed = data[:at] + rng.randbytes(rng.choice([1, 1, 4])) + data[at:][rng.choice([1, 4]) :]
+        try:
+            file_checks.check_files({"pairs.parquet": changed[:-4] + b"PAR1"})
+        except InputError as error:
+            refused.append(str(error))
+    assert len(refused) > 50
+    assert all(PLANTED not in each for each in refused)

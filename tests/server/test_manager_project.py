@@ -310,7 +310,7 @@ def test_odd_files_of_a_linkage_are_refused_without_a_value(
     from django.core.files.uploadedfile import SimpleUploadedFile
 
     stream = io.BytesIO()
-    odd = pa.table({"source": ["hospital"], "id": ["1"], "name": pa.array([[PLANTED]])})
+    odd = pa.table({"source": ["hospital"], "id": ["1"], "name": [PLANTED.encode() + b"\xff"]})
     pq.write_table(odd, stream)
     content = {path.name: path.read_bytes() for path in linked.glob("*.*")}
     content["identifying.parquet"] = stream.getvalue()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from sfumato.core.errors import InputError
 from sfumato.studies.kartal_li.data.movielens import MOVIE, movie_records
 from sfumato.studies.kartal_li.encoded import encode
+from sfumato.studies.kartal_li.tables.record_risks import record_risk_section
 
 
 def test_the_first_lines_as_published(tmp_path: Path) -> None:
@@ -18,27 +20,58 @@ def test_the_first_lines_as_published(tmp_path: Path) -> None:
         "186|39|F|executive|00000\n196|49|M|writer|55105\n7|57|M|administrator|91344\n"
     )
     assert movie_records(tmp_path).to_pylist() == [
-        {"user": 196, "age": 49, "gender": "M", "zip": "55105", "seen": "242 3 1997-12"},
-        {"user": 186, "age": 39, "gender": "F", "zip": "00000", "seen": "302 3 1998-04"},
+        {"user": 196, "age": 49, "gender": "M", "zip": 55105, "seen": "242 3 1997-12-04"},
+        {"user": 186, "age": 39, "gender": "F", "zip": 0, "seen": "302 3 1998-04-04"},
     ]
+
+
+def test_days_of_one_month_are_different_sensitive_values(tmp_path: Path) -> None:
+    """One movie, one rating; the first two on one day, the third on the next, in UTC."""
+    day = 24 * 3600
+    midnight = int(datetime(1997, 12, 5, tzinfo=UTC).timestamp())
+    stamps = (midnight, midnight + day - 1, midnight + day)
+    lines = [f"{user}\t242\t3\t{stamp}" for user, stamp in enumerate(stamps, 1)]
+    (tmp_path / "u.data").write_text("\n".join(lines) + "\n")
+    people = [f"{user}|30|M|writer|55105" for user in (1, 2, 3)]
+    (tmp_path / "u.user").write_text("\n".join(people) + "\n")
+    first, second, third = movie_records(tmp_path)["seen"].to_pylist()
+    assert first == second != third
+    assert encode(movie_records(tmp_path), MOVIE).readings[0].values == 2
+
+
+def test_zip_codes_are_numbers(tmp_path: Path) -> None:
+    """Five digits, with or without four more; other codes are missing, and counted in users."""
+    codes = ("00501", "98107-2117", "98107", "V3N4P", "E2A4H", "9810", "981072117", "")
+    people = [f"{user}|30|M|writer|{code}" for user, code in enumerate(codes, 1)]
+    (tmp_path / "u.user").write_text("\n".join(people) + "\n")
+    lines = [f"{user}\t{movie}\t3\t881250949" for user in range(1, 9) for movie in (1, 2)]
+    (tmp_path / "u.data").write_text("\n".join(lines) + "\n")
+    records = movie_records(tmp_path)
+    assert records["zip"].to_pylist()[::2] == [501, 98107, 98107, *[None] * 5]
+    encoded = encode(records, MOVIE)
+    assert str(encoded.table.quasi_identifiers[2].kind) == "numeric"
+    (said, *_) = record_risk_section(encoded, ()).text
+    assert "the ZIP code" in said
+    assert "5 users miss a value of 'zip'." in said
 
 
 def test_it_joins_as_a_reader_in_plain_python_does(movielens: Path) -> None:
     users = {}
     for line in (movielens / "u.user").read_text().splitlines():
         user, age, gender, _occupation, code = line.split("|")
-        users[user] = (int(user), int(age), gender, code)
+        plain = re.fullmatch(r"(\d{5})(-\d{4})?", code)
+        users[user] = (int(user), int(age), gender, int(plain[1]) if plain else None)
     expected = []
     for line in (movielens / "u.data").read_text().splitlines():
         user, item, rating, seconds = line.split("\t")
-        month = datetime.fromtimestamp(int(seconds), UTC).strftime("%Y-%m")
-        expected.append((*users[user], f"{item} {rating} {month}"))
+        day = datetime.fromtimestamp(int(seconds), UTC).date()
+        expected.append((*users[user], f"{item} {rating} {day}"))
     assert [tuple(each.values()) for each in movie_records(movielens).to_pylist()] == expected
     encoded = encode(movie_records(movielens), MOVIE)
     assert [str(each.kind) for each in encoded.table.quasi_identifiers] == [
         "numeric",
         "categorical",
-        "ordered",
+        "numeric",
     ]
     assert len(encoded.readings) == 1
 

@@ -29,6 +29,7 @@ from sfumato.cli.population import (
     write_record_risks,
 )
 from sfumato.cli.process import keep_memory
+from sfumato.core.atomic import all_or_none
 
 
 def assess(
@@ -40,6 +41,15 @@ def assess(
         typer.Option(
             metavar="COLUMN",
             help="Sensitive numbers whose t-closeness is measured by ordered distance too.",
+            show_default=False,
+        ),
+    ] = None,
+    recursive_l: Annotated[
+        list[int] | None,
+        typer.Option(
+            "--recursive-l",
+            metavar="L",
+            help="Measure recursive (c, L)-diversity too, beside L = 2 and 3.",
             show_default=False,
         ),
     ] = None,
@@ -102,6 +112,7 @@ def assess(
             ordered_distance=ordered_distance or (),
             special_uniques=special_uniques,
             msu_size=msu_size,
+            recursive_l=recursive_l or (),
             population=given,
             estimator=estimator,
             seed=seed,
@@ -110,10 +121,11 @@ def assess(
             engine=engine,
             progress=progress,
         )
-    if record_risks is not None:
-        write_record_risks(risk, record_risks)
-    if report is not None:
-        write_report(risk, report)
+    with all_or_none():
+        if record_risks is not None:
+            write_record_risks(risk, record_risks)
+        if report is not None:
+            write_report(risk, report)
     if json:
         warn(risk.warnings)
         print_json(risk.to_json())

@@ -5,6 +5,31 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+REGISTER = "register"
+"""The name of an estimator that is none: the population was counted."""
+ESTIMATED = "estimated, not promised"
+"""What is said of a limit that only an estimate keeps."""
+
+
+def is_estimate(estimator: str | None) -> bool:
+    """Whether an estimator of this name gives an estimate; ``None`` and a register count."""
+    return estimator not in (None, REGISTER)
+
+
+def verdict(met: bool, promised: bool) -> str:
+    """What is said of a limit: met, not met, or kept by an estimate only.
+
+    Parameters
+    ----------
+    met
+        Whether the number keeps the limit.
+    promised
+        Whether the number was counted, not estimated.
+    """
+    if not met:
+        return "not met"
+    return "met" if promised else ESTIMATED
+
 
 @dataclass(frozen=True, slots=True)
 class Position:

@@ -18,7 +18,7 @@ import tomlkit
 from sfumato.core.atomic import write_text
 from sfumato.core.errors import InputError
 from sfumato.engines.choose import Engine
-from sfumato.release.constraints import BY_NAME, Budget, Constraint
+from sfumato.release.constraints import BY_NAME, AboutPopulation, Budget, Constraint
 from sfumato.release.options import Options
 from sfumato.schema import Schema, dump_schema
 
@@ -38,7 +38,8 @@ class Manifest:
     options
         How the release was made.
     constraints
-        The promises that it keeps.
+        The promises that it keeps, and those about a population that is not at hand, which
+        only an estimate keeps.
     seed
         Seed of every random choice.
     keyed
@@ -69,6 +70,16 @@ class Manifest:
     versions: Mapping[str, str] = field(default_factory=dict)
     engine: Engine = Engine.EMBEDDED
 
+    def promised(self, constraint: Constraint | Budget) -> bool:
+        """Whether what is counted keeps a constraint, the file or a register, and no estimate.
+
+        Parameters
+        ----------
+        constraint
+            One of those that the release keeps.
+        """
+        return self.population is None or not isinstance(constraint, AboutPopulation)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values for TOML and JSON."""
         return {
@@ -83,7 +94,14 @@ class Manifest:
                 **({} if self.engine is Engine.EMBEDDED else {"engine": self.engine.value}),
             },
             "options": self.options.to_dict(),
-            "constraints": [{"name": each.name, **each.parameters()} for each in self.constraints],
+            "constraints": [
+                {
+                    "name": each.name,
+                    **({} if self.promised(each) else {"promised": False}),
+                    **each.parameters(),
+                }
+                for each in self.constraints
+            ],
             "versions": dict(self.versions),
         }
 
@@ -136,7 +154,7 @@ def load_manifest(path: str | os.PathLike[str]) -> Manifest:
 
 
 def _constraint(fields: Mapping[str, Any]) -> Constraint | Budget:
-    parameters = {name: value for name, value in fields.items() if name != "name"}
+    parameters = {name: value for name, value in fields.items() if name not in ("name", "promised")}
     made: Constraint | Budget = BY_NAME[fields["name"]](**parameters)
     return made
 

@@ -8,7 +8,7 @@ from math import ceil
 from typing import Any
 
 from sfumato.core.errors import InputError
-from sfumato.core.measure import Measure, Position
+from sfumato.core.measure import Measure, Position, is_estimate
 from sfumato.release.constraints import (
     BY_NAME,
     TOLERANCE,
@@ -51,6 +51,8 @@ class Asked:
         Number of classes that keep it; ``None`` for a budget over the whole release.
     classes_met_before
         The same for the original.
+    promised
+        Whether what is counted keeps it, and no estimate of a population that is not at hand.
     """
 
     name: str
@@ -65,6 +67,7 @@ class Asked:
     met: bool
     classes_met: int | None
     classes_met_before: int | None
+    promised: bool = True
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
@@ -73,6 +76,7 @@ class Asked:
             "attribute": self.attribute or None,
             "threshold": self.limit,
             "met": self.met,
+            "promised": self.promised,
             "classes_met": self.classes_met,
             "classes_met_before": self.classes_met_before,
         }
@@ -308,6 +312,7 @@ def _marketer(population: PopulationRisk, constraint: MarketerRisk) -> Asked:
         reached <= tau * (1 + TOLERANCE),
         None,
         None,
+        promised=not is_estimate(population.marketer.estimator),
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sfumato.core.measure import ESTIMATED
 from sfumato.reports.numbers import beside, count, listed, number, percent
 from sfumato.risk.held import Held
 from sfumato.risk.result import Risk
@@ -36,6 +37,8 @@ class Line:
         Whether the last one keeps it.
     surely
         Whether its interval does; ``None`` without an interval.
+    promised
+        Whether it was counted, not estimated.
     """
 
     preset: str
@@ -49,6 +52,7 @@ class Line:
     interval: str
     met: bool
     surely: bool | None
+    promised: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +64,15 @@ class Practice:
     name, source, says, evidence
         As in the preset.
     here
-        Each of its measures with its value, and whether that lies on the good side.
+        Each of its measures with its value, whether that lies on the good side, and whether it
+        was counted, not estimated.
     """
 
     name: str
     source: str
     says: str
     evidence: str
-    here: tuple[tuple[str, bool], ...]
+    here: tuple[tuple[str, bool, bool], ...]
 
 
 def held_lines(risks: Sequence[Risk]) -> list[Line]:
@@ -103,6 +108,7 @@ def held_lines(risks: Sequence[Risk]) -> list[Line]:
                 _interval(each),
                 each.met,
                 each.met_over_interval,
+                each.promised,
             )
         )
     return lines
@@ -122,7 +128,10 @@ def practice_lines(risk: Risk) -> list[Practice]:
             preset.source,
             preset.says,
             preset.evidence,
-            tuple((f"{h.measure} {_shown(h, h.value)}", h.met) for h in held_by(risk, preset)),
+            tuple(
+                (f"{h.measure} {_shown(h, h.value)}", h.met, h.promised)
+                for h in held_by(risk, preset)
+            ),
         )
         for preset in thresholds()
     ]
@@ -147,15 +156,18 @@ def held_sentence(risk: Risk) -> str:
     if not risk.held:
         return ""
     failed = [each for each in risk.held if not each.met]
+    estimated = [each for each in risk.held if each.met and not each.promised]
     unsure = [each for each in risk.held if each.met and each.met_over_interval is False]
     said = (
         f"Of {count(len(risk.held))} thresholds that it was held against, "
-        f"{count(len(risk.held) - len(failed))} are met"
+        f"{count(len(risk.held) - len(failed) - len(estimated))} are met"
     )
+    if estimated:
+        said += f"; {ESTIMATED}: {_named(estimated)}"
     if failed:
         said += f"; not met: {_named(failed)}"
     if unsure:
-        said += f"; met by the estimate but not over its interval: {_named(unsure)}"
+        said += f"; kept by the estimate but not over its interval: {_named(unsure)}"
     return f"{said}."
 
 

@@ -10,7 +10,7 @@ from sfumato.reports.asked import Asked
 from sfumato.reports.numbers import count, measured, percent, place
 from sfumato.risk.result import Risk
 from sfumato.risk.sensitive import SensitiveRisk
-from sfumato.risk.words import IN_POPULATION, MEANINGS, minimal_words
+from sfumato.risk.words import IN_POPULATION, MEANINGS, minimal_words, recursive_words
 
 BY_RECORDS = "_by_records"
 
@@ -230,9 +230,8 @@ def _spread(name: str, own: Sequence[SensitiveRisk], share: bool, asked: Asked |
 
 
 def _recursive(l: int, own: Sequence[SensitiveRisk]) -> Line:  # noqa: E741
-    name = f"recursive_{l}"
     cells = tuple(_cell(each.recursive[l], False) for each in own)
-    return Line(name, MEANINGS[name], cells)
+    return Line(f"recursive_{l}", recursive_words(l), cells)
 
 
 def _cell(measure: Measure, share: bool) -> Cell:

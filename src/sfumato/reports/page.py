@@ -6,17 +6,14 @@ import json
 from dataclasses import dataclass
 from datetime import date
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
 from sfumato.release.result import Release
-from sfumato.reports import numbers
 from sfumato.reports.asked import asked_of, thresholds
 from sfumato.reports.assumptions import adversary, assumptions, limits
 from sfumato.reports.columns import columns_of
 from sfumato.reports.held import held_lines, practice_lines
+from sfumato.reports.linkage.environment import environment
 from sfumato.reports.losses import loss_lines
 from sfumato.reports.measures import risk_groups, sensitive_groups
 from sfumato.reports.plots.loss_plots import loss_figures
@@ -26,7 +23,6 @@ from sfumato.reports.population import population_part
 from sfumato.reports.verdict import assessment_verdict, release_verdict
 from sfumato.risk.result import Risk
 
-TEMPLATES = Path(__file__).resolve().parent / "templates"
 ORIGINAL, RELEASED, ASSESSED = "Original", "Release", "File"
 
 
@@ -56,21 +52,9 @@ def draw_page(result: Release | Risk, heading: Heading) -> str:
     heading
         Title and date.
     """
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {
-        "count": numbers.count,
-        "number": numbers.number,
-        "percent": numbers.percent,
-    }
     shared = {"heading": heading, "version": version("sfumato")}
     own = _of_release(result) if isinstance(result, Release) else _of_assessment(result)
-    return environment.get_template("page.html").render(**shared, **own)
+    return environment().get_template("page.html").render(**shared, **own)
 
 
 def _of_release(release: Release) -> dict[str, Any]:

@@ -10,11 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.core.measure import Measure
+from sfumato.core.measure import REGISTER, Measure
 from sfumato.release.result import Release
 from sfumato.reports.numbers import count, percent
 from sfumato.risk.population.matches import MatchDistribution
-from sfumato.risk.population.names import REGISTER
 from sfumato.risk.population.result import PopulationRisk
 from sfumato.risk.result import Risk
 from sfumato.risk.words import IN_POPULATION, MEANINGS
@@ -125,7 +124,7 @@ def population_part(risk: Risk) -> PopulationPart | None:
         bands=bands(own),
         models=tuple(
             (MODELS.get(name, name), found if isinstance(found, str) else count(round(found)))
-            for name, found in own.uniques_by_model.items()
+            for name, found in own.population_uniques_by_model.items()
         ),
         path=own.path,
     )

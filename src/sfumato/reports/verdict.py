@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sfumato.core.measure import ESTIMATED, verdict
 from sfumato.release.result import Release
 from sfumato.release.utility import Utility
 from sfumato.reports.asked import Asked, asked_of
@@ -20,6 +21,8 @@ class Verdict:
     ----------
     met
         Whether everything that was asked is met; ``None`` where nothing was asked.
+    promised
+        Whether nothing of it is met by an estimate only.
     headline
         The result in a sentence.
     sentences
@@ -29,6 +32,7 @@ class Verdict:
     """
 
     met: bool | None
+    promised: bool
     headline: str
     sentences: tuple[str, ...]
     figures: tuple[tuple[str, tuple[str, ...]], ...]
@@ -38,12 +42,18 @@ def release_verdict(release: Release) -> Verdict:
     """The verdict on a release."""
     asked = asked_of(release)
     kept = sum(each.met for each in asked)
+    estimated = sum(each.met and not each.promised for each in asked)
     before, after = release.risk_before, release.risk
     met = kept == len(asked)
-    if met:
-        headline = f"What was asked is met: {kept} of {len(asked)} constraints."
+    of = f"of {len(asked)} constraints"
+    if not met:
+        headline = f"What was asked is not met: {kept - estimated} {of} are."
+    elif estimated:
+        headline = f"Not everything that was asked is promised: {kept - estimated} {of} are met."
     else:
-        headline = f"What was asked is not met: {kept} of {len(asked)} constraints are."
+        headline = f"What was asked is met: {kept} {of}."
+    if estimated:
+        headline += f" {ESTIMATED.capitalize()}: {estimated}."
     utility = release.utility
     sentences = [
         (
@@ -67,7 +77,7 @@ def release_verdict(release: Release) -> Verdict:
         held_sentence(after),
     ]
     figures = _figures(before, after, own_population=release.population is None)
-    return Verdict(met, headline, tuple(filter(None, sentences)), figures)
+    return Verdict(met, not estimated, headline, tuple(filter(None, sentences)), figures)
 
 
 def _price(utility: Utility) -> str:
@@ -114,13 +124,16 @@ def assessment_verdict(risk: Risk) -> Verdict:
         f"Measured, not changed: {percent(risk.records_at_risk.value)} of the records are at a "
         f"risk above {percent(risk.threshold)}."
     )
-    met = None
+    met, estimated = None, 0
     if risk.held:
-        kept = sum(each.met for each in risk.held)
-        met = kept == len(risk.held)
-        which = "all" if met else f"{count(kept)} of {count(len(risk.held))}"
+        met = all(each.met for each in risk.held)
+        estimated = sum(each.met and not each.promised for each in risk.held)
+        kept = sum(each.met for each in risk.held) - estimated
+        which = "all" if kept == len(risk.held) else f"{count(kept)} of {count(len(risk.held))}"
         headline = f"Held against thresholds: {which} are met."
-    return Verdict(met, headline, tuple(filter(None, sentences)), _figures(risk))
+        if estimated:
+            headline += f" {ESTIMATED.capitalize()}: {count(estimated)}."
+    return Verdict(met, not estimated, headline, tuple(filter(None, sentences)), _figures(risk))
 
 
 def _matched(risk: Risk) -> str:
@@ -141,10 +154,12 @@ def _matched(risk: Risk) -> str:
 def _kept(asked: Asked, classes: int) -> str:
     name = f"{asked.name} of “{asked.attribute}”" if asked.attribute else asked.name
     if not asked.bound:
-        return f"{name} ({asked.threshold}) is {'met' if asked.met else 'not met'}."
+        return f"{name} ({asked.threshold}) is {verdict(asked.met, asked.promised)}."
     values = f"{asked.bound} {asked.threshold} was asked, {asked.reached} is reached"
     if asked.classes_met is None:
         who = "The release as a whole keeps" if asked.met else "The release does not keep"
+        if asked.met and not asked.promised:
+            name = f"{name}, {ESTIMATED}"
     elif asked.met:
         who = f"Every class ({count(asked.classes_met)} of {count(classes)}) keeps"
     elif asked.classes_met == 0:

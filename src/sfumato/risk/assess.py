@@ -13,12 +13,14 @@ from sfumato.core.errors import InputError
 from sfumato.core.progress import Progress, silent
 from sfumato.engines.choose import takes_spark
 from sfumato.engines.embedded.counts import group
+from sfumato.risk.diversity import checked_l, recursive_measures
 from sfumato.risk.measures import measure_classes
 from sfumato.risk.on_spark.refused import refuse_on_spark
 from sfumato.risk.population.names import AUTO, check_estimator
 from sfumato.risk.ranks import ranks_of
 from sfumato.risk.reidentification import check_threshold
 from sfumato.risk.result import Risk
+from sfumato.risk.sensitive import SensitiveRisk
 from sfumato.risk.special_uniques import check_msu_size
 from sfumato.risk.special_uniques import special_uniques as find_special_uniques
 from sfumato.schema import Schema
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from sfumato.table.weights import Floats
 
 
-def assess(
+def assess(  # noqa: PLR0913
     data: Any,
     schema: Schema,
     *,
@@ -40,6 +42,7 @@ def assess(
     ordered_distance: Sequence[str] = (),
     special_uniques: bool = False,
     msu_size: int = 3,
+    recursive_l: Sequence[int] = (),
     population: Any = None,
     estimator: str = AUTO,
     seed: int | None = None,
@@ -68,6 +71,8 @@ def assess(
         every combination of up to ``msu_size`` of them.
     msu_size
         Most quasi-identifiers of such a combination.
+    recursive_l
+        The l for which recursive (c, l)-diversity is measured, beside 2 and 3.
     population
         What is known of the population that the file is a sample of: its number of persons, the
         share of them who are in the file, the name of the column with sampling weights, or a
@@ -102,20 +107,21 @@ def assess(
     check_threshold(threshold)
     check_msu_size(msu_size)
     check_estimator(estimator)
+    more = checked_l(recursive_l)
     chosen = _chosen(presets) if presets else ()
     if takes_spark(data, engine):
         refuse_on_spark(special_uniques=special_uniques)
         return _on_spark(
             data, schema, delimiter, progress, population=population, register=register,
             threshold=threshold, ordered_distance=ordered_distance, estimator=estimator, seed=seed,
-            presets=chosen,
+            presets=chosen, recursive_l=more,
         )  # fmt: skip
     source = data if isinstance(data, Table) else open_source(data, delimiter=delimiter)
     names = source.columns if isinstance(source, Table) else source.names
     given = _given(population, register, tuple(names))
     table = open_table(source, schema, keep_source=False, progress=progress)
     progress("measure", 0.0)
-    risk, class_of = _measured(table, threshold, ordered_distance)
+    risk, class_of = _measured(table, threshold, ordered_distance, more)
     if given is not None:
         progress("measure", 0.5)
         weights = _weights(source, given)
@@ -143,7 +149,7 @@ def _chosen(presets: Sequence[str | Preset]) -> tuple[Preset, ...]:
 
 
 def _measured(
-    table: Table, threshold: float, ordered_distance: Sequence[str]
+    table: Table, threshold: float, ordered_distance: Sequence[str], recursive_l: Sequence[int]
 ) -> tuple[Risk, npt.NDArray[np.int32]]:
     """The measures of an encoded file, and the class of each record."""
     class_of, classes = group(
@@ -159,6 +165,8 @@ def _measured(
         ranks=ranks_of(table, ordered_distance),
         warnings=table.warnings,
     )
+    if recursive_l:
+        risk = replace(risk, sensitive=_with_recursive(risk, table, class_of, recursive_l))
     if table.household is not None:
         from sfumato.risk.household import household_risk
 
@@ -166,6 +174,20 @@ def _measured(
         found = household_risk(class_of, table.person, table.household, summary, threshold)
         risk = replace(risk, household=found)
     return risk, class_of
+
+
+def _with_recursive(
+    risk: Risk, table: Table, class_of: npt.NDArray[np.int32], recursive_l: Sequence[int]
+) -> dict[str, SensitiveRisk]:
+    """The measures of each sensitive attribute, with recursive diversity for these l too."""
+    found = {
+        column.name: recursive_measures(class_of, risk.classes, column.codes, recursive_l)
+        for column in table.sensitive
+    }
+    return {
+        name: replace(own, recursive={**own.recursive, **found[name]})
+        for name, own in risk.sensitive.items()
+    }
 
 
 def _on_spark(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from sfumato.core.measure import is_estimate, verdict
 from sfumato.risk import render
 
 TOLERANCE = 1e-9
@@ -59,6 +60,11 @@ class Held:
         return self._keeps(self.value)
 
     @property
+    def promised(self) -> bool:
+        """Whether the value was counted, not estimated."""
+        return not is_estimate(self.estimator)
+
+    @property
     def met_over_interval(self) -> bool | None:
         """Whether the worse end of the interval keeps it; ``None`` without an interval."""
         worst = self.low if self.bound == "at least" else self.high
@@ -91,6 +97,7 @@ class Held:
             "high": self.high,
             "estimator": self.estimator,
             "met": self.met,
+            "promised": self.promised,
             "met_over_interval": self.met_over_interval,
             "source": self.source,
             "evidence": self.evidence,
@@ -98,9 +105,9 @@ class Held:
 
     def row(self) -> render.Row:
         """The line of a table."""
-        verdict = "met" if self.met else "not met"
+        said = verdict(self.met, self.promised)
         if self.met and self.met_over_interval is False:
-            verdict = "met, but not over the interval"
+            said += "; not over the interval"
         ends = ""
         if self.low is not None and self.high is not None and self.low < self.high:
             ends = f" ({self.printed(self.low)} to {self.printed(self.high)})"
@@ -109,7 +116,7 @@ class Held:
             f"{self.label}{above} {self.bound} {self.printed(self.limit)}: "
             f"is {self.printed(self.value)}{ends}"
         )
-        return render.Row(self.preset, verdict, meaning)
+        return render.Row(self.preset, said, meaning)
 
     def printed(self, value: float) -> str:
         """A value of this measure as people read it."""

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from sfumato.core.measure import Measure
 from sfumato.risk.classes import ClassSummary
-from sfumato.risk.diversity import entropy_l, recursive_c
+from sfumato.risk.diversity import RECURSIVE_L, entropy_l, recursive_c
 from sfumato.risk.extremes import Extreme, Sought, extremes, first_row
 from sfumato.risk.known_counts import SOUGHT as KNOWN_COUNTS
 from sfumato.risk.known_counts import known_counts
@@ -132,8 +132,10 @@ def _of_attribute(name: str, *, ordered: bool) -> dict[str, Sought]:
         "gsar": Sought(partial(gsar, attribute=name), "high", row_of_shared),
         "distinct": Sought(lambda classes: classes.distinct[name], "low"),
         "entropy": Sought(partial(entropy_l, attribute=name), "low"),
-        "recursive 2": Sought(partial(recursive_c, attribute=name, l=2), "high"),
-        "recursive 3": Sought(partial(recursive_c, attribute=name, l=3), "high"),
+        **{
+            f"recursive {l}": Sought(partial(recursive_c, attribute=name, l=l), "high")
+            for l in RECURSIVE_L  # noqa: E741
+        },
         "distance": Sought(lambda classes: classes.distance[name], "high"),
     }
     if ordered:
@@ -153,7 +155,7 @@ def _sensitive_risk(found: Mapping[str, Extreme], name: str, classes: int) -> Se
         l_entropy=found[f"entropy of {name}"].measure("l_entropy"),
         recursive={
             l: found[f"recursive {l} of {name}"].measure(f"recursive_{l}")
-            for l in (2, 3)  # noqa: E741
+            for l in RECURSIVE_L  # noqa: E741
         },
         t_closeness=found[f"distance of {name}"].measure("t_closeness"),
         t_closeness_ordered=ordered and ordered.measure("t_closeness_ordered"),

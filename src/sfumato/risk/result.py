@@ -207,8 +207,7 @@ class Risk:
                 "avg_gsar": self._each(lambda risk: risk.avg_gsar.to_json()),
                 "l_distinct": self._each(lambda risk: risk.l_distinct),
                 "l_entropy": self._each(lambda risk: risk.l_entropy.to_json()),
-                "recursive_2": self._each(lambda risk: _finite(risk.recursive[2])),
-                "recursive_3": self._each(lambda risk: _finite(risk.recursive[3])),
+                **self._recursive(),
                 "t_closeness": self._each(lambda risk: risk.t_closeness.to_json()),
             }
         if any(risk.t_closeness_ordered for risk in self.sensitive.values()):
@@ -246,6 +245,15 @@ class Risk:
         """What ``read`` gives: alone with one sensitive attribute, by column with several."""
         values = {name: read(risk) for name, risk in self.sensitive.items()}
         return next(iter(values.values())) if len(values) == 1 else values
+
+    def _recursive(self) -> dict[str, Any]:
+        """Recursive diversity for each l that it was measured for."""
+        measured = next(iter(self.sensitive.values())).recursive
+
+        def at(l: int) -> Callable[[SensitiveRisk], Any]:  # noqa: E741
+            return lambda risk: _finite(risk.recursive[l])
+
+        return {f"recursive_{l}": self._each(at(l)) for l in measured}  # noqa: E741
 
     def rows(self) -> list[render.Row]:
         """The lines of a table: name, printed value, meaning, place."""

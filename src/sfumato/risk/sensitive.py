@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from sfumato.core.measure import Measure, Position
 from sfumato.risk import render
 from sfumato.risk.render import row
+from sfumato.risk.words import recursive_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +28,8 @@ class SensitiveRisk:
     l_entropy
         exp of the smallest entropy of a class's values over records.
     recursive
-        For l = 2 and 3, the number above which every c gives recursive (c, l)-diversity;
-        infinite where a class has fewer than l values.
+        For l = 2, 3 and those that were asked for, the number above which every c gives
+        recursive (c, l)-diversity; infinite where a class has fewer than l values.
     t_closeness
         Largest equal distance between the values of a class, over records, and those of the
         whole file (Li, Li & Venkatasubramanian 2007).
@@ -48,12 +49,18 @@ class SensitiveRisk:
 
     def rows(self, column: str) -> list[render.Row]:
         """The lines of a table."""
-        spread = (self.l_entropy, *self.recursive.values())
         far = filter(None, (self.t_closeness, self.t_closeness_ordered))
         h = self.h_affiliation
         return [
             row("h_affiliation", render.share(h), h.where, column),
             row("avg_gsar", render.share(self.avg_gsar), None, column),
             row("l_distinct", render.count(self.l_distinct), self.l_distinct_where, column),
-            *(row(one.name, render.number(one), one.where, column) for one in (*spread, *far)),
+            row("l_entropy", render.number(self.l_entropy), self.l_entropy.where, column),
+            *(
+                render.Row(
+                    f"{one.name} [{column}]", render.number(one), recursive_words(l), one.where
+                )
+                for l, one in self.recursive.items()  # noqa: E741
+            ),
+            *(row(one.name, render.number(one), one.where, column) for one in far),
         ]

@@ -44,8 +44,6 @@ MEANINGS = {
     "avg_gsar": "share of a class's people with its most shared value, averaged over classes",
     "l_distinct": "fewest distinct sensitive values in a class (distinct l-diversity)",
     "l_entropy": "fewest equally common values that would be as mixed (entropy l-diversity)",
-    "recursive_2": "recursive (c, 2)-diversity holds for every c above this",
-    "recursive_3": "recursive (c, 3)-diversity holds for every c above this",
     "t_closeness": "distance of one class's sensitive values from the whole file's, where largest",
     "t_closeness_ordered": "the same distance by ranks (earth mover's)",
 }
@@ -76,6 +74,11 @@ def spread_warning(held: int, persons: int) -> tuple[str, ...]:
         "learns more than these numbers say."
     )
     return (warning,)
+
+
+def recursive_words(l: int) -> str:  # noqa: E741
+    """What the bound of recursive (c, l)-diversity is."""
+    return f"recursive (c, {l})-diversity holds for every c above this"
 
 
 def minimal_words(size: int) -> str:

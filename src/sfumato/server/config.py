@@ -36,6 +36,8 @@ class ServerConfig:
         Header in which the proxy names the person who has logged in; ``""`` for none.
     idle_minutes
         After so many minutes without a request, a person must log in again.
+    session_hours
+        So many hours after logging in, a person must log in again, whatever was done meanwhile.
     threads
         Requests that are answered at a time.
     """
@@ -49,6 +51,7 @@ class ServerConfig:
     proxy: str = ""
     trusted_header: str = ""
     idle_minutes: int = 20
+    session_hours: int = 12
     threads: int = 8
 
     @property

@@ -134,10 +134,12 @@ def _sessions(config: ServerConfig, keys: Keys) -> Settings:
         "SESSION_COOKIE_HTTPONLY": True,
         "SESSION_COOKIE_SAMESITE": "Strict",
         "SESSION_COOKIE_SECURE": config.behind_tls,
+        # A cookie, so that who only looks at the login writes no session.
+        "CSRF_USE_SESSIONS": False,
+        "CSRF_COOKIE_AGE": None,
         "CSRF_COOKIE_SECURE": config.behind_tls,
         "CSRF_COOKIE_HTTPONLY": True,
         "CSRF_COOKIE_SAMESITE": "Strict",
-        "CSRF_USE_SESSIONS": True,
         "CSRF_FAILURE_VIEW": "sfumato.server.errors.csrf_failure",
     }
 

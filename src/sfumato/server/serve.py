@@ -7,20 +7,30 @@ import secrets
 import signal
 import sys
 from collections.abc import Callable
+from copy import copy
 from datetime import timedelta
 from types import FrameType
+from typing import Any
 
+from django.conf import settings
 from django.core.management import call_command
 from django.core.wsgi import get_wsgi_application
+from django.db import DatabaseError, close_old_connections
+from django.http import parse_cookie
+from django.urls import reverse
 from django.utils import timezone
+from waitress.channel import HTTPChannel
+from waitress.parser import HTTPRequestParser
 from waitress.server import create_server
 
 from sfumato.core.errors import InputError
+from sfumato.server.accounts.sessions import account_of
 from sfumato.server.accounts.tokens import digest_of_token
 from sfumato.server.config import DATABASE_FILE, ServerConfig
 from sfumato.server.garbage import look_often
 from sfumato.server.logs import log_without_values
 from sfumato.server.manager.upload_handler import MOST_BYTES
+from sfumato.server.permissions.rules import Action, decide
 from sfumato.server.store.checkpoints import checkpoint_beside
 from sfumato.server.store.models import Account, Link, Role
 
@@ -33,10 +43,49 @@ TURN = 0.0005
 each answer it waits for its turn again."""
 _FROM_PROXY = {"x-forwarded-for", "x-forwarded-proto"}
 """Headers that only the proxy may set; they are taken off what comes from elsewhere."""
-_FORM_BYTES, _NO_FILE = 2 << 20, 1 << 40
-"""What a form may have beside its files; bytes of an answer that never go to a temporary file.
+STRANGERS_BYTES, FORM_BYTES = 64 << 10, 1 << 20
+"""Most bytes of a request of somebody who has not logged in, and of a form without files."""
+_NO_FILE = 1 << 40
+"""Bytes that never go to a temporary file: requests and answers hold values, and wait in memory."""
 
-Requests and answers hold values, and wait in memory alone."""
+
+class Parser(HTTPRequestParser):
+    """Reads the body of a request only where whoever sends it may send so much.
+
+    The whole body is read before the application sees anything of a request, so that this is
+    where strangers must be stopped. What is longer than a stranger's may be says so before it
+    comes; of a body without a length no more is read than of a stranger's.
+    """
+
+    adj: Any
+
+    def parse_header(self, header_plus: bytes) -> None:
+        """Read the lines before the body, and find how long it may be.
+
+        Parameters
+        ----------
+        header_plus
+            The lines.
+        """
+        super().parse_header(header_plus)
+        if self.content_length >= self.adj.max_request_body_size:
+            self.adj = copy(self.adj)
+            self.adj.max_request_body_size = _most_bytes(
+                self.path, parse_cookie(self.headers.get("COOKIE", ""))
+            )
+
+
+def _most_bytes(path: str, cookies: dict[str, str]) -> int:
+    """Bytes that a request may have, by its path and whose session it is in."""
+    close_old_connections()
+    try:
+        account = account_of(cookies.get(settings.SESSION_COOKIE_NAME))
+    except DatabaseError:
+        return STRANGERS_BYTES
+    if account is None:
+        return STRANGERS_BYTES
+    creates = path == reverse("new") and decide(account, Action.CREATE_PROJECT).allowed
+    return MOST_BYTES + 2 * FORM_BYTES if creates else FORM_BYTES
 
 
 def setup_link(config: ServerConfig) -> str:
@@ -81,6 +130,7 @@ def serve(config: ServerConfig, ready: Callable[[], None] = lambda: None) -> Non
     """
     log_without_values()
     call_command("clearsessions")
+    HTTPChannel.parser_class = Parser  # no option of the server names it
     try:
         server = create_server(
             get_wsgi_application(),
@@ -93,8 +143,8 @@ def serve(config: ServerConfig, ready: Callable[[], None] = lambda: None) -> Non
             trusted_proxy=(config.proxy or "127.0.0.1") if config.url else None,
             trusted_proxy_headers=_FROM_PROXY if config.url else set(),
             clear_untrusted_proxy_headers=True,
-            max_request_body_size=MOST_BYTES + _FORM_BYTES,
-            inbuf_overflow=MOST_BYTES + _FORM_BYTES,
+            max_request_body_size=STRANGERS_BYTES,
+            inbuf_overflow=_NO_FILE,
             outbuf_overflow=_NO_FILE,
         )
     except (OSError, ValueError, OverflowError) as error:

@@ -68,7 +68,7 @@ def schema_of(tree: Any, *, several: bool, ends: bool = False) -> sf.Schema:
             "job": {"kind": "categorical", "hierarchy": tree},
         },
         sensitive=["icd9", "change"],
-        insensitive=["charge"],
+        insensitive=["charge", "visits to date"],
     )
 
 

@@ -69,7 +69,8 @@ def table(spark: Any) -> Any:
 
 
 OPTIONS: dict[str, Any] = {
-    "estimator": "auto", "seed": 5, "threshold": 0.1, "ordered_distance": ["change"]
+    "estimator": "auto", "seed": 5, "threshold": 0.1, "ordered_distance": ["change"],
+    "recursive_l": (4, 6),
 }  # fmt: skip
 
 

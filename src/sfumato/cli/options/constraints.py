@@ -41,8 +41,8 @@ Marketer = Annotated[
     float | None,
     _promise(
         "T",
-        "Marketer risk of the release at most T, against --register or --population, without them "
-        "against the file itself.",
+        "Marketer risk of the release at most T, against --register, without one against the file "
+        "itself; against --population it is estimated, not promised.",
     ),
 ]
 SharedCounts = Annotated[

@@ -57,6 +57,14 @@ def serve(
     idle_minutes: Annotated[
         int, typer.Option(metavar="NUMBER", min=1, help="Log people out who do nothing so long.")
     ] = 20,
+    session_hours: Annotated[
+        int,
+        typer.Option(
+            metavar="NUMBER",
+            min=1,
+            help="Log people out so long after they logged in, whatever they do.",
+        ),
+    ] = 12,
     threads: Annotated[
         int, typer.Option(metavar="NUMBER", min=1, help="Requests answered at a time.")
     ] = 8,
@@ -80,7 +88,7 @@ def serve(
 
     config = ServerConfig(
         data, keys or default_keys(), database, host, port, url, proxy, trusted_header,
-        idle_minutes, threads,
+        idle_minutes, session_hours, threads,
     )  # fmt: skip
     _check_tls(config, insecure)
     if demo:

@@ -26,10 +26,16 @@ Floats = npt.NDArray[np.float64]
 RECORDS, PERSONS = "sfumato_records", "sfumato_persons"
 SQUARES, ROUGH_SQUARES, LARGEST = "sfumato_squares", "sfumato_rough_squares", "sfumato_largest"
 FEWEST, ALONE, NUMBERS = "sfumato_fewest", "sfumato_alone", "sfumato_numbers"
-OF_VALUES = ("affiliation", "distinct", "valued", "first", "second", "entropy", "distance")
+OF_VALUES = ("affiliation", "distinct", "first", "entropy", "distance")
 """What is counted of each class's values, in the order of the columns."""
 ORDERED = "ordered"
 """What is counted beside them of values that have ranks."""
+
+
+def rest(l: int) -> str:  # noqa: E741
+    """What is counted beside them: records with the l-th commonest value or a rarer one."""
+    return f"rest_{l}"
+
 
 _WHAT, _VALUE, _NUMBER, _SHARE, _TOTAL, _RANK = (
     f"sfumato_{each}" for each in ("what", "value", "number", "share", "total", "rank")
@@ -54,15 +60,18 @@ class Values:
     ranks
         Rank of each code as a number, from 0 without a gap, shape (codes,), where the ordered
         distance is counted.
+    rest
+        Each l of which the records with the l-th commonest value or a rarer one are counted.
     """
 
     column: str
     counts: Ints
     ranks: Codes | None = None
+    rest: tuple[int, ...] = ()
 
 
 def value_column(place: int, what: str) -> str:
-    """The column of `count_classes` with one of `OF_VALUES`, or `ORDERED`, of an attribute."""
+    """The column of `count_classes` with `ORDERED`, a `rest` or one of `OF_VALUES`."""
     return f"sfumato_{what}_{place}"
 
 
@@ -97,9 +106,10 @@ def count_classes(
         share a number of records), `ALONE` (persons who share theirs with nobody), `NUMBERS`
         (numbers of records that occur), and for each of ``values`` the columns of
         `value_column`: persons who share the most shared value, distinct values, records with
-        a value, records with the commonest and the second value, entropy over records in nats
-        and half the sum of the differences of shares from the whole file's; and, as `ORDERED`,
-        where values have ranks, the distance of `kernels.distances.class_ordered_distances`.
+        the commonest one, entropy over records in nats and half the sum of the differences of
+        shares from the whole file's; as `rest`, the records from the l-th commonest value on;
+        and, as `ORDERED`, where values have ranks, the distance of
+        `kernels.distances.class_ordered_distances`.
     """
     functions = needed("pyspark.sql.functions", extra="spark", by="the engine spark")
     keys, person = [quoted(key) for key in keys], None if person is None else quoted(person)
@@ -108,7 +118,9 @@ def count_classes(
     if values:
         counted = _ranked(counted.repartition(*keys), keys, _shares(frame, values), functions)
         aggregates += [
-            each for place in range(len(values)) for each in _of_attribute(place, functions)
+            each
+            for place, own in enumerate(values)
+            for each in _of_attribute(place, own.rest, functions)
         ]
     ordered = [place for place, each in enumerate(values) if each.ranks is not None]
     if ordered:
@@ -242,7 +254,7 @@ def _of_persons(f: Any) -> list[Column]:
     ]
 
 
-def _of_attribute(place: int, f: Any) -> list[Column]:
+def _of_attribute(place: int, several: tuple[int, ...], f: Any) -> list[Column]:
     here = f.col(_WHAT) == place
     records, total = f.col(RECORDS), f.col(_TOTAL)
     share = records / total
@@ -250,12 +262,12 @@ def _of_attribute(place: int, f: Any) -> list[Column]:
     columns = {
         "affiliation": f.max(f.when(here, f.col(PERSONS))),
         "distinct": f.count(f.when(here, 1)),
-        "valued": f.sum(f.when(here, records)),
         "first": f.max(f.when(here & (f.col(_RANK) == 1), records)),
-        "second": f.max(f.when(here & (f.col(_RANK) == 2), records)),
         "entropy": f.sum(f.when(here, -share * f.ln(share))),
         "distance": f.sum(f.when(here, more)),
     }
+    columns |= {rest(l): f.sum(f.when(here & (f.col(_RANK) >= l), records)) for l in several}  # noqa: E741
     return [
-        f.coalesce(columns[what], f.lit(0)).alias(value_column(place, what)) for what in OF_VALUES
+        f.coalesce(column, f.lit(0)).alias(value_column(place, what))
+        for what, column in columns.items()
     ]

@@ -59,7 +59,7 @@ class Assess(Frozen):
         How the population is estimated.
     presets, thresholds
         What the measures are held against: names of presets, and a file of one's own.
-    ordered_distance, special_uniques, msu_size
+    ordered_distance, special_uniques, msu_size, recursive_l
         As in ``sfumato assess``.
     """
 
@@ -74,6 +74,7 @@ class Assess(Frozen):
     ordered_distance: Names = ()
     special_uniques: bool = False
     msu_size: Annotated[int, Field(ge=1)] = 3
+    recursive_l: tuple[Annotated[int, Field(ge=2)], ...] = ()
 
     @model_validator(mode="after")
     def _one_population(self) -> Assess:

@@ -132,6 +132,7 @@ def _make(place: Place, making: Path, progress: Progress) -> Made:
         ordered_distance=asked.ordered_distance,
         special_uniques=asked.special_uniques,
         msu_size=asked.msu_size,
+        recursive_l=asked.recursive_l,
         population=_population(place),
         estimator=asked.estimator,
         seed=seed,

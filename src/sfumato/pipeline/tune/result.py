@@ -8,6 +8,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from sfumato.core.measure import ESTIMATED
 from sfumato.pipeline.tune.advice import helps, nearest_of, problems
 from sfumato.pipeline.tune.columns import changed_schema
 from sfumato.pipeline.tune.command import anonymize_command
@@ -79,6 +80,11 @@ class Tuned:
     def met(self) -> bool:
         """Whether a point meets every threshold."""
         return self.best is not None
+
+    @property
+    def promised(self) -> bool:
+        """Whether everything that the chosen point is held by was counted, not estimated."""
+        return self.chosen is None or self.chosen.promised
 
     @property
     def constraints(self) -> tuple[Promise, ...]:
@@ -204,6 +210,7 @@ class Tuned:
         held = () if self.chosen is None else self.chosen.held
         return {
             "met": self.met,
+            "promised": self.promised,
             "loss": self.setting.loss,
             "records": self.setting.table.records,
             "persons": self.setting.table.persons,
@@ -252,7 +259,10 @@ class Tuned:
         stopped = STOPPED[self.stopped] if self.met or self.stopped != "found" else EXHAUSTED
         tried = f"{len(self.trials)} trials in {self.seconds:.1f} s; {stopped}"
         if self.best is not None:
-            return f"Meets every threshold: trial {self.best.number} of {tried}."
+            kept = "Meets every threshold"
+            if not self.promised:
+                kept = f"{ESTIMATED.capitalize()}: keeps every threshold"
+            return f"{kept}: trial {self.best.number} of {tried}."
         if self.nearest is None:
             return f"No release can be made: {tried}."
         return f"No trial meets every threshold; nearest is {self.nearest.number} of {tried}."

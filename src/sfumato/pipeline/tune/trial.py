@@ -125,6 +125,11 @@ class Trial:
         return self.made and all(_kept(each) for each in self.held)
 
     @cached_property
+    def promised(self) -> bool:
+        """Whether every measure that is held was counted, not estimated."""
+        return all(each.promised for each in self.held)
+
+    @cached_property
     def excess(self) -> float:
         """The largest measure over its limit (limit over measure for a least one)."""
         return max(map(ratio, self.held), default=0.0) if self.made else inf
@@ -145,6 +150,7 @@ class Trial:
             "stage": self.stage,
             **self.point.to_json(),
             "met": self.met,
+            "promised": self.promised,
             **(measured if self.made else {"failures": list(self.failures)}),
         }
 

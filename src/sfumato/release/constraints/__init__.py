@@ -7,6 +7,7 @@ from sfumato.release.constraints.l_diversity import LDiversity
 from sfumato.release.constraints.marketer_risk import MarketerRisk
 from sfumato.release.constraints.protocol import (
     TOLERANCE,
+    AboutPopulation,
     Bounded,
     Budget,
     Constraint,
@@ -32,6 +33,7 @@ BY_NAME = {
 __all__ = [
     "BY_NAME",
     "TOLERANCE",
+    "AboutPopulation",
     "Bounded",
     "Budget",
     "Constraint",

@@ -72,3 +72,20 @@ class Budget(Protocol):
 
     def parameters(self) -> Mapping[str, Any]:
         """What repeats the budget, as plain values."""
+
+
+@runtime_checkable
+class AboutPopulation(Protocol):
+    """A constraint or budget about the population that the file's persons come from.
+
+    The data alone cannot keep it: a register counts the population, its size lets it be estimated.
+    """
+
+    def against(self, fraction: float | None) -> Any:
+        """The same about another population than the file.
+
+        Parameters
+        ----------
+        fraction
+            Share of the population that is in the file; ``None`` where a register counts it.
+        """

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sfumato.core.errors import InputError
-from sfumato.release.constraints import Budget, Constraint, DeltaPresence, MarketerRisk
+from sfumato.release.constraints import AboutPopulation, Budget, Constraint, DeltaPresence
 from sfumato.release.constraints.checks import count
 from sfumato.release.options import Options, Recoding
 from sfumato.release.released import Form
@@ -31,7 +31,7 @@ class Population:
     def bound(
         self, promises: Sequence[Constraint | Budget], sample: int
     ) -> tuple[Constraint | Budget, ...]:
-        """The promises, marketer risk as one about this population.
+        """The promises, those about a population as ones about this population.
 
         Parameters
         ----------
@@ -54,7 +54,8 @@ class Population:
             )
         fraction = None if self.register is not None else sample / self.persons
         return tuple(
-            each.against(fraction) if isinstance(each, MarketerRisk) else each for each in promises
+            each.against(fraction) if isinstance(each, AboutPopulation) else each
+            for each in promises
         )
 
 
@@ -100,7 +101,7 @@ def check_population(
             "same quasi-identifiers",
             found="none" if population is None else "only the number of its persons",
             advice="give one (register=..., --register FILE); without one, marketer risk can "
-            "be promised for a population of known size (population=N)",
+            "be estimated, not promised, for a population of known size (population=N)",
         )
     if register:
         _check_options(options, labels=any(each.low > 0 for each in presence))

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.core.measure import Measure, Position
+from sfumato.core.measure import REGISTER, Measure, Position
 from sfumato.release.constraints.marketer_risk import ALLOWANCE, estimated_matches
 from sfumato.release.population.known import Population
-from sfumato.risk.population.names import REGISTER
 
 Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]
@@ -23,8 +22,8 @@ ESTIMATED = (
     "estimated by Argus from the size of each class with p = n/N, no register being there. Against "
     "registers (Adult, 4 and 8 quasi-identifiers, p = 0.1, 0.3 and 0.5) the true risk of files "
     "released at 0.05 was between 24 % below and 15 % above the estimate: the interval allows for "
-    "30 % and 20 %, and the promise is kept up to its upper end. Argus looks at nothing but sizes, "
-    "so other populations may lie further off"
+    "30 % and 20 %. Argus looks at nothing but sizes: in files with a column of many categories "
+    "(postcodes, occupations) the true risk is several times the estimate. It is no promise"
 )
 BELOW = 0.7
 """The least true risk, over its estimate."""

@@ -1,4 +1,4 @@
-"""What the templates of a linkage's pages are filled by."""
+"""What the templates of the pages are filled by."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from sfumato.core.measure import ESTIMATED
 from sfumato.reports import numbers
 
 TEMPLATES = Path(__file__).resolve().parent.parent / "templates"
 
 
 def environment() -> Environment:
-    """The templates' environment, with filters for numbers."""
+    """The templates' environment, with filters for numbers and the word for estimates."""
     made = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -25,4 +26,5 @@ def environment() -> Environment:
         "number": numbers.number,
         "percent": numbers.percent,
     }
+    made.globals["ESTIMATED"] = ESTIMATED
     return made

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from sfumato.core.measure import is_estimate
 from sfumato.reports.asked import promise_words
 from sfumato.reports.project.discretion import FEWEST, Internal
 from sfumato.reports.project.measures import (
@@ -71,6 +72,7 @@ def _line(asked: Mapping[str, Any], results: ProjectResults, show: Internal) -> 
         "scale": how.scale,
         "reached": reached,
         "met": bool(asked["met"]),
+        "promised": bool(asked.get("promised", True)),
         "reason": results.reasons.get(name),
     }
 
@@ -136,6 +138,7 @@ def _held(held: Mapping[str, Any], measured: Mapping[str, Any], show: Internal) 
         "scale": MEASURES.get(name, OTHER).scale,
         "value": told_measure(name, plain, measured, show),
         "met": bool(held["met"]),
+        "promised": not is_estimate(held.get("estimator")),
         "met_over_interval": held.get("met_over_interval"),
     }
 

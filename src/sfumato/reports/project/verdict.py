@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from sfumato.core.measure import ESTIMATED
 from sfumato.reports.numbers import listed
 from sfumato.reports.project.discretion import Internal
 from sfumato.reports.project.promises import limit_of
@@ -36,6 +37,7 @@ def verdict_of(content: dict[str, Any], results: ProjectResults, show: Internal)
     met = _is_met(content)
     return {
         "met": met,
+        "promised": all(each["promised"] for each in _limits(content)),
         "headline": _headline(content),
         "answers": dict(
             zip(
@@ -54,19 +56,32 @@ def verdict_of(content: dict[str, Any], results: ProjectResults, show: Internal)
 
 def _is_met(content: dict[str, Any]) -> bool:
     attack, request = content["attack"], content["request"]
-    kept = all(each["met"] for each in (*content["promises"], *content["thresholds"]))
+    kept = all(each["met"] for each in _limits(content))
     if request is not None:
         kept = request["kept"]
     return kept and (attack is None or not attack["caught"])
 
 
+def _limits(content: dict[str, Any]) -> list[dict[str, Any]]:
+    return [*content["promises"], *content["thresholds"]]
+
+
+def _estimated(limits: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Those that only an estimate of the population keeps."""
+    return [each for each in limits if each["met"] and not each["promised"]]
+
+
 def _headline(content: dict[str, Any]) -> str:
     promises, attack, request = content["promises"], content["attack"], content["request"]
+    estimated = _estimated(_limits(content))
+    promises = [each for each in promises if each not in estimated]
     kept = sum(each["met"] for each in promises)
     if request is not None:
         said = f"The release keeps what the policy’s rules require: k = {request['k']}"
         if not request["kept"]:
             said = f"The release does not keep what the policy’s rules require: k = {request['k']}"
+    elif not promises:
+        said = "The release promises nothing"
     elif kept == len(promises):
         said = f"The release keeps {_all(kept)}"
     else:
@@ -74,6 +89,8 @@ def _headline(content: dict[str, Any]) -> str:
     failed = sum(not each["met"] for each in content["thresholds"])
     if failed:
         said += f"; {failed} of {len(content['thresholds'])} thresholds {_are(failed)} not met"
+    if estimated:
+        said += f"; {ESTIMATED}: {listed(_names(estimated))}"
     if attack is None:
         return f"{said}. No attack on it was simulated."
     if attack["broken"]:
@@ -82,6 +99,11 @@ def _headline(content: dict[str, Any]) -> str:
     if attack["caught"]:
         return f"{said}. An attack found persons whom it was sure of."
     return f"{said}. None of {attack['attacks']} simulated attacks found more than predicted."
+
+
+def _names(limits: list[dict[str, Any]]) -> tuple[str, ...]:
+    """Of each the name of a promise, or the measure of a threshold, once."""
+    return tuple(dict.fromkeys(each.get("name") or each["measure"] for each in limits))
 
 
 def _all(kept: int) -> str:
@@ -157,6 +179,8 @@ def _promised(content: dict[str, Any]) -> list[str]:
         said.append(f"A class is all records that show the same {listed(tuple(quasi))}.")
     for each in content["promises"]:
         word = "" if each["met"] else " This is not kept."
+        if each["met"] and not each["promised"]:
+            word = f" This is {ESTIMATED}."
         said.append(f"{_in_short(each)}{word}")
     return [*said, *_held(content["thresholds"])]
 
@@ -173,10 +197,13 @@ def _in_short(promise: dict[str, Any]) -> str:
 def _held(thresholds: list[dict[str, Any]]) -> list[str]:
     """Thresholds of others: all that are met in a sentence, each of the others in one."""
     failed = [each for each in thresholds if not each["met"]]
-    sources = {each["source"] for each in failed}
+    estimated = _estimated(thresholds)
+    sources = {each["source"] for each in (*failed, *estimated)}
     others = (each["source"] for each in thresholds if each["source"] not in sources)
     met = tuple(dict.fromkeys(others))
     said = [f"That meets the thresholds of {listed(met)}."] if met else []
     return said + [
-        f"Not met: {each['source']}, {each['measure']} {limit_of(each)}." for each in failed
+        f"{word}: {each['source']}, {each['measure']} {limit_of(each)}."
+        for word, several in (("Not met", failed), (ESTIMATED.capitalize(), estimated))
+        for each in several
     ]

@@ -6,6 +6,7 @@ from typing import Any
 
 import altair as alt
 
+from sfumato.core.measure import ESTIMATED
 from sfumato.reports.numbers import number, percent
 from sfumato.reports.plots.picture import (
     AFTER,
@@ -23,7 +24,7 @@ from sfumato.reports.plots.picture import (
 
 HEIGHT = 230
 ROOM = 1.08
-MET, NOT_MET = "meets every threshold", "does not"
+MET, KEPT, NOT_MET = "meets every threshold", f"keeps them ({ESTIMATED})", "does not"
 
 
 def frontier_figures(found: dict[str, Any]) -> list[Figure]:
@@ -62,11 +63,12 @@ def _figure(
     top = ROOM * max([each["loss"] for each in front if each["met"]] + [chosen["loss"]])
     shown = [each for each in made.values() if each["loss"] <= 1.35 * top]
     beyond = len(made) - len(shown)
+    kept = MET if found["promised"] else KEPT
     rows = [
         {
             "x": each["measures"][label],
             "y": each["loss"],
-            "met": MET if each["met"] else NOT_MET,
+            "met": kept if each["met"] else NOT_MET,
         }
         for each in shown
     ]
@@ -75,7 +77,9 @@ def _figure(
         for at, each in enumerate(front)
         if each in shown
     ]
-    chart = _chart(rows, steps, (chosen["measures"][label], chosen["loss"]), held, found["loss"])
+    chart = _chart(
+        rows, steps, (chosen["measures"][label], chosen["loss"]), held, found["loss"], kept
+    )
     word = "chosen" if found["best"] else "nearest"
     show = percent if share else number
     said = (
@@ -97,6 +101,7 @@ def _chart(
     chosen: tuple[float, float],
     held: dict[str, Any],
     loss: str,
+    kept: str,
 ) -> Chart:
     form = PERCENT if held["scale"] == "share" else "~s"
     horizontal = (
@@ -110,7 +115,7 @@ def _chart(
         .axis(format="~g", tickCount=5, gridColor=FAINT)
     )
     colour = alt.Color("met:N", legend=alt.Legend(symbolType="circle")).scale(
-        alt.Scale(domain=[MET, NOT_MET], range=[AFTER, BEFORE])
+        alt.Scale(domain=[kept, NOT_MET], range=[AFTER, BEFORE])
     )
     line = (
         alt.Chart(values(steps))

@@ -10,6 +10,7 @@ from sfumato.engines.spark.names import HOUSEHOLD, PERSON, sensitive
 from sfumato.engines.spark.progress import watched
 from sfumato.engines.spark.session import said_plainly
 from sfumato.engines.spark.table import SparkTable
+from sfumato.risk.diversity import RECURSIVE_L
 from sfumato.risk.on_spark.household import household_on_spark
 from sfumato.risk.on_spark.keys import keyed
 from sfumato.risk.on_spark.measure import classes_on_spark, risk_of_classes
@@ -33,6 +34,7 @@ def assess_on_spark(
     estimator: str = AUTO,
     seed: int | None = None,
     presets: Sequence[Preset] = (),
+    recursive_l: Sequence[int] = (),
     progress: Progress = silent,
 ) -> Risk:
     """Measure what an encoded file on a cluster gives away.
@@ -59,6 +61,8 @@ def assess_on_spark(
         Seed of the estimator's draws; drawn where not given.
     presets
         What the measures are held against.
+    recursive_l
+        The l for which recursive (c, l)-diversity is measured, beside 2 and 3.
     progress
         Told how far the stage "measure" is.
 
@@ -78,7 +82,9 @@ def assess_on_spark(
     share = 0.7 if several else 1.0
     session = table.frame.sparkSession
     ranks = ranks_of(table, ordered_distance)
-    classes = classes_on_spark(frame, keys, person, columns, table.value_counts, ranks)
+    every_l = (*RECURSIVE_L, *recursive_l)
+    counts = table.value_counts
+    classes = classes_on_spark(frame, keys, person, columns, counts, ranks, every_l)
     if several:
         classes = classes.persist()
     try:
@@ -91,6 +97,7 @@ def assess_on_spark(
                     persons=None if person is None else table.persons,
                     warnings=table.warnings,
                     ran=table.ran,
+                    recursive_l=every_l,
                 )
             with watched(session, progress, "measure", share, 1.0):
                 if housed:

@@ -13,6 +13,7 @@ from sfumato.core.measure import Measure
 from sfumato.engines.spark.counts import Values, count_classes
 from sfumato.engines.spark.ran import Ran
 from sfumato.engines.spark.session import said_plainly
+from sfumato.risk.diversity import RECURSIVE_L
 from sfumato.risk.known_counts import NUMBER_KNOWN
 from sfumato.risk.on_spark.totals import Totals, totals_of
 from sfumato.risk.reidentification import OWN_POPULATION, Reidentification, check_threshold
@@ -93,6 +94,7 @@ def classes_on_spark(
     sensitive: Mapping[str, str],
     value_counts: Mapping[str, Ints],
     ranks: Mapping[str, Codes] | None = None,
+    recursive_l: Sequence[int] = RECURSIVE_L,
 ) -> DataFrame:
     """The classes of a file with what measures read of them; nothing runs yet.
 
@@ -100,6 +102,8 @@ def classes_on_spark(
     ----------
     frame, keys, person, sensitive, value_counts, ranks
         As for `measure_on_spark`.
+    recursive_l
+        The l of recursive (c, l)-diversity.
 
     Raises
     ------
@@ -112,7 +116,8 @@ def classes_on_spark(
         raise InputError("parameter keys", "must name what records are grouped by", found="none")
     of = ranks or {}
     values = [
-        Values(column, value_counts[name], of.get(name)) for name, column in sensitive.items()
+        Values(column, value_counts[name], of.get(name), tuple(recursive_l))
+        for name, column in sensitive.items()
     ]
     with said_plainly("count the equivalence classes"):
         return count_classes(frame, keys, person, values)
@@ -126,6 +131,7 @@ def risk_of_classes(
     persons: int | None,
     warnings: tuple[str, ...],
     ran: Ran | None,
+    recursive_l: Sequence[int] = RECURSIVE_L,
 ) -> Risk:
     """The measures that follow from the classes: one job.
 
@@ -143,13 +149,15 @@ def risk_of_classes(
         What the reader should know.
     ran
         What it runs on.
+    recursive_l
+        The l of recursive (c, l)-diversity, as the classes were counted.
 
     Raises
     ------
     InputError
         If there is no record.
     """
-    found = totals_of(classes, attributes, threshold)
+    found = totals_of(classes, attributes, threshold, recursive_l)
     sums, least, most, shape = found.sums, found.least, found.most, found.shape
     records, held = int(sums["records"]), shape.held
     own = held if persons is None else persons
@@ -179,7 +187,9 @@ def risk_of_classes(
         by_records=_by_records(found, threshold),
         sample_uniques=_number_of(shape, 1),
         sample_unique_records=int(sums["single_records"]),
-        sensitive={name: _sensitive(found, place) for place, name in enumerate(attributes)},
+        sensitive={
+            name: _sensitive(found, place, recursive_l) for place, name in enumerate(attributes)
+        },
         summary=None,
         threshold=float(threshold),
         warnings=(*warnings, *spread_warning(held, own)),
@@ -230,7 +240,7 @@ def _risks(
     )
 
 
-def _sensitive(found: Totals, place: int) -> SensitiveRisk:
+def _sensitive(found: Totals, place: int, recursive_l: Sequence[int]) -> SensitiveRisk:
     least, most = found.least, found.most
     sharing, number = most[f"gsar_{place}"], int(found.shape.classes.sum())
     return SensitiveRisk(
@@ -242,7 +252,7 @@ def _sensitive(found: Totals, place: int) -> SensitiveRisk:
         l_entropy=Measure("l_entropy", least[f"entropy_{place}"]),
         recursive={
             l: Measure(f"recursive_{l}", most[f"recursive_{l}_{place}"])
-            for l in (2, 3)  # noqa: E741
+            for l in recursive_l  # noqa: E741
         },
         t_closeness=Measure("t_closeness", most[f"distance_{place}"]),
         t_closeness_ordered=_ordered(most.get(f"ordered_{place}")),

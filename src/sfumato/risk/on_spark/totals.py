@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -22,9 +22,11 @@ from sfumato.engines.spark.counts import (
     RECORDS,
     ROUGH_SQUARES,
     SQUARES,
+    rest,
     value_column,
 )
 from sfumato.risk.classes import Counts
+from sfumato.risk.diversity import RECURSIVE_L, entropy_l_error
 from sfumato.risk.shape import ROUNDING, SHARE_BINS, ClassShape
 
 if TYPE_CHECKING:
@@ -54,7 +56,12 @@ class Totals:
     shape: ClassShape
 
 
-def totals_of(classes: DataFrame, attributes: tuple[str, ...], threshold: float) -> Totals:
+def totals_of(
+    classes: DataFrame,
+    attributes: tuple[str, ...],
+    threshold: float,
+    recursive_l: Sequence[int] = RECURSIVE_L,
+) -> Totals:
     """Aggregate classes in one job; what comes back has one row per class size and per bin.
 
     Parameters
@@ -65,6 +72,8 @@ def totals_of(classes: DataFrame, attributes: tuple[str, ...], threshold: float)
         Names of the sensitive attributes, in the order of its values.
     threshold
         Risk above which a record counts as at risk.
+    recursive_l
+        The l of recursive (c, l)-diversity, as the classes were counted.
 
     Raises
     ------
@@ -72,7 +81,7 @@ def totals_of(classes: DataFrame, attributes: tuple[str, ...], threshold: float)
         If there is no class.
     """
     f = needed("pyspark.sql.functions", extra="spark", by="the engine spark")
-    sums, least, most = _read(len(attributes), threshold, f)
+    sums, least, most = _read(len(attributes), threshold, recursive_l, f)
     ordered = {place: value_column(place, ORDERED) for place in range(len(attributes))}
     most |= {
         f"ordered_{place}": f.col(column)
@@ -110,7 +119,7 @@ def totals_of(classes: DataFrame, attributes: tuple[str, ...], threshold: float)
 
 
 def _read(
-    attributes: int, threshold: float, f: Any
+    attributes: int, threshold: float, recursive_l: Sequence[int], f: Any
 ) -> tuple[dict[str, Column], dict[str, Column], dict[str, Column]]:
     """What is summed, and what the least and the most is looked for of, class by class."""
     records, persons, fewest = f.col(RECORDS), f.col(PERSONS), f.col(FEWEST)
@@ -127,16 +136,16 @@ def _read(
     least = {"records": records, "persons": persons, "g_balance": _balance(f), "fewest": fewest}
     most = {"gidr": _gidr(f)}
     for place in range(attributes):
-        first, second, valued, distinct = (
-            f.col(value_column(place, what)) for what in ("first", "second", "valued", "distinct")
+        first, distinct, entropy = (
+            f.col(value_column(place, what)) for what in ("first", "distinct", "entropy")
         )
-        entropy = f.exp(f.col(value_column(place, "entropy")))
         sums[f"gsar_{place}"] = _gsar(place, f)
         least[f"distinct_{place}"] = distinct
-        least[f"entropy_{place}"] = f.least(entropy, distinct.cast("double"))
+        least[f"entropy_{place}"] = _entropy_l(entropy, distinct.cast("double"), f)
         most[f"gsar_{place}"] = _gsar(place, f)
-        most[f"recursive_2_{place}"] = _bound(first, valued - first, f)
-        most[f"recursive_3_{place}"] = _bound(first, valued - first - second, f)
+        for l in recursive_l:  # noqa: E741
+            beyond = f.col(value_column(place, rest(l)))
+            most[f"recursive_{l}_{place}"] = _bound(first, beyond, f)
         most[f"distance_{place}"] = f.col(value_column(place, "distance"))
     return sums, least, most
 
@@ -156,6 +165,14 @@ def _gidr(f: Any) -> Column:
 def _gsar(place: int, f: Any) -> Column:
     share: Column = f.col(value_column(place, "affiliation")) / f.col(PERSONS)
     return share
+
+
+def _entropy_l(entropy: Column, distinct: Column, f: Any) -> Column:
+    """The l of `entropy_l`, of columns."""
+    found = f.least(f.exp(entropy), distinct)
+    close = f.abs(found - f.rint(found)) <= found * entropy_l_error(entropy, distinct)
+    whole: Column = f.when(close, f.rint(found)).otherwise(found)
+    return whole
 
 
 def _bound(first: Column, rest: Column, f: Any) -> Column:

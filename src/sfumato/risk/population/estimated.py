@@ -158,7 +158,7 @@ class _Assembly:
             inverse_sizes=inverse,
             class_records=self.records,
             class_of=None,
-            uniques_by_model=_by_model(self.sample),
+            population_uniques_by_model=_by_model(self.sample),
             check=check,
             path=estimate.path,
             seed=seed,

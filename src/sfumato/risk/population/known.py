@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.core.measure import Measure, Position
+from sfumato.core.measure import REGISTER, Measure, Position
 from sfumato.risk.population.matches import matches
-from sfumato.risk.population.names import REGISTER
 from sfumato.risk.population.result import PopulationRisk
 
 Ints = npt.NDArray[np.int64]
@@ -90,7 +89,7 @@ def known_population(classes: KnownClasses, persons: int, threshold: float) -> P
         inverse_sizes=inverse,
         class_records=classes.records,
         class_of=classes.class_of,
-        uniques_by_model={},
+        population_uniques_by_model={},
         check=None,
         path=(),
         seed=None,

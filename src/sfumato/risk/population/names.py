@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from sfumato.core.errors import InputError
 
-REGISTER = "register"
-"""The name of an estimator that is none: the population was counted."""
 AUTO = "auto"
 ESTIMATORS = (
     AUTO,

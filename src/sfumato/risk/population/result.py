@@ -56,7 +56,7 @@ class PopulationRisk:
         Number of records of each class; shape (classes,).
     class_of
         Class of each record; shape (records,); ``None`` where a cluster measured.
-    uniques_by_model
+    population_uniques_by_model
         Population uniques of the whole population by the models of other tools; why a model
         has no value, where it has none. Empty where the population is known.
     check
@@ -82,7 +82,7 @@ class PopulationRisk:
     inverse_sizes: Floats
     class_records: npt.NDArray[np.int64]
     class_of: npt.NDArray[np.int32] | None
-    uniques_by_model: Mapping[str, float | str]
+    population_uniques_by_model: Mapping[str, float | str]
     check: SubsampleCheck | None
     path: tuple[str, ...]
     seed: int | None
@@ -128,8 +128,8 @@ class PopulationRisk:
         }
         out |= {measure.name: measure.to_json() for measure in self.measures}
         out["matches"] = {"one_to_one": _counts(self.one_to_one), "free": _counts(self.free)}
-        if self.uniques_by_model:
-            out["population_uniques_by_model"] = dict(self.uniques_by_model)
+        if self.population_uniques_by_model:
+            out["population_uniques_by_model"] = dict(self.population_uniques_by_model)
         if self.check is not None:
             out["subsample_check"] = {
                 "subsamples": self.check.subsamples,

@@ -82,11 +82,11 @@ def fresh(request: HttpRequest) -> HttpResponse:
     form = FreshForm(account, request.POST or None)
     possible = account.has_usable_password() or bool(account.totp)
     if request.method == "POST" and possible and form.is_valid():
-        _, wait = begin_attempt(request, account.name)
+        attempt, wait = begin_attempt(request, account.name)
         if wait:
             return too_many(request, wait)
         if _proved(account, form.cleaned_data):
-            forget_attempts(account.name)
+            forget_attempts(attempt)
             request.session.cycle_key()
             request.session[FRESH] = time.time()
             append(account, "prove identity", resource_of(account))

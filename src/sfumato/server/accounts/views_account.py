@@ -62,11 +62,11 @@ def password(request: HttpRequest) -> HttpResponse:
         return problem(request, 403, "Your organisation logs you in; there is no password here.")
     form = ChangePasswordForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        _, wait = begin_attempt(request, owner.name)
+        attempt, wait = begin_attempt(request, owner.name)
         if wait:
             return too_many(request, wait)
         if owner.check_password(form.cleaned_data["present"]):
-            forget_attempts(owner.name)
+            forget_attempts(attempt)
             with transaction.atomic():
                 owner.set_password(form.cleaned_data["new"])
                 owner.save(update_fields=["password"])

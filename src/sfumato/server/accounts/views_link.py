@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
-from sfumato.server.accounts.attempts import forget_attempts
+from sfumato.server.accounts.attempts import forget_name, know_browser
 from sfumato.server.accounts.forms import NewAccountForm, NewPasswordForm
 from sfumato.server.accounts.links import find_link, spend_link
 from sfumato.server.accounts.sessions import begin_session, end_sessions, resource_of
@@ -72,7 +72,7 @@ def _reset(request: HttpRequest, token: str, form: NewPasswordForm) -> HttpRespo
         account.save(update_fields=["password"])
         spend_link(found, account)
         end_sessions(account)
-        forget_attempts(account.name)
+        forget_name(account.name)
     if request.user.is_authenticated:
         logout(request)
     messages.success(request, "Your password is set. Log in with it.")
@@ -97,4 +97,4 @@ def _begin(request: HttpRequest, account: Account, found: Link) -> HttpResponse:
         logout(request)
     begin_session(request, account, found.purpose)
     messages.success(request, f"Welcome, {account.name}.")
-    return redirect("/")
+    return know_browser(redirect("/"), account.name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from urllib.parse import urlencode
 
+from django.conf import settings
 from django.contrib.auth import authenticate, logout
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
@@ -16,6 +17,7 @@ from sfumato.server.accounts.attempts import (
     address_digest,
     begin_attempt,
     forget_attempts,
+    know_browser,
     too_many,
 )
 from sfumato.server.accounts.forms import CodeForm, LoginForm
@@ -29,8 +31,9 @@ PENDING = "pending"
 PENDING_SECONDS = 300
 WRONG = "The name or the password is wrong."
 WRONG_CODE = "The code is wrong, was used, or is too old. Wait for the next one."
-CLEAR = '"cache", "cookies", "storage"'
-"""What a browser forgets when somebody logs out."""
+CLEAR = '"cache", "storage"'
+"""What a browser forgets when somebody logs out. Of the cookies it keeps the one by which it is
+known (`know_browser`): without it a stranger's failures would keep its owner out."""
 
 
 @require_http_methods(["GET", "POST"])
@@ -61,9 +64,9 @@ def log_in(request: HttpRequest) -> HttpResponse:
             request.session[PENDING] = [account.pk, time.time()]
             return redirect("/login/code?" + urlencode({"next": goal}))
         else:
-            forget_attempts(name)
+            forget_attempts(attempt)
             begin_session(request, account, "password")
-            return redirect(goal)
+            return know_browser(redirect(goal), name)
     return render(request, "accounts/login.html", {"form": form, "next": goal})
 
 
@@ -81,14 +84,14 @@ def log_in_code(request: HttpRequest) -> HttpResponse:
         return redirect("/login?" + urlencode({"next": goal}))
     form = CodeForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        _, wait = begin_attempt(request, account.name)
+        attempt, wait = begin_attempt(request, account.name)
         if wait:
             return too_many(request, wait)
         if use_code(account, form.cleaned_data["code"]):
-            forget_attempts(account.name)
+            forget_attempts(attempt)
             del request.session[PENDING]
             begin_session(request, account, "password and code")
-            return redirect(goal)
+            return know_browser(redirect(goal), account.name)
         note_failure(request, account, "code")
         form.add_error("code", WRONG_CODE)
     return render(request, "accounts/login_code.html", {"form": form, "next": goal})
@@ -96,7 +99,7 @@ def log_in_code(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def log_out(request: HttpRequest) -> HttpResponse:
-    """End the session, and have the browser forget everything of it.
+    """End the session, and have the browser forget everything of it but that it is known.
 
     The answer is a page, not a way to another one: behind a single sign-on the next page would
     log in again.
@@ -114,6 +117,7 @@ def log_out(request: HttpRequest) -> HttpResponse:
         request.session.flush()
     answer = render(request, "accounts/logged_out.html")
     answer["Clear-Site-Data"] = CLEAR
+    answer.delete_cookie(settings.CSRF_COOKIE_NAME, samesite="Strict")
     return answer
 
 

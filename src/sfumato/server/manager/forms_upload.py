@@ -7,7 +7,7 @@ from typing import Any
 from django import forms
 
 from sfumato.core.errors import InputError
-from sfumato.server.manager.file_checks import check_file
+from sfumato.server.manager.file_checks import check_files
 from sfumato.server.manager.sources import (
     FURTHER,
     GOLD,
@@ -146,9 +146,8 @@ class TablesForm(forms.Form):
 
 
 def _checked(upload: Upload) -> Upload:
-    for name, data in upload.files.items():
-        try:
-            check_file(name, data)
-        except InputError as error:
-            raise forms.ValidationError(str(error)) from None
+    try:
+        check_files(upload.files)
+    except InputError as error:
+        raise forms.ValidationError(str(error)) from None
     return upload

@@ -10,7 +10,7 @@ from django.contrib.auth import logout
 from django.http import HttpRequest, HttpResponse
 
 from sfumato.server.accounts.names import plain_name
-from sfumato.server.accounts.sessions import SEEN, begin_session
+from sfumato.server.accounts.sessions import BEGAN, SEEN, begin_session, is_over
 from sfumato.server.store.models import Account
 
 _NOTED = 20
@@ -21,7 +21,7 @@ _BY_ITSELF = "/progress"
 
 
 class SessionRulesMiddleware:
-    """Ends sessions that were idle or whose account was deactivated."""
+    """Ends sessions that were idle, are too old, or whose account was deactivated."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self._get_response = get_response
@@ -40,7 +40,8 @@ class SessionRulesMiddleware:
         if request.user.is_authenticated:
             now, idle = time.time(), settings.SFUMATO.idle_minutes * 60
             seen = request.session.setdefault(SEEN, now)
-            if now - seen > idle or not request.user.is_active:
+            request.session.setdefault(BEGAN, now)
+            if is_over(request.session) or not request.user.is_active:
                 logout(request)
             elif now - seen > idle / _NOTED and not request.path.endswith(_BY_ITSELF):
                 request.session[SEEN] = now

@@ -28,7 +28,7 @@ class Keys:
     signing
         Signs the audit log.
     session
-        Django's secret: sessions, one-time links.
+        Django's secret: digests of session ids, what it signs.
     fingerprint
         Makes fingerprints of sources that tell nothing without it.
     """

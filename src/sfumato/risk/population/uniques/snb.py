@@ -88,8 +88,8 @@ def fit_snb(ones: float, twos: float, count: float, fraction: float) -> tuple[fl
 class Snb:
     """The slide negative binomial model, with K classes by Sh3.
 
-    K is estimated first (Haas & Stokes 1998, as in ARX); α and β then follow from f_1 and f_2,
-    see `fit_snb`. Population uniques are K β^α.
+    K is estimated first (Haas & Stokes 1998); α and β then follow from f_1 and f_2, see
+    `fit_snb`. Population uniques are K β^α.
     """
 
     @property

@@ -120,9 +120,17 @@ class Link(models.Model):
 
 
 class LoginAttempt(models.Model):
-    """An attempt to log in that failed, for throttling; names and addresses as keyed digests."""
+    """An attempt to prove who one is that failed, for throttling.
 
-    name = models.CharField(max_length=64, db_index=True)
+    Attributes
+    ----------
+    subject
+        Keyed digest of what it counts for: a name, a browser that its owner used, an account.
+    address
+        Keyed digest of where it came from, if it counts for that as well.
+    """
+
+    subject = models.CharField(max_length=64, db_index=True)
     address = models.CharField(max_length=64, db_index=True)
     time = models.DateTimeField(auto_now_add=True)
 

@@ -16,17 +16,21 @@ RATING_COLUMNS = ("user", "item", "rating", "timestamp")
 USER_COLUMNS = ("user", "age", "gender", "occupation", "zip")
 SCHEMA = Schema(
     person="user",
-    quasi_identifiers={"age": "numeric", "gender": "categorical", "zip": "ordered"},
+    quasi_identifiers={"age": "numeric", "gender": "categorical", "zip": "numeric"},
     sensitive="seen",
 )
-"""Age, gender and ZIP code; the movie with its rating and month is sensitive."""
+"""Age, gender and ZIP code; the movie with its rating and day is sensitive."""
+ZIP = r"^(?P<code>\d{5})(?:-\d{4})?$"
+"""A ZIP code, with or without the four more digits of ZIP+4."""
 
 
 def movie_records(folder: Path) -> pa.Table:
     """The ratings with their users, as Section 6 joins them.
 
-    The movie, its rating and the month of the rating (in UTC) together are one sensitive value,
-    ``seen``. ZIP codes stay text, some of them are Canadian. The order is that of the ratings.
+    The movie, its rating and the day of the rating (in UTC) together are one sensitive value,
+    ``seen``: the paper says "month/year", but prints what comes from the day. A ZIP code is the
+    number of its first five digits; one that has letters, or not as many digits, is missing. The
+    order is that of the ratings.
 
     Parameters
     ----------
@@ -50,13 +54,13 @@ def movie_records(folder: Path) -> pa.Table:
             "user": user,
             "age": whole_numbers(users, "age", USERS),
             "gender": users.column("gender"),
-            "zip": users.column("zip"),
+            "zip": _zip_numbers(users.column("zip")),
         }
     )
     seconds = pa.array(whole_numbers(ratings, "timestamp", RATINGS), pa.timestamp("s"))
     whole_numbers(ratings, "rating", RATINGS)
     seen = pc.binary_join_element_wise(
-        ratings.column("item"), ratings.column("rating"), pc.strftime(seconds, "%Y-%m"), " "
+        ratings.column("item"), ratings.column("rating"), pc.strftime(seconds, "%Y-%m-%d"), " "
     )
     rated = pa.table(
         {
@@ -69,6 +73,10 @@ def movie_records(folder: Path) -> pa.Table:
     return joined.select(["user", "age", "gender", "zip", "seen"])
 
 
+def _zip_numbers(codes: pa.ChunkedArray) -> pa.ChunkedArray:
+    return pc.struct_field(pc.extract_regex(codes, ZIP), "code").cast(pa.int32())
+
+
 MOVIE = DataSet(
     key="movie",
     source="MovieLens 100K",
@@ -78,10 +86,14 @@ MOVIE = DataSet(
     schema=SCHEMA,
     persons="users",
     selection=(
-        "Ratings with their users; age is numeric, the ZIP code ordered (some are Canadian, with "
-        "letters), the gender categorical; the movie with its rating and month is sensitive."
+        "Ratings with their users; age and the ZIP code are numeric (other codes, such as Canadian "
+        "ones with letters, count as missing), the gender is categorical; the movie with its "
+        "rating and the day of the rating is sensitive."
     ),
-    remark="",
+    remark=(
+        "The paper names the month and year of the rating, but what it prints in Table 14 comes "
+        "from the day."
+    ),
     numbers=Numbers(8, 11, 14, 17),
     published=Size(100_000, 943),
 )

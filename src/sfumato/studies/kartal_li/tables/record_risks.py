@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import NamedTuple
 
+import numpy as np
+
 from sfumato.core.progress import Progress, silent
 from sfumato.engines.embedded.counts import group
 from sfumato.release.partition import Partition
@@ -19,6 +21,7 @@ from sfumato.studies.kartal_li.measure import Measured, can_hold, cut, measure, 
 from sfumato.studies.kartal_li.published import record_risks as published
 from sfumato.studies.kartal_li.tables.parts import PARTS, Part
 from sfumato.studies.study import Cell, Column, Grid, Section
+from sfumato.table.columns import MISSING
 from sfumato.table.table import Table
 
 PRINTED = MappingProxyType(
@@ -142,8 +145,9 @@ def record_risk_section(encoded: Encoded, rows: Sequence[Row]) -> Section:
         (
             (
                 f"{data.source}: {table.records:,} records of {table.persons:,} {data.persons}. "
-                f"{data.selection} The paper had {data.published.records:,} records of "
-                f"{data.published.persons:,} {data.persons}. {data.remark}".rstrip()
+                f"{data.selection}{_missing(encoded)} The paper had "
+                f"{data.published.records:,} records of {data.published.persons:,} {data.persons}. "
+                f"{data.remark}".rstrip()
             ),
             (
                 "MaxGIDR and AvgGIDR are those of the tree's classes, the paper's QI-groups. "
@@ -158,6 +162,16 @@ def record_risk_section(encoded: Encoded, rows: Sequence[Row]) -> Section:
         tuple(_grid(data, part, [row for row in rows if row.part == part.name]) for part in PARTS),
         (f"table_{number}",),
     )
+
+
+def _missing(encoded: Encoded) -> str:
+    """How many persons miss a value of each quasi-identifier, as sentences."""
+    said, table = "", encoded.table
+    for column in table.quasi_identifiers:
+        persons = np.unique(table.person[column.codes == MISSING]).size
+        if persons:
+            said += f" {persons:,} {encoded.data.persons} miss a value of '{column.name}'."
+    return said
 
 
 def _grid(data: DataSet, part: Part, rows: Sequence[Row]) -> Grid:

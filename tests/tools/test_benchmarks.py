@@ -1,0 +1,61 @@
+"""What benchmarks say of memory is of the measured work, and of nothing before or around it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
+HELD, WORK, MOST = 400, 100, 250
+"""MiB that are held before or around the work, that it takes, and that it may be said to take."""
+MIB = 2**20
+
+
+def run(code: str) -> list[str]:
+    """What a program in the folder of the benchmarks prints, in words."""
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=BENCHMARKS, capture_output=True, text=True, check=True
+    )
+    return done.stdout.split()
+
+
+def test_the_peak_of_a_block() -> None:
+    """What was freed before it does not count."""
+    block = f"with PeakMemory() as memory: bytearray({WORK * MIB})"
+    said = "print(memory.most, memory.growth)"
+    code = f"from timing import PeakMemory\nbytearray({HELD * MIB})\n{block}\n{said}"
+    most, growth = map(int, run(code))
+    assert 0.9 * WORK * MIB <= growth <= most <= MOST * MIB
+
+
+def test_the_peak_of_a_command() -> None:
+    """What the program holds that starts it does not count."""
+    command = f"[sys.executable, '-c', 'bytearray({WORK * MIB})']"
+    held = f"held = bytearray({HELD * MIB})"
+    code = f"import sys\nfrom timing import usage\n{held}\nprint(usage({command}).peak)"
+    (peak,) = map(int, run(code))
+    assert WORK * MIB <= peak <= MOST * MIB
+
+
+def test_the_parts_of_a_run(tmp_path: Path) -> None:
+    """Each in a process of its own; one that fails ends the run."""
+    part = tmp_path / "part.py"
+    part.write_text(
+        "import resource, sys\n"
+        f"held = bytearray(int(sys.argv[1]) * {MIB})\n"
+        "print('peak', resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)\n"
+    )
+    parts = {name: [str(part), str(size)] for name, size in (("first", HELD), ("then", WORK))}
+    parts["last"] = [str(part), "much"]
+    code = f"import run, sys\nrun.PARTS = {parts}\nsys.argv[1:] = ['first', 'then']\nrun.main()"
+    words = run(code)
+    first, then = (int(words[at + 1]) for at, word in enumerate(words) if word == "peak")
+    assert first >= HELD * MIB
+    assert WORK * MIB <= then <= MOST * MIB
+    done = subprocess.run(
+        [sys.executable, "-c", code.replace("'first', 'then'", "'last', 'then'")],
+        cwd=BENCHMARKS, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "peak" not in done.stdout
