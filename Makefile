@@ -7,6 +7,8 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check -qq
 INSTALL = $(PIP) install --prefer-binary --constraint constraints.txt
 STAMP  := $(VENV)/.stamp
+# What compiles: meson, ninja and cython are wheels, and so is a C compiler where there is none.
+BUILDING = PATH="$(CURDIR)/$(BIN):$$PATH"; export PATH; eval "$$($(BIN)/python tools/compiler.py)"
 # Other tools that benchmarks run; they pin older versions of what sfumato uses.
 PEERS  := .venv-peers
 
@@ -21,7 +23,7 @@ DATA ?= $(wildcard ../shared/data)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test check format bench bench-spark docs dist study clean
+.PHONY: help demo test test-bounds check format bench bench-spark docs dist study clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,12 +34,15 @@ demo: $(STAMP)-demo ## a whole project: two clinics linked, reviewed, released, 
 test: $(STAMP)-test ## run the tests
 	@$(BIN)/python -m pytest $(PYTEST_ARGS)
 
+test-bounds: $(STAMP)-test ## run the tests of the loops with every index checked
+	@$(BUILDING); $(BIN)/python tools/check_bounds.py
+
 check: $(STAMP)-check ## format, lint, types, order of the rooms, docstrings, documentation
 	@echo "format";             $(BIN)/ruff format --quiet --check . || { $(BIN)/ruff format --diff --quiet .; exit 1; }
 	@echo "lint";               $(BIN)/ruff check --quiet .
 	@echo "types";              $(BIN)/mypy --no-error-summary
 	@echo "types of tools";     $(BIN)/mypy --no-error-summary tools benchmarks
-	@echo "order of the rooms"; $(BIN)/lint-imports --no-logo
+	@echo "order of the rooms"; $(BIN)/python tools/check_rooms.py
 	@echo "docstrings";         $(BIN)/python tools/check_docstrings.py src
 	@$(MAKE) --no-print-directory docs
 
@@ -61,8 +66,8 @@ docs: $(STAMP)-check ## build the documentation in build/docs
 
 dist: $(STAMP)-dist ## sdist and wheel in dist, tried in an empty environment
 	@rm -rf dist
-	@$(BIN)/python -m hatchling build --target sdist >/dev/null
-	@$(PIP) wheel --no-deps --no-build-isolation --wheel-dir dist dist/*.tar.gz
+	@$(BUILDING); $(BIN)/python -c 'import mesonpy; mesonpy.build_sdist("dist")' >/dev/null
+	@$(BUILDING); $(PIP) wheel --no-deps --no-build-isolation --wheel-dir dist dist/*.tar.gz
 	@$(BIN)/python tools/check_wheel.py dist/*.whl
 
 study: $(STAMP)-demo ## the tables of Kartal and Li 2020 again (DATA=folder)
@@ -82,9 +87,16 @@ $(STAMP)-venv:
 	@$(INSTALL) --upgrade pip
 	@touch $@
 
-$(STAMP)-%: $(STAMP)-venv pyproject.toml constraints.txt
+$(STAMP)-build: $(STAMP)-venv pyproject.toml constraints.txt
+	@$(INSTALL) --group dist
+	@$(BIN)/python tools/compiler.py --found || { \
+	  echo "no C compiler: installing one in $(VENV)"; $(INSTALL) --group compiler; }
+	@touch $@
+
+# Without isolation, so that an import builds again what has changed in the loops.
+$(STAMP)-%: $(STAMP)-build meson.build
 	@echo "installing what 'make $*' needs"
-	@$(INSTALL) --build-constraint constraints.txt $(WANTS_$*)
+	@$(BUILDING); $(INSTALL) --no-build-isolation $(WANTS_$*)
 	@touch $@
 
 $(PEERS)/.stamp: benchmarks/peers.txt

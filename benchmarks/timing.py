@@ -13,20 +13,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-import llvmlite.binding
-
 PAGE = resource.getpagesize()
 
 
 def machine() -> str:
-    """Model of the processor, the name by which the compiler knows its features, and memory."""
+    """Model of the processor, the widest instructions that it has, and memory."""
     info = Path("/proc/cpuinfo")
     lines = info.read_text(encoding="utf-8").splitlines() if info.is_file() else []
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     model = names[0] if names else platform.processor() or platform.machine()
     memory = os.sysconf("SC_PHYS_PAGES") * PAGE / 2**30
-    cpu = llvmlite.binding.get_host_cpu_name()
-    return f"{model} ({cpu}), {len(names) or '?'} processors, {memory:.0f} GiB"
+    wide = [name for name in ("avx512f", "avx2", "sse4_2") if any(name in line for line in lines)]
+    features = wide[0] if wide else platform.machine()
+    return f"{model} ({features}), {len(names) or '?'} processors, {memory:.0f} GiB"
 
 
 def seconds(work: Callable[[], Any], repeats: int) -> float:

@@ -19,7 +19,6 @@ from typing import Any
 
 import sfumato as sf
 from sfumato.examples import generate_clinics
-from sfumato.kernels.choose import run_often
 from sfumato.kernels.threads import in_threads
 from sfumato.pipeline.tune import Tuned, tune
 from sfumato.pipeline.tune.trial import losses
@@ -157,8 +156,7 @@ def by_grid(table: Table, case: Case) -> Found:
     """Release every point of the grid."""
     points = list(case.grid())
     started, spent = time.perf_counter(), time.process_time()
-    with run_often(len(points)):
-        found = in_threads([partial(_released, table, case, each) for each in points])
+    found = in_threads([partial(_released, table, case, each) for each in points])
     cpu, wall = time.process_time() - spent, time.perf_counter() - started
     meeting = [(loss, at) for at, loss in enumerate(found) if loss is not None]
     least, at = min(meeting, default=(None, 0))

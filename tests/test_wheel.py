@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
+import shutil
 import subprocess
 import sys
 import tarfile
 import tomllib
 import zipfile
 from email.parser import Parser
+from importlib.machinery import EXTENSION_SUFFIXES
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -19,32 +22,52 @@ from packaging.version import Version
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src"
-KINDS = {".py", ".html", ".css", ".js", ".svg", ".lp", ".toml", ".typed"}
-"""Endings of what the package is made of."""
+KINDS = {".py", ".pyi", ".html", ".css", ".js", ".svg", ".lp", ".toml", ".typed"}
+"""Endings of what the package is made of, beside the compiled loops."""
+LOOPS = {"_classes", "_tree", "_pairs"}
 
 
-def hatchling(*words: str, folder: Path, with_git: bool = True) -> str:
-    """What the build backend prints, without a network and, if asked, without git."""
-    surroundings = {"PATH": os.environ["PATH"] if with_git else "", "HOME": str(folder)}
+def build(call: str, folder: Path, *, with_git: bool = True) -> None:
+    """Call the build backend in a folder, without a network and, if asked, without git."""
     done = subprocess.run(
-        [sys.executable, "-m", "hatchling", *words],
+        [sys.executable, "-c", f"import mesonpy; {call}"],
         cwd=folder,
-        env=surroundings,
+        env=surroundings(folder, with_git=with_git),
         capture_output=True,
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def surroundings(folder: Path, *, with_git: bool) -> dict[str, str]:
+    """Where programs are: those of this environment, a compiler, and git only if asked."""
+    programs = folder.parent / f"programs-{'with' if with_git else 'without'}-git"
+    programs.mkdir(exist_ok=True)
+    wanted = ("cc", "gcc", "as", "ld", "ar", *(("git",) if with_git else ()))
+    for name in wanted:
+        found = shutil.which(name)
+        if found and not (programs / name).exists():
+            (programs / name).symlink_to(found)
+    here = Path(sys.executable).parent
+    return {"PATH": f"{here}{os.pathsep}{programs}", "HOME": str(folder), **compiler()}
+
+
+def compiler() -> dict[str, str]:
+    """What compiles where there is no C compiler on the path."""
+    said = subprocess.run(
+        [sys.executable, ROOT / "tools" / "compiler.py"], capture_output=True, text=True, check=True
+    )
+    return dict(word.split("=", 1) for word in shlex.split(said.stdout)[1:])
 
 
 @pytest.fixture(scope="module")
 def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder that the sdist holds."""
-    if find_spec("hatch_vcs") is None:
-        missing("no hatch-vcs; install the dependency group dist")
+    if find_spec("mesonpy") is None:
+        missing("no meson-python; install the dependency group dist")
     place = tmp_path_factory.mktemp("dist")
-    hatchling("build", "--target", "sdist", "--directory", str(place), folder=ROOT)
+    build(f"mesonpy.build_sdist({str(place)!r})", ROOT)
     (sdist,) = place.glob("*.tar.gz")
     with tarfile.open(sdist) as archive:
         archive.extractall(place, filter="data")
@@ -54,7 +77,8 @@ def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def wheel(unpacked: Path) -> zipfile.ZipFile:
     """The wheel, built from the sdist where there is no git."""
-    hatchling("build", "--target", "wheel", folder=unpacked, with_git=False)
+    (unpacked / "dist").mkdir()
+    build("mesonpy.build_wheel('dist')", unpacked, with_git=False)
     (path,) = (unpacked / "dist").glob("*.whl")
     return zipfile.ZipFile(path)
 
@@ -62,13 +86,19 @@ def wheel(unpacked: Path) -> zipfile.ZipFile:
 def sources() -> set[str]:
     """Files of the package, as a wheel names them."""
     files = (path.relative_to(SOURCE) for path in (SOURCE / "sfumato").rglob("*") if path.is_file())
-    return {file.as_posix() for file in files if "__pycache__" not in file.parts}
+    return {
+        file.as_posix()
+        for file in files
+        if "__pycache__" not in file.parts and file.suffix != ".pyx"
+    }
 
 
 def test_the_wheel_holds_the_package_and_nothing_else(wheel: zipfile.ZipFile) -> None:
     names = {name for name in wheel.namelist() if ".dist-info/" not in name}
-    assert names == sources()
-    assert {Path(name).suffix or Path(name).name for name in names} == KINDS
+    loops = {name for name in names if name.endswith(tuple(EXTENSION_SUFFIXES))}
+    assert {Path(name).name.split(".")[0] for name in loops} == LOOPS
+    assert names - loops == sources()
+    assert {Path(name).suffix or Path(name).name for name in names - loops} == KINDS
     assert "sfumato/py.typed" in names
 
 
@@ -85,6 +115,11 @@ def test_the_sdist_builds_the_same_and_has_its_tests(unpacked: Path) -> None:
     assert list((unpacked / "notebooks").glob("*.ipynb"))
 
 
+def test_one_wheel_serves_every_python_from_the_one_that_built_it(wheel: zipfile.ZipFile) -> None:
+    python = f"cp3{sys.version_info.minor}"
+    assert f"-{python}-abi3-" in Path(str(wheel.filename)).name
+
+
 def test_wheel_and_sdist_agree_on_the_version(unpacked: Path, wheel: zipfile.ZipFile) -> None:
     (name,) = (name for name in wheel.namelist() if name.endswith("METADATA"))
     told = Parser().parsestr(wheel.read(name).decode())["Version"]
@@ -98,28 +133,41 @@ def git(*words: str, folder: Path) -> None:
     subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True)
 
 
+def version(folder: Path, *, with_git: bool = True) -> str:
+    """What the build takes for the version of a folder."""
+    done = subprocess.run(
+        [sys.executable, folder / "tools" / "version.py"],
+        env=surroundings(folder, with_git=with_git),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.strip()
+
+
 def test_versions_come_from_tags(unpacked: Path, tmp_path: Path) -> None:
     """Of a clone without tags, of a tagged commit, of a later one; and where git is missing."""
-    text = (unpacked / "pyproject.toml").read_text(encoding="utf-8")
-    (tmp_path / "pyproject.toml").write_text(text, encoding="utf-8")
-    fallback = tomllib.loads(text)["tool"]["hatch"]["version"]["fallback-version"]
-    assert hatchling("version", folder=tmp_path) == fallback
-    git("init", folder=tmp_path)
-    git("add", "pyproject.toml", folder=tmp_path)
-    git("commit", "--message", "first", folder=tmp_path)
-    assert re.fullmatch(
-        rf"{Version(fallback).base_version}\.dev1\+g\w+", hatchling("version", folder=tmp_path)
-    )
-    git("tag", "v7.8.9", folder=tmp_path)
-    assert hatchling("version", folder=tmp_path) == "7.8.9"
-    git("commit", "--allow-empty", "--message", "second", folder=tmp_path)
-    assert hatchling("version", folder=tmp_path).startswith("7.8.10.dev1+g")
-    assert hatchling("version", folder=tmp_path, with_git=False) == fallback
+    folder = tmp_path / "clone"
+    (folder / "tools").mkdir(parents=True)
+    for name in ("pyproject.toml", "tools/version.py"):
+        shutil.copy(unpacked / name, folder / name)
+    text = (folder / "pyproject.toml").read_text(encoding="utf-8")
+    fallback = tomllib.loads(text)["tool"]["setuptools_scm"]["fallback_version"]
+    assert version(folder) == fallback
+    git("init", folder=folder)
+    git("add", "pyproject.toml", "tools", folder=folder)
+    git("commit", "--message", "first", folder=folder)
+    assert re.fullmatch(rf"{Version(fallback).base_version}\.dev1\+g\w+", version(folder))
+    git("tag", "v7.8.9", folder=folder)
+    assert version(folder) == "7.8.9"
+    git("commit", "--allow-empty", "--message", "second", folder=folder)
+    assert version(folder).startswith("7.8.10.dev1+g")
+    assert version(folder, with_git=False) == fallback
 
 
 def test_the_version_without_tags_is_after_the_last_release(project_root: Path) -> None:
     settings = tomllib.loads((project_root / "pyproject.toml").read_text(encoding="utf-8"))
-    fallback = Version(settings["tool"]["hatch"]["version"]["fallback-version"])
+    fallback = Version(settings["tool"]["setuptools_scm"]["fallback_version"])
     changes = (project_root / "CHANGELOG.md").read_text(encoding="utf-8")
     last = Version(re.findall(r"^## \[(\d[^\]]*)\]", changes, re.MULTILINE)[0])
     assert fallback.is_devrelease

@@ -80,7 +80,7 @@ def on_small_disk(size: int, *words: str, cwd: Path) -> subprocess.CompletedProc
         text=True,
         check=False,
         cwd=cwd,
-        env={**os.environ, "NUMBA_DISABLE_JIT": "0", "PYTHONDONTWRITEBYTECODE": "1"},
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
         preexec_fn=small_disk,
     )
 

@@ -14,12 +14,10 @@ from sfumato.cli.commands import Commands
 from sfumato.examples import generate_clinics
 from sfumato.schema import dump_schema
 
-HEAVY = ("pandas", "numba", "scipy", "scipy.linalg", "altair", "duckdb", "polars")
+HEAVY = ("pandas", "scipy", "scipy.linalg", "altair", "duckdb", "polars")
 PROGRAM = """
-import os, sys
+import sys
 from sfumato.cli.app import main
-from sfumato.kernels import choose
-choose.COMPILED_ABOVE = int(os.environ.get("COMPILED_ABOVE", choose.COMPILED_ABOVE))
 try:
     main()
 except SystemExit as end:
@@ -58,7 +56,7 @@ def test_every_command_is_imported_by_its_name() -> None:
     assert {name: command.name for name, command in commands.items()} == {n: n for n in commands}
 
 
-def test_small_files_need_neither_pandas_nor_a_compiler(tmp_path: Path) -> None:
+def test_small_files_need_no_pandas(tmp_path: Path) -> None:
     clinics = generate_clinics(300, rng=1)
     schema = tmp_path / "schema.toml"
     schema.write_text(dump_schema(clinics.schema), encoding="utf-8")
@@ -68,18 +66,3 @@ def test_small_files_need_neither_pandas_nor_a_compiler(tmp_path: Path) -> None:
         assert imported("assess", tmp_path / name, "--schema", schema) <= {"numpy"}
     made = ("anonymize", tmp_path / "v.csv", "--schema", schema, "--g-balance", "0.8")
     assert imported(*made, "--output", tmp_path / "out.csv") <= {"numpy", "scipy"}
-
-
-def test_machine_code_needs_no_compiler_and_the_compiler_no_linear_algebra(tmp_path: Path) -> None:
-    clinics = generate_clinics(30, rng=1)
-    (tmp_path / "schema.toml").write_text(dump_schema(clinics.schema), encoding="utf-8")
-    pq.write_table(clinics.visits, tmp_path / "v.parquet")
-    given = (tmp_path / "v.parquet", "--schema", tmp_path / "schema.toml")
-    made = ("--g-balance", "0.8", "--cut", "median", "--output")
-    for name in ("first", "second"):
-        assess = imported("assess", *given, COMPILED_ABOVE="1")
-        output = tmp_path / name / "out.csv"
-        output.parent.mkdir()
-        anonymize = imported("anonymize", *given, *made, output, COMPILED_ABOVE="1")
-    assert assess == {"numpy"}
-    assert anonymize == {"numpy", "numba", "scipy"}

@@ -1,4 +1,4 @@
-"""Alignments, compiled and as their twin, are the best of all that there are."""
+"""Alignments, of the loops and of their oracle, are the best of all that there are."""
 
 from functools import cache
 
@@ -6,9 +6,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
+from oracles import alignment
 from rapidfuzz.distance import OSA
 
-from sfumato.kernels import alignment, alignment_loops, alignment_twin, choose
+from sfumato.kernels import record_pairs
 
 SEQUENCES = st.lists(st.integers(0, 3), max_size=7)
 
@@ -51,28 +52,19 @@ def rank(steps):
 @given(st.lists(st.integers(0, 2), max_size=4), st.lists(st.integers(0, 2), max_size=4))
 def test_the_best_of_all_alignments_is_found(one, other):
     expected = min(every_alignment(tuple(one), tuple(other)), key=rank)
-    for kernel in (alignment, alignment_twin, alignment_loops):
+    for kernel in (record_pairs, alignment):
         assert tuple(kernel.steps(codes(one), codes(other)).tolist()) == expected
 
 
 @given(SEQUENCES, SEQUENCES)
 def test_edits_are_as_many_as_a_library_counts(one, other):
-    found = alignment_twin.steps(codes(one), codes(other))
+    found = alignment.steps(codes(one), codes(other))
     assert np.count_nonzero(found) == OSA.distance(one, other)
 
 
 @given(st.lists(st.integers(0, 9), max_size=40), st.lists(st.integers(0, 9), max_size=40))
-def test_compiled_and_twin_agree(one, other):
+def test_loops_and_oracle_agree(one, other):
     assert_array_equal(
-        alignment_loops.steps(codes(one), codes(other)),
-        alignment_twin.steps(codes(one), codes(other)),
+        record_pairs.steps(codes(one), codes(other)),
+        alignment.steps(codes(one), codes(other)),
     )
-
-
-def test_long_sequences_run_the_loops(monkeypatch):
-    rng = np.random.default_rng(5)
-    one, other = rng.integers(0, 5, 60), rng.integers(0, 5, 50)
-    expected = alignment_twin.steps(one, other)
-    monkeypatch.setattr(choose, "COMPILED_ABOVE", 0)
-    monkeypatch.setattr(alignment_twin, "steps", None)
-    assert_array_equal(alignment.steps(one, other), expected)

@@ -1,4 +1,4 @@
-"""Whether sides keep the promises: the compiled search's counts against naive ones."""
+"""Whether sides keep the promises: the search's counts against naive ones."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.kernels import promise_loops, subtree_loops
-from sfumato.kernels.best_cut_inputs import Axes, Known, Limits
-from sfumato.kernels.best_cut_scratch import scratch_for
+from sfumato.kernels import _tree
+from sfumato.kernels.cut_search import Axes, Known, Limits
 
 ATTRIBUTE_OF = np.array([0, 0, 0, 1, 1], np.int32)
 
@@ -67,42 +66,36 @@ def kept(known, limits, held, part):
 @given(drawn())
 def test_both_sides_of_every_place(level):
     rng, known, limits, held, order, start, stop = level
-    scratch = scratch_for(stop - start, 3, axes_of(known), limits, 1)
+    given_ = (known, axes_of(known), limits, 3)
     given_up = rng.random(stop - start - 1) < 0.2
     lost = np.where(given_up, np.inf, 0.5)
-    promise_loops.check_places(order, start, stop, known, limits, scratch, lost)
+    lost, clean = _tree.checked_places(order, start, stop, *given_, lost)
+    assert clean
     for end in range(start + 1, stop):
         sides = order[start:end], order[end:stop]
         expected = all(kept(known, limits, held, side) for side in sides)
-        met = promise_loops.place_meets(order, start, end, stop, known, limits, scratch)
-        assert met == expected
+        assert _tree.place_meets(order, start, end, stop, *given_) == (expected, True)
         if not given_up[end - start - 1]:
             assert np.isfinite(lost[end - start - 1]) == expected
-    assert not scratch.sharers.any()
-    assert not scratch.counts.any()
 
 
 @settings(max_examples=60)
 @given(drawn())
 def test_members_and_others(level):
     _, known, limits, held, order, start, stop = level
-    scratch = scratch_for(stop - start, 3, axes_of(known), limits, 1)
+    given_ = (known, axes_of(known), limits, 3)
     part, member = order[start:stop], known.members[0]
     sides = part[member[part] == 1], part[member[part] != 1]
     if all(map(len, sides)):
         expected = all(kept(known, limits, held, side) for side in sides)
-        column = int(np.int64(1))
-        assert expected == promise_loops.members_meet(
-            order, start, stop, member, column, known, limits, scratch
-        )
-    assert not scratch.sharers.any()
+        assert _tree.members_meet(order, start, stop, 0, 1, *given_) == (expected, True)
 
 
 @settings(max_examples=30)
 @given(drawn())
 def test_persons_numbered_anew_are_the_same(level):
     _, known, _, held, order, start, stop = level
-    local = subtree_loops._known_of(order, start, stop, known)
+    local = Known(*_tree.known_of(order, start, stop, known))
     for new, old in enumerate(order[start:stop]):
         assert local.records[new] == known.records[old]
         assert local.members[0, new] == known.members[0, old]

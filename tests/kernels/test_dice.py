@@ -1,11 +1,12 @@
-"""Dice similarities, compiled and as their twin, agree with sets of bits."""
+"""Dice similarities, of the loops and of their oracle, agree with sets of bits."""
 
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from oracles import dice
 
-from sfumato.kernels import choose, dice, dice_loops, dice_twin
+from sfumato.kernels import record_pairs
 
 
 @st.composite
@@ -37,19 +38,20 @@ def test_pairs_above_are_those_of_sets(made, least):
         (a, b, by_sets(one[a], other[b])) for a in range(len(one)) for b in range(low[a], high[a])
     ]
     expected = [each for each in expected if each[2] >= least and each[2] > 0]
-    for kernel in (dice_loops, dice_twin, dice):
+    for kernel in (record_pairs, dice):
         left, right, found = kernel.pairs_above(*packed, low, high, least)
         assert list(zip(left.tolist(), right.tolist(), strict=True)) == [e[:2] for e in expected]
         assert_allclose(found, [each[2] for each in expected])
 
 
-def test_many_pairs_run_the_loops_in_parts(monkeypatch):
+def test_many_pairs_in_parts_that_outgrow_their_room(monkeypatch):
     rng = np.random.default_rng(3)
     one, other = (rng.integers(0, 2**63, (n, 2)).astype(np.uint64) for n in (300, 50))
     low, high = np.zeros(300, np.int64), np.full(300, 50)
-    expected = dice_twin.pairs_above(one, other, low, high, 0.5)
-    monkeypatch.setattr(choose, "COMPILED_ABOVE", 0)
-    monkeypatch.setattr(dice, "WORTH_A_THREAD", 100)
-    monkeypatch.setattr(dice_twin, "pairs_above", None)
-    for found, wanted in zip(dice.pairs_above(one, other, low, high, 0.5), expected, strict=True):
+    expected = dice.pairs_above(one, other, low, high, 0.5)
+    monkeypatch.setattr(record_pairs, "WORTH_A_THREAD", 100)
+    monkeypatch.setattr(record_pairs, "ROOM", 8)
+    for found, wanted in zip(
+        record_pairs.pairs_above(one, other, low, high, 0.5), expected, strict=True
+    ):
         assert_array_equal(found, wanted)

@@ -6,8 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.kernels import interning_loops
-from sfumato.kernels.interning import Interner
+from sfumato.kernels.key_numbering import Interner
 
 # Of either side of the length up to which two integers hold a string, with ends that differ.
 long = st.builds(lambda n, end: b"\0" * n + end, st.integers(5, 18), st.binary(max_size=1))
@@ -36,9 +35,7 @@ def test_numbers_by_first_appearance(given_batches, width):
 
 
 def test_long_strings_of_one_hash_are_told_apart(monkeypatch):
-    monkeypatch.setattr(interning_loops, "number", interning_loops.number.py_func)
-    monkeypatch.setattr(interning_loops, "_key", lambda data, start, stop: (7, -1))
-    monkeypatch.setattr(interning_loops, "_hash", lambda low, high: 3)
+    monkeypatch.setattr(Interner, "_alike", True)
     numbers = Interner().number(*laid_out([b"a" * 16, b"a" * 15 + b"b", b"a" * 17, b"a" * 16]))
     assert numbers.tolist() == [0, 1, 2, 0]
 

@@ -1,11 +1,12 @@
-"""Constrained merging, compiled and as its twin, agrees with plain sets of records."""
+"""Constrained merging, of the loops and of their oracle, agrees with plain sets of records."""
 
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
+from oracles import merging
 
-from sfumato.kernels import choose, merging, merging_loops, merging_twin
+from sfumato.kernels import record_pairs
 
 
 @st.composite
@@ -44,7 +45,7 @@ def by_hand(left, right, joins, group):
 @given(graphs())
 def test_merging_agrees_with_sets(graph):
     lowest, kept = by_hand(*graph)
-    for kernel in (merging_loops, merging_twin):
+    for kernel in (record_pairs, merging):
         cluster, held = kernel.merge(*graph)
         assert_array_equal(held, np.array(kept, dtype=bool))
         assert_array_equal(cluster[cluster], cluster)
@@ -52,10 +53,8 @@ def test_merging_agrees_with_sets(graph):
         assert_array_equal(first, lowest)
 
 
-def test_many_edges_run_the_loops(monkeypatch):
+def test_a_group_is_limited_to_one_record():
     graph = (np.array([0, 1]), np.array([1, 2]), np.array([True, True]), np.array([5, 6, 5]))
-    monkeypatch.setattr(choose, "COMPILED_ABOVE", 0)
-    monkeypatch.setattr(merging_twin, "merge", None)
-    cluster, kept = merging.merge(*graph)
+    cluster, kept = record_pairs.merge(*graph)
     assert kept.tolist() == [True, False]
     assert cluster[0] == cluster[1] != cluster[2]

@@ -1,4 +1,4 @@
-"""The compiled loops over each person's records agree with their twins, and with plain Python."""
+"""The loops over each person's records agree with their oracles, and with plain Python."""
 
 import itertools
 from collections import Counter
@@ -8,10 +8,11 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
+from oracles import people
 
-from sfumato.kernels import people, people_loops, people_twin
+from sfumato.kernels import _classes, person_values
 
-KERNELS = [people_loops, people_twin]
+KERNELS = [person_values, people]
 
 
 @st.composite
@@ -44,9 +45,7 @@ def test_rows_of_each_person(file):
 def test_sums(file):
     rng, person, persons, codes, size = file
     values = rng.random(size)
-    found = [
-        kernel.sums(*people_twin.group_rows(person, persons), codes, values) for kernel in KERNELS
-    ]
+    found = [kernel.sums(*people.group_rows(person, persons), codes, values) for kernel in KERNELS]
     for one, other in zip(*found, strict=True):
         assert_array_equal(one, other)
     for p, own in enumerate(owned(person, persons, codes)):
@@ -64,7 +63,7 @@ def test_sums_do_not_depend_on_the_order_of_the_records(file):
     for kernel in KERNELS:
         found = []
         for order in (np.arange(len(person)), rng.permutation(len(person))):
-            rows, starts = people_twin.group_rows(person[order], persons)
+            rows, starts = people.group_rows(person[order], persons)
             found.append(kernel.sums(rows, starts, codes[order], values))
         for one, other in zip(*found, strict=True):
             assert_array_equal(one, other)
@@ -74,24 +73,24 @@ def test_sums_do_not_depend_on_the_order_of_the_records(file):
 def test_ranks_of_means(file, spread):
     rng, person, persons, codes, size = file
     points = np.sort(rng.choice(spread, size, replace=spread < size)) - spread // 2
-    rows, starts = people_twin.group_rows(person, persons)
+    rows, starts = people.group_rows(person, persons)
     means = [
         Fraction(sum(int(points[code]) for code in own), len(own)) if own else Fraction(points[0])
         for own in owned(person, persons, codes)
     ]
     expected = [sorted(set(means)).index(mean) for mean in means]
-    rank, ranks = people.mean_ranks(rows, starts, codes, points)
+    rank, ranks = person_values.mean_ranks(rows, starts, codes, points)
     assert (rank.tolist(), ranks) == (expected, len(set(means)))
     if spread < 2**40:
-        keys = people_loops.mean_keys(rows, starts, codes, points, int(np.diff(starts).max()))
-        ranks = people_loops.rank(keys, np.argsort(keys), rank)
+        keys = _classes.mean_keys(rows, starts, codes, points, int(np.diff(starts).max()))
+        ranks = _classes.rank(keys, np.argsort(keys), rank)
         assert (rank.tolist(), ranks) == (expected, len(set(means)))
 
 
 @given(files())
 def test_modes_and_distinct_codes(file):
     rng, person, persons, codes, size = file
-    rows, starts = people_twin.group_rows(person, persons)
+    rows, starts = people.group_rows(person, persons)
     counts = [Counter(own) for own in owned(person, persons, codes)]
     chosen = rng.permutation(persons)[: rng.integers(0, persons + 1)].astype(np.int32)
     for kernel in KERNELS:

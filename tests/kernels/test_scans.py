@@ -1,4 +1,4 @@
-"""The compiled loops of the search agree with their twins, and both with plain Python."""
+"""The loops of the search agree with their oracles, and both with plain Python."""
 
 from dataclasses import dataclass
 
@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from oracles import scans
 from oracles.levels import compressed, levels
 
-from sfumato.kernels import scans, scans_loops, scans_twin, threads
+from sfumato.kernels import node_counts, threads
 
-KERNELS = [scans_loops, scans_twin, scans]
+KERNELS = [node_counts, scans]
 CLOSE = 1e-9
 """Difference that is allowed, as a share of the squares and counts that a node sums up."""
 
@@ -233,7 +234,7 @@ def test_a_large_node_costs_its_neighbours_no_digits():
     data = many(2_000)
     member = np.array([codes[0, 0] for codes in data.categories], np.int32)
     wholes, afters, cuts = [], [], []
-    for kernel in (scans_loops, scans_twin):
+    for kernel in KERNELS:
         whole, after = kernel.scan_losses(data.order, data.low, data.high, *data.common())
         wholes.append(whole)
         afters.append(after)
@@ -264,7 +265,7 @@ def test_no_cut_of_equal_records_gains():
     data = many(4_000, equal=True)
     data.weights = np.repeat([0.5, 0.375, 1.0, 0.75], 5)
     member = np.arange(4_000, dtype=np.int32) % 3
-    for kernel in (scans_loops, scans_twin):
+    for kernel in KERNELS:
         whole, after = kernel.scan_losses(data.order, data.low, data.high, *data.common())
         node, *_, cut = kernel.member_losses(
             data.order, data.low, data.high, member, 3, *data.common()
@@ -280,17 +281,16 @@ def test_threads_change_nothing(monkeypatch):
     ends = data.order, data.low, data.high
     sensitive = data.offsets, data.values, len(data.weights)
     once = [
-        scans_loops.scan_affiliations(*ends, *sensitive),
-        scans_loops.scan_losses(*ends, *data.common()),
-        scans_loops.member_losses(*ends, member, 5, *data.common()),
+        node_counts.scan_affiliations(*ends, *sensitive),
+        node_counts.scan_losses(*ends, *data.common()),
+        node_counts.member_losses(*ends, member, 5, *data.common()),
     ]
-    monkeypatch.setattr(scans, "worth_compiling", lambda _: True)
-    monkeypatch.setattr(scans, "WORTH_A_THREAD", 10)
+    monkeypatch.setattr(node_counts, "WORTH_A_THREAD", 10)
     assert len(threads.parts(np.cumsum(data.high - data.low), 10)) > 1
     divided = [
-        scans.scan_affiliations(*ends, *sensitive),
-        scans.scan_losses(*ends, *data.common()),
-        scans.member_losses(*ends, member, 5, *data.common()),
+        node_counts.scan_affiliations(*ends, *sensitive),
+        node_counts.scan_losses(*ends, *data.common()),
+        node_counts.member_losses(*ends, member, 5, *data.common()),
     ]
     for ours, theirs in zip(once, divided, strict=True):
         for one, other in zip(ours, theirs, strict=True):

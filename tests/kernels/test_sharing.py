@@ -1,26 +1,27 @@
-"""Who shares a number of records: compiled loops and twins against a naive count."""
+"""Who shares a number of records: loops and oracles against a naive count."""
 
 from __future__ import annotations
 
 import itertools
 from collections import Counter, defaultdict
 from fractions import Fraction
-from unittest.mock import patch
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracles import sharing
 
-from sfumato.kernels import choose
-from sfumato.kernels.sharing import count_sharing, scan_sharing, side_sharing
-from sfumato.kernels.summaries import class_order, count_records, in_order
+from sfumato.kernels import node_counts
+from sfumato.kernels.class_counts import (
+    SharingCounts,
+    class_order,
+    count_records,
+    count_sharing,
+    in_order,
+)
 
 both_ways = pytest.mark.parametrize("compiled", [False, True])
-
-
-def compiling(compiled):
-    return patch.object(choose, "COMPILED_ABOVE", 0 if compiled else 10**9)
 
 
 @st.composite
@@ -73,10 +74,13 @@ def naive(rows, person, shown):
 @given(case=records())
 def test_count_sharing_is_the_naive_count(compiled, case):
     class_of, person, shown = (np.array(column, dtype=np.int32) for column in case)
-    with compiling(compiled):
-        records, _ = count_records(class_of, int(class_of.max()) + 1)
-        order = class_order(class_of, records, shown).part(0, len(records))
-        found = count_sharing(order, in_order(order, person))._asdict()
+    records, _ = count_records(class_of, int(class_of.max()) + 1)
+    order = class_order(class_of, records, shown).part(0, len(records))
+    counts = count_sharing(order, in_order(order, person))
+    if not compiled:
+        rows, starts, ids = order
+        counts = SharingCounts(*sharing.count_sharing(rows, starts, in_order(order, person), ids))
+    found = counts._asdict()
     for t in range(len(records)):
         own = [row for row, number in enumerate(case[0]) if number == t]
         for name, expected in naive(own, case[1], case[2]).items():
@@ -109,9 +113,9 @@ def test_sides_and_scans_are_the_naive_count(compiled, case):
         np.array(bounds[1:], dtype=np.int64),
     )
     records = np.array(numbers, dtype=np.int64)
-    with compiling(compiled):
-        sides = side_sharing(*arrays, np.array(side, dtype=np.int8), records)
-        before, behind = scan_sharing(*arrays, records)
+    kernel = node_counts if compiled else sharing
+    sides = kernel.side_sharing(*arrays, np.array(side, dtype=np.int8), records)
+    before, behind = kernel.scan_sharing(*arrays, records)
     for node, (low, high) in enumerate(itertools.pairwise(bounds)):
         people = order[low:high]
         for half in (0, 1):

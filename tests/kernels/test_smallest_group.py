@@ -1,21 +1,13 @@
-"""Smallest groups and tallies, compiled and as their twins, agree with counting in Python."""
+"""Smallest groups and tallies, of the loops and of their oracles, agree with counting in Python."""
 
 from collections import Counter
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracles import smallest_group, value_tallies
 
-from sfumato.kernels import (
-    choose,
-    smallest_group,
-    smallest_group_loops,
-    smallest_group_twin,
-    value_tallies,
-    value_tallies_loops,
-    value_tallies_twin,
-)
+from sfumato.kernels import record_pairs
 
 
 @st.composite
@@ -64,7 +56,7 @@ def counted(members, codes, start, characters, columns, places, weights):
 @settings(deadline=None)
 def test_smallest_group_is_that_of_a_dictionary(made):
     expected = counted(*made)
-    for kernel in (smallest_group_loops, smallest_group_twin, smallest_group):
+    for kernel in (record_pairs, smallest_group):
         assert kernel.smallest_group(*made) == expected
 
 
@@ -78,26 +70,8 @@ def test_tallies_are_those_of_a_dictionary(seed, records, values, best):
     edges = np.searchsorted(np.sort(codes), np.arange(values + 1)).astype(np.int64)
     order = rng.permutation(values)
     count = Counter(codes[flags == 1].tolist())
-    for kernel in (value_tallies_loops, value_tallies_twin, value_tallies):
+    for kernel in (record_pairs, value_tallies):
         found = kernel.tallies(postings, edges, flags)
         assert found.tolist() == [count[value] for value in range(values)]
         least = kernel.smallest_tally(postings, edges, flags, order, best)
         assert least == min([best, *count.values()])
-
-
-def test_many_records_run_the_loops(monkeypatch):
-    monkeypatch.setattr(choose, "COMPILED_ABOVE", 0)
-    for module in (smallest_group_twin, value_tallies_twin):
-        for name in ("smallest_group", "tallies", "smallest_tally"):
-            monkeypatch.setattr(module, name, None, raising=False)
-    codes = np.array([[0], [0], [1]], np.int32)
-    start, characters = np.array([0, 1, 2]), np.array([7, 8], np.uint8)
-    members, once = np.arange(3, dtype=np.uint32), np.empty(0, np.int64)
-    item = np.zeros(1, np.int64)
-    asked = (members, codes, start, characters, item, item, once)
-    assert smallest_group.smallest_group(*asked) == 1
-    edges, flags = np.array([0, 2, 3]), np.ones(3, np.uint8)
-    assert value_tallies.tallies(members, edges, flags).tolist() == [2, 1]
-    assert value_tallies.smallest_tally(members, edges, flags, np.arange(2), 3) == 1
-    with pytest.raises(TypeError):
-        smallest_group_twin.smallest_group(*asked)

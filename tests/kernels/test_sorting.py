@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.kernels.sorting import fits, run_lengths, run_starts, sort_with_places
+from sfumato.kernels.key_numbering import fits, run_lengths, run_starts, sort_with_places
 
 spaces = st.sampled_from([1, 3, 1 << 40, (1 << 62) - 1])
 """The last one leaves no bit for a place."""

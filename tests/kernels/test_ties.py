@@ -1,14 +1,15 @@
-"""Ties: known answers that must never change, the loops beside their twins, and the order."""
+"""Ties: known answers that must never change, the loops beside their oracles, and the order."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
+from oracles import ties
 
-from sfumato.kernels import ties, ties_loops, ties_twin
+from sfumato.kernels import key_numbering
 
-KERNELS = [ties_loops, ties_twin]
+KERNELS = [key_numbering, ties]
 WORD = 2**64
 KNOWN = {
     "": -1166397803181037274,
@@ -60,9 +61,9 @@ def test_known_answers():
             assert kernel.of_texts(*buffers([text])).tolist() == [tie]
     for values, tie in KNOWN_TUPLES.items():
         assert tuple_by_hand(values) == tie
-        found = np.full(1, ties.EMPTY)
+        found = np.full(1, key_numbering.EMPTY)
         for value in values:
-            found = ties.extended(found, np.array([value]))
+            found = key_numbering.extended(found, np.array([value]))
         assert found.tolist() == [tie]
 
 
@@ -82,14 +83,16 @@ WORDS = st.integers(-(2**63), 2**63 - 1)
 def test_tuples(pairs):
     one, other = np.array(pairs, dtype=np.int64).T
     for kernel in KERNELS:
-        found = kernel.extended(kernel.extended(np.full(len(pairs), ties.EMPTY), one), other)
+        found = kernel.extended(
+            kernel.extended(np.full(len(pairs), key_numbering.EMPTY), one), other
+        )
         assert found.tolist() == [tuple_by_hand(pair) for pair in pairs]
 
 
 @given(st.lists(WORDS | st.integers(-3, 40) | st.integers(2**62, 2**62 + 9), max_size=60))
 def test_the_order_is_stable(numbers):
     keys = np.array(numbers, dtype=np.int64)
-    assert_array_equal(ties.tie_order(keys), np.argsort(keys, kind="stable"))
+    assert_array_equal(key_numbering.tie_order(keys), np.argsort(keys, kind="stable"))
 
 
 @pytest.mark.parametrize("close", [1, 1000])
@@ -97,4 +100,4 @@ def test_the_order_of_many(close):
     rng = np.random.default_rng(close)
     keys = rng.integers(-(2**63), 2**63, 100_000) // close
     keys[rng.integers(0, len(keys), 50_000)] = keys[rng.integers(0, len(keys), 50_000)] + 1
-    assert_array_equal(ties.tie_order(keys), np.argsort(keys, kind="stable"))
+    assert_array_equal(key_numbering.tie_order(keys), np.argsort(keys, kind="stable"))

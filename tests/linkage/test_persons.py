@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
+from oracles import merging
 
 from sfumato.core.errors import InputError
-from sfumato.kernels import choose
+from sfumato.linkage.persons import clusters
 from sfumato.linkage.persons.clusters import find_persons
 from sfumato.linkage.persons.contradictions import find_contradictions
 from sfumato.linkage.persons.decisions import Decisions
@@ -150,12 +151,12 @@ def test_the_order_of_records_changes_only_their_numbers(case, seed):
 
 
 @given(linkages())
-def test_the_compiled_loops_give_the_same_persons(case):
-    small, _, _ = linked(*case)
+def test_the_loops_merge_as_their_oracle_does(case):
+    found, _, _ = linked(*case)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(choose, "COMPILED_ABOVE", -1)
-        large, _, _ = linked(*case)
-    assert_array_equal(small.person, large.person)
+        patch.setattr(clusters, "merge", merging.merge)
+        expected, _, _ = linked(*case)
+    assert_array_equal(found.person, expected.person)
 
 
 def test_the_surest_of_contradicting_decisions_hold():

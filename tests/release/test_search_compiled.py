@@ -1,4 +1,4 @@
-"""The compiled search finds the classes of the plain one, and thresholds say what promises mean."""
+"""The search in loops finds the classes of that in NumPy; thresholds say what promises mean."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 import sfumato as sf
-from sfumato.kernels import best_cut
+from sfumato.kernels import cut_search
 from sfumato.release import search as searching
 from sfumato.release.candidates import Nodes
 from sfumato.release.constraints import (
@@ -87,8 +87,8 @@ def both(persons, loss, promises, budgets, monkeypatch):
     """The partition of the plain search and that of the compiled one."""
     found = []
     for compiled in (False, True):
-        monkeypatch.setattr(searching, "worth_searching", lambda _, here=compiled: here)
-        monkeypatch.setattr(best_cut, "WORTH_A_THREAD", 100)
+        monkeypatch.setattr(searching, "limits_of", limits_of if compiled else lambda *_: None)
+        monkeypatch.setattr(cut_search, "WORTH_A_THREAD", 100)
         found.append(search(persons, loss, promises, budgets, price=0.5))
     return found
 
@@ -144,7 +144,6 @@ def test_same_classes_where_only_small_nodes_are_tried(persons, monkeypatch):
 
 @pytest.mark.parametrize("promises", PROMISES)
 def test_same_losses_below_nodes(persons, promises, monkeypatch):
-    monkeypatch.setattr(searching, "worth_searching", lambda _: True)
     growth = searching._SearchGrowth(*persons, promises, (), 0.0, lambda *_: None)
     nodes = growth.root()
     growth.flat = growth._flat()
@@ -157,7 +156,6 @@ def test_same_losses_below_nodes(persons, promises, monkeypatch):
 
 
 def test_nodes_are_not_cut_that_are_too_small(persons, monkeypatch):
-    monkeypatch.setattr(searching, "worth_searching", lambda _: True)
     growth = searching._SearchGrowth(*persons, (PidKAnonymity(400),), (), 0.0, lambda *_: None)
     nodes = growth.root()
     growth.flat = growth._flat()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 import sfumato
-from sfumato.kernels import choose
+from sfumato.kernels import cut_search, node_counts
 from sfumato.release.divide import divide
 from sfumato.release.manifest import Manifest
 from sfumato.release.options import Options
@@ -170,7 +170,8 @@ def test_subtrees_in_threads_give_the_same(monkeypatch):
     data, schema = file(5, 3000, ids=True)
     table = open_table(data, schema)
     found = [contents(data, divided(table, PROMISES[1], "search", 700).class_of)]
-    monkeypatch.setattr(choose, "COMPILED_ABOVE", 0)
+    for module in (cut_search, node_counts):
+        monkeypatch.setattr(module, "WORTH_A_THREAD", 0)
     found.append(contents(data, divided(table, PROMISES[1], "search", 700).class_of))
     assert found[0] == found[1]
 

@@ -1,4 +1,4 @@
-"""The compiled, threaded tree that numbers persons anew finds the classes of the plain one."""
+"""The threaded tree that numbers persons anew finds the classes of the plain one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from sfumato.examples import generate_clinics
-from sfumato.kernels import choose, cuts
+from sfumato.kernels import node_counts
 from sfumato.release import growth
 from sfumato.release.constraints import GBalance, HAffiliation, LDiversity, PidKAnonymity
 from sfumato.release.persons import person_table, take_persons
@@ -37,8 +37,8 @@ def persons(request):
 @pytest.mark.parametrize("promises", PROMISES)
 def test_same_classes(persons, promises, monkeypatch):
     plain = grow(persons, promises)
-    monkeypatch.setattr(choose, "COMPILED_ABOVE", 0)
-    monkeypatch.setattr(cuts, "WORTH_A_THREAD", 0)
+    monkeypatch.setattr(growth, "WORTH_MOVING", 0)
+    monkeypatch.setattr(node_counts, "WORTH_A_THREAD", 0)
     monkeypatch.setattr(growth, "SHRUNK", 2)
     monkeypatch.setattr(growth, "NEAR", 0)
     compiled = grow(persons, promises)

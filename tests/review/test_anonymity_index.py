@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.core.errors import InputError
-from sfumato.kernels import choose
 from sfumato.review.anonymity import conditions, smallest
 from sfumato.review.anonymity.database import Database
 from sfumato.review.anonymity.index import Index
@@ -77,18 +76,10 @@ def index_of(columns):
 
 
 @pytest.mark.parametrize(
-    ("few", "few_values", "tallied", "compiled"),
-    [
-        (0, 1, 0, False),
-        (0, 1, 99, True),
-        (0, 99, 99, False),
-        (3, 1, 0, True),
-        (99, 99, 99, False),
-    ],
+    ("few", "few_values", "tallied"),
+    [(0, 1, 0), (0, 1, 99), (0, 99, 99), (3, 1, 0), (99, 99, 99)],
 )
-def test_index_answers_as_the_naive_twin_does(few, few_values, tallied, compiled, monkeypatch):
-    if compiled:
-        monkeypatch.setattr(choose, "COMPILED_ABOVE", 0)
+def test_index_answers_as_the_naive_twin_does(few, few_values, tallied, monkeypatch):
     monkeypatch.setattr(smallest, "FEW", few)
     monkeypatch.setattr(smallest, "TALLIED", tallied)
     monkeypatch.setattr(smallest, "_WORTH_A_LOOK", few)

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.core.errors import InputError
-from sfumato.kernels import choose
 from sfumato.table.encoding import accumulate
 from sfumato.table.encoding.accumulate import Accumulator
 from sfumato.table.encoding.many_values import ManyValues
@@ -41,7 +40,7 @@ def test_numbers_by_first_appearance(data: st.DataObject, kind: pa.DataType) -> 
 def test_the_door_turns_to_them_after_a_batch_of_many(
     kind: pa.DataType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(choose, "COMPILED_ABOVE", 2)
+    monkeypatch.setattr(accumulate, "MANY_RECORDS", 2)
     monkeypatch.setattr(accumulate, "SORTING", 1)
     accumulator = Accumulator("id", 8)
     for batch in ([10**15, 7, None, 5], [5, 10**12], [None, 10**15]):
@@ -74,7 +73,7 @@ def test_ids_in_every_form_of_text_are_numbered_alike(
     records = sum(len(batch) for batch, _ in given_batches)
     accumulator = Accumulator("id", records if known else None)
     with (
-        patch.object(choose, "COMPILED_ABOVE", 4),
+        patch.object(accumulate, "MANY_RECORDS", 4),
         patch.object(accumulate, "SORTING", 1),
         patch.object(accumulate, "SAMPLE", sample),
     ):
@@ -102,7 +101,7 @@ def test_ids_in_every_form_of_text_are_numbered_alike(
 def test_columns_of_mostly_distinct_texts_are_taken_for_ids(
     texts: list[str | None], at_once: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(choose, "COMPILED_ABOVE", 32)
+    monkeypatch.setattr(accumulate, "MANY_RECORDS", 32)
     monkeypatch.setattr(accumulate, "SORTING", 1)
     accumulator = Accumulator("id", 100)
     accumulator.add(pa.array(texts, pa.string()))
@@ -113,7 +112,7 @@ def test_columns_of_mostly_distinct_texts_are_taken_for_ids(
 
 
 def test_a_first_batch_that_is_not_utf8_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(choose, "COMPILED_ABOVE", 2)
+    monkeypatch.setattr(accumulate, "MANY_RECORDS", 2)
     monkeypatch.setattr(accumulate, "SORTING", 1)
     for other in (b"P\xff", b"\xff1"):
         texts = [b"P1", b"P2", b"P3", b"P4"]

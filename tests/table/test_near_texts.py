@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.core.errors import InputError
-from sfumato.kernels import choose
 from sfumato.table.encoding import accumulate
 from sfumato.table.encoding.accumulate import Accumulator
 from sfumato.table.encoding.checks import have_spaces
@@ -142,7 +141,7 @@ def test_ids_are_plain_without_being_spelled_out(
 
 
 def test_bytes_that_are_not_utf8_are_refused_behind_ids(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(choose, "COMPILED_ABOVE", 2)
+    monkeypatch.setattr(accumulate, "MANY_RECORDS", 2)
     monkeypatch.setattr(accumulate, "SORTING", 1)
     accumulator = Accumulator("id", 8)
     accumulator.add(pa.array(["P1", "P2", "P3"]))

@@ -6,8 +6,8 @@ import pyarrow as pa
 import pytest
 
 from sfumato.core.errors import InputError
-from sfumato.kernels import choose
 from sfumato.schema import Schema
+from sfumato.table import door
 from sfumato.table.door import open_table
 
 RECORDS = 40
@@ -15,7 +15,7 @@ RECORDS = 40
 
 @pytest.fixture
 def side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(choose, "COMPILED_ABOVE", RECORDS // 4)
+    monkeypatch.setattr(door, "WORTH_THREADS", RECORDS // 4)
 
 
 def test_they_say_the_same_in_the_same_order(request: pytest.FixtureRequest) -> None:

@@ -8,7 +8,6 @@ import pyarrow as pa
 import pytest
 from numpy.testing import assert_array_equal
 
-from sfumato.kernels import choose
 from sfumato.table.encoding.ties import MISSING_TIE, ties_of_codes, ties_of_values
 
 TEXTS = pa.array(["7", "-12", "7"])
@@ -70,8 +69,5 @@ def test_contents_have_the_same_tie_whatever_the_order_of_labels():
     contents = list(zip(*(each.tolist() for each in (*quasi, codes)), strict=True))
     pairs = set(zip(contents, one.tolist(), strict=True))
     assert len(set(one.tolist())) == len(set(contents)) == len(pairs)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(choose, "COMPILED_ABOVE", 0)
-        assert_array_equal(one, ties_of_codes(quasi, [(codes, labels)]))
     swapped = ties_of_codes(quasi[::-1], [(codes, labels)])
     assert (swapped == one).mean() < 0.5

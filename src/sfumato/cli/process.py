@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import sys
 
-from sfumato.kernels.choose import spare_linear_algebra
-
 M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_MAX, M_ARENA_MAX = -1, -2, -4, -8
 """What ``mallopt`` of the GNU C library is told; the numbers of its ``malloc.h``."""
 STEP = 1 << 26
@@ -22,7 +20,6 @@ def settle() -> None:
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-    spare_linear_algebra()
 
 
 def keep_memory() -> None:

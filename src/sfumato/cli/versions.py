@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 from importlib.metadata import PackageNotFoundError, version
 
-PARTS = ("numpy", "numba", "pyarrow", "duckdb", "splink", "django", "clingo")
+PARTS = ("numpy", "pyarrow", "duckdb", "splink", "django", "clingo")
 """What decides about results; those of an extra that is not installed are left out."""
 
 

@@ -1,1 +1,1 @@
-"""Hot loops on typed arrays, each with a readable twin."""
+"""Hot loops on typed arrays: a compiled extension in Cython, a typed wrapper for each group."""

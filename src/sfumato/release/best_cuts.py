@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.kernels import scans, sharing
+from sfumato.kernels import node_counts
 from sfumato.release.candidates import Candidates, Nodes, joined
 from sfumato.release.constraints import Constraint
 from sfumato.release.loss import LossSpace
@@ -109,7 +109,7 @@ def best_cuts(search: Search, nodes: Nodes, shares: Floats) -> Candidates:
 
 def _losses(search: Search, order: npt.NDArray[np.int32], nodes: Nodes) -> tuple[Floats, Floats]:
     loss = search.loss
-    return scans.scan_losses(
+    return node_counts.scan_losses(
         order,
         nodes.low,
         nodes.high,
@@ -173,7 +173,7 @@ class _Places:
         affiliation, distinct = {}, {}
         sensitive = self.search.persons.sensitive if needs & {"affiliation", "distinct"} else {}
         for name, values in sensitive.items():
-            left, right, left_distinct, right_distinct = scans.scan_affiliations(
+            left, right, left_distinct, right_distinct = node_counts.scan_affiliations(
                 *segments, values.offsets, values.values, values.size
             )
             affiliation[name] = np.column_stack([left[place], right[place]]).ravel()
@@ -181,7 +181,7 @@ class _Places:
         sides = replace(sides, affiliation=affiliation, distinct=distinct)
         if "fewest_sharing" not in needs:
             return sides
-        left, right = sharing.scan_sharing(*segments, self.search.persons.records)
+        left, right = node_counts.scan_sharing(*segments, self.search.persons.records)
         return replace(sides, fewest_sharing=np.column_stack([left[place], right[place]]).ravel())
 
 
@@ -195,7 +195,7 @@ def _among(
 ) -> Candidates:
     """Every 0/1 column that gains and whose sides keep the cheap promises."""
     loss = search.loss
-    node, column, right, right_records, right_squares, after = scans.member_losses(
+    node, column, right, right_records, right_squares, after = node_counts.member_losses(
         order,
         nodes.low,
         nodes.high,

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.core.progress import Progress, silent
-from sfumato.kernels.people import group_rows
+from sfumato.kernels.person_values import group_rows
 from sfumato.kernels.threads import one_by_one
 from sfumato.release.constraints import Constraint
 from sfumato.release.manifest import Manifest

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.kernels import cuts
+from sfumato.kernels import node_counts
 from sfumato.release.persons import IndicatorAxis, OrderedAxis, PersonTable
 from sfumato.release.register.segments import Segments
 from sfumato.release.splits import Split, g_changes, rounded, split_keys
@@ -180,7 +180,7 @@ def _along(
     nodes: Nodes,
     split: Split,
 ) -> Candidates:
-    left, left_records, left_squares, variance = cuts.ordered_cuts(
+    left, left_records, left_squares, variance = node_counts.ordered_cuts(
         order,
         nodes.low,
         nodes.high,
@@ -198,7 +198,7 @@ def _along(
     asked = np.flatnonzero((split is Split.RANGE) | (variance < DOUBTFUL_VARIANCE))
     if len(asked):
         some = nodes.take(asked)
-        lowest, highest = cuts.ordered_spreads(
+        lowest, highest = node_counts.ordered_spreads(
             order, some.low, some.high, axis.lowest, axis.highest
         )
         differs[asked] = lowest < highest
@@ -224,7 +224,7 @@ def _among(
     order: npt.NDArray[np.int32],
     nodes: Nodes,
 ) -> Candidates:
-    node, column, right, right_records, right_squares, inside = cuts.indicator_cuts(
+    node, column, right, right_records, right_squares, inside = node_counts.indicator_cuts(
         order,
         nodes.low,
         nodes.high,

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.kernels import best_cut
-from sfumato.kernels.best_cut_inputs import Axes, Known, Limits
+from sfumato.kernels import cut_search
+from sfumato.kernels.cut_search import Axes, Known, Limits
 from sfumato.release.candidates import Candidates, Nodes
 from sfumato.release.constraints import Constraint
 from sfumato.release.constraints.thresholds import Counted, Thresholds
@@ -143,7 +143,7 @@ class FlatSearch:
         shares
             The share α of each node.
         """
-        found = best_cut.best_cuts(
+        found = cut_search.best_cuts(
             np.vstack(orders), nodes.low, nodes.high, shares, self.known, self.axes, self.limits
         )
         node = np.flatnonzero(found.axis >= 0)
@@ -160,6 +160,6 @@ class FlatSearch:
 
     def losses(self, orders: Sequence[Codes], nodes: Nodes, shares: Floats) -> Floats:
         """Loss of the classes that each node is cut into at each share; (nodes, shares)."""
-        return best_cut.subtree_losses(
+        return cut_search.subtree_losses(
             np.vstack(orders), nodes.low, nodes.high, shares, self.known, self.axes, self.limits
         )

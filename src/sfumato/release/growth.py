@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.core.progress import Progress
-from sfumato.kernels import cuts
-from sfumato.kernels.choose import worth_compiling
+from sfumato.kernels import node_counts
 from sfumato.release.candidates import Candidates, Nodes
 from sfumato.release.constraints import Bounded, Budget, Constraint
 from sfumato.release.loss import LossSpace
@@ -27,6 +26,8 @@ Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 WITHOUT_PERSONS = frozenset({"population"})
 """What constraints may need that is counted without a look at the file's persons."""
+WORTH_MOVING = 50_000
+"""Persons of whom more do not fit into a cache, so that it pays to number them by node."""
 SHRUNK = 16
 """How much smaller the nodes are when persons are numbered by node again."""
 NEAR = 4096
@@ -175,7 +176,7 @@ class Growth:
         memory. It changes no result.
         """
         size = int((nodes.high - nodes.low).mean())
-        if not worth_compiling(self.persons.persons) or size > self.drawn_below:
+        if self.persons.persons <= WORTH_MOVING or size > self.drawn_below:
             return
         self.drawn_below = size // SHRUNK if size > NEAR else 0
         order = self.orders[0]
@@ -222,11 +223,13 @@ class Growth:
             some = nodes.take(here)
             if axis < len(ordered):
                 end = some.low + chosen.left[here]
-                cuts.mark_cut(self.orders[axis], some.low, some.high, end, self.side)
+                node_counts.mark_cut(self.orders[axis], some.low, some.high, end, self.side)
             else:
                 member = self.persons.indicators[axis - len(ordered)].member
                 column = chosen.column[here]
-                cuts.mark_members(self.orders[0], some.low, some.high, column, member, self.side)
+                node_counts.mark_members(
+                    self.orders[0], some.low, some.high, column, member, self.side
+                )
 
     def cut(self, nodes: Nodes, chosen: Candidates) -> Nodes:
         """Divide every order, and give the two children of each node, left ones first."""
@@ -236,10 +239,10 @@ class Growth:
         self._mark(nodes, chosen)
         for axis, order in enumerate(self.orders):
             if axis == 0 or self.divisible is None:
-                cuts.partition(order, nodes.low, nodes.high, self.side)
+                node_counts.partition(order, nodes.low, nodes.high, self.side)
             else:
                 some = nodes.take(self.divisible[:, axis])
-                cuts.partition(order, some.low, some.high, self.side)
+                node_counts.partition(order, some.low, some.high, self.side)
         middle = nodes.low + chosen.left
         sides = sides_of(nodes, replace(chosen, node=np.arange(len(nodes))))
         return Nodes(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.kernels import people, scans
+from sfumato.kernels import node_counts, person_values
 from sfumato.release.persons import IndicatorAxis, PersonTable
 from sfumato.schema import Kind
 from sfumato.table.columns import CodedColumn
@@ -66,13 +66,15 @@ class LossSpace:
     def take(self, persons: Codes) -> LossSpace:
         """The shares of these persons, in this order."""
         rows = ("totals", "presents", "lowest", "highest", "squares")
-        offsets, values, counts = people.take_rows(self.offsets, self.values, self.counts, persons)
+        offsets, values, counts = person_values.take_rows(
+            self.offsets, self.values, self.counts, persons
+        )
         taken = {name: getattr(self, name)[persons] for name in rows}
         return replace(self, **taken, offsets=offsets, values=values, counts=counts)
 
     def of_classes(self, order: Codes, low: Ints, high: Ints, records: Ints) -> Floats:
         """Loss of each class, a segment of ``order``."""
-        return scans.leaf_losses(
+        return node_counts.leaf_losses(
             order,
             low,
             high,

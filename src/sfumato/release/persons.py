@@ -9,8 +9,8 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.kernels import people
-from sfumato.kernels.distances import side_distances, side_ordered_distances
+from sfumato.kernels import person_values
+from sfumato.kernels.node_counts import side_distances, side_ordered_distances
 from sfumato.kernels.threads import in_threads
 from sfumato.release.register.members import Members
 from sfumato.release.tie_order import ascending, in_tie_order, person_ties
@@ -54,7 +54,7 @@ class Values:
 
     def take(self, persons: Codes) -> Values:
         """The values of these persons, in this order."""
-        taken = people.take_rows(self.offsets, self.values, self.counts, persons)
+        taken = person_values.take_rows(self.offsets, self.values, self.counts, persons)
         return Values(*taken, self.size, self.file, self.rank)
 
     def distances(self, order: Codes, low: Ints, high: Ints, side: Sides) -> Floats:
@@ -281,7 +281,7 @@ def person_table(
         is a part of the file.
     """
     ties = person_ties(table) if ties is None else ties
-    rows, starts = people.group_rows(table.person, table.persons)
+    rows, starts = person_values.group_rows(table.person, table.persons)
     records = np.diff(starts)
     files = {} if frequencies is None else frequencies
     sensitive = {
@@ -314,7 +314,7 @@ def _axes(
 
 
 def _held(rows: Codes, starts: Ints, codes: Codes, size: int) -> Values:
-    return Values(*people.distinct(rows, starts, codes), size)
+    return Values(*person_values.distinct(rows, starts, codes), size)
 
 
 def _sensitive_values(rows: Codes, starts: Ints, column: CodedColumn, file: Ints | None) -> Values:
@@ -373,16 +373,16 @@ def _ordered_axis(
     index: int, column: CodedColumn, rows: Codes, starts: Ints, records: Ints
 ) -> OrderedAxis:
     codes, domain = column.codes, column.domain
-    sums = people.sums(rows, starts, codes, domain.normalized)
+    sums = person_values.sums(rows, starts, codes, domain.normalized)
     position, count = sums.highest, domain.size
     if np.array_equal(sums.lowest, sums.highest):
         sums = sums._replace(lowest=sums.highest)
     elif (sums.lowest < sums.highest).any():
         if isinstance(domain, NumberDomain):
-            ranks, count = people.mean_ranks(rows, starts, codes, domain.points)
+            ranks, count = person_values.mean_ranks(rows, starts, codes, domain.points)
             position = ranks.astype(np.int32)
         else:
-            position = people.modes(rows, starts, codes, domain.size)
+            position = person_values.modes(rows, starts, codes, domain.size)
     missing = sums.present < records
     if missing.any():
         position = np.where(missing, np.int32(count), position)

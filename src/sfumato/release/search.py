@@ -17,7 +17,6 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.core.progress import Progress, silent
-from sfumato.kernels.best_cut import worth_searching
 from sfumato.release.best_cuts import Search, best_cuts
 from sfumato.release.candidates import Candidates, Nodes, first_that_meet
 from sfumato.release.constraints import Budget, Constraint
@@ -99,7 +98,7 @@ class _SearchGrowth(Growth):
         self.price = price
         self.constraints = tuple(constraints)
         self.thresholds = limits_of(constraints, persons)
-        if self.shadow is not None or not worth_searching(persons.persons):
+        if self.shadow is not None:
             self.thresholds = None
         self.flat: FlatSearch | None = None
 
@@ -126,7 +125,7 @@ class _SearchGrowth(Growth):
             shares, tried_at = (np.repeat(each[chosen.node], 2) for each in (shares, tried_at))
 
     def _flat(self) -> FlatSearch | None:
-        """The search in compiled loops, where they know all promises and are worth loading."""
+        """The search in compiled loops, where they know all promises."""
         if self.thresholds is None or self.loss is None:
             return None
         known = known_of(self.persons, self.loss, self.thresholds)

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.kernels import cuts
-from sfumato.kernels.sharing import side_sharing
+from sfumato.kernels import node_counts
+from sfumato.kernels.node_counts import side_sharing
 from sfumato.release.candidates import Candidates, Nodes
 from sfumato.release.persons import PersonTable
 from sfumato.risk.classes import ClassSummary
@@ -72,7 +72,7 @@ def counted_sides(
     affiliation, distinct, distance, ordered = {}, {}, {}, {}
     for name, values in persons.sensitive.items():
         if needs & {"affiliation", "distinct"}:
-            shared, different = cuts.side_affiliations(
+            shared, different = node_counts.side_affiliations(
                 *marked, values.offsets, values.values, values.size
             )
             affiliation[name], distinct[name] = shared.ravel(), different.ravel()

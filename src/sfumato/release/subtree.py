@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.core.progress import Progress, silent
-from sfumato.kernels.choose import run_often
 from sfumato.release.constraints import Constraint
 from sfumato.release.generalise import Released, generalised
 from sfumato.release.loss import loss_space
@@ -26,8 +25,6 @@ from sfumato.table.table import Table
 
 Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]
-RUNS = 16
-"""Subtrees of which a large file has some at least: compiled loops pay off for smaller ones."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,11 +114,8 @@ def partition_of_node(
     table, ties, constraints, manifest, frequencies, whole, progress
         As in `finish_subtree`.
     """
-    with run_often(1 if whole else RUNS):
-        owned = [person_table(table, ties, frequencies)]
-        return partition_of_persons(
-            table, owned, constraints, manifest, whole=whole, progress=progress
-        )
+    owned = [person_table(table, ties, frequencies)]
+    return partition_of_persons(table, owned, constraints, manifest, whole=whole, progress=progress)
 
 
 def partition_of_persons(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.kernels.ties import EMPTY, extended, tie_order
+from sfumato.kernels.key_numbering import EMPTY, extended, tie_order
 from sfumato.table.encoding.ties import ties_of_codes, ties_of_values
 from sfumato.table.table import Table
 

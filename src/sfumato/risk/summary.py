@@ -11,15 +11,16 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.core.errors import InputError
-from sfumato.kernels.distances import class_ordered_distances
-from sfumato.kernels.sharing import SharingCounts, count_sharing
-from sfumato.kernels.summaries import (
+from sfumato.kernels.class_counts import (
     ClassOrder,
     PersonCounts,
+    SharingCounts,
     ValueCounts,
     class_order,
+    class_ordered_distances,
     count_persons,
     count_records,
+    count_sharing,
     count_values,
     in_order,
 )

@@ -12,7 +12,6 @@ import pyarrow as pa
 
 from sfumato.core.errors import InputError
 from sfumato.core.progress import Progress, silent
-from sfumato.kernels.choose import worth_compiling
 from sfumato.kernels.threads import in_threads, one_by_one, read_ahead
 from sfumato.schema import Kind, QuasiIdentifier, Schema, check_schema
 from sfumato.table.columns import MISSING, CodedColumn
@@ -149,7 +148,7 @@ def _read(
             for name in accumulators:
                 check_type(name, checked.field(name).type, person=name in people)
         adding = [partial(each.add, batch.column(name)) for name, each in accumulators.items()]
-        if worth_compiling(batch.num_rows):
+        if batch.num_rows > WORTH_THREADS:
             in_threads(adding)
         else:
             for add in adding:
@@ -179,7 +178,7 @@ def _side_by_side(
 ) -> dict[str, RawColumn]:
     """The columns as codes, each read by itself; those of many values, the ids, first."""
     names = sorted(people) + [name for name in source.names if name in others]
-    large = source.rows is not None and worth_compiling(source.rows)
+    large = source.rows is not None and source.rows > WORTH_THREADS
 
     def read(name: str) -> RawColumn:
         accumulator, checked = Accumulator(name, source.rows), None
@@ -198,6 +197,8 @@ def _side_by_side(
     return raws
 
 
+WORTH_THREADS = 50_000
+"""Records from which columns are read and encoded side by side."""
 _NONE = pa.table({})
 
 
@@ -270,4 +271,4 @@ def _encoded(raws: dict[str, RawColumn], schema: Schema, records: int) -> list[_
         ),
         *(partial(sensitive, raws.pop(name)) for name in schema.sensitive),
     ]
-    return list(one_by_one(tasks, alone=not worth_compiling(records)))
+    return list(one_by_one(tasks, alone=records <= WORTH_THREADS))

@@ -10,14 +10,15 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.core.errors import InputError
-from sfumato.kernels.choose import worth_compiling
-from sfumato.kernels.grouping import number_by_first_appearance
+from sfumato.kernels.key_numbering import number_by_first_appearance
 from sfumato.kernels.threads import PARTS, in_threads
 
 _Column = tuple[npt.NDArray[np.int32], int]
 
 LARGEST_SPACE = 1 << 62
 """Packed keys stay below this, so that they fit a signed 64-bit integer."""
+WORTH_THREADS = 50_000
+"""Records whose keys are packed by several threads."""
 BLOCK = 1 << 14
 """Records whose keys are packed together, so that they stay in a cache."""
 
@@ -61,12 +62,12 @@ def group(
         width = size + 1
         if space * width > LARGEST_SPACE:
             _pack(keys, waiting)
-            dense, space = number_by_first_appearance(keys, space, spent=True)
+            dense, space = number_by_first_appearance(keys, space)
             keys, waiting = dense.astype(np.int64), list[_Column]()
         waiting.append((codes, width))
         space *= width
     _pack(keys, waiting)
-    return number_by_first_appearance(keys, space, spent=True)
+    return number_by_first_appearance(keys, space)
 
 
 def _pack(keys: npt.NDArray[np.int64], columns: Sequence[_Column]) -> None:
@@ -81,7 +82,7 @@ def _pack(keys: npt.NDArray[np.int64], columns: Sequence[_Column]) -> None:
                 own += 1
 
     edges = np.linspace(0, len(keys), PARTS + 1).astype(np.int64).tolist()
-    if worth_compiling(len(keys)):
+    if len(keys) > WORTH_THREADS:
         in_threads([partial(pack, *edge) for edge in pairwise(edges)])
     else:
         pack(0, len(keys))

@@ -14,8 +14,7 @@ import pyarrow as pa
 from sfumato.core.extra import needed
 from sfumato.engines.spark.frames import quoted
 from sfumato.engines.spark.tasks import WithoutValues
-from sfumato.kernels.distances import cumulated
-from sfumato.kernels.distances_twin import moved_between
+from sfumato.kernels.class_counts import cumulated, moved_between
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.kernels.merging import merge
+from sfumato.kernels.record_pairs import merge
 from sfumato.linkage.encodings.similar import Scored
 
 Floats = npt.NDArray[np.float64]

@@ -11,8 +11,8 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from sfumato.core.errors import InputError
-from sfumato.kernels.grouping import number_by_first_appearance
-from sfumato.kernels.merging import merge
+from sfumato.kernels.key_numbering import number_by_first_appearance
+from sfumato.kernels.record_pairs import merge
 from sfumato.linkage.persons.verdicts import DIFFERENT, SAME, Verdicts, no_verdicts
 from sfumato.linkage.values import Ints, Pairs, Records
 

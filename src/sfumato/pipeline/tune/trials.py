@@ -8,10 +8,12 @@ from functools import partial
 from threading import Event
 
 from sfumato.core.progress import Progress
-from sfumato.kernels.choose import worth_compiling
 from sfumato.kernels.threads import one_by_one
 from sfumato.pipeline.tune.point import Point
 from sfumato.pipeline.tune.trial import Setting, Trial, try_point
+
+WORTH_THREADS = 50_000
+"""Records from which trials run beside each other."""
 
 
 class SearchEnded(Exception):  # noqa: N818
@@ -50,7 +52,7 @@ class Trials:
         self._known: dict[Point, Trial] = {}
         self._stop = Event()
         # Trials of small files hold the interpreter's lock, so that two would only wait.
-        self._beside = worth_compiling(setting.table.records)
+        self._beside = setting.table.records > WORTH_THREADS
 
     @property
     def elapsed(self) -> float:

@@ -12,7 +12,6 @@ import numpy as np
 
 from sfumato.core.errors import InputError
 from sfumato.core.progress import Progress, silent
-from sfumato.kernels.choose import run_often
 from sfumato.pipeline.tune.moves import Allowed
 from sfumato.pipeline.tune.point import Point
 from sfumato.pipeline.tune.result import Tuned
@@ -157,8 +156,7 @@ def tune(  # noqa: PLR0913
     rng = np.random.default_rng(setting.seed)
     stopped = "found"
     try:
-        with run_often(trials or USUAL_TRIALS):
-            search(tried, space, allowed, rng)
+        search(tried, space, allowed, rng)
     except SearchEnded:
         stopped = "trials" if trials is not None and len(tried.done) >= trials else "time"
     except KeyboardInterrupt:

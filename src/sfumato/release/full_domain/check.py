@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from sfumato.engines.embedded.counts import group
 from sfumato.hierarchies import Hierarchy
-from sfumato.kernels.grouping import number_by_first_appearance
+from sfumato.kernels.key_numbering import number_by_first_appearance
 from sfumato.release.constraints import Budget, Constraint
 from sfumato.release.constraints.ordered import ordered_attributes
 from sfumato.release.constraints.spending import overspent

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.kernels import cuts
+from sfumato.kernels import node_counts
 from sfumato.release.candidates import Candidates, Nodes
 from sfumato.release.persons import PersonTable
 from sfumato.release.register.members import Members
@@ -101,7 +101,7 @@ class Shadow:
         sizes = nodes.register.sizes.ravel()
         low, high = nodes.register.low.ravel()[sizes > 0], nodes.register.high.ravel()[sizes > 0]
         for order in self.orders:
-            cuts.partition(order, low, high, self.side)
+            node_counts.partition(order, low, high, self.side)
         return nodes.register.divided(left)
 
     def _left(
@@ -143,11 +143,11 @@ class Shadow:
         some = np.flatnonzero(high > low)
         if axis < ordered:
             end = (low + left.ravel())[some]
-            cuts.mark_cut(self.orders[axis], low[some], high[some], end, self.side)
+            node_counts.mark_cut(self.orders[axis], low[some], high[some], end, self.side)
             return
         column = np.tile(chosen.column, len(left))[some]
         member = self.members.columns[axis - ordered]
-        cuts.mark_members(self.orders[0], low[some], high[some], column, member, self.side)
+        node_counts.mark_members(self.orders[0], low[some], high[some], column, member, self.side)
 
     def classes(self, persons: PersonTable, segments: Segments, class_of: Codes) -> Codes:
         """The class that each person of the register looks like; -1 for none.

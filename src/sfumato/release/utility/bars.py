@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.hierarchies import Range, format_released
-from sfumato.kernels.grouping import number_by_first_appearance
+from sfumato.kernels.key_numbering import number_by_first_appearance
 from sfumato.schema import Kind
 from sfumato.table.columns import MISSING, CodedColumn, Codes, NumberDomain
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.kernels.grouping import number_by_first_appearance
+from sfumato.kernels.key_numbering import number_by_first_appearance
 from sfumato.table.columns import MISSING, CodedColumn, Codes, NumberDomain
 
 Floats = npt.NDArray[np.float64]

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from sfumato.core.errors import InputError
 from sfumato.core.progress import Progress, silent
-from sfumato.kernels.grouping import number_by_first_appearance
+from sfumato.kernels.key_numbering import number_by_first_appearance
 from sfumato.release.generalise import with_beside
 from sfumato.release.register.cells import Cells as Beside
 from sfumato.release.released import Form, ReleasedColumn

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.kernels.grouping import number_by_first_appearance
+from sfumato.kernels.key_numbering import number_by_first_appearance
 from sfumato.release.utility.alike import Alike
 from sfumato.release.utility.class_means import category_shares, class_means, full_range, steps
 from sfumato.schema import Kind

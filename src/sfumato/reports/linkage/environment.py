@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from sfumato.core.measure import ESTIMATED
 from sfumato.reports import numbers
+
+TEMPLATES = Path(__file__).resolve().parent.parent / "templates"
 
 
 def environment() -> Environment:
     """The templates' environment, with filters for numbers and the word for estimates."""
     made = Environment(
-        loader=PackageLoader("sfumato.reports"),
+        loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

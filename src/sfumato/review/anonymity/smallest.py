@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from pyroaring import BitMap
 
-from sfumato.kernels.smallest_group import WHOLE, smallest_group
-from sfumato.kernels.value_tallies import smallest_tally, tallies
+from sfumato.kernels.record_pairs import WHOLE, smallest_group, smallest_tally, tallies
 from sfumato.review.anonymity.bitmaps import Bitmaps, Key, read_only, records_of
 from sfumato.review.anonymity.conditions import Kind
 from sfumato.review.anonymity.database import Database

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from sfumato.kernels import alignment
+from sfumato.kernels import record_pairs
 from sfumato.review.display.difference import Difference, in_order
 from sfumato.review.values import Mark
 
 _MARKS = {
-    alignment.TRANSPOSED: Mark.TRANSPOSED,
-    alignment.SUBSTITUTED: Mark.SUBSTITUTED,
-    alignment.DELETED: Mark.DELETED,
-    alignment.INSERTED: Mark.INSERTED,
+    record_pairs.TRANSPOSED: Mark.TRANSPOSED,
+    record_pairs.SUBSTITUTED: Mark.SUBSTITUTED,
+    record_pairs.DELETED: Mark.DELETED,
+    record_pairs.INSERTED: Mark.INSERTED,
 }
 _OTHER_WAY = {Mark.DELETED: Mark.INSERTED, Mark.INSERTED: Mark.DELETED}
 
@@ -34,12 +34,12 @@ def string_edits(left: tuple[str, ...], right: tuple[str, ...]) -> Difference:
     turned = there < here
     end = len(right if turned else left)
     codes = np.array(min(here, there), dtype=np.int64)
-    found = alignment.steps(codes[:end], codes[end + 1 :])
+    found = record_pairs.steps(codes[:end], codes[end + 1 :])
     rows: list[list[tuple[Mark, int]]] = [[], []]
     places, distance = [0, 0], 0
     for step in found.tolist():
         mark = _MARKS.get(step)
-        for row, taken in enumerate(alignment.TAKEN[step]):
+        for row, taken in enumerate(record_pairs.TAKEN[step]):
             if mark is not None:
                 label = _OTHER_WAY.get(mark, mark) if turned else mark
                 rows[row] += [(label, places[row] + each) for each in range(taken)]

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.core.measure import Measure
-from sfumato.kernels.key_individuals import key_individuals
+from sfumato.kernels.record_pairs import key_individuals
 from sfumato.semantics.linkage_anonymity.keys import Ints, packed_keys
 from sfumato.semantics.linkage_anonymity.linked import Linked
 from sfumato.semantics.linkage_anonymity.local import Local
@@ -51,9 +51,7 @@ def informed_matches(
         rows = np.flatnonzero(of_vector.ravel() == number)
         keys, asked = packed_keys(local.tables, vector.tolist(), local.codes, codes[rows])
         alike = (own == vector).all(axis=1)
-        found[rows] = key_individuals(
-            2 * keys + alike, local.alone, *local.shared, 2 * asked + 1, len(vectors)
-        )
+        found[rows] = key_individuals(2 * keys + alike, local.alone, *local.shared, 2 * asked + 1)
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.kernels.key_individuals import key_individuals
+from sfumato.kernels.record_pairs import key_individuals
 from sfumato.semantics.linkage_anonymity.keys import Ints, packed_keys
 from sfumato.semantics.linkage_anonymity.local import Local
 
@@ -41,13 +41,11 @@ def matches(local: Local, codes: Ints, levels: npt.NDArray[np.integer]) -> npt.N
     order = np.argsort(of_vector.ravel(), kind="stable")
     ends = np.cumsum(np.bincount(of_vector.ravel(), minlength=len(vectors)))
     for vector, rows in zip(vectors, np.split(order, ends[:-1]), strict=True):
-        found[rows] = matches_at(local, codes[rows], vector.tolist(), len(vectors))
+        found[rows] = matches_at(local, codes[rows], vector.tolist())
     return found
 
 
-def matches_at(
-    local: Local, codes: Ints, vector: list[int], times: int = 1
-) -> npt.NDArray[np.int64]:
+def matches_at(local: Local, codes: Ints, vector: list[int]) -> npt.NDArray[np.int64]:
     """Individuals of the local data who match each tuple, all shown at the same levels.
 
     Parameters
@@ -58,8 +56,6 @@ def matches_at(
         Leaf codes, shape (tuples, QIs).
     vector
         The level of each quasi-identifier.
-    times
-        How many vectors the caller will ask for.
 
     Returns
     -------
@@ -67,7 +63,7 @@ def matches_at(
         Individuals, shape (tuples,).
     """
     keys, asked = packed_keys(local.tables, vector, local.codes, codes)
-    return key_individuals(keys, local.alone, *local.shared, asked, times)
+    return key_individuals(keys, local.alone, *local.shared, asked)
 
 
 def matching_individuals(local: Local, codes: Ints, levels: npt.NDArray[np.integer]) -> Ints:

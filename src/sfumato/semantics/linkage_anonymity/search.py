@@ -140,16 +140,14 @@ class _Check:
             own = np.asfortranarray(own[first])
         return cls(local, columns, own, number, remember)
 
-    def met(
-        self, vector: Sequence[int], rows: npt.NDArray[np.int64], times: int
-    ) -> npt.NDArray[np.bool_]:
+    def met(self, vector: Sequence[int], rows: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
         """Whether at least k individuals match each of some tuples, shown at these levels."""
         own = tuple(vector[column] for column in self.columns)
         if not self.remember:
-            counts = matches_at(self.local, self.tuples[rows], list(own), times)
+            counts = matches_at(self.local, self.tuples[rows], list(own))
             return counts >= self.local.k
         if own not in self.known:
-            counts = matches_at(self.local, self.tuples, list(own), times)
+            counts = matches_at(self.local, self.tuples, list(own))
             self.known[own] = np.packbits(counts >= self.local.k)
         enough = np.unpackbits(self.known[own], count=len(self.tuples)).astype(np.bool_)
         return enough[self.number[rows]]
@@ -180,7 +178,7 @@ def _search(
         for check in checks:
             if not len(rows):
                 break
-            rows = rows[check.met(vector, rows, len(means))]
+            rows = rows[check.met(vector, rows)]
         best[rows] = rank
         cost[rows] = here[rows]
     return best

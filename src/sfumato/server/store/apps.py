@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from django.apps import AppConfig
 
 
@@ -10,4 +12,6 @@ class StoreConfig(AppConfig):
 
     name = "sfumato.server.store"
     label = "store"
+    # An editable installation has no folder that Django could find by itself.
+    path = str(Path(__file__).resolve().parent)
     default_auto_field = "django.db.models.BigAutoField"

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from pathlib import Path
 from uuid import UUID
 
 from django.http import HttpRequest
 from django.middleware.csrf import get_token
 from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from sfumato.server.worker.drawing import Drawing
 from sfumato.server.worker.meters import Meter
+
+FRAGMENTS = Path(__file__).resolve().parent.parent / "pages" / "fragments"
 
 
 def pair_fragment(
@@ -55,7 +58,7 @@ def meters_fragment(meters: Sequence[Meter]) -> SafeString:
 def _template(name: str) -> Template:
     """A template, compiled once; Django's own are worked through node by node each time."""
     environment = Environment(
-        loader=PackageLoader("sfumato.server.pages", "fragments"),
+        loader=FileSystemLoader(FRAGMENTS),
         autoescape=True,
         undefined=StrictUndefined,
         auto_reload=False,

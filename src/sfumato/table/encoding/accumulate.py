@@ -12,7 +12,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.core.errors import InputError
-from sfumato.kernels.choose import SORTING, worth_compiling
 from sfumato.table.columns import MISSING, Codes
 from sfumato.table.encoding.arrow_types import (
     as_numpy,
@@ -26,6 +25,10 @@ from sfumato.table.encoding.many_values import ManyValues
 from sfumato.table.encoding.near_integers import NearIntegers
 from sfumato.table.encoding.near_texts import SpelledTexts
 
+MANY_RECORDS = 50_000
+"""Records from which a hash table of our own pays off, if they had only distinct values."""
+SORTING = 4
+"""So many times the records are worth it where Arrow's dictionaries may do as well."""
 MERGE_AT = 1 << 20
 """Distinct values of single batches that may wait before they are merged."""
 WIDEST = 1 << 20
@@ -191,7 +194,7 @@ class Accumulator:
     def _has_many(self, values: int) -> bool:
         """Whether a batch of so many values shows that `ManyValues` pays off from here on."""
         records = max(self._taken, len(self._room))
-        return worth_compiling(MANY * values) and worth_compiling(records, SORTING)
+        return MANY * values > MANY_RECORDS and records > SORTING * MANY_RECORDS
 
     def _are_ids(self, array: pa.Array) -> bool:
         """Whether the first of many texts are mostly distinct, so that no dictionary pays off."""

@@ -6,7 +6,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.kernels.interning import Bytes, Interner
+from sfumato.kernels.arrays import Bytes
+from sfumato.kernels.key_numbering import Interner
 from sfumato.table.columns import Codes
 from sfumato.table.encoding.arrow_types import as_numpy, flags, from_numpy, is_text, texts_of
 from sfumato.table.encoding.near_integers import NearIntegers

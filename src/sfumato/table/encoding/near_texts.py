@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.kernels.interning import Bytes
+from sfumato.kernels.arrays import Bytes
 from sfumato.table.columns import Codes
 from sfumato.table.encoding.arrow_types import (
     Flags,

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.kernels.ties import EMPTY, extended, of_texts
+from sfumato.kernels.key_numbering import EMPTY, extended, of_texts
 from sfumato.table.columns import Codes
 from sfumato.table.encoding.arrow_types import (
     as_numpy,

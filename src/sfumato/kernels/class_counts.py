@@ -1,0 +1,360 @@
+"""What is counted in equivalence classes: persons, sensitive values, numbers of records, distances.
+
+The counts read the records in one order: by class, within a class by person, within a person by
+row. It is made once for all classes; what follows is counted for some of them at a time.
+
+Distances are those of a class's sensitive values from the file's. Distributions are over records
+that have a value. The equal distance is the total variation distance; the ordered one is the earth
+mover's distance when neighbouring ranks lie 1 / (ranks - 1) apart (Li, Li & Venkatasubramanian
+2007, Section 4). Both are 0 where there is no value.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from sfumato.kernels import _classes
+from sfumato.kernels.arrays import Codes, Floats, Integers, Ints, floats, ints
+from sfumato.kernels.arrays import codes as as_codes
+from sfumato.kernels.threads import in_threads, parts
+
+MANY = 32
+"""Records of a class, on average, from which all of them are sorted together."""
+LARGE = 4096
+"""Records of a class from which NumPy sorts it, by vector instructions."""
+ROW_BITS = 32
+ROW = (1 << ROW_BITS) - 1
+"""The bits of a key that hold its row; those above hold its person."""
+SCANS = 4
+"""Runs of classes, each of which looks through all records for its own."""
+WORTH_A_THREAD = 20_000
+"""Records of a call from which it is divided among the processors."""
+
+
+class PersonCounts(NamedTuple):
+    """What the records of each person say; every array has shape (classes,).
+
+    Attributes
+    ----------
+    persons
+        Number of distinct persons.
+    squares
+        Sum over persons of the squared number of their records in the class.
+    largest
+        Number of records of the person who has most of them in the class.
+    largest_row
+        0-based row of that person's first record in the class; of tied persons the first row.
+    """
+
+    persons: Ints
+    squares: Ints
+    largest: Integers
+    largest_row: Integers
+
+
+class ValueCounts(NamedTuple):
+    """What the values of one sensitive attribute say; shape (classes,) unless stated.
+
+    A missing value is no value: it is counted nowhere here.
+
+    Attributes
+    ----------
+    affiliation
+        Number of persons who share the most shared value.
+    affiliation_row
+        0-based row of the first record with that value (of tied values the first row); -1 in a
+        class without a value.
+    distinct
+        Number of distinct values.
+    entropy
+        Entropy of the records' values, in nats; 0 in a class without a value.
+    valued
+        Number of records that have a value.
+    commonest
+        Number of records with the commonest and with the second commonest value, shape
+        (classes, 2).
+    distance
+        Equal distance of the records' values from those of the whole file, as said above.
+    """
+
+    affiliation: Integers
+    affiliation_row: Integers
+    distinct: Integers
+    entropy: Floats
+    valued: Integers
+    commonest: Integers
+    distance: Floats
+
+
+class ClassOrder(NamedTuple):
+    """The records of some classes by class, within a class by person, within a person by row.
+
+    Attributes
+    ----------
+    rows
+        The 0-based rows in that order, shape (records,).
+    starts
+        Where each class starts in it, shape (classes + 1,).
+    owners
+        The person of each of ``rows``, shape (records,).
+    """
+
+    rows: Codes
+    starts: Ints
+    owners: Codes
+
+
+@dataclass(frozen=True, eq=False)
+class RecordOrder:
+    """All records by class, within a class by person, within a person by row.
+
+    Attributes
+    ----------
+    keys
+        The person of each record times 2**32, plus its 0-based row; shape (records,).
+    starts
+        Where each class starts, shape (classes + 1,).
+    """
+
+    keys: Ints
+    starts: Ints
+
+    def part(self, start: int, stop: int) -> ClassOrder:
+        """The records of the classes from ``start`` to before ``stop``."""
+        begin, end = self.starts[start], self.starts[stop]
+        own = self.keys[begin:end]
+        return ClassOrder(
+            (own & ROW).astype(np.int32),
+            self.starts[start : stop + 1] - begin,
+            (own >> ROW_BITS).astype(np.int32),
+        )
+
+
+def count_records(class_of: Codes, classes: int) -> tuple[Ints, Codes]:
+    """The number of records of each class, and its 0-based first row: O(records).
+
+    Parameters
+    ----------
+    class_of
+        Class of each record in [0, classes), shape (records,).
+    classes
+        Number of classes. The first row of one without a record means nothing.
+    """
+    counts = np.zeros((classes, 2), dtype=np.int32)
+    _classes.count_records(as_codes(class_of), counts)
+    return counts[:, 0].astype(np.int64), counts[:, 1].copy()
+
+
+def class_order(class_of: Codes, records: Ints, person: Codes) -> RecordOrder:
+    """Order the records by class, within a class by person, within a person by row.
+
+    Classes of few records are sorted each by itself, after one pass that moves the records to
+    their classes. Where they have many, two stable counting sorts take O(records + persons +
+    classes).
+
+    Parameters
+    ----------
+    class_of
+        Class of each record in [0, classes), shape (records,).
+    records
+        Number of records of each class.
+    person
+        Index of each record's person, from 0, shape (records,).
+    """
+    starts = np.zeros(len(records) + 1, dtype=np.int64)
+    np.cumsum(records, out=starts[1:])
+    class_of, person = as_codes(class_of), as_codes(person)
+    keys = np.empty(len(person), dtype=np.int64)
+    if len(person) > MANY * len(records):
+        by_person = np.empty_like(person)
+        place = np.zeros(int(person.max()) + 2, dtype=np.int64)
+        _classes.order_by_person(person, place, by_person)
+        _classes.order_by_class(class_of, person, by_person, starts[:-1].copy(), keys)
+        return RecordOrder(keys, starts)
+
+    def order(begin: int, end: int) -> None:
+        place = starts[begin:end].copy()
+        _classes.order_classes(class_of, person, starts, begin, LARGE, place, keys)
+        for t in begin + np.flatnonzero(records[begin:end] >= LARGE):
+            keys[starts[t] : starts[t + 1]].sort()
+
+    if len(person) <= WORTH_A_THREAD:
+        order(0, len(records))
+        return RecordOrder(keys, starts)
+    wanted = len(person) * np.arange(1, SCANS) // SCANS
+    edges = [0, *np.searchsorted(starts, wanted).tolist(), len(records)]
+    in_threads([partial(order, *edge) for edge in pairwise(edges)])
+    return RecordOrder(keys, starts)
+
+
+def in_order(order: ClassOrder, codes: Codes) -> Codes:
+    """A column in the order of some classes, shape (records,)."""
+    taken = np.empty_like(order.rows)
+    _classes.take(as_codes(codes), order.rows, taken)
+    return taken
+
+
+def count_persons(order: ClassOrder) -> PersonCounts:
+    """Count the records of each person in each class: O(records).
+
+    Parameters
+    ----------
+    order
+        Records of some classes, none of them empty.
+    """
+    rows, starts, owners = order
+    counts = np.empty((2, len(starts) - 1), dtype=np.int64)
+    largest = np.empty((2, len(starts) - 1), dtype=np.int32)
+    _classes.count_persons(rows, starts, owners, counts, largest)
+    return PersonCounts(*counts, *largest)
+
+
+def count_values(order: ClassOrder, codes: Codes, file: Ints) -> ValueCounts:
+    """Count the records and the persons of each sensitive value in each class: O(records).
+
+    Parameters
+    ----------
+    order
+        Records of some classes, none of them empty.
+    codes
+        Sensitive value of each record in [-1, values), -1 for missing, as `in_order` gives them.
+    file
+        Number of records of the file with each value, shape (values,).
+    """
+    rows, starts, owners = order
+    share = file / max(file.sum(), 1)
+    counts = np.empty((6, len(starts) - 1), dtype=np.int32)
+    spread = np.empty((2, len(starts) - 1))
+    scratch = np.full((5, len(share)), -1, dtype=np.int64)
+    _classes.count_values(
+        rows, starts, owners, as_codes(codes), floats(share), scratch, counts, spread
+    )
+    affiliation, affiliation_row, distinct, valued = counts[:4]
+    entropy, distance = spread
+    commonest = counts[4:].T
+    return ValueCounts(affiliation, affiliation_row, distinct, entropy, valued, commonest, distance)
+
+
+class SharingCounts(NamedTuple):
+    """What the numbers of records in each class give away; every array has shape (classes,).
+
+    The number of records of an id is called its size here. With one id per person, the share of
+    the ids of a size that are one person's is 1 / (persons who have that number of records).
+
+    Attributes
+    ----------
+    fewest
+        Over the sizes that occur, the fewest persons who have an id of one size.
+    fewest_row
+        0-based first row with such a size.
+    alone
+        Number of persons who have an id of a size that nobody else of the class has.
+    risk
+        Largest share of the ids of one size that are one person's.
+    risk_row
+        0-based first row of an id with that share.
+    risk_total
+        Sum over persons of the largest such share of each.
+    """
+
+    fewest: Integers
+    fewest_row: Integers
+    alone: Integers
+    risk: Floats
+    risk_row: Integers
+    risk_total: Floats
+
+
+def count_sharing(order: ClassOrder, person: Codes) -> SharingCounts:
+    """Count in each class the persons who share a number of records: O(records).
+
+    Parameters
+    ----------
+    order
+        Records of some classes, none of them empty, by the ids that they show.
+        Ids are the persons themselves, unless a person has several, which are then numbered one
+        after the other.
+    person
+        Index of each record's person, in that order, shape (records,).
+    """
+    rows, starts, shown = order
+    counts = np.empty((4, len(starts) - 1), dtype=np.int32)
+    risks = np.empty((2, len(starts) - 1))
+    scratch = np.zeros((6, _classes.longest_run(shown) + 1), dtype=np.int64)
+    runs = np.empty((3, int(np.diff(starts).max())), dtype=np.int32)
+    _classes.count_sharing(rows, starts, as_codes(person), shown, scratch, runs, counts, risks)
+    fewest, fewest_row, alone, risk_row = counts
+    return SharingCounts(fewest, fewest_row, alone, risks[0], risk_row, risks[1])
+
+
+def class_ordered_distances(
+    rows: Codes, starts: Ints, codes: Codes, file: Ints, rank: Codes
+) -> Floats:
+    """The ordered distance of each class: O(v log r) for the v values of the classes.
+
+    The equal one is counted with the values, by `count_values`.
+
+    Parameters
+    ----------
+    rows, starts
+        As `class_order` gave them.
+    codes
+        Value of each record, -1 for missing, shape (records,).
+    file
+        Number of records of the file with each value.
+    rank
+        Rank of each value, from 0 without a gap.
+
+    Returns
+    -------
+    array
+        Shape (classes,).
+    """
+    if not file.any():
+        return np.zeros(len(starts) - 1)
+    below, sums = cumulated(file, rank)
+    rows, codes, rank = as_codes(rows), as_codes(codes), as_codes(rank)
+    runs = parts(starts[1:], WORTH_A_THREAD)
+    return np.concatenate(
+        in_threads(
+            [
+                partial(
+                    _classes.class_ordered_distances,
+                    rows,
+                    ints(starts[:-1][run]),
+                    ints(starts[1:][run]),
+                    codes,
+                    rank,
+                    below,
+                    sums,
+                )
+                for run in runs
+            ]
+        )
+    )
+
+
+def cumulated(file: Ints, rank: Codes) -> tuple[Floats, Floats]:
+    """The file's share at or below each rank but the last, and the sums of those before each.
+
+    Parameters
+    ----------
+    file
+        Number of records of the file with each value, not all 0.
+    rank
+        Rank of each value, from 0 without a gap.
+    """
+    below = np.cumsum(np.bincount(rank, weights=file))[:-1] / file.sum()
+    return below, np.concatenate([[0.0], np.cumsum(below)])
+
+
+def moved_between(start: Ints, stop: Ints, reached: Floats, below: Floats, sums: Floats) -> Floats:
+    """Sum of |reached - below| over the ranks from start to before stop: O(log r) each."""
+    cross = np.clip(np.searchsorted(below, reached), start, stop)
+    less = reached * (cross - start) - (sums[cross] - sums[start])
+    return np.asarray(less + (sums[stop] - sums[cross]) - reached * (stop - cross))

@@ -1,0 +1,256 @@
+"""Keys and texts as numbers: sorted, numbered by first appearance, hashed the same everywhere.
+
+The hash of a text is FNV-1a over its bytes in UTF-8, and then the finaliser of MurmurHash3
+(``fmix64``). The hash of a tuple of integers begins with the basis of FNV-1a; each integer is
+taken in as a byte is there, and the finaliser follows: ``h = fmix64((h ^ value) * prime)``. All
+of it is arithmetic modulo 2**64, read as signed in the end. It must never change: the order of
+persons who are otherwise equal, and so which classes a release has, depends on it. It is no
+secret and protects nothing.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.kernels import _classes
+from sfumato.kernels.arrays import Bools, Bytes, Codes, Integers, Ints, flags, ints, offsets_of
+from sfumato.kernels.threads import in_threads
+
+DIRECT_SPACE = 1 << 16
+"""Key spaces up to this size are looked up in a table with a place for every key."""
+PART_BITS = 7
+"""Keys are divided into so many parts (as a power of 2) that the table of one fits a cache."""
+CHUNKS = 8
+"""Runs of records that are divided into parts at the same time."""
+AHEAD = 64
+"""Strings that the interner looks up side by side."""
+BASIS = np.uint64(0xCBF29CE484222325)
+"""The number with which the hash FNV-1a begins."""
+SIGN = np.uint64(1 << 63)
+EMPTY = int(BASIS.astype(np.int64))
+"""The hash of the tuple without a value."""
+
+
+def fits(keys: int, space: int) -> bool:
+    """Whether `sort_with_places` is fast: 63 bits hold a key and its place."""
+    return (space << keys.bit_length()) < 1 << 63
+
+
+def sort_with_places(keys: Ints, space: int) -> tuple[Ints, Ints]:
+    """The keys ascending, and the places they come from, equal keys in their order: O(N log N).
+
+    A key and its place make one number where 63 bits hold both. NumPy sorts numbers without
+    places by vector instructions, several times as fast as ``np.argsort``, and the places come
+    out of them again.
+
+    Parameters
+    ----------
+    keys
+        Each in [0, space).
+    space
+        Number of possible keys.
+    """
+    if not fits(len(keys), space):
+        order = np.argsort(keys, kind="stable")
+        return keys[order], order
+    bits = len(keys).bit_length()
+    packed = keys << bits
+    packed |= np.arange(len(keys))
+    packed.sort()
+    places = packed & ((1 << bits) - 1)
+    packed >>= bits
+    return packed, places
+
+
+def run_starts(*keys: npt.NDArray[np.integer]) -> Ints:
+    """Where each run of neighbours that agree on all ``keys`` starts."""
+    changed = np.ones(len(keys[0]), dtype=np.bool_)
+    changed[1:] = np.logical_or.reduce([key[1:] != key[:-1] for key in keys])
+    return np.flatnonzero(changed)
+
+
+def run_lengths(starts: Ints, total: int) -> Ints:
+    """Length of each run, the last one ending at ``total``."""
+    return np.diff(starts, append=total)
+
+
+def number_by_first_appearance(keys: Ints, space: int) -> tuple[Codes, int]:
+    """Give equal keys equal numbers 0, 1, 2, ... in the order in which they first appear.
+
+    Takes O(records + space) with a direct table while the key space is at most
+    twice the records, else O(records) expected: the keys are divided by their hashes into parts
+    that are looked up one by one, in hash tables of 16 bytes a slot and at most four slots a
+    record, on all processors. Both ways give the same numbers.
+
+    Parameters
+    ----------
+    keys
+        Shape (records,), each in [0, space).
+    space
+        Number of possible keys.
+
+    Returns
+    -------
+    tuple
+        The number of each record's key, shape (records,), and how many distinct keys there are.
+    """
+    keys = ints(keys)
+    if space <= max(2 * len(keys), DIRECT_SPACE):
+        numbers, table = np.empty(len(keys), dtype=np.int32), np.full(space, -1, dtype=np.int32)
+        return numbers, int(_classes.number_with_table(keys, table, numbers))
+    numbers = _first_rows(keys)
+    return numbers, int(_classes.number_first_rows(numbers))
+
+
+def _first_rows(keys: Ints) -> Codes:
+    """The first row that has each row's key."""
+    edges = np.linspace(0, len(keys), CHUNKS + 1).astype(np.int64).tolist()
+    counts = np.zeros((CHUNKS, 1 << PART_BITS), dtype=np.int64)
+    chunks = list(zip(edges[:-1], edges[1:], counts, strict=True))
+    in_threads([partial(_classes.count_parts, keys, *c[:2], PART_BITS, c[2]) for c in chunks])
+    ends = np.cumsum(counts.T.ravel()).reshape(-1, CHUNKS)
+    places = np.ascontiguousarray((ends - counts.T).T)
+    part_keys, part_rows = np.empty_like(keys), np.empty(len(keys), dtype=np.int32)
+    in_threads(
+        [
+            partial(_classes.scatter, keys, begin, end, PART_BITS, place, part_keys, part_rows)
+            for (begin, end, _), place in zip(chunks, places, strict=True)
+        ]
+    )
+    first = np.empty(len(keys), dtype=np.int32)
+    stops = [0, *ends[:, -1].tolist()]
+
+    def look_up(start: int, stop: int) -> None:
+        slots = np.zeros((2 << max(stop - start, 1).bit_length(), 2), dtype=np.int64)
+        _classes.first_rows(part_keys[start:stop], part_rows[start:stop], slots, first)
+
+    in_threads([partial(look_up, *part) for part in pairwise(stops)])
+    return first
+
+
+class Interner:
+    """The distinct strings so far, in a hash table of our own: O(bytes) for each batch."""
+
+    _alike = False
+    """Whether all strings get one hash: what must work, but happens by chance only."""
+
+    def __init__(self) -> None:
+        self._slots = np.zeros(1 << 16, dtype=np.int64)
+        self._keys = np.zeros((1 << 15, 2), dtype=np.int64)
+        self._offsets = np.zeros(1 << 15, dtype=np.int64)
+        self._data = np.zeros(1 << 18, dtype=np.uint8)
+        self._known = 0
+
+    def number(self, offsets: Integers, data: Bytes, missing: Bools) -> Codes:
+        """The number of each string; -1 where it is missing.
+
+        Parameters
+        ----------
+        offsets
+            Where each string starts in ``data``, and where the last one ends.
+        data
+            The strings one after the other.
+        missing
+            Which strings are missing.
+        """
+        codes = np.empty(len(missing), dtype=np.int32)
+        keys = np.empty((AHEAD, 5), dtype=np.int64)
+        offsets, data, absent, done = (
+            offsets_of(offsets),
+            np.ascontiguousarray(data),
+            flags(missing),
+            0,
+        )
+        while True:
+            done, self._known = _classes.number_strings(
+                offsets,
+                data,
+                absent,
+                done,
+                self._slots,
+                self._known,
+                self._keys,
+                self._offsets,
+                self._data,
+                keys,
+                codes,
+                alike=self._alike,
+            )
+            if done == len(codes):
+                return codes
+            if 4 * self._known >= 3 * len(self._slots):
+                larger = np.zeros(2 * len(self._slots), dtype=np.int64)
+                _classes.move_slots(self._slots, larger)
+                self._slots = larger
+            longest = int(offsets[done + 1] - offsets[done])
+            self._offsets = _with_room(self._offsets, self._known + 2)
+            self._keys = _with_room(self._keys, len(self._offsets))
+            self._data = _with_room(self._data, int(self._offsets[self._known]) + longest)
+
+    def strings(self) -> tuple[Ints, Bytes]:
+        """Where each distinct string starts, and all of them one after the other."""
+        offsets = self._offsets[: self._known + 1].copy()
+        return offsets, self._data[: offsets[-1]].copy()
+
+
+def _with_room(values: npt.NDArray[Any], wanted: int) -> npt.NDArray[Any]:
+    if wanted <= len(values):
+        return values
+    larger = np.empty((max(2 * len(values), wanted), *values.shape[1:]), dtype=values.dtype)
+    larger[: len(values)] = values
+    return larger
+
+
+def of_texts(offsets: Integers, data: Bytes) -> Ints:
+    """The hash of each text: O(bytes).
+
+    Parameters
+    ----------
+    offsets
+        Where each text starts in ``data``, and where the last one ends; shape (texts + 1,).
+    data
+        The texts in UTF-8, one after the other.
+    """
+    return _classes.hashes_of_texts(offsets_of(offsets), np.ascontiguousarray(data))
+
+
+def extended(ties: Ints, values: Ints) -> Ints:
+    """The hashes of tuples of integers with one more integer each; O(tuples).
+
+    Parameters
+    ----------
+    ties
+        The hashes of the tuples before; `EMPTY` of the empty one.
+    values
+        The integer that each tuple takes in.
+    """
+    return _classes.extended_hashes(ints(ties), ints(values))
+
+
+def tie_order(ties: Ints) -> Codes:
+    """Places by ascending tie, equal ones in their order: O(N log N).
+
+    The upper bits of a tie and its place make one number, which NumPy sorts by vector
+    instructions; the few neighbours whose upper bits agree are sorted again.
+    """
+    bits = np.uint64(len(ties).bit_length())
+    upper = (ties.view(np.uint64) ^ SIGN) >> bits << bits
+    packed = upper | np.arange(len(ties), dtype=np.uint64)
+    packed.sort()
+    order = (packed & ((np.uint64(1) << bits) - np.uint64(1))).astype(np.int32)
+    packed >>= bits
+    alike = packed[1:] == packed[:-1]
+    wrong = alike & (ties[order[1:]] != ties[order[:-1]]) if alike.any() else alike
+    if not wrong.any():
+        return order
+    starts = run_starts(packed)
+    run = np.unique(np.searchsorted(starts, np.flatnonzero(wrong), side="right") - 1)
+    for start, stop in zip(starts[run], np.append(starts, len(ties))[run + 1], strict=True):
+        some = np.sort(order[start:stop])
+        order[start:stop] = some[np.argsort(ties[some], kind="stable")]
+    return order

@@ -1,0 +1,661 @@
+"""What is counted in the nodes of a tree: one call per axis for all nodes of a level.
+
+A node is a segment ``order[low:high]`` of an order of the persons; the segments of a call are
+disjoint, ascending and not empty. Every function is O(persons and values in the nodes), times the
+ordered attributes where it reads them. The first functions count for a cut at the median or for
+given sides, the ``scan_`` ones at every place of the nodes; the arrays of these have an entry per
+person.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.kernels import _classes, _tree
+from sfumato.kernels.arrays import (
+    Arrays,
+    Codes,
+    Floats,
+    Integers,
+    Ints,
+    Sides,
+    floats,
+    ints,
+)
+from sfumato.kernels.arrays import (
+    codes as as_codes,
+)
+from sfumato.kernels.class_counts import cumulated
+from sfumato.kernels.threads import in_threads, parts
+
+WORTH_A_THREAD = 20_000
+"""Persons in the nodes of a call from which it is divided among the processors."""
+
+
+def _runs(low: Ints, high: Ints) -> list[slice]:
+    """Runs of nodes, one for each thread's turn."""
+    return parts(np.cumsum(high - low), WORTH_A_THREAD)
+
+
+def _of_nodes(
+    loop: Callable[..., Arrays | None],
+    order: Codes,
+    nodes: Sequence[npt.NDArray[Any]],
+    *others: object,
+) -> Arrays:
+    """The arrays that a loop gives for all nodes.
+
+    Parameters
+    ----------
+    loop
+        A loop whose parameters are the order, arrays with an entry per node, and the rest.
+    order, nodes, others
+        Its arguments; ``nodes`` are low, high and perhaps more.
+    """
+    found = in_threads(
+        [
+            partial(loop, as_codes(order), *[each[run] for each in nodes], *others)
+            for run in _runs(nodes[0], nodes[1])
+        ]
+    )
+    if len(found) == 1 or found[0] is None:
+        return found[0] or ()
+    return tuple(map(np.concatenate, zip(*found, strict=True)))
+
+
+def ordered_cuts(
+    order: Codes,
+    low: Ints,
+    high: Ints,
+    node_records: Ints,
+    records: Ints,
+    position: Codes,
+    missing_position: int,
+    strict: bool,
+    total: Floats,
+    square: Floats,
+    present: Ints,
+) -> tuple[Ints, Ints, Ints, Floats]:
+    """Cut every node at the median of one ordered axis (paper 003, Section 5).
+
+    Relaxed: the person who holds the median record (the first whose cumulative record count
+    reaches N/2) goes left, or right if nobody would be left there; the missing, who come last,
+    are never divided. Strict: between two positions, at the boundary whose cumulative record
+    count is nearest N/2, the lower one of two equally near.
+
+    Parameters
+    ----------
+    order
+        Persons, ascending by position within each node; shape (persons,).
+    low, high, node_records
+        Segment and number of records of each node; shape (nodes,).
+    records, position
+        Number of records and position of each person; shape (persons,).
+    missing_position
+        The position of persons without a value, larger than all others.
+    strict
+        Whether equal positions stay together.
+    total, square, present
+        Sum and sum of squares of each person's normalised values, and their number.
+
+    Returns
+    -------
+    tuple
+        Per node: persons, records and squared record counts on the left (zero persons: no
+        cut), and the population variance of the values over records.
+    """
+    left, left_records, left_squares, variance = _of_nodes(
+        _tree.ordered_cuts,
+        order,
+        (ints(low), ints(high), ints(node_records)),
+        ints(records),
+        as_codes(position),
+        missing_position,
+        strict,
+        floats(total),
+        floats(square),
+        ints(present),
+    )
+    return left, left_records, left_squares, variance
+
+
+def ordered_spreads(
+    order: Codes, low: Ints, high: Ints, lowest: Codes, highest: Codes
+) -> tuple[Codes, Codes]:
+    """Lowest and highest code that occurs in each node, from each person's own."""
+    least, most = _of_nodes(
+        _tree.ordered_spreads, order, (ints(low), ints(high)), as_codes(lowest), as_codes(highest)
+    )
+    return least, most
+
+
+def indicator_cuts(
+    order: Codes,
+    low: Ints,
+    high: Ints,
+    records: Ints,
+    member: Codes,
+    offsets: Ints,
+    values: Codes,
+    counts: Codes,
+    columns: int,
+) -> tuple[Ints, Codes, Ints, Ints, Ints, Ints]:
+    """Count both sides of every 0/1 column that occurs in each node.
+
+    Parameters
+    ----------
+    order, low, high, records
+        As in `ordered_cuts`.
+    member
+        The column that holds for most of a person's records, -1 for none.
+    offsets, values, counts
+        Per person (CSR) the columns that hold for any of their records, and for how many.
+    columns
+        Number of 0/1 columns.
+
+    Returns
+    -------
+    tuple
+        Per found (node, column): node, column, persons, records and squared record counts on
+        the right (members), and the number of records for which the column holds.
+    """
+    runs = _runs(low, high)
+    found = in_threads(
+        [
+            partial(
+                _tree.indicator_cuts,
+                as_codes(order),
+                ints(low[run]),
+                ints(high[run]),
+                ints(records),
+                as_codes(member),
+                ints(offsets),
+                as_codes(values),
+                as_codes(counts),
+                columns,
+            )
+            for run in runs
+        ]
+    )
+    nodes = [part[0] + run.start for part, run in zip(found, runs, strict=True)]
+    node, column, right, right_records, right_squares, inside = map(
+        np.concatenate, (nodes, *zip(*[part[1:] for part in found], strict=True))
+    )
+    return node, column, right, right_records, right_squares, inside
+
+
+def mark_cut(order: Codes, low: Ints, high: Ints, end: Ints, side: Sides) -> None:
+    """Set ``side`` of the persons at and behind place ``end`` of each node to 1, else 0."""
+    _of_nodes(_tree.mark_cut, order, (ints(low), ints(high), ints(end)), side)
+
+
+def mark_members(
+    order: Codes, low: Ints, high: Ints, column: Codes, member: Codes, side: Sides
+) -> None:
+    """Set ``side`` of the members of each node's ``column`` to 1, of the others to 0."""
+    _of_nodes(
+        _tree.mark_members,
+        order,
+        (ints(low), ints(high), as_codes(column)),
+        as_codes(member),
+        side,
+    )
+
+
+def partition(order: Codes, low: Ints, high: Ints, side: Sides) -> None:
+    """Move the persons of side 0 before those of side 1 in each node, in place, stably."""
+    _of_nodes(_tree.partition, order, (ints(low), ints(high)), side)
+
+
+def side_affiliations(
+    order: Codes,
+    low: Ints,
+    high: Ints,
+    side: Sides,
+    offsets: Ints,
+    values: Codes,
+    size: int,
+) -> tuple[Ints, Ints]:
+    """Count the persons who share a sensitive value, on both sides of each node.
+
+    Parameters
+    ----------
+    order, low, high
+        As in `ordered_cuts`.
+    side
+        0 or 1 of each person.
+    offsets, values
+        Per person (CSR) the distinct sensitive values.
+    size
+        Number of sensitive values.
+
+    Returns
+    -------
+    tuple
+        Persons of the most shared value, and number of distinct values; shape (nodes, 2).
+    """
+    affiliation, distinct = _of_nodes(
+        _tree.side_affiliations,
+        order,
+        (ints(low), ints(high)),
+        side,
+        ints(offsets),
+        as_codes(values),
+        size,
+    )
+    return affiliation, distinct
+
+
+def side_sharing(
+    order: Codes,
+    low: Ints,
+    high: Ints,
+    side: Sides,
+    records: Integers,
+) -> Ints:
+    """The fewest persons who share a number of records, on both sides of each node.
+
+    O(persons in the nodes).
+
+    Parameters
+    ----------
+    order, low, high
+        As in `ordered_cuts`.
+    side
+        0 or 1 of each person.
+    records
+        Number of records of each person.
+
+    Returns
+    -------
+    array
+        Shape (nodes, 2); 0 on a side without persons.
+    """
+    seen = np.zeros((2, int(records.max()) + 1), dtype=np.int64)
+    fewest = np.zeros((len(low), 2), dtype=np.int64)
+    _classes.side_sharing(as_codes(order), ints(low), ints(high), side, ints(records), seen, fewest)
+    return fewest
+
+
+def scan_sharing(order: Codes, low: Ints, high: Ints, records: Integers) -> tuple[Ints, Ints]:
+    """The fewest persons who share a number of records, on both sides of every place.
+
+    O(persons in the nodes): one person more changes the fewest by one, or makes it one.
+
+    Parameters
+    ----------
+    order, low, high
+        As in `ordered_cuts`.
+    records
+        Number of records of each person.
+
+    Returns
+    -------
+    tuple
+        Among the persons of the node up to the place, and among those behind it (0 where there
+        is nobody); shape (persons,) each, 0 outside the nodes.
+    """
+    seen = np.zeros(int(records.max()) + 1, dtype=np.int64)
+    numbers = np.zeros(len(order) + 1, dtype=np.int64)
+    fewest = np.zeros((2, len(order)), dtype=np.int64)
+    _classes.scan_sharing(
+        as_codes(order), ints(low), ints(high), ints(records), seen, numbers, fewest
+    )
+    return fewest[0], fewest[1]
+
+
+def side_distances(
+    order: Codes,
+    low: Ints,
+    high: Ints,
+    side: Sides,
+    offsets: Ints,
+    values: Codes,
+    counts: Codes,
+    file: Ints,
+) -> Floats:
+    """The equal distance on both sides of each node: O(values in the nodes).
+
+    Parameters
+    ----------
+    order, low, high
+        As in `ordered_cuts`.
+    side
+        0 or 1 of each person.
+    offsets, values, counts
+        Per person (CSR) the distinct values, and the number of records with each.
+    file
+        Number of records of the file with each value.
+
+    Returns
+    -------
+    array
+        Shape (nodes, 2).
+    """
+    if not file.any():
+        return np.zeros((len(low), 2))
+    (distances,) = _of_nodes(
+        _single(_classes.side_distances),
+        order,
+        (ints(low), ints(high)),
+        side,
+        ints(offsets),
+        as_codes(values),
+        as_codes(counts),
+        floats(file / file.sum()),
+    )
+    return distances
+
+
+def side_ordered_distances(
+    order: Codes,
+    low: Ints,
+    high: Ints,
+    side: Sides,
+    offsets: Ints,
+    values: Codes,
+    counts: Codes,
+    file: Ints,
+    rank: Codes,
+) -> Floats:
+    """The ordered distance on both sides of each node: O(v log r) for v values in the nodes.
+
+    Parameters
+    ----------
+    order, low, high, side, offsets, values, counts, file
+        As in `side_distances`.
+    rank
+        Rank of each value, from 0 without a gap.
+
+    Returns
+    -------
+    array
+        Shape (nodes, 2).
+    """
+    if not file.any():
+        return np.zeros((len(low), 2))
+    below, sums = cumulated(file, rank)
+    (distances,) = _of_nodes(
+        _single(_classes.side_ordered_distances),
+        order,
+        (ints(low), ints(high)),
+        side,
+        ints(offsets),
+        as_codes(values),
+        as_codes(counts),
+        as_codes(rank),
+        below,
+        sums,
+    )
+    return distances
+
+
+def _of_runs(
+    loop: Callable[..., Arrays], order: Codes, low: Ints, high: Ints, *others: object
+) -> tuple[list[slice], list[slice], list[Arrays]]:
+    """Divide the nodes into runs for the threads.
+
+    Parameters
+    ----------
+    loop
+        A loop whose parameters are the order, both ends of its nodes, and the rest.
+    order, low, high, others
+        Its arguments.
+
+    Returns
+    -------
+    tuple
+        Of each run: its nodes, its places, and what the loop gives, its first place being 0.
+    """
+    order, low, high = as_codes(order), ints(low), ints(high)
+    runs = _runs(low, high)
+    spans = [slice(*_ends(low[run], high[run])) for run in runs]
+    tasks = [
+        partial(loop, order[span], low[run] - span.start, high[run] - span.start, *others)
+        for run, span in zip(runs, spans, strict=True)
+    ]
+    return runs, spans, in_threads(tasks)
+
+
+def _ends(low: Ints, high: Ints) -> tuple[int, int]:
+    return (int(low[0]), int(high[-1])) if len(low) else (0, 0)
+
+
+def _joined(spans: list[slice], found: list[Arrays], places: int) -> Arrays:
+    """Put what the runs give per place where it belongs; 0 at places outside the nodes."""
+    joined = tuple(np.zeros(places, dtype=part.dtype) for part in found[0])
+    for span, arrays in zip(spans, found, strict=True):
+        for array, part in zip(joined, arrays, strict=True):
+            array[span] = part
+    return joined
+
+
+def scan_affiliations(
+    order: Codes, low: Ints, high: Ints, offsets: Ints, values: Codes, size: int
+) -> tuple[Ints, Ints, Ints, Ints]:
+    """Count the persons who share a sensitive value, on both sides of a cut behind each place.
+
+    Parameters
+    ----------
+    order
+        Persons; shape (persons,).
+    low, high
+        Segment of each node; shape (nodes,).
+    offsets, values
+        Per person (CSR) the distinct sensitive values.
+    size
+        Number of sensitive values.
+
+    Returns
+    -------
+    tuple
+        Persons of the most shared value on the left (the place's person included) and on the
+        right, and number of distinct values on the left and on the right; shape (persons,),
+        0 at places outside the nodes.
+    """
+    _, spans, found = _of_runs(
+        _tree.scan_affiliations, order, low, high, ints(offsets), as_codes(values), size
+    )
+    left, right, left_distinct, right_distinct = _joined(spans, found, len(order))
+    return left, right, left_distinct, right_distinct
+
+
+def scan_losses(
+    order: Codes,
+    low: Ints,
+    high: Ints,
+    records: Ints,
+    totals: Floats,
+    squares: Floats,
+    presents: Ints,
+    offsets: Ints,
+    values: Codes,
+    counts: Codes,
+    weights: Floats,
+) -> tuple[Floats, Floats]:
+    """Sum the squared distances from the means, of nodes and of their sides at each place.
+
+    Over n records, m of which hold an ordered attribute, the distance is the sum of squares less
+    the squared sum over m; that of a 0/1 column that holds for c of them is c - c²/n.
+
+    Parameters
+    ----------
+    order, low, high
+        As in `scan_affiliations`.
+    records
+        Number of records of each person; shape (persons,).
+    totals
+        Sum of each person's values; shape (persons, attributes).
+    squares
+        Sum of each person's squared values, over all ordered attributes.
+    presents
+        Number of each person's values; shape (persons, attributes).
+    offsets, values, counts
+        Per person (CSR) the 0/1 columns that hold for any of their records, and for how many.
+    weights
+        Weight of the squared distance of each 0/1 column; the loops sum weighted squared counts
+        exactly if weights have few binary digits (0.5, 1.25).
+
+    Returns
+    -------
+    tuple
+        Loss of each node whole; loss of both sides together when the node is cut behind each
+        place, shape (persons,), 0 at the last place of a node and outside the nodes.
+    """
+    runs, spans, found = _of_runs(
+        _tree.scan_losses,
+        order,
+        low,
+        high,
+        ints(records),
+        floats(totals),
+        floats(squares),
+        ints(presents),
+        ints(offsets),
+        as_codes(values),
+        as_codes(counts),
+        floats(weights),
+    )
+    whole = _joined(runs, [each[:1] for each in found], len(low))[0]
+    after = _joined(spans, [each[1:] for each in found], len(order))[0]
+    return whole, after
+
+
+def member_losses(
+    order: Codes,
+    low: Ints,
+    high: Ints,
+    member: Codes,
+    columns: int,
+    records: Ints,
+    totals: Floats,
+    squares: Floats,
+    presents: Ints,
+    offsets: Ints,
+    values: Codes,
+    counts: Codes,
+    weights: Floats,
+) -> tuple[Ints, Codes, Ints, Ints, Ints, Floats]:
+    """Cut the members of every 0/1 column of one axis off each node that has any.
+
+    Costs O(nodes · columns) beside the persons and values.
+
+    Parameters
+    ----------
+    order, low, high
+        As in `scan_affiliations`.
+    member
+        The column of this axis to which each person belongs, -1 for none; shape (persons,).
+    columns
+        Number of 0/1 columns of this axis.
+    records, totals, squares, presents, offsets, values, counts, weights
+        As in `scan_losses`, over the columns of all axes.
+
+    Returns
+    -------
+    tuple
+        Per found (node, column), ascending by node and then by column: node, column, persons,
+        records and squared record counts on the right (members), and the loss of both sides
+        together; that of the node whole where all its persons are members.
+    """
+    runs, _, found = _of_runs(
+        _tree.member_losses,
+        order,
+        low,
+        high,
+        as_codes(member).reshape(1, -1),
+        columns,
+        ints(records),
+        floats(totals),
+        floats(squares),
+        ints(presents),
+        ints(offsets),
+        as_codes(values),
+        as_codes(counts),
+        floats(weights),
+    )
+    nodes = [part[0] + run.start for part, run in zip(found, runs, strict=True)]
+    node, column, right, right_records, right_squares, after = map(
+        np.concatenate, (nodes, *zip(*[part[1:] for part in found], strict=True))
+    )
+    return node, column, right, right_records, right_squares, after
+
+
+def leaf_losses(
+    order: Codes,
+    low: Ints,
+    high: Ints,
+    records: Ints,
+    totals: Floats,
+    presents: Ints,
+    lowest: Floats,
+    highest: Floats,
+    attribute_weights: Floats,
+    offsets: Ints,
+    values: Codes,
+    counts: Codes,
+    axis_of: Codes,
+    error_weights: Floats,
+    width_weights: Floats,
+    width_scales: Floats,
+) -> Floats:
+    """Sum absolute error and width of the values that each node would release, over records.
+
+    An ordered attribute has the width of its range, or its full one where a record misses it.
+    An indicator axis has the width of its categories beyond the first, being missing one of
+    them, up to 1; its absolute error over n records is c (1 - c/n) of each column that holds for
+    c of them.
+
+    Parameters
+    ----------
+    order, low, high
+        As in `scan_affiliations`.
+    records, totals, presents
+        As in `scan_losses`.
+    lowest, highest
+        Least and greatest value of each person, inf and -inf where there is none; shape
+        (persons, attributes).
+    attribute_weights
+        Weight of each ordered attribute, and its full width, in the unit of the totals.
+    offsets, values, counts
+        As in `scan_losses`.
+    axis_of
+        Indicator axis of each 0/1 column.
+    error_weights, width_weights, width_scales
+        Per indicator axis: weight of the absolute error, weight of the width, and the width of
+        each category beyond the first.
+
+    Returns
+    -------
+    NDArray
+        Loss of each node; shape (nodes,).
+    """
+    _, _, found = _of_runs(
+        _single(_tree.leaf_losses),
+        order,
+        low,
+        high,
+        ints(records),
+        floats(totals),
+        ints(presents),
+        floats(lowest),
+        floats(highest),
+        floats(attribute_weights),
+        ints(offsets),
+        as_codes(values),
+        as_codes(counts),
+        as_codes(axis_of),
+        floats(error_weights),
+        floats(width_weights),
+        floats(width_scales),
+    )
+    return np.concatenate([losses for (losses,) in found])
+
+
+def _single(loop: Callable[..., Floats]) -> Callable[..., Arrays]:
+    return lambda *arguments: (loop(*arguments),)
