@@ -1,4 +1,4 @@
-"""The lists behind the clinics are well formed."""
+"""The diagnoses behind the clinics are well formed."""
 
 from __future__ import annotations
 
@@ -7,11 +7,8 @@ import re
 import numpy as np
 import pytest
 
+from sfumato.examples.demographics import FEMALE, MALE
 from sfumato.examples.diagnoses import CODES, DESCRIPTIONS, GROUPS, OLDEST, code_weights
-from sfumato.examples.names import FAMILY_NAMES, FEMALE, GIVEN_NAMES, MALE
-from sfumato.examples.people import AGE_BANDS
-from sfumato.examples.places import ZIP_WEIGHTS, ZIPS
-from sfumato.examples.visits import DEPARTMENTS
 
 
 def test_codes_are_icd9_each_in_one_group_and_described() -> None:
@@ -47,19 +44,3 @@ def test_every_age_and_sex_has_an_acute_code() -> None:
 
 def test_chronic_groups_have_no_last_age() -> None:
     assert all(group.ages[1] == OLDEST for group in GROUPS if group.chronic)
-
-
-def test_names_and_places() -> None:
-    assert len(FAMILY_NAMES) > 400
-    for cohorts in GIVEN_NAMES.values():
-        assert len(cohorts) == 3
-        assert all(len(names) > 80 and len(set(names)) == len(names) for names in cohorts)
-    assert all(" " not in name for name in FAMILY_NAMES)
-    assert len(set(ZIPS)) == len(ZIPS) == len(ZIP_WEIGHTS)
-    assert min(ZIP_WEIGHTS) > 0
-
-
-def test_shares_add_up() -> None:
-    assert sum(share for *_, share in AGE_BANDS) == pytest.approx(1)
-    for departments in DEPARTMENTS:
-        assert sum(share for _, share, _ in departments) == pytest.approx(1)

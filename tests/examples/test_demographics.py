@@ -1,4 +1,4 @@
-"""Weighted choices: their frequencies, and no draw outside its stratum."""
+"""Weighted choices: their frequencies, and no draw outside its stratum; lists well formed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from sfumato.examples.choice import WeightedChoice, zipf
+from sfumato.examples.demographics import (
+    FAMILY_NAMES,
+    GIVEN_NAMES,
+    ZIP_WEIGHTS,
+    ZIPS,
+    WeightedChoice,
+    zipf,
+)
 
 
 class Extremes:
@@ -52,3 +59,13 @@ def test_frequencies_follow_the_weights() -> None:
 def test_zipf_weights() -> None:
     np.testing.assert_allclose(zipf(3), np.array([6, 3, 2]) / 11)
     np.testing.assert_allclose(zipf(2, shift=1.0, slope=2.0), np.array([9, 4]) / 13)
+
+
+def test_names_and_places() -> None:
+    assert len(FAMILY_NAMES) > 400
+    for cohorts in GIVEN_NAMES.values():
+        assert len(cohorts) == 3
+        assert all(len(names) > 80 and len(set(names)) == len(names) for names in cohorts)
+    assert all(" " not in name for name in FAMILY_NAMES)
+    assert len(set(ZIPS)) == len(ZIPS) == len(ZIP_WEIGHTS)
+    assert min(ZIP_WEIGHTS) > 0

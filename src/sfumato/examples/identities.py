@@ -1,15 +1,92 @@
-"""Persons who are easily taken for each other: twins, and juniors named after a senior."""
+"""Who the persons are by their documents; twins, and juniors named after a senior, among them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.examples.people import DAYS_PER_YEAR, People
-from sfumato.examples.words import Words
+from sfumato.examples.clinics import DAYS_PER_YEAR, People, home_on
+
+Ints = npt.NDArray[np.int64]
+Rows = npt.NDArray[np.integer]
+
+
+@dataclass(frozen=True, eq=False)
+class TextColumn:
+    """Texts by code: each text once, for many rows have the same.
+
+    Attributes
+    ----------
+    texts
+        The texts; one may come twice.
+    codes
+        Per row, the position of its text; -1 where it is missing.
+    """
+
+    texts: list[str]
+    codes: Ints
+
+    @classmethod
+    def of(cls, column: pa.Array | pa.ChunkedArray) -> TextColumn:
+        """Give a code to each text of a column without missing values."""
+        array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+        encoded = array.dictionary_encode()
+        return cls(encoded.dictionary.to_pylist(), encoded.indices.to_numpy().astype(np.int64))
+
+    def take(self, rows: Rows) -> TextColumn:
+        """The texts of some rows."""
+        return replace(self, codes=self.codes[rows])
+
+    def at(self, rows: Rows) -> list[str]:
+        """The texts of some rows, none of them missing, as a list."""
+        return [self.texts[code] for code in self.codes[rows].tolist()]
+
+    def changed(self, rows: Rows, texts: list[str]) -> TextColumn:
+        """The column with other texts in some rows."""
+        changed = self.recoded(rows, len(self.texts) + np.arange(len(texts)))
+        return replace(changed, texts=[*self.texts, *texts])
+
+    def recoded(self, rows: Rows, codes: Ints | int) -> TextColumn:
+        """The column with other codes in some rows."""
+        own = self.codes.copy()
+        own[rows] = codes
+        return replace(self, codes=own)
+
+    def copied(self, rows: Rows, sources: Rows) -> TextColumn:
+        """The column with the texts of other rows in some rows."""
+        return self.recoded(rows, self.codes[sources])
+
+    def without(self, rows: Rows) -> TextColumn:
+        """The column with nothing in some rows."""
+        return self.recoded(rows, -1)
+
+    def differs(self, other: TextColumn) -> npt.NDArray[np.bool_]:
+        """Of each row, whether both columns have a text and not the same."""
+        unequal = pc.not_equal(self.to_arrow(), other.to_arrow())
+        return np.asarray(pc.fill_null(unequal, False).to_numpy(zero_copy_only=False))
+
+    def marks(self, holds: Callable[[str], bool]) -> npt.NDArray[np.bool_]:
+        """Of each row, whether its text is there and has a property."""
+        known = np.array([*map(holds, self.texts), False], dtype=np.bool_)
+        return known[self.codes]
+
+    def swapped(self, other: TextColumn, rows: Rows) -> tuple[TextColumn, TextColumn]:
+        """Both columns with their texts exchanged in some rows."""
+        texts = [*self.texts, *other.texts]
+        mine = self.codes.copy()
+        theirs = np.where(other.codes < 0, -1, other.codes + len(self.texts))
+        mine[rows], theirs[rows] = theirs[rows], mine[rows].copy()
+        return TextColumn(texts, mine), TextColumn(texts, theirs)
+
+    def to_arrow(self) -> pa.StringArray:
+        """The column as Arrow text."""
+        return pa.array(self.texts, pa.string()).take(pa.array(self.codes, mask=self.codes < 0))
+
 
 RELATIONS = ("", "twin", "senior", "junior")
 _TWIN, _SENIOR, _JUNIOR = 1, 2, 3
@@ -17,8 +94,6 @@ TWIN_DAYS = 90
 """Persons born so many days apart can be made twins; the later one gets the other's birthday."""
 GENERATION = (20, 40)
 """Years between a senior and a junior."""
-
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,14 +116,18 @@ class Identities:
         Index of `RELATIONS`.
     """
 
-    given: Words
-    surname: Words
-    phone: Words
+    given: TextColumn
+    surname: TextColumn
+    phone: TextColumn
     sex: npt.NDArray[np.int8]
     birth: npt.NDArray[np.int32]
     homes: npt.NDArray[np.int16]
     move: npt.NDArray[np.int16]
     relation: npt.NDArray[np.int8]
+
+    def home_on(self, day: Ints, person: Ints) -> npt.NDArray[np.int16]:
+        """Index of the ZIP where each person lives on a day, counted as ``birth``."""
+        return home_on(day, person, self.homes, self.move)
 
 
 def identities(
@@ -69,9 +148,9 @@ def identities(
     """
     parts = pc.split_pattern(people.name, " ", max_splits=1)
     plain = Identities(
-        given=Words.of(pc.list_element(parts, 0)),
-        surname=Words.of(pc.list_element(parts, 1)),
-        phone=Words.of(people.phone),
+        given=TextColumn.of(pc.list_element(parts, 0)),
+        surname=TextColumn.of(pc.list_element(parts, 1)),
+        phone=TextColumn.of(people.phone),
         sex=people.sex,
         birth=people.birth,
         homes=people.homes,
@@ -88,7 +167,7 @@ def _with_twins(who: Identities, share: float, rng: np.random.Generator) -> Iden
     fit = (who.birth[second] - who.birth[first] <= TWIN_DAYS) & (
         who.given.codes[first] != who.given.codes[second]
     )
-    first, second = _some(first[fit], second[fit], round(share * len(order) / 2), rng)
+    first, second = _sampled_pairs(first[fit], second[fit], round(share * len(order) / 2), rng)
     birth = who.birth.copy()
     birth[second] = birth[first]
     return _at_one_address(
@@ -117,10 +196,10 @@ def _with_juniors(who: Identities, share: float, rng: np.random.Generator) -> Id
         )
         found = earliest < latest
         chosen = rng.integers(earliest[found], latest[found])
-        places, who_takes = np.unique(chosen, return_index=True)
+        places, takers = np.unique(chosen, return_index=True)
         seniors.append(older[places])
-        juniors.append(younger[found][who_takes])
-    first, second = _some(np.concatenate(seniors), np.concatenate(juniors), wanted, rng)
+        juniors.append(younger[found][takers])
+    first, second = _sampled_pairs(np.concatenate(seniors), np.concatenate(juniors), wanted, rng)
     return _at_one_address(
         replace(
             who,
@@ -133,7 +212,9 @@ def _with_juniors(who: Identities, share: float, rng: np.random.Generator) -> Id
     )
 
 
-def _some(first: Ints, second: Ints, count: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
+def _sampled_pairs(
+    first: Ints, second: Ints, count: int, rng: np.random.Generator
+) -> tuple[Ints, Ints]:
     """At most ``count`` of the pairs."""
     chosen = rng.permutation(len(first))[:count]
     return first[chosen], second[chosen]
