@@ -11,16 +11,32 @@ import pytest
 from sfumato.core.errors import InputError
 from sfumato.risk.population.estimate import EstimationFailedError
 from sfumato.studies import DRAWN, STUDIES, Study, dankar_elemam_2010
-from sfumato.studies.dankar_el_emam import simulate as simulation
-from sfumato.studies.dankar_el_emam.compared import ESTIMATORS, LABELS
-from sfumato.studies.dankar_el_emam.data.data_set import DataSet
-from sfumato.studies.dankar_el_emam.data.population import Population, population_of
-from sfumato.studies.dankar_el_emam.data.sets import ADULT_4, ADULT_8, CLINICS, DATA_SETS, INFORMS
-from sfumato.studies.dankar_el_emam.published import ADULT, FRACTIONS, TABLE_1
-from sfumato.studies.dankar_el_emam.simulate import Errors, searched, simulate
-from sfumato.studies.dankar_el_emam.tables.figure_2 import figure_2_section
-from sfumato.studies.dankar_el_emam.tables.ranks import compare, rank_of, ranks_section
-from sfumato.studies.dankar_el_emam.tables.table_1 import table_1_section
+from sfumato.studies.dankar_el_emam import marketer_samples
+from sfumato.studies.dankar_el_emam.estimator_tables import (
+    ADULT,
+    FRACTIONS,
+    TABLE_1,
+    compare,
+    figure_2_section,
+    rank_of,
+    ranks_section,
+    table_1_section,
+)
+from sfumato.studies.dankar_el_emam.marketer_samples import (
+    ADULT_4,
+    ADULT_8,
+    CLINICS,
+    DATA_SETS,
+    ESTIMATORS,
+    INFORMS,
+    LABELS,
+    DataSet,
+    Errors,
+    Population,
+    population_of,
+    search_samples,
+    simulate,
+)
 
 HEADER = "sex;age;race;marital-status;education;native-country;workclass;occupation;salary-class"
 
@@ -165,24 +181,24 @@ def test_the_seed_decides_and_the_set_of_estimators_does_not() -> None:
 
 
 def _clinics() -> object:
-    from sfumato.studies.dankar_el_emam.data.clinics import clinic_patients
+    from sfumato.studies.dankar_el_emam.marketer_samples import clinic_patients
 
     return clinic_patients().slice(0, 2_000)
 
 
 def test_a_patient_of_the_clinics_counts_once() -> None:
-    from sfumato.studies.dankar_el_emam.data.clinics import PERSONS, clinic_patients
+    from sfumato.studies.dankar_el_emam.marketer_samples import CLINIC_PERSONS, clinic_patients
 
     patients = clinic_patients()
-    assert len(patients) == len(set(patients["patient"].to_pylist())) == PERSONS
+    assert len(patients) == len(set(patients["patient"].to_pylist())) == CLINIC_PERSONS
 
 
 def test_the_search_runs_on_fewer_samples(study: Study) -> None:
-    assert [searched(20, every) for every in (1, 3, 20, 50)] == [20, 7, 1, 1]
+    assert [search_samples(20, every) for every in (1, 3, 20, 50)] == [20, 7, 1, 1]
     for data in (ADULT_4, ADULT_8, CLINICS):
         rows = study.grid(f"figure_2_{_words(data)}").records()
         samples = {row["estimator"]: row["samples"] for row in rows}
-        assert samples[LABELS["log-linear"]] == searched(2, data.every)
+        assert samples[LABELS["log-linear"]] == search_samples(2, data.every)
         assert samples[LABELS["argus"]] == 2
     assert "1 of them on Adult, 4 QIs" in study.to_markdown()
 
@@ -196,9 +212,9 @@ def test_a_sample_without_a_value_is_left_out(monkeypatch: pytest.MonkeyPatch) -
         def estimate(self, sample, rng):
             raise EstimationFailedError("no value")
 
-    named = simulation.estimator_named
+    named = marketer_samples.estimator_named
     monkeypatch.setattr(
-        simulation,
+        marketer_samples,
         "estimator_named",
         lambda name: Fails() if name == "shlosser" else named(name),
     )

@@ -12,12 +12,17 @@ from studies.small_files import bank_files, movielens_files
 from sfumato.core.errors import InputError
 from sfumato.release.persons import person_table
 from sfumato.studies import Study, kartal_li_2020
-from sfumato.studies.kartal_li.data.find import find
-from sfumato.studies.kartal_li.data.sets import DATA_SETS
-from sfumato.studies.kartal_li.example import Example
-from sfumato.studies.kartal_li.plots.frontiers import least_at_each_risk
-from sfumato.studies.kartal_li.tables import record_losses, record_risks, value_losses, value_risks
-from sfumato.studies.kartal_li.tables.decomposition import decompose, person_rows
+from sfumato.studies.kartal_li.data_sets import DATA_SETS
+from sfumato.studies.kartal_li.kartal_li_example import Example
+from sfumato.studies.kartal_li.published_numbers import (
+    RECORD_LOSSES,
+    RECORD_RISKS,
+    VALUE_LOSSES,
+    VALUE_RISKS,
+)
+from sfumato.studies.kartal_li.tree_measurement import decompose, person_rows
+from sfumato.studies.study_figures import least_at_each_risk
+from sfumato.studies.study_files import locate
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +108,7 @@ def test_a_folder_without_any_data_set_is_refused(tmp_path: Path) -> None:
 def test_the_folder_that_lacks_fewest_is_named(tmp_path: Path) -> None:
     (tmp_path / "berka").mkdir()
     (tmp_path / "berka" / "trans.asc").write_text("")
-    found = find(tmp_path, DATA_SETS[2])
+    found = locate(tmp_path, DATA_SETS[2].folders, DATA_SETS[2].files)
     assert found.folder == tmp_path / "berka"
     assert found.absent == ("client.asc", "account.asc", "disp.asc", "district.asc")
 
@@ -113,20 +118,20 @@ def test_the_folder_that_lacks_fewest_is_named(tmp_path: Path) -> None:
 
 def test_the_paper_claims_what_it_prints() -> None:
     """Sections 7 and 8: least loss with g and with h in every row; lower risks with them."""
-    for table in record_losses.PRINTED.values():
+    for table in RECORD_LOSSES.values():
         for row in table.values():
             assert row["g_balance"].ane < min(row["k"].ane, row["pid_k"].ane)
-            assert row["g_balance"].max_gidr <= min(row["k"].max_gidr, row["pid_k"].max_gidr)
-    for table in value_losses.PRINTED.values():
+            assert row["g_balance"].largest <= min(row["k"].largest, row["pid_k"].largest)
+    for table in VALUE_LOSSES.values():
         assert len(table["l"]) == len(table["h"]) == 9
         for key in table["h"]:
             assert table["h"][key].ane < table["l"][key].ane
-    for table in value_risks.PRINTED.values():
+    for table in VALUE_RISKS.values():
         for (g, l), h in zip(table["l"], [h for _g, h in table["h"]], strict=True):
-            assert table["h"][g, h].max_gsar <= table["l"][g, l].max_gsar
-    for table in record_risks.PRINTED.values():
+            assert table["h"][g, h].largest <= table["l"][g, l].largest
+    for table in RECORD_RISKS.values():
         for k, pid_k, g in zip(*(each.values() for each in table.values()), strict=True):
-            assert g.max_gidr < pid_k.max_gidr <= k.max_gidr
+            assert g.largest < pid_k.largest <= k.largest
 
 
 # ----------------------------------------------------------------------- the baseline of Section 2

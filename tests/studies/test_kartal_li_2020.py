@@ -10,8 +10,7 @@ import pytest
 from sfumato.release.persons import person_table
 from sfumato.release.tree import grow
 from sfumato.studies import STUDIES, Study, kartal_li_2020
-from sfumato.studies.kartal_li.cuts import walk
-from sfumato.studies.kartal_li.example import THRESHOLDS, Example
+from sfumato.studies.kartal_li.kartal_li_example import THRESHOLDS, Example, walk
 
 TABLE_6B = """
 A 84-86 Female 20090-20375 Asthma

@@ -12,9 +12,8 @@ import pytest
 from sfumato.cli.app import main
 from sfumato.core.errors import InputError
 from sfumato.studies import STUDIES, lu_sinnott_verspoor_2017
-from sfumato.studies.lu_sinnott_verspoor.communities import COMMUNITIES
-from sfumato.studies.lu_sinnott_verspoor.persons import COMMON, REGISTRY, SURVEY, simulate
-from sfumato.studies.study import Study
+from sfumato.studies.lu_sinnott_verspoor import COMMON, COMMUNITIES, REGISTRY, SURVEY, simulate
+from sfumato.studies.study_document import Study
 
 
 @pytest.fixture(scope="module")

@@ -13,11 +13,18 @@ from sfumato.cli.app import main
 from sfumato.core.errors import InputError
 from sfumato.review.anonymity.index import Index
 from sfumato.studies import STUDIES, mindfirl_2019
-from sfumato.studies.mindfirl.febrl import ATTRIBUTES, find_febrl, read_febrl
-from sfumato.studies.mindfirl.leak import leak_section, named, values_of
-from sfumato.studies.study import Study
+from sfumato.studies.mindfirl import FILE, FOLDERS, SOURCE
+from sfumato.studies.mindfirl.kapr_example import (
+    FEBRL_ATTRIBUTES,
+    leak_section,
+    read_febrl,
+    uniquely_named,
+    values_of,
+)
+from sfumato.studies.study_document import Study
+from sfumato.studies.study_files import locate
 
-HEADER = ", ".join(["rec_id", *(each.name for each in ATTRIBUTES)])
+HEADER = ", ".join(["rec_id", *(each.name for each in FEBRL_ATTRIBUTES)])
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +88,7 @@ def test_a_cost_names_a_value_whose_frequency_no_other_has(tmp_path: Path) -> No
     """sa 3, nsw 2, vic 2, nt 1: the exact cost names sa and nt, 4 of 8 records."""
     folder = small_febrl(tmp_path / "febrl", ["sa"] * 3 + ["nsw"] * 2 + ["vic"] * 2 + ["nt"])
     rows = {row["attribute"]: row for row in mindfirl_2019(tmp_path).grid("cost_leak").records()}
-    assert find_febrl(folder) == find_febrl(tmp_path)
+    assert all(locate(data, FOLDERS, (FILE,)) == (folder, ()) for data in (folder, tmp_path))
     state = rows["state"]
     assert (state["values"], state["exact"], state["bound"]) == (4, 0.5, 0.0)
     surname = rows["surname"]
@@ -90,10 +97,10 @@ def test_a_cost_names_a_value_whose_frequency_no_other_has(tmp_path: Path) -> No
 
 def test_the_leak_on_febrl(shared_data: Path) -> None:
     """The exact cost names the state for 99 % of the records; the bound names no value."""
-    path = find_febrl(shared_data)
-    assert path is not None
-    index = Index.build(read_febrl(path))
-    rows = {row["attribute"]: row for row in leak_section(index).grids[0].records()}
+    folder, absent = locate(shared_data, FOLDERS, (FILE,))
+    assert not absent
+    index = Index.build(read_febrl(folder / FILE))
+    rows = {row["attribute"]: row for row in leak_section(index, SOURCE).grids[0].records()}
     assert rows["state"]["exact"] == pytest.approx(0.993, abs=0.001)
     assert rows["surname"]["exact"] == pytest.approx(0.171, abs=0.001)
     assert all(row["bound"] == 0 for row in rows.values())
@@ -102,15 +109,15 @@ def test_the_leak_on_febrl(shared_data: Path) -> None:
 
 def test_the_leak_counted_from_the_file(shared_data: Path) -> None:
     """Values whose number of occurrences no other value has, in plain Python."""
-    path = find_febrl(shared_data)
-    assert path is not None
-    lines = path.read_text(encoding="utf-8").splitlines()[1:]
+    folder, absent = locate(shared_data, FOLDERS, (FILE,))
+    assert not absent
+    lines = (folder / FILE).read_text(encoding="utf-8").splitlines()[1:]
     column = [line.split(",")[2].strip() for line in lines]
     counts = Counter(value for value in column if value)
     alike = Counter(counts.values())
     share = sum(n for n in counts.values() if alike[n] == 1) / counts.total()
-    values = values_of(Index.build(read_febrl(path)), 1)
-    assert named(values, (each.exact for each in values)) == pytest.approx(share)
+    values = values_of(Index.build(read_febrl(folder / FILE)), 1)
+    assert uniquely_named(values, (each.exact for each in values)) == pytest.approx(share)
 
 
 @pytest.mark.parametrize("text", ["a,b\n1,2\n", f"{HEADER}\n", HEADER.replace("state", "land")])
@@ -126,7 +133,7 @@ def test_a_folder_without_the_file_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sfumato.studies.mindfirl.whole.find_spec", lambda _: None)
+    monkeypatch.setattr("sfumato.studies.mindfirl.find_spec", lambda _: None)
     with pytest.raises(InputError, match="extra 'review'"):
         mindfirl_2019()
 
