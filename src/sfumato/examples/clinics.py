@@ -395,8 +395,8 @@ def _education(
     return pa.array(EDUCATION).take(pa.array(level, mask=missing))
 
 
-_MORE = 0x5F0A70
-"""Tells what is drawn later from the children that a caller spawns of the same seed."""
+_REGISTRATION_KEY = 0x5F0A70
+"""Keeps the registrations' draws apart from the children that a caller spawns of the same seed."""
 
 _SCHEMA = Schema(
     person="patient",
@@ -515,7 +515,7 @@ def generate_clinics(persons: int = 2_000, *, rng: np.random.Generator | int = 2
         visit_table(people, visits, np.flatnonzero(visits.clinic == clinic), rng)
         for clinic in range(len(CLINICS))
     )
-    return Clinics(hospital, practice, _SCHEMA, people, _seed_of_more(rng))
+    return Clinics(hospital, practice, _SCHEMA, people, _registration_seed(rng))
 
 
 def _whole(subject: str, value: object, least: int) -> int:
@@ -524,12 +524,12 @@ def _whole(subject: str, value: object, least: int) -> int:
     return int(value)
 
 
-def _seed_of_more(rng: np.random.Generator) -> np.random.SeedSequence:
+def _registration_seed(rng: np.random.Generator) -> np.random.SeedSequence:
     """A seed that depends on the generator's own; nothing is drawn from the generator."""
     own = rng.bit_generator.seed_seq
     if not isinstance(own, np.random.SeedSequence):
-        return np.random.SeedSequence(_MORE)
-    return np.random.SeedSequence(own.entropy, spawn_key=(*own.spawn_key, _MORE))
+        return np.random.SeedSequence(_REGISTRATION_KEY)
+    return np.random.SeedSequence(own.entropy, spawn_key=(*own.spawn_key, _REGISTRATION_KEY))
 
 
 _HEADER = """\

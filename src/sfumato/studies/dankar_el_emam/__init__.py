@@ -82,7 +82,7 @@ def dankar_elemam_2010(
                 ESTIMATORS,
                 repetitions,
                 seed=(seed, DATA_SETS.index(each), place),
-                every=each.every,
+                search_every=each.search_every,
                 done=lambda share, each=each, place=place: progress(  # type: ignore[misc]
                     each.key, (place + share) / len(FRACTIONS)
                 ),

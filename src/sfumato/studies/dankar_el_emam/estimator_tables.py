@@ -253,9 +253,9 @@ def _error_grid(data: DataSet, of_fractions: Sequence[Errors]) -> Grid:
 def _samples(simulated: Simulated, repetitions: int) -> str:
     text = f"{repetitions:,} random samples at each fraction."
     fewer = {
-        data.key: search_samples(repetitions, data.every)
+        data.key: search_samples(repetitions, data.search_every)
         for data, errors in simulated.items()
-        if search_samples(repetitions, data.every) < repetitions
+        if search_samples(repetitions, data.search_every) < repetitions
         if LOG_LINEAR in errors[0].of
     }
     if not fewer:

@@ -52,7 +52,7 @@ class DataSet:
         The quasi-identifiers.
     remark
         What it is, as part of a sentence.
-    every
+    search_every
         The log-linear search runs on one in so many samples.
     source
         Where the file is from; nothing where it is generated.
@@ -65,7 +65,7 @@ class DataSet:
     key: str
     columns: tuple[str, ...]
     remark: str
-    every: int
+    search_every: int
     source: str = ""
     file: str = ""
     folders: tuple[str, ...] = ()
@@ -95,7 +95,7 @@ ADULT_4 = DataSet(
     "Adult, 4 QIs",
     ("age", "education", "race", "sex"),
     "Adult with the paper's four quasi-identifiers (QIs)",
-    every=3,
+    search_every=3,
     source=_SOURCE,
     file=_FILE,
     folders=_FOLDERS,
@@ -107,7 +107,7 @@ ADULT_8 = DataSet(
         *("marital-status", "native-country", "workclass", "salary-class"),
     ),
     "Adult with all its columns but occupation",
-    every=20,
+    search_every=20,
     source=_SOURCE,
     file=_FILE,
     folders=_FOLDERS,
@@ -116,7 +116,7 @@ INFORMS = DataSet(
     "INFORMS",
     ("DOBMM", "DOBYY", "SEX", "RACEX"),
     "the persons of the INFORMS contest 2008, year 2005, by month and year of birth, sex and race",
-    every=3,
+    search_every=3,
     source="INFORMS Data Mining Contest 2008, year 2005",
     file="demographics_2005.parquet",
     folders=("informs", "."),
@@ -125,7 +125,7 @@ CLINICS = DataSet(
     "Clinics",
     ("age", "sex", "zip", "education"),
     "the made-up patients of `sfumato.examples` at their first visit",
-    every=3,
+    search_every=3,
 )
 DATA_SETS = (ADULT_4, ADULT_8, INFORMS, CLINICS)
 
@@ -258,9 +258,9 @@ class Errors:
         return dict(zip(names, stacked[:, kept], strict=True))
 
 
-def search_samples(repetitions: int, every: int) -> int:
-    """How many of the samples the log-linear search runs on: one in ``every``, at least one."""
-    return -(-repetitions // every)
+def search_samples(repetitions: int, search_every: int) -> int:
+    """How many samples the log-linear search runs on: one in ``search_every``, at least one."""
+    return -(-repetitions // search_every)
 
 
 def simulate(
@@ -270,7 +270,7 @@ def simulate(
     repetitions: int,
     *,
     seed: Sequence[int],
-    every: int = 1,
+    search_every: int = 1,
     done: Callable[[float], None] = lambda _share: None,
 ) -> Errors:
     """Draw samples and estimate the marketer risk of each.
@@ -288,12 +288,12 @@ def simulate(
     seed
         Numbers that the draws of this population and fraction depend on. The same sample is
         drawn for every set of estimators.
-    every
+    search_every
         The log-linear search runs on one in so many samples.
     done
         Told the share of the samples that is done.
     """
-    searches = search_samples(repetitions, every)
+    searches = search_samples(repetitions, search_every)
     errors: dict[str, list[float]] = {name: [] for name in estimators}
     for number in range(repetitions):
         draws, *own = np.random.SeedSequence([*seed, number]).spawn(1 + len(estimators))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 DATA, CONSTRAINTS = ("patient", "movie", "bank"), ("k", "pid_k", "g_balance")
 
@@ -30,6 +30,9 @@ class Loss(NamedTuple):
     largest: float
     ane: float
 
+
+Pair = TypeVar("Pair", Risks, Loss)
+ValueTables = Mapping[str, Mapping[str, Mapping[tuple[float, float], Pair]]]
 
 FIRST_CUT = MappingProxyType(
     {
@@ -159,27 +162,16 @@ def _record_losses() -> dict[str, dict[int, dict[str, Loss]]]:
     return tables
 
 
-def _value_risks() -> dict[str, dict[str, dict[tuple[float, float], Risks]]]:
-    tables: dict[str, dict[str, dict[tuple[float, float], Risks]]] = {
+def _value_tables(listing: str, keys: int, pair: type[Pair]) -> ValueTables[Pair]:
+    """Each line has g* and other keys, the first of them for l and the last for h."""
+    tables: dict[str, dict[str, dict[tuple[float, float], Pair]]] = {
         data: {"l": {}, "h": {}} for data in DATA
     }
-    for (g, l, h), numbers in _rows(_VALUE_RISKS, 3):  # noqa: E741
+    for (g, *others), numbers in _rows(listing, keys):
         for place, data in enumerate(DATA):
-            risks = numbers[4 * place : 4 * place + 4]
-            tables[data]["l"][float(g), int(l)] = Risks(*risks[:2])
-            tables[data]["h"][float(g), float(h)] = Risks(*risks[2:])
-    return tables
-
-
-def _value_losses() -> dict[str, dict[str, dict[tuple[float, int], Loss]]]:
-    tables: dict[str, dict[str, dict[tuple[float, int], Loss]]] = {
-        data: {"l": {}, "h": {}} for data in DATA
-    }
-    for (g, target), numbers in _rows(_VALUE_LOSSES, 2):
-        for place, data in enumerate(DATA):
-            losses = numbers[4 * place : 4 * place + 4]
-            tables[data]["l"][float(g), int(target)] = Loss(*losses[:2])
-            tables[data]["h"][float(g), int(target)] = Loss(*losses[2:])
+            four = numbers[4 * place : 4 * place + 4]
+            tables[data]["l"][float(g), float(others[0])] = pair(*four[:2])
+            tables[data]["h"][float(g), float(others[-1])] = pair(*four[2:])
     return tables
 
 
@@ -187,7 +179,7 @@ RECORD_RISKS: Mapping[str, Mapping[str, Mapping[float, Risks]]] = _record_risks(
 """Tables 7-9 by data set, constraint and threshold."""
 RECORD_LOSSES: Mapping[str, Mapping[int, Mapping[str, Loss]]] = _record_losses()
 """Tables 10-12 by data set, target MaxGIDR in percent and constraint."""
-VALUE_RISKS: Mapping[str, Mapping[str, Mapping[tuple[float, float], Risks]]] = _value_risks()
+VALUE_RISKS: ValueTables[Risks] = _value_tables(_VALUE_RISKS, 3, Risks)
 """Tables 13-15 by data set, constraint (``l`` or ``h``), and g* with l or h*."""
-VALUE_LOSSES: Mapping[str, Mapping[str, Mapping[tuple[float, int], Loss]]] = _value_losses()
+VALUE_LOSSES: ValueTables[Loss] = _value_tables(_VALUE_LOSSES, 2, Loss)
 """Tables 16-18 by data set, constraint, and g* with the target MaxGSAR in percent."""

@@ -125,8 +125,10 @@ def encode(records: pa.Table, data: DataSet) -> Encoded:
     persons = person_table(table)
     readings = [_reading("", table, persons, np.zeros(table.sensitive[0].domain.size, dtype=bool))]
     if data.common is not None:
-        held = persons.sensitive[readings[0].attribute]
-        common = np.bincount(held.values, minlength=held.size) > data.common * table.persons
+        sensitive = persons.sensitive[readings[0].attribute]
+        common = (
+            np.bincount(sensitive.values, minlength=sensitive.size) > data.common * table.persons
+        )
         if common.any():
             readings.append(_reading("rare", table, persons, common))
     return Encoded(data, table, persons, tuple(readings))
@@ -135,16 +137,16 @@ def encode(records: pa.Table, data: DataSet) -> Encoded:
 def _reading(
     key: str, table: Table, persons: PersonTable, common: npt.NDArray[np.bool_]
 ) -> Reading:
-    column, held = table.sensitive[0], persons.sensitive[table.sensitive[0].name]
+    column, sensitive = table.sensitive[0], persons.sensitive[table.sensitive[0].name]
     codes = np.where(common[column.codes], MISSING, column.codes).astype(np.int32)
     codes[column.codes == MISSING] = MISSING
-    owner = np.repeat(np.arange(table.persons), np.diff(held.offsets))
-    counts = ~common[held.values]
+    owner = np.repeat(np.arange(table.persons), np.diff(sensitive.offsets))
+    counts = ~common[sensitive.values]
     distinct = replace(
-        held,
+        sensitive,
         offsets=_offsets(owner[counts], table.persons),
-        values=held.values[counts],
-        counts=held.counts[counts],
+        values=sensitive.values[counts],
+        counts=sensitive.counts[counts],
     )
     times = distinct.counts
     each = replace(

@@ -35,12 +35,12 @@ class Promise:
     ----------
     name
         ``l`` (by frequency, as Section 4 has it), ``distinct`` or ``h``.
-    said
-        What it asks for.
+    label
+        What the legend calls it.
     """
 
     name: str
-    said: str
+    label: str
 
     def constraint(self, threshold: float) -> Constraint:
         """The constraint of a threshold l or h*."""
@@ -409,7 +409,7 @@ def value_loss_drawing(points: Sequence[ValuePoint]) -> Drawing:
     def draw() -> str:
         from sfumato.studies.study_figures import frontier_figure
 
-        labels = {promise.name: promise.said for promise in PROMISES}
+        labels = {promise.name: promise.label for promise in PROMISES}
         panels = {
             f"g* = {g:.2f}": [
                 {

@@ -41,7 +41,8 @@ _DISCLOSED = (
     *["1/4, 2/8, 0"] * 4,
     *["0, 0, 0"] * 2,
 )
-_MORE, _LESS = Fraction(1, 12), Fraction(1, 24)
+_ALONE, _ONE_OF_TWO = Fraction(1, 12), Fraction(1, 24)
+"""The value of a row in full, with K = 1 and K = 2."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ TABLES: Mapping[Mode, Printed] = MappingProxyType(
             5,
             (1, 1, 1, 2, 1, 2, 1, 2, 1, 2, 2, 2),
             ("1, 1, 1",) * 12,
-            (_MORE, _MORE, *(_MORE, _LESS) * 4, _LESS, _LESS),
+            (_ALONE, _ALONE, *(_ALONE, _ONE_OF_TWO) * 4, _ONE_OF_TWO, _ONE_OF_TWO),
             Fraction(3, 4),
         ),
     }

@@ -198,7 +198,7 @@ def test_the_search_runs_on_fewer_samples(study: Study) -> None:
     for data in (ADULT_4, ADULT_8, CLINICS):
         rows = study.grid(f"figure_2_{_words(data)}").records()
         samples = {row["estimator"]: row["samples"] for row in rows}
-        assert samples[LABELS["log-linear"]] == search_samples(2, data.every)
+        assert samples[LABELS["log-linear"]] == search_samples(2, data.search_every)
         assert samples[LABELS["argus"]] == 2
     assert "1 of them on Adult, 4 QIs" in study.to_markdown()
 
