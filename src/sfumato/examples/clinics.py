@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
-from sfumato.core.atomic import atomic_path, write_text
+from sfumato.core.atomic import all_or_none, atomic_path, write_text
 from sfumato.core.errors import InputError
 from sfumato.examples.demographics import (
     COHORT_ENDS,
@@ -560,7 +560,7 @@ def write_clinics(clinics: Clinics, folder: str | os.PathLike[str]) -> tuple[Pat
     """Write the tables, the schema and the meaning of the codes into a folder.
 
     The files are ``hospital.csv``, ``practice.csv``, ``visits.csv``, ``schema.toml`` (with
-    comments) and ``icd9.csv`` (code, description). Each is written whole or not at all; a file
+    comments) and ``icd9.csv`` (code, description). All are written whole or none is; a file
     of the same name is replaced. Missing values are empty cells.
 
     Parameters
@@ -607,11 +607,12 @@ def write_tables(
             "must be a folder that exists or can be made",
             advice="choose another one",
         ) from None
-    for name, table in tables.items():
-        _write_csv(table, place / name, quoting="none")
-    write_text(place / "schema.toml", f"{header}\n{dump_schema(schema, _NOTES)}")
     meanings = {"icd9": list(DESCRIPTIONS), "description": list(DESCRIPTIONS.values())}
-    _write_csv(pa.table(meanings), place / "icd9.csv", quoting="needed")
+    with all_or_none():
+        for name, table in tables.items():
+            _write_csv(table, place / name, quoting="none")
+        write_text(place / "schema.toml", f"{header}\n{dump_schema(schema, _NOTES)}")
+        _write_csv(pa.table(meanings), place / "icd9.csv", quoting="needed")
     return tuple(place / name for name in (*tables, "schema.toml", "icd9.csv"))
 
 

@@ -245,7 +245,7 @@ def write_registrations(
 
     The files are ``patients_hospital.csv``, ``patients_practice.csv``, ``visits_hospital.csv``,
     ``visits_practice.csv``, ``truth.csv``, ``schema.toml`` (with comments) and ``icd9.csv`` (code,
-    description). Each is written whole or not at all; a file of the same name is replaced.
+    description). All are written whole or none is; a file of the same name is replaced.
     Missing values are empty cells.
 
     Parameters

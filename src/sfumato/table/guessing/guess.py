@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 import pyarrow as pa
@@ -84,6 +85,7 @@ def guess_schema(source: Source) -> Guess:
     profiles = {name: profile_column(sample.column(name)) for name in source.names}
     proposal = _Proposal()
     proposal.person, candidates = _person(profiles, sample, source)
+    constant = _constant_about(proposal.person, sample, candidates)
     for name, profile in profiles.items():
         if name == proposal.person:
             reason = candidates[name].reason if name in candidates else _person_note(profile)
@@ -92,6 +94,8 @@ def guess_schema(source: Source) -> Guess:
         role, why = _role(name, profile)
         if name in candidates and role in ("insensitive", "direct"):
             role, why = "direct", f"it may number persons, too: {candidates[name].reason}"
+        elif role == "insensitive" and profile.distinct > 1 and name in constant:
+            role, why = "quasi", "it does not change about a person, whom it may help to find"
         proposal.role_of(role).append(name)
         proposal.notes[name] = f"{why}; {_looks(profile)}"
     if not proposal.quasi:
@@ -144,6 +148,18 @@ def _person(
     if found:
         return found[0].name, candidates
     return (best if scores[best] > 0 else None), {}
+
+
+def _constant_about(
+    person: str | None, sample: pa.Table, candidates: Mapping[str, PersonCandidate]
+) -> Collection[str]:
+    """The columns that are constant within the person, as far as the sample shows it."""
+    if person is None:
+        return ()
+    found = candidates.get(person)
+    if found is None:
+        found = next(iter(person_candidates(sample, [person])), None)
+    return () if found is None else found.constant
 
 
 def _is_told(name: str, profile: Profile) -> bool:
