@@ -102,10 +102,7 @@ ADULT_4 = DataSet(
 )
 ADULT_8 = DataSet(
     "Adult, 8 QIs",
-    (
-        *ADULT_4.columns,
-        *("marital-status", "native-country", "workclass", "salary-class"),
-    ),
+    (*ADULT_4.columns, "marital-status", "native-country", "workclass", "salary-class"),
     "Adult with all its columns but occupation",
     search_every=20,
     source=_SOURCE,

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
-
-import pyarrow as pa
 
 from sfumato.core.errors import InputError
 from sfumato.core.progress import Progress, silent
@@ -25,6 +22,7 @@ from sfumato.studies.kartal_li.record_disclosure import (
     record_risk_section,
 )
 from sfumato.studies.kartal_li.tree_measurement import (
+    Encoded,
     decomposition_rows,
     decomposition_section,
     encode,
@@ -89,9 +87,9 @@ def kartal_li_2020(data: Path | None = None, *, progress: Progress = silent) -> 
             sections.append(_absent(data_set, absent))
             continue
         progress("read", 0.0)
-        computed = tables_of(data_set.read(folder), data_set, progress=progress)
-        sections += computed.sections
-        drawings |= computed.drawings
+        computed, plots = _tables_of(encode(data_set.read(folder), data_set), progress)
+        sections += computed
+        drawings |= plots
     return Study(NAME, TITLE, tuple(sections), drawings)
 
 
@@ -136,31 +134,11 @@ def _draw_example(example: Example) -> str:
     return group_figure(*group_rows(example))
 
 
-class Tables(NamedTuple):
+def _tables_of(
+    encoded: Encoded, progress: Progress
+) -> tuple[tuple[Section, ...], dict[str, Drawing]]:
     """The sections about one data set, and their plots by name."""
-
-    sections: tuple[Section, ...]
-    drawings: dict[str, Drawing]
-
-
-def tables_of(records: pa.Table, data: DataSet, *, progress: Progress = silent) -> Tables:
-    """Compute all tables about one data set.
-
-    Parameters
-    ----------
-    records
-        Its joined records.
-    data
-        What is known of it.
-    progress
-        Told which table is at work and the share of it that is done.
-
-    Raises
-    ------
-    InputError
-        If a column does not hold what its role and kind need.
-    """
-    encoded = encode(records, data)
+    numbers = encoded.data.numbers
     risks = record_risk_rows(encoded, progress=progress)
     losses = record_frontier(encoded, progress=progress)
     shared = [
@@ -179,10 +157,9 @@ def tables_of(records: pa.Table, data: DataSet, *, progress: Progress = silent) 
         decomposition_section(encoded, last, decomposition_rows(encoded, last, progress)),
     )
     drawings = {
-        f"table_{data.numbers.record_risks}": record_risk_drawing(risks),
-        f"table_{data.numbers.record_losses}": record_loss_drawing(losses),
+        f"table_{numbers.record_risks}": record_risk_drawing(risks),
+        f"table_{numbers.record_losses}": record_loss_drawing(losses),
     }
     for reading, points in shared_losses:
-        name = table_name(encoded, reading)
-        drawings[name] = value_loss_drawing(points)
-    return Tables(sections, drawings)
+        drawings[table_name(encoded, reading)] = value_loss_drawing(points)
+    return sections, drawings
