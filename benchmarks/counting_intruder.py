@@ -19,7 +19,8 @@ import sfumato as sf
 from sfumato.core.atomic import write_text
 from sfumato.examples import generate_clinics
 from sfumato.reports.plots.picture import AFTER, BEFORE, LIMIT, picture, values
-from sfumato.studies.kartal_li.data.informs import SCHEMA, patient_records
+from sfumato.studies.kartal_li.data_sets import PATIENT_SCHEMA as SCHEMA
+from sfumato.studies.kartal_li.data_sets import patient_records
 
 PERSONS = 20_000
 SEED = 2016

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from timing import PeakMemory, seconds
 
 from sfumato.examples import generate_clinics
-from sfumato.examples.mistakes import misspelt, mistyped
+from sfumato.examples.registration_errors import misspelt, mistyped
 from sfumato.examples.registrations import Registrations, generate_registrations
 from sfumato.review.anonymity.database import Database
 from sfumato.review.anonymity.index import Index

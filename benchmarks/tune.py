@@ -24,7 +24,8 @@ from sfumato.pipeline.tune import Tuned, tune
 from sfumato.pipeline.tune.trial import losses
 from sfumato.release.promises import held_against
 from sfumato.schema import Schema
-from sfumato.studies.kartal_li.data.informs import SCHEMA, patient_records
+from sfumato.studies.kartal_li.data_sets import PATIENT_SCHEMA as SCHEMA
+from sfumato.studies.kartal_li.data_sets import patient_records
 from sfumato.table.door import open_table
 from sfumato.table.table import Table
 

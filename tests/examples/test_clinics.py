@@ -17,8 +17,8 @@ import pytest
 
 from sfumato.core.errors import InputError
 from sfumato.examples import Clinics, generate_clinics
+from sfumato.examples.clinics import AGE_BANDS, DEPARTMENTS, EDUCATION
 from sfumato.examples.diagnoses import DESCRIPTIONS, GROUPS
-from sfumato.examples.people import EDUCATION
 
 COLUMNS = [
     *("patient", "name", "phone", "visit_date", "age", "sex", "zip", "education", "icd9"),
@@ -304,3 +304,9 @@ def test_departments_do_not_depend_on_the_person(visits: pa.Table) -> None:
             chosen = department[(clinic == "hospital") & (sex == one)]
             assert np.mean(chosen == name) == pytest.approx(share, abs=0.01)
     assert "Emergency" not in set(department[clinic == "practice"])
+
+
+def test_shares_add_up() -> None:
+    assert sum(share for *_, share in AGE_BANDS) == pytest.approx(1)
+    for departments in DEPARTMENTS:
+        assert sum(share for _, share, _ in departments) == pytest.approx(1)

@@ -25,9 +25,14 @@ from sfumato.examples import (
     generate_registrations,
     write_registrations,
 )
-from sfumato.examples.mistakes import NEIGHBOURS, misread_dates, misspelt, mistyped, swapped_dates
-from sfumato.examples.names import FAMILY_NAMES, GIVEN_NAMES
-from sfumato.examples.nicknames import NICKNAMES
+from sfumato.examples.demographics import FAMILY_NAMES, GIVEN_NAMES, NICKNAMES
+from sfumato.examples.registration_errors import (
+    NEIGHBOURS,
+    misread_dates,
+    misspelt,
+    mistyped,
+    swapped_dates,
+)
 from sfumato.schema import load_schema
 
 PERSON_RATES = ("twins", "juniors", "registered_twice")

@@ -18,7 +18,7 @@ from sfumato.intruder.reading.read import read_release
 from sfumato.schema import Schema
 from sfumato.semantics.linkage_anonymity import Local
 from sfumato.semantics.sla import disclosure_risks
-from sfumato.studies.lu_sinnott_verspoor.example import HIERARCHIES, HOSPITAL, KNOWN
+from sfumato.studies.lu_sinnott_verspoor import HIERARCHIES, HOSPITAL, KNOWN
 
 NAMES = ["x", "y", "z"]
 SCHEMA = Schema(quasi_identifiers=NAMES)

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from intruder.generated import persons, schema_of
 
-from sfumato.examples.kartal_li import worked_example
+from sfumato.examples.clinics import worked_example
 from sfumato.intruder.attack import attack
 from sfumato.intruder.result import Attack
 from sfumato.intruder.staging import matching

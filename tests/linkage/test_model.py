@@ -17,8 +17,7 @@ from scipy.special import expit
 from sfumato.core.errors import InputError, SfumatoError
 from sfumato.core.quiet import quiet
 from sfumato.examples import generate_clinics
-from sfumato.examples.registrations import generate_registrations
-from sfumato.examples.write import write_registrations
+from sfumato.examples.registrations import generate_registrations, write_registrations
 from sfumato.linkage.model.blocked import RulePairs, check_pairs, lost_by_patterns
 from sfumato.linkage.model.fit import fit_and_score
 from sfumato.linkage.model.levels.dates import date_levels

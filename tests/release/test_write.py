@@ -9,7 +9,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.core.errors import InputError
-from sfumato.examples.kartal_li import worked_example
+from sfumato.examples.clinics import worked_example
 from sfumato.release.manifest import load_manifest
 
 

@@ -10,14 +10,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from sfumato.core.errors import InputError
-from sfumato.studies.kartal_li.data.informs import PATIENT_DATA, patient_records
-from sfumato.studies.kartal_li.encoded import encode
-from sfumato.studies.kartal_li.plots.record_risks import record_risk_plot
-from sfumato.studies.kartal_li.tables.record_risks import (
-    Row,
+from sfumato.studies.kartal_li.data_sets import PATIENT_DATA, patient_records
+from sfumato.studies.kartal_li.record_disclosure import (
+    RiskRow,
+    record_risk_drawing,
     record_risk_rows,
     record_risk_section,
 )
+from sfumato.studies.kartal_li.tree_measurement import encode
 
 CHOSEN = {"pid_k": (2, 5), "g_balance": (0.50, 0.80, 0.95)}
 Table = dict[str, dict[float, dict]]
@@ -29,12 +29,12 @@ def patients(shared_data: Path) -> pa.Table:
 
 
 @pytest.fixture(scope="module")
-def computed(patients: pa.Table) -> tuple[Row, ...]:
+def computed(patients: pa.Table) -> tuple[RiskRow, ...]:
     return record_risk_rows(encode(patients, PATIENT_DATA))
 
 
 @pytest.fixture(scope="module")
-def table(patients: pa.Table, computed: tuple[Row, ...]) -> Table:
+def table(patients: pa.Table, computed: tuple[RiskRow, ...]) -> Table:
     grids = record_risk_section(encode(patients, PATIENT_DATA), computed).grids
     return {
         grid.name.removeprefix("table_7_"): {each["threshold"]: each for each in grid.records()}
@@ -107,8 +107,8 @@ def test_the_classes_keep_what_was_asked(patients: pa.Table) -> None:
         assert row.release.max_gidr <= row.tree.max_gidr
 
 
-def test_the_plot_of_table_7(computed: tuple[Row, ...]) -> None:
-    drawn = record_risk_plot(computed)
+def test_the_plot_of_table_7(computed: tuple[RiskRow, ...]) -> None:
+    drawn = record_risk_drawing(computed).draw()
     for said in ("MaxGIDR", "AvgGIDR", "g-balance", "printed in the paper"):
         assert said in drawn
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from sfumato.core.errors import InputError
-from sfumato.studies.kartal_li.data.movielens import MOVIE, movie_records
-from sfumato.studies.kartal_li.encoded import encode
-from sfumato.studies.kartal_li.tables.record_risks import record_risk_section
+from sfumato.studies.kartal_li.data_sets import MOVIE, movie_records
+from sfumato.studies.kartal_li.record_disclosure import record_risk_section
+from sfumato.studies.kartal_li.tree_measurement import encode
 
 
 def test_the_first_lines_as_published(tmp_path: Path) -> None:

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from sfumato.core.errors import InputError
-from sfumato.studies.kartal_li.data.pkdd99 import BANK, bank_records
-from sfumato.studies.kartal_li.encoded import encode
+from sfumato.studies.kartal_li.data_sets import BANK, bank_records
+from sfumato.studies.kartal_li.tree_measurement import encode
 
 HEADS = {
     "district.asc": ";".join(f'"A{each}"' for each in range(1, 17)),

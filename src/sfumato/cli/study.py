@@ -79,7 +79,7 @@ def study(
             accepted=", ".join(sorted(DRAWN)),
         )
     if output is not None:
-        from sfumato.studies.study import check_study_folder
+        from sfumato.studies.study_document import check_study_folder
 
         check_study_folder(output)
     with progress_bar() as progress:

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.examples.choice import zipf
-from sfumato.examples.names import FEMALE, MALE
+from sfumato.examples.demographics import FEMALE, MALE, zipf
 
 OLDEST = 110
 """The highest age, in years, that the tables of weights know."""

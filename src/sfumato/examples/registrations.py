@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.examples.clinics import Clinics
-from sfumato.examples.people import DAYS_PER_YEAR, EDUCATION
-from sfumato.examples.places import ZIPS
-from sfumato.examples.registering import ErrorRates, Written, written
-from sfumato.examples.relatives import RELATIONS, Identities, identities
-from sfumato.examples.visits import CLINICS, WINDOW_START
+from sfumato.examples.clinics import (
+    CLINICS,
+    DAYS_PER_YEAR,
+    EDUCATION,
+    WINDOW_START,
+    Clinics,
+    write_tables,
+)
+from sfumato.examples.demographics import ZIPS
+from sfumato.examples.identities import RELATIONS, Identities, identities
+from sfumato.examples.registration_errors import Entries, ErrorRates, register
 from sfumato.schema import Schema
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
+_HEADER = """\
+# Patients and visits of two made-up clinics, as sfumato.examples.generate_registrations draws them.
+# Each column has one role, but for the clinics' own numbers, the column patient.
+"""
 _NUMBERS = (("H", 1), ("", 40_000_001))
 """Of each clinic, what its patient numbers begin with, and the lowest of them."""
 _SCHEMA = Schema(
@@ -89,7 +100,8 @@ def generate_registrations(clinics: Clinics, rates: ErrorRates | None = None) ->
     )
     who = identities(clinics.people, rates.twins, rates.juniors, relating)
     hospital, practice = (
-        _Half.of(clinics, who, clinic, rates, numbering, rng) for clinic, rng in enumerate(erring)
+        _ClinicRegister.of(clinics, who, clinic, rates, numbering, rng)
+        for clinic, rng in enumerate(erring)
     )
     key = clinics.people.key
     return Registrations(
@@ -104,13 +116,13 @@ def generate_registrations(clinics: Clinics, rates: ErrorRates | None = None) ->
 
 
 @dataclass(frozen=True, eq=False)
-class _Half:
+class _ClinicRegister:
     """One clinic; entries in the order of its numbers."""
 
     clinic: int
     number: pa.StringArray
     person: Ints
-    written: Written
+    entries: Entries
     visits: pa.Table
 
     @classmethod
@@ -122,7 +134,7 @@ class _Half:
         rates: ErrorRates,
         numbering: np.random.Generator,
         erring: np.random.Generator,
-    ) -> _Half:
+    ) -> _ClinicRegister:
         """Register the persons of a clinic and put their numbers on its visits."""
         table = (clinics.hospital, clinics.practice)[clinic]
         # The key is P and the person's place, from 1.
@@ -140,22 +152,22 @@ class _Half:
             clinic,
             number,
             person[first],
-            written(who, person[first], day[first], WINDOW_START, rates, erring),
+            register(who, person[first], day[first], WINDOW_START, rates, erring),
             _visits(table, number.take(pa.array(place[registration])), who, person, day),
         )
 
     def patients(self) -> pa.Table:
         """What is written down of each patient."""
-        birth = pa.array(self.written.birth.astype(np.int32), mask=self.written.birth_missing)
+        birth = pa.array(self.entries.birth.astype(np.int32), mask=self.entries.birth_missing)
         return pa.table(
             {
                 "patient": self.number,
-                "given_name": self.written.given.to_arrow(),
-                "surname": self.written.surname.to_arrow(),
+                "given_name": self.entries.given.to_arrow(),
+                "surname": self.entries.surname.to_arrow(),
                 "date_of_birth": birth.view(pa.date32()),
-                "sex": pa.array(("Female", "Male")).take(pa.array(self.written.sex)),
-                "zip": self.written.zip.to_arrow(),
-                "phone": self.written.phone.to_arrow(),
+                "sex": pa.array(("Female", "Male")).take(pa.array(self.entries.sex)),
+                "zip": self.entries.zip.to_arrow(),
+                "phone": self.entries.phone.to_arrow(),
             }
         )
 
@@ -170,7 +182,7 @@ class _Half:
                 "patient": self.number,
                 "person": key.take(persons),
                 "relation": pa.array(RELATIONS).take(relation),
-                "errors": _listed(self.written.errors),
+                "errors": _listed(self.entries.errors),
             }
         )
 
@@ -204,11 +216,10 @@ def _visits(
 ) -> pa.Table:
     """The visits under the clinic's numbers, with age and ZIP of the person as it is here."""
     age = ((day - who.birth[person]) / DAYS_PER_YEAR).astype(np.int32)
-    home = who.homes[(day >= who.move[person]).astype(np.int8), person]
     own = {
         "patient": number,
         "age": pa.array(age),
-        "zip": pa.array(ZIPS).take(pa.array(home)),
+        "zip": pa.array(ZIPS).take(pa.array(who.home_on(day, person))),
     }
     kept = [name for name in table.column_names if name not in {"name", "phone"}]
     return pa.table({name: own.get(name, table[name]) for name in kept})
@@ -225,3 +236,40 @@ def _listed(errors: dict[str, Bools]) -> pa.StringArray:
         for kind in kinds.tolist()
     ]
     return pa.array(texts, pa.string()).take(pa.array(which))
+
+
+def write_registrations(
+    registrations: Registrations, folder: str | os.PathLike[str]
+) -> tuple[Path, ...]:
+    """Write the patients and visits of both clinics, the truth, and the schema into a folder.
+
+    The files are ``patients_hospital.csv``, ``patients_practice.csv``, ``visits_hospital.csv``,
+    ``visits_practice.csv``, ``truth.csv``, ``schema.toml`` (with comments) and ``icd9.csv`` (code,
+    description). All are written whole or none is; a file of the same name is replaced.
+    Missing values are empty cells.
+
+    Parameters
+    ----------
+    registrations
+        What to write.
+    folder
+        Where; made if it does not exist.
+
+    Returns
+    -------
+    tuple of Path
+        The files written, in the order above.
+
+    Raises
+    ------
+    InputError
+        If the folder cannot be made or cannot be written.
+    """
+    tables = {
+        "patients_hospital.csv": registrations.hospital,
+        "patients_practice.csv": registrations.practice,
+        "visits_hospital.csv": registrations.hospital_visits,
+        "visits_practice.csv": registrations.practice_visits,
+        "truth.csv": registrations.truth,
+    }
+    return write_tables(tables, registrations.schema, _HEADER, folder)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from sfumato.studies.dankar_el_emam.whole import dankar_elemam_2010
-from sfumato.studies.kartal_li.whole import kartal_li_2020
-from sfumato.studies.lu_sinnott_verspoor.whole import lu_sinnott_verspoor_2017
-from sfumato.studies.mindfirl.whole import mindfirl_2019
-from sfumato.studies.study import Study
+from sfumato.studies.dankar_el_emam import dankar_elemam_2010
+from sfumato.studies.kartal_li import kartal_li_2020
+from sfumato.studies.lu_sinnott_verspoor import lu_sinnott_verspoor_2017
+from sfumato.studies.mindfirl import mindfirl_2019
+from sfumato.studies.study_document import Study
 
 STUDIES: Mapping[str, Callable[..., Study]] = MappingProxyType(
     {

@@ -1,1 +1,151 @@
-"""The study of Dankar and El Emam 2010 (paper 004): estimators of marketer risk compared."""
+"""Dankar and El Emam 2010 (paper 004): Table 1 and Figure 2, as far as the data is at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from sfumato.core.errors import InputError
+from sfumato.core.progress import Progress, silent
+from sfumato.risk.population.names import AUTO
+from sfumato.studies.dankar_el_emam.estimator_tables import (
+    FRACTIONS,
+    PLOT,
+    Simulated,
+    figure_2_section,
+    mean_error_rows,
+    ranks_section,
+    table_1_section,
+)
+from sfumato.studies.dankar_el_emam.marketer_samples import (
+    DATA_SETS,
+    ESTIMATORS,
+    LABELS,
+    OF_THE_PAPER,
+    DataSet,
+    Population,
+    clinic_patients,
+    population_of,
+    simulate,
+)
+from sfumato.studies.study_document import Drawing, Section, Study
+
+NAME = "dankar-elemam-2010"
+TITLE = "Dankar and El Emam (2010): marketer risk estimated from a sample"
+DEFAULT_REPETITIONS, DEFAULT_SEED = 20, 2010
+DASHES: Mapping[tuple[int, int], Sequence[str]] = {
+    (5, 3): (LABELS["log-linear-independence"],),
+    (2, 2): tuple(LABELS[name] for name in ("shlosser", "sh3", "pitman")),
+    (1, 0): tuple(LABELS[name] for name in (*OF_THE_PAPER, AUTO)),
+}
+"""Estimators by the dashes of their lines in Figure 2; whole for the paper's and the default."""
+
+
+def dankar_elemam_2010(
+    data: Path | None = None,
+    *,
+    repetitions: int = DEFAULT_REPETITIONS,
+    seed: int = DEFAULT_SEED,
+    progress: Progress = silent,
+) -> Study:
+    """Compute Table 1 and Figure 2 of Dankar and El Emam 2010 (paper 004) again.
+
+    Samples of known populations are drawn at the paper's fractions, and the marketer risk that
+    each estimator finds is compared to what it really is. The generated clinics need no data.
+
+    Parameters
+    ----------
+    data
+        A folder that holds ``adult.csv`` or ``demographics_2005.parquet``, itself or in
+        ``adult`` and ``informs``; without it only the generated clinics are sampled.
+    repetitions
+        Samples at each fraction. The log-linear search, which is slow, runs on some of them.
+    seed
+        Seed of the draws.
+    progress
+        Told how far the work is.
+
+    Raises
+    ------
+    InputError
+        If the folder holds neither file, a file is damaged or lacks a column, or a number is
+        out of range.
+    """
+    _check(repetitions, "parameter repetitions", 1)
+    _check(seed, "parameter seed", 0)
+    populations, absent = _read(data, progress)
+    simulated = {
+        each: [
+            simulate(
+                population,
+                fraction,
+                ESTIMATORS,
+                repetitions,
+                seed=(seed, DATA_SETS.index(each), place),
+                search_every=each.search_every,
+                done=lambda share, each=each, place=place: progress(  # type: ignore[misc]
+                    each.key, (place + share) / len(FRACTIONS)
+                ),
+            )
+            for place, fraction in enumerate(FRACTIONS)
+        ]
+        for each, population in populations.items()
+    }
+    sections = (
+        table_1_section(populations),
+        figure_2_section(simulated, repetitions, seed),
+        ranks_section(simulated),
+        *_absent(absent, given=data is not None),
+    )
+    return Study(NAME, TITLE, sections, {PLOT: _drawing(simulated)})
+
+
+def _check(number: object, subject: str, least: int) -> None:
+    if isinstance(number, bool) or not isinstance(number, int) or number < least:
+        raise InputError(subject, f"must be a whole number of at least {least}")
+
+
+def _read(
+    data: Path | None, progress: Progress
+) -> tuple[dict[DataSet, Population], tuple[DataSet, ...]]:
+    """The populations at hand, and the data sets whose file is absent."""
+    files = {each: each.find(None if data is None else Path(data)) for each in DATA_SETS}
+    if data is not None and not any(files.values()):
+        places = dict.fromkeys(each.place for each in DATA_SETS if each.file)
+        raise InputError(
+            "the data folder",
+            "must hold a file of the study",
+            found="none",
+            advice=" or ".join(places),
+        )
+    populations: dict[DataSet, Population] = {}
+    for each in DATA_SETS:
+        progress("read", len(populations) / len(DATA_SETS))
+        source: object = files[each] if each.file else clinic_patients()
+        if source is not None:
+            populations[each] = population_of(source, each.columns)
+    return populations, tuple(each for each in DATA_SETS if each not in populations)
+
+
+def _absent(absent: tuple[DataSet, ...], *, given: bool) -> tuple[Section, ...]:
+    if not absent:
+        return ()
+    needs = "; ".join(f"{each.key} ({each.source}: {each.place})" for each in absent)
+    why = "the data folder lacks their files" if given else "no data folder was given"
+    text = f"Not computed, because {why}: {needs}."
+    if not given:
+        text += " With `--data DIR` this study also samples what DIR has the file for."
+    return (Section("Populations that are not at hand", (text,)),)
+
+
+def _drawing(simulated: Simulated) -> Drawing:
+    def draw() -> str:
+        from sfumato.studies.study_figures import error_figure
+
+        return error_figure(mean_error_rows(simulated), tuple(LABELS.values()), DASHES)
+
+    return Drawing(
+        "Mean relative error of each estimator of marketer risk by sampling fraction, "
+        "a panel per population",
+        draw,
+    )

@@ -1,1 +1,0 @@
-"""The populations that samples are drawn from."""

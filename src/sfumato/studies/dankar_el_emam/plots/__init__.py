@@ -1,1 +1,0 @@
-"""The plots of the study; they need the extra ``report``."""

@@ -1,1 +1,0 @@
-"""The tables of the study, one file each."""

@@ -1,1 +1,0 @@
-"""Tables 7-18 and the baseline of Section 2, each beside the paper's numbers."""
