@@ -13,8 +13,8 @@ import numpy as np
 from sfumato.core.measure import REGISTER, Measure
 from sfumato.release.result import Release
 from sfumato.reports.numbers import count, percent
-from sfumato.risk.population.matches import MatchDistribution
-from sfumato.risk.population.result import PopulationRisk
+from sfumato.risk.population.match_distribution import MatchDistribution
+from sfumato.risk.population.population_risk import PopulationRisk
 from sfumato.risk.result import Risk
 from sfumato.risk.words import IN_POPULATION, MEANINGS
 

@@ -16,7 +16,7 @@ from sfumato.engines.embedded.counts import group
 from sfumato.risk.diversity import checked_l, recursive_measures
 from sfumato.risk.measures import measure_classes
 from sfumato.risk.on_spark.refused import refuse_on_spark
-from sfumato.risk.population.names import AUTO, check_estimator
+from sfumato.risk.population.estimation import AUTO, check_estimator
 from sfumato.risk.ranks import ranks_of
 from sfumato.risk.reidentification import check_threshold
 from sfumato.risk.result import Risk
@@ -29,7 +29,7 @@ from sfumato.table.sources.open_source import Source, open_source
 from sfumato.table.table import Table
 
 if TYPE_CHECKING:
-    from sfumato.risk.population.given import Given
+    from sfumato.risk.population.population_size import Given
     from sfumato.risk.thresholds.preset import Preset
     from sfumato.table.weights import Floats
 
@@ -221,7 +221,7 @@ def _given(population: Any, register: Any, columns: tuple[str, ...]) -> Given | 
     """What is known of the population, if anything."""
     if register is None and population is None:
         return None
-    from sfumato.risk.population.given import Given, read_population
+    from sfumato.risk.population.population_size import Given, read_population
 
     if register is not None and population is not None:
         raise InputError(
@@ -261,7 +261,7 @@ def _with_population(
     """Add the risks of the file as a sample, counted in a register or estimated."""
     if given.register is not None:
         return _with_register(risk, table, class_of, given.register)
-    from sfumato.risk.population.of_file import population_of_file
+    from sfumato.risk.population.population_estimates import population_of_file
 
     found = population_of_file(
         table,
@@ -281,7 +281,7 @@ def _with_register(
 ) -> Risk:
     """Add the risks that are counted in a register."""
     from sfumato.risk.in_register import in_register
-    from sfumato.risk.population.known import KnownClasses
+    from sfumato.risk.population.population_risk import KnownClasses
     from sfumato.risk.presence import match, open_register
 
     matching = match(table, open_register(register, table.schema))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sfumato.risk.population.known import KnownClasses, known_population
+from sfumato.risk.population.population_risk import KnownClasses, known_population
 from sfumato.risk.presence import Matching, presence
 from sfumato.risk.result import Risk
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sfumato.engines.spark.ran import Ran
     from sfumato.risk.held import Held
     from sfumato.risk.household import HouseholdRisk
-    from sfumato.risk.population.result import PopulationRisk
+    from sfumato.risk.population.population_risk import PopulationRisk
     from sfumato.risk.presence import Presence
     from sfumato.risk.special_uniques import SpecialUniques
 

@@ -22,7 +22,7 @@ from sfumato.risk.on_spark.assess import assess_on_spark
 from sfumato.risk.on_spark.keys import keyed
 from sfumato.risk.on_spark.measure import classes_on_spark, risk_of_classes
 from sfumato.risk.on_spark.population import BY_NUMBERS, population_on_spark
-from sfumato.risk.population.given import Given
+from sfumato.risk.population.population_size import Given
 from sfumato.risk.result import Risk
 from sfumato.risk.thresholds.load import thresholds
 from sfumato.schema import Schema

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from population_samples import adult_errors
 
-from sfumato.risk.population.estimate import EstimationFailedError
-from sfumato.risk.population.models.argus import Argus
-from sfumato.risk.population.sample import SampleClasses
+from sfumato.risk.population.closed_forms import Argus
+from sfumato.risk.population.estimation import EstimationFailedError, SampleClasses
 
 RNG = np.random.default_rng(0)
 

@@ -11,12 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.core.errors import InputError
-from sfumato.risk.population.expected_inverse import (
-    argus,
-    confluent,
-    negative_binomial,
-    poisson,
-)
+from sfumato.risk.population.inverse_sizes import argus, confluent, negative_binomial, poisson
 
 DIGITS = 1e-13
 P = [1e-6, 1e-4, 0.01, 0.1, 0.3, 0.49999, 0.5, 0.7, 0.999, 1 - 1e-9, 1.0]

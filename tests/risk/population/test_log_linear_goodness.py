@@ -8,11 +8,13 @@ import mpmath
 import numpy as np
 import pytest
 
-from sfumato.risk.population.log_linear.cells import observed_cells
-from sfumato.risk.population.log_linear.criterion import MISSED, Criteria
-from sfumato.risk.population.log_linear.evidence import AllCells, DrawnCells
-from sfumato.risk.population.log_linear.fit import Fitter
-from sfumato.risk.population.log_linear.goodness import (
+from sfumato.risk.population.contingency_table import observed_cells
+from sfumato.risk.population.log_linear_fit import Fitter
+from sfumato.risk.population.log_linear_search import (
+    MISSED,
+    AllCells,
+    Criteria,
+    DrawnCells,
     misfit,
     of_direction,
     of_population_uniques,
@@ -126,7 +128,7 @@ def test_draws_give_the_sums_over_all_cells(terms):
 
 def test_a_part_of_the_observed_cells_stands_for_all(monkeypatch):
     cells = small_sample(variables=5)
-    monkeypatch.setattr("sfumato.risk.population.log_linear.evidence._PER_SIZE", 60)
+    monkeypatch.setattr("sfumato.risk.population.log_linear_search._PER_SIZE", 60)
     picked = DrawnCells(cells, np.random.default_rng(0)).judge(Fitter(cells, 10).fit([]))
     for size in (1, 2, 3):
         assert picked.weights[picked.sizes == size].sum() == pytest.approx(

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.core.errors import InputError
-from sfumato.risk.population.matches import class_matches, matches
+from sfumato.risk.population.match_distribution import class_matches, matches
 
 SMALL = [(f, F) for F in range(1, 7) for f in range(1, F + 1)]
 

@@ -7,11 +7,9 @@ import pytest
 from population_samples import adult_errors, drawn
 
 from sfumato.core.errors import InputError
-from sfumato.risk.population.estimate import EstimationFailedError
-from sfumato.risk.population.expected_inverse import negative_binomial, poisson
-from sfumato.risk.population.models.argus import Argus
-from sfumato.risk.population.models.negative_binomial import NegativeBinomial, gamma
-from sfumato.risk.population.sample import SampleClasses
+from sfumato.risk.population.closed_forms import Argus, NegativeBinomial, gamma
+from sfumato.risk.population.estimation import EstimationFailedError, SampleClasses
+from sfumato.risk.population.inverse_sizes import negative_binomial, poisson
 
 RNG = np.random.default_rng(0)
 

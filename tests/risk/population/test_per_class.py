@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.risk.population.per_class import LARGEST, PerClass
-from sfumato.risk.population.sample import SampleClasses
+from sfumato.risk.population.estimation import SampleClasses
+from sfumato.risk.population.population_estimates import LARGEST, PerClass
 
 
 def sample_of(generator, persons=20_000, fraction=0.1):

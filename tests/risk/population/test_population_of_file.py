@@ -16,13 +16,19 @@ from pyarrow import csv
 
 import sfumato as sf
 from sfumato.core.errors import InputError
-from sfumato.risk.population.estimate import Estimate, EstimationFailedError
-from sfumato.risk.population.given import Given, read_population
-from sfumato.risk.population.intervals import with_interval
-from sfumato.risk.population.names import ESTIMATORS
-from sfumato.risk.population.sample import SampleClasses
-from sfumato.risk.population.subsamples import SubsampleCheck, check_on_subsamples
-from sfumato.risk.population.words import reason
+from sfumato.risk.population.estimation import (
+    ESTIMATORS,
+    Estimate,
+    EstimationFailedError,
+    SampleClasses,
+)
+from sfumato.risk.population.population_size import Given, read_population
+from sfumato.risk.population.subsample_validation import (
+    SubsampleCheck,
+    check_on_subsamples,
+    reason,
+    with_interval,
+)
 
 SCHEMA = sf.Schema(quasi_identifiers={"age": "numeric", "zip": "categorical"})
 MEASURES = (

@@ -11,21 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, hypergeom, nbinom
 
-from sfumato.risk.population.class_counts.estimator import ALONE
-from sfumato.risk.population.class_counts.shlosser import Sh3
-from sfumato.risk.population.estimate import EstimationFailedError
-from sfumato.risk.population.sample import SampleClasses
-from sfumato.risk.population.uniques.dankar import Dankar
-from sfumato.risk.population.uniques.estimate import (
+from sfumato.risk.population.class_counts import ALONE, CLASS_COUNTS
+from sfumato.risk.population.estimation import EstimationFailedError, SampleClasses
+from sfumato.risk.population.pitman_model import expected_uniques
+from sfumato.risk.population.population_uniques import (
     CENSUS,
     LOWERED,
     NO_SAMPLE_UNIQUES,
+    UNIQUES_MODELS,
+    chance_of_one,
+    fit_snb,
     possible_uniques,
 )
-from sfumato.risk.population.uniques.pitman import PitmanUniques, expected_uniques
-from sfumato.risk.population.uniques.registry import UNIQUES_MODELS
-from sfumato.risk.population.uniques.snb import Snb, fit_snb
-from sfumato.risk.population.uniques.zayatz import Zayatz, chance_of_one
 
 SAMPLES = st.lists(st.integers(1, 12), min_size=1, max_size=30)
 MODELS = sorted(UNIQUES_MODELS)
@@ -84,18 +81,20 @@ def test_pitman_recovers_a_population_of_its_own():
             sizes[np.searchsorted(shares, rng.random() * shares[-1])] += 1
     population = sizes[:used].astype(np.int64)
     uniques = (population == 1).sum()
-    found = [PitmanUniques().uniques(drawn(rng, population, 800)).uniques for _ in range(10)]
+    found = [
+        UNIQUES_MODELS["pitman"].uniques(drawn(rng, population, 800)).uniques for _ in range(10)
+    ]
     assert np.mean(found) == pytest.approx(uniques, rel=0.06)
-    dankar = Dankar().uniques(drawn(rng, population, 800))
+    dankar = UNIQUES_MODELS["dankar"].uniques(drawn(rng, population, 800))
     assert dankar.uniques == pytest.approx(uniques, rel=0.2)
 
 
 def test_pitman_where_nobody_shares_a_class():
-    found = PitmanUniques().uniques(SampleClasses(np.ones(20, dtype=np.int64), 500))
+    found = UNIQUES_MODELS["pitman"].uniques(SampleClasses(np.ones(20, dtype=np.int64), 500))
     assert (found.uniques, found.share, found.among_sample_uniques) == (500, 1, 20)
     assert found.why == (ALONE,)
     with pytest.raises(EstimationFailedError, match="two persons"):
-        PitmanUniques().uniques(SampleClasses(np.array([1]), 500))
+        UNIQUES_MODELS["pitman"].uniques(SampleClasses(np.array([1]), 500))
 
 
 # ------------------------------------------------------------------------------------ Zayatz
@@ -123,7 +122,7 @@ def test_zayatz_by_bayes_rule():
     sample = SampleClasses(np.array(sizes), 120)
     share = sum(hypergeom.pmf(1, 120, size, sample.n) for size in sizes)
     chance = 7 * hypergeom.pmf(1, 120, 1, sample.n) / share
-    found = Zayatz().uniques(sample)
+    found = UNIQUES_MODELS["zayatz"].uniques(sample)
     assert found.among_sample_uniques == pytest.approx(7 * chance)
     assert found.uniques == pytest.approx(7 * chance * 120 / sample.n)
     assert found.share == pytest.approx(7 * chance / sample.n)
@@ -150,20 +149,23 @@ def test_snb_finds_the_parameters_behind_its_expectations(fraction, shape, beta)
 def test_snb_on_a_population_of_its_own():
     rng = np.random.default_rng(2)
     population = 1 + rng.negative_binomial(0.4, 0.05, 4_000)
-    found = [Snb().uniques(drawn(rng, population, population.sum() // 2)) for _ in range(5)]
+    found = [
+        UNIQUES_MODELS["snb"].uniques(drawn(rng, population, population.sum() // 2))
+        for _ in range(5)
+    ]
     uniques = (population == 1).sum()
     assert np.mean([estimate.uniques for estimate in found]) == pytest.approx(uniques, rel=0.05)
 
 
 def test_snb_failures_are_failures():
     with pytest.raises(EstimationFailedError, match="class of two"):
-        Snb().uniques(SampleClasses(np.array([1, 1, 3]), 50))
+        UNIQUES_MODELS["snb"].uniques(SampleClasses(np.array([1, 1, 3]), 50))
     # More classes of two than any shifted negative binomial with Sh3's few classes expects.
     sample = SampleClasses(np.array([1] * 2 + [2] * 40), 400)
-    count = Sh3().class_count(*sample.counts_of_sizes, 400)
+    count = CLASS_COUNTS["sh3"].class_count(*sample.counts_of_sizes, 400)
     assert fit_snb(2, 40, count, sample.fraction) is None
     with pytest.raises(EstimationFailedError, match="no SNB model"):
-        Snb().uniques(sample)
+        UNIQUES_MODELS["snb"].uniques(sample)
 
 
 # ----------------------------------------------------------------------------- decision rule
@@ -173,13 +175,16 @@ def test_rule_by_the_sampling_fraction():
     sizes = np.array([1] * 60 + [2] * 20 + [3] * 10 + [4, 5, 6, 9])
     n = int(sizes.sum())
     at_limit = SampleClasses(sizes, 10 * n)
-    found = Dankar().uniques(at_limit)
-    assert found.uniques == PitmanUniques().uniques(at_limit).uniques
+    found = UNIQUES_MODELS["dankar"].uniques(at_limit)
+    assert found.uniques == UNIQUES_MODELS["pitman"].uniques(at_limit).uniques
     assert found.why[0].startswith("took pitman")
     taken = set()
     for sample in (SampleClasses(sizes, 9 * n), SampleClasses(sizes, 2 * n)):
-        zayatz, snb = Zayatz().uniques(sample), Snb().uniques(sample)
-        found = Dankar().uniques(sample)
+        zayatz, snb = (
+            UNIQUES_MODELS["zayatz"].uniques(sample),
+            UNIQUES_MODELS["snb"].uniques(sample),
+        )
+        found = UNIQUES_MODELS["dankar"].uniques(sample)
         assert found.model == "dankar"
         assert found.uniques == min(zayatz.uniques, snb.uniques)
         taken.add(found.why[0])
@@ -188,12 +193,12 @@ def test_rule_by_the_sampling_fraction():
 
 def test_rule_says_what_failed():
     no_twos = SampleClasses(np.array([1] * 5 + [3] * 5), 60)
-    found = Dankar().uniques(no_twos)
-    assert found.uniques == Zayatz().uniques(no_twos).uniques
+    found = UNIQUES_MODELS["dankar"].uniques(no_twos)
+    assert found.uniques == UNIQUES_MODELS["zayatz"].uniques(no_twos).uniques
     assert (
         found.why[0] == "took zayatz, as the SNB model needs a class of two persons in the sample"
     )
-    one = Dankar().uniques(SampleClasses(np.array([1]), 60))
+    one = UNIQUES_MODELS["dankar"].uniques(SampleClasses(np.array([1]), 60))
     assert one.why[0].startswith("took zayatz, as Pitman's model needs")
 
 

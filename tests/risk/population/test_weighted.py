@@ -8,8 +8,8 @@ import pytest
 
 import sfumato as sf
 from sfumato.risk.population.accumulation import Accumulation
-from sfumato.risk.population.sample import SampleClasses
-from sfumato.risk.population.weighted import Weighted, _strata, share_between, share_of_sums
+from sfumato.risk.population.estimation import SampleClasses
+from sfumato.risk.population.sampling_weights import Weighted, _strata, share_between, share_of_sums
 
 
 def rng(seed=1):

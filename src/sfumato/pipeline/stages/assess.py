@@ -13,7 +13,7 @@ from sfumato.pipeline.stages.place import Place
 from sfumato.pipeline.stages.reported import form_of, lacking, write_report
 from sfumato.pipeline.stages.stage import Made, Stage
 from sfumato.risk.assess import assess
-from sfumato.risk.population.given import Given, given_fraction, given_size
+from sfumato.risk.population.population_size import Given, given_fraction, given_size
 from sfumato.risk.thresholds.hold import check_numbers
 from sfumato.risk.thresholds.load import thresholds
 from sfumato.risk.thresholds.preset import Preset

@@ -22,7 +22,7 @@ from sfumato.reports.plots.picture import (
 )
 from sfumato.reports.population import SHARES, distribution
 from sfumato.risk.held import Held
-from sfumato.risk.population.result import PopulationRisk
+from sfumato.risk.population.population_risk import PopulationRisk
 from sfumato.risk.result import Risk
 from sfumato.risk.thresholds.hold import held_by
 from sfumato.risk.thresholds.load import thresholds

@@ -16,8 +16,8 @@ from sfumato.risk.on_spark.keys import keyed
 from sfumato.risk.on_spark.measure import classes_on_spark, risk_of_classes
 from sfumato.risk.on_spark.population import population_on_spark
 from sfumato.risk.on_spark.register import Register, register_on_spark
-from sfumato.risk.population.given import Given
-from sfumato.risk.population.names import AUTO
+from sfumato.risk.population.estimation import AUTO
+from sfumato.risk.population.population_size import Given
 from sfumato.risk.ranks import ranks_of
 from sfumato.risk.result import Risk
 from sfumato.risk.thresholds.hold import hold

@@ -23,19 +23,19 @@ from sfumato.risk.on_spark.weights import (
     share_of_classes,
     weighted_classes,
 )
-from sfumato.risk.population.estimate import Estimator
-from sfumato.risk.population.estimated import estimated_population
-from sfumato.risk.population.estimators import estimator_named
-from sfumato.risk.population.given import Given
-from sfumato.risk.population.names import AUTO
-from sfumato.risk.population.of_file import (
+from sfumato.risk.population.estimation import AUTO, Estimator, SampleClasses
+from sfumato.risk.population.population_estimates import (
+    estimated_population,
+    estimator_named,
     order_of_keys,
+)
+from sfumato.risk.population.population_size import (
+    Given,
     population_by_weights,
     population_in_classes,
     population_size,
 )
-from sfumato.risk.population.sample import SampleClasses
-from sfumato.risk.population.weighted import Weighted
+from sfumato.risk.population.sampling_weights import Weighted
 from sfumato.risk.result import Risk
 
 if TYPE_CHECKING:

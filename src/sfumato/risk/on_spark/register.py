@@ -25,7 +25,7 @@ from sfumato.engines.spark.table import SparkTable
 from sfumato.engines.spark.tasks import WithoutValues
 from sfumato.risk.in_register import in_register
 from sfumato.risk.on_spark.keys import packed
-from sfumato.risk.population.known import KnownClasses
+from sfumato.risk.population.population_risk import KnownClasses
 from sfumato.risk.presence import Matching, open_register, register_schema, same_values
 from sfumato.risk.result import Risk
 from sfumato.table.columns import CodedColumn

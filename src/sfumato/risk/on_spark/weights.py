@@ -14,7 +14,7 @@ from sfumato.engines.spark.counts import PERSONS, RECORDS
 from sfumato.engines.spark.names import PERSON, WEIGHT
 from sfumato.engines.spark.table import SparkTable
 from sfumato.risk.on_spark.keys import keyed
-from sfumato.risk.population.weighted import ALIKE, share_of_sums
+from sfumato.risk.population.sampling_weights import ALIKE, share_of_sums
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.risk.population.estimate import EstimationFailedError
-from sfumato.risk.population.estimators import estimator_named
+from sfumato.risk.population.estimation import EstimationFailedError
+from sfumato.risk.population.population_estimates import estimator_named
 from sfumato.studies.dankar_el_emam.compared import LOG_LINEAR
 from sfumato.studies.dankar_el_emam.data.population import Population
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.engines.embedded.counts import group
-from sfumato.risk.population.sample import SampleClasses
+from sfumato.risk.population.estimation import SampleClasses
 from sfumato.schema import Schema
 from sfumato.table.door import open_table
 

@@ -8,7 +8,7 @@ from typing import Any
 import altair as alt
 
 from sfumato.reports.plots.picture import INK, values
-from sfumato.risk.population.names import AUTO
+from sfumato.risk.population.estimation import AUTO
 from sfumato.studies.dankar_el_emam.compared import ESTIMATORS, LABELS, OF_THE_PAPER
 from sfumato.studies.dankar_el_emam.simulate import Errors
 from sfumato.studies.dankar_el_emam.tables.figure_2 import Simulated, mean_error
