@@ -11,8 +11,8 @@ from sfumato.cli.output import check_apart
 from sfumato.core.errors import InputError
 
 if TYPE_CHECKING:
+    from sfumato.risk.disclosure_risk import Risk
     from sfumato.risk.population.population_size import Given
-    from sfumato.risk.result import Risk
 
 Population = Annotated[
     int | None,

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from sfumato.core.measure import Measure, Position
 from sfumato.engines.embedded.counts import group
-from sfumato.risk import render
-from sfumato.risk.render import row
+from sfumato.risk import measure_table
+from sfumato.risk.measure_table import row
 from sfumato.schema import Schema
 from sfumato.table.columns import CodedColumn, Domain, NumberDomain
 from sfumato.table.door import open_table
@@ -46,14 +46,14 @@ class Presence:
     presence_high: Measure
     strangers: int
 
-    def rows(self) -> list[render.Row]:
+    def rows(self) -> list[measure_table.Row]:
         """The lines of a table."""
         low, high = self.presence_low, self.presence_high
         return [
-            row("population", render.count(self.population)),
-            row("presence_low", render.share(low), low.where),
-            row("presence_high", render.share(high), high.where),
-            row("strangers", render.count(self.strangers)),
+            row("population", measure_table.count(self.population)),
+            row("presence_low", measure_table.share(low), low.where),
+            row("presence_high", measure_table.share(high), high.where),
+            row("strangers", measure_table.count(self.strangers)),
         ]
 
 

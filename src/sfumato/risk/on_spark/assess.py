@@ -10,7 +10,8 @@ from sfumato.engines.spark.names import HOUSEHOLD, PERSON, sensitive
 from sfumato.engines.spark.progress import watched
 from sfumato.engines.spark.session import said_plainly
 from sfumato.engines.spark.table import SparkTable
-from sfumato.risk.diversity import RECURSIVE_L
+from sfumato.risk.class_measures import RECURSIVE_L, ranks_of
+from sfumato.risk.disclosure_risk import Risk
 from sfumato.risk.on_spark.household import household_on_spark
 from sfumato.risk.on_spark.keys import keyed
 from sfumato.risk.on_spark.measure import classes_on_spark, risk_of_classes
@@ -18,10 +19,8 @@ from sfumato.risk.on_spark.population import population_on_spark
 from sfumato.risk.on_spark.register import Register, register_on_spark
 from sfumato.risk.population.estimation import AUTO
 from sfumato.risk.population.population_size import Given
-from sfumato.risk.ranks import ranks_of
-from sfumato.risk.result import Risk
-from sfumato.risk.thresholds.hold import hold
-from sfumato.risk.thresholds.preset import Preset
+from sfumato.risk.risk_thresholds import Preset
+from sfumato.risk.threshold_checks import hold
 
 
 def assess_on_spark(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sfumato.core.extra import needed
 from sfumato.core.measure import Measure
 from sfumato.engines.spark.counts import PERSONS
-from sfumato.risk.household import ROUNDING, HouseholdRisk
+from sfumato.risk.reidentification import RISK_TOLERANCE, HouseholdRisk
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -65,7 +65,7 @@ def household_on_spark(
         f.count(f.lit(1)),
         f.max(_RISK),
         f.avg(_RISK),
-        f.avg((f.col(_RISK) > threshold * (1 + ROUNDING)).cast("int")),
+        f.avg((f.col(_RISK) > threshold * (1 + RISK_TOLERANCE)).cast("int")),
     )
     number, most, mean, at_risk = found.first()
     return HouseholdRisk(

@@ -13,14 +13,16 @@ from sfumato.core.measure import Measure
 from sfumato.engines.spark.counts import Values, count_classes
 from sfumato.engines.spark.ran import Ran
 from sfumato.engines.spark.session import said_plainly
-from sfumato.risk.diversity import RECURSIVE_L
-from sfumato.risk.known_counts import NUMBER_KNOWN
+from sfumato.risk.class_measures import RECURSIVE_L, ClassShape
+from sfumato.risk.disclosure_risk import Risk, SensitiveRisk
+from sfumato.risk.file_measures import spread_warning
 from sfumato.risk.on_spark.totals import Totals, totals_of
-from sfumato.risk.reidentification import OWN_POPULATION, Reidentification, check_threshold
-from sfumato.risk.result import Risk
-from sfumato.risk.sensitive import SensitiveRisk
-from sfumato.risk.shape import ClassShape
-from sfumato.risk.words import spread_warning
+from sfumato.risk.reidentification import (
+    NUMBER_KNOWN,
+    OWN_POPULATION,
+    Reidentification,
+    check_threshold,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -15,6 +15,7 @@ from sfumato.engines.embedded.counts import LARGEST_SPACE
 from sfumato.engines.spark.counts import PERSONS, RECORDS
 from sfumato.engines.spark.names import CLASS, quasi_identifier
 from sfumato.engines.spark.table import SparkTable
+from sfumato.risk.disclosure_risk import Risk
 from sfumato.risk.on_spark.weights import (
     OF_WEIGHTS,
     TIMES,
@@ -36,7 +37,6 @@ from sfumato.risk.population.population_size import (
     population_size,
 )
 from sfumato.risk.population.sampling_weights import Weighted
-from sfumato.risk.result import Risk
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -123,7 +123,7 @@ def population_on_spark(
     )
     if sample.times is not None:
         own = replace(own, path=(BY_NUMBERS, *own.path))
-    return replace(risk, population=own, marketer=own.marketer, journalist=own.journalist)
+    return risk.with_population(own)
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,11 +23,10 @@ from sfumato.engines.spark.read import open_on_cluster
 from sfumato.engines.spark.session import said_plainly
 from sfumato.engines.spark.table import SparkTable
 from sfumato.engines.spark.tasks import WithoutValues
-from sfumato.risk.in_register import in_register
+from sfumato.risk.disclosure_risk import Risk
 from sfumato.risk.on_spark.keys import packed
-from sfumato.risk.population.population_risk import KnownClasses
-from sfumato.risk.presence import Matching, open_register, register_schema, same_values
-from sfumato.risk.result import Risk
+from sfumato.risk.population.population_risk import RegisterClasses, register_population
+from sfumato.risk.presence import Matching, open_register, presence, register_schema, same_values
 from sfumato.table.columns import CodedColumn
 
 if TYPE_CHECKING:
@@ -141,13 +140,16 @@ def register_on_spark(
     inside, beside, times = (found[name].to_numpy() for name in (PERSONS, _OUTSIDE, _TIMES))
     matching = Matching(np.empty(0, dtype=np.int32), inside, beside, register.persons, times)
     own = inside > 0
-    counted = KnownClasses(
+    counted = RegisterClasses(
         persons=inside[own],
         records=found[RECORDS].fill_null(0).to_numpy()[own],
         sizes=np.maximum(inside, beside)[own],
         times=times[own],
     )
-    return in_register(risk, matching, counted)
+    population = max(register.persons, risk.persons)
+    return risk.with_population(
+        register_population(counted, population, risk.threshold), presence(matching)
+    )
 
 
 def _lookups(table: SparkTable, columns: Sequence[CodedColumn]) -> list[Codes]:

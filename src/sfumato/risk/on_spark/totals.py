@@ -25,9 +25,14 @@ from sfumato.engines.spark.counts import (
     rest,
     value_column,
 )
+from sfumato.risk.class_measures import (
+    BIN_ROUNDING,
+    RECURSIVE_L,
+    SHARE_BINS,
+    ClassShape,
+    entropy_l_error,
+)
 from sfumato.risk.classes import Counts
-from sfumato.risk.diversity import RECURSIVE_L, entropy_l_error
-from sfumato.risk.shape import ROUNDING, SHARE_BINS, ClassShape
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -182,7 +187,7 @@ def _bound(first: Column, rest: Column, f: Any) -> Column:
 
 def _bin(share: Column, f: Any) -> Column:
     """The bin that `share_counts` would take."""
-    upper = f.ceil(share * SHARE_BINS - f.lit(ROUNDING)).cast("bigint") - 1
+    upper = f.ceil(share * SHARE_BINS - f.lit(BIN_ROUNDING)).cast("bigint") - 1
     inside: Column = f.greatest(f.least(upper, f.lit(SHARE_BINS - 1)), f.lit(0))
     return inside.cast("bigint")
 

@@ -11,10 +11,10 @@ import numpy.typing as npt
 
 from sfumato.core.errors import InputError
 from sfumato.core.measure import REGISTER, Measure, Position
-from sfumato.risk import render
+from sfumato.risk import measure_table
+from sfumato.risk.measure_table import row
 from sfumato.risk.population.match_distribution import MatchDistribution, matches
 from sfumato.risk.population.subsample_validation import SubsampleCheck
-from sfumato.risk.render import row
 
 Floats = npt.NDArray[np.float64]
 
@@ -138,18 +138,18 @@ class PopulationRisk:
             }
         return out | {"estimator_path": list(self.path), "seed": self.seed}
 
-    def rows(self) -> list[render.Row]:
+    def rows(self) -> list[measure_table.Row]:
         """The lines of a table that a file without a population has not."""
         first = [
-            row("population", render.count(self.population)),
+            row("population", measure_table.count(self.population)),
             row("sampling_fraction", f"{100 * self.sampling_fraction:.3g} %"),
         ]
         shares = (self.population_average_risk, self.population_records_at_risk)
         counts = list(self.measures[4:])
         return [
             *first,
-            *(row(each.name, render.interval(each, render.share)) for each in shares),
-            *(row(each.name, render.interval(each, render.whole)) for each in counts),
+            *(row(each.name, measure_table.interval(each, measure_table.share)) for each in shares),
+            *(row(each.name, measure_table.interval(each, measure_table.whole)) for each in counts),
         ]
 
 
@@ -169,7 +169,7 @@ COUNTED = "counted in the register"
 
 
 @dataclass(frozen=True, eq=False)
-class KnownClasses:
+class RegisterClasses:
     """The classes of a file beside those of its population.
 
     Attributes
@@ -196,7 +196,7 @@ class KnownClasses:
     class_of: npt.NDArray[np.int32] | None = None
 
 
-def known_population(classes: KnownClasses, persons: int, threshold: float) -> PopulationRisk:
+def register_population(classes: RegisterClasses, persons: int, threshold: float) -> PopulationRisk:
     """Measure a file against the classes of its population.
 
     Parameters
@@ -248,7 +248,7 @@ def known_population(classes: KnownClasses, persons: int, threshold: float) -> P
     )
 
 
-def _worst(classes: KnownClasses) -> Position | None:
+def _worst(classes: RegisterClasses) -> Position | None:
     """The first record of the class with the fewest persons in the population."""
     if classes.first_row is None:
         return None

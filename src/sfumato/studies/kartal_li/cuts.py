@@ -12,8 +12,7 @@ from sfumato.release.candidates import Candidates, Nodes, find_candidates, ranke
 from sfumato.release.constraints import Constraint
 from sfumato.release.persons import PersonTable, person_table
 from sfumato.release.splits import Split, g_changes
-from sfumato.risk.classes import ClassSummary
-from sfumato.risk.summary import summarize
+from sfumato.risk.classes import ClassSummary, summarize
 from sfumato.table.table import Table
 
 Rows = npt.NDArray[np.int64]

@@ -9,7 +9,7 @@ from sfumato.examples import worked_example
 from sfumato.release.anonymize import anonymize
 from sfumato.release.constraints import GBalance, HAffiliation
 from sfumato.release.released import Form, release_column
-from sfumato.risk.multi_record import g_balance, gidr, gsar
+from sfumato.risk.class_measures import g_balance, gidr, gsar
 from sfumato.schema import Schema
 from sfumato.studies.kartal_li.cuts import Node, Rows, summary_of, walk
 from sfumato.studies.kartal_li.published import worked_example as published

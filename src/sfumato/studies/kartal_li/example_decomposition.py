@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sfumato.release.persons import person_table
-from sfumato.risk.multi_record import gidr, gsar
+from sfumato.risk.class_measures import gidr, gsar
 from sfumato.studies.kartal_li.cuts import summary_of
 from sfumato.studies.kartal_li.example import SENSITIVE, Example
 from sfumato.studies.kartal_li.tables.decomposition import decompose

@@ -14,8 +14,8 @@ from sfumato.release.persons import PersonTable
 from sfumato.release.splits import Split
 from sfumato.release.tree import grow
 from sfumato.release.utility.normalized_error import normalized_error
-from sfumato.risk.multi_record import gsar
-from sfumato.risk.summary import summarize
+from sfumato.risk.class_measures import gsar
+from sfumato.risk.classes import summarize
 from sfumato.studies.kartal_li.encoded import Reading
 from sfumato.studies.study import Cell
 from sfumato.table.table import Table

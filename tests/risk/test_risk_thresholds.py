@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.core.measure import Measure
-from sfumato.risk.held import Held
-from sfumato.risk.thresholds.kinds import KINDS, Bound
-from sfumato.risk.words import MEANINGS
+from sfumato.risk.measure_table import MEANINGS
+from sfumato.risk.risk_thresholds import KINDS, Bound, Held
 
 LIMITS = {
     "ema-policy-0070": [("prosecutor", 0.09)],

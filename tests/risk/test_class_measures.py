@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.risk.multi_record import gidr, gsar
-from sfumato.risk.shape import SHARE_BINS
+from sfumato.risk.class_measures import SHARE_BINS, gidr, gsar
 
 ROWS = st.lists(
     st.tuples(st.integers(0, 6), st.integers(0, 9), st.sampled_from(["a", "b", None])),

@@ -1,4 +1,4 @@
-"""Hold the measures of an assessment against presets."""
+"""The measures of an assessment, checked against presets of thresholds."""
 
 from __future__ import annotations
 
@@ -8,11 +8,17 @@ from typing import Any
 
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
-from sfumato.risk.held import Held
-from sfumato.risk.result import Risk
-from sfumato.risk.thresholds.kinds import IN_POPULATION, KINDS, Part
-from sfumato.risk.thresholds.load import thresholds
-from sfumato.risk.thresholds.preset import AT_RISK, Preset, Threshold
+from sfumato.risk.disclosure_risk import Risk
+from sfumato.risk.risk_thresholds import (
+    AT_RISK,
+    KINDS,
+    POPULATION_COUNTERPARTS,
+    Held,
+    Part,
+    Preset,
+    Threshold,
+    thresholds,
+)
 
 _LACKING = {
     Part.SENSITIVE: ("sensitive attributes", "name them in the schema"),
@@ -115,7 +121,7 @@ def held_by(risk: Risk, preset: Preset) -> Iterator[Held]:
 
 def _measures(risk: Risk, threshold: Threshold) -> tuple[str, ...]:
     """The measure, and its counterpart in the population where there is one."""
-    counterpart = IN_POPULATION.get(threshold.measure)
+    counterpart = POPULATION_COUNTERPARTS.get(threshold.measure)
     if risk.population is None or counterpart is None:
         return (threshold.measure,)
     if threshold.above not in (None, risk.threshold):

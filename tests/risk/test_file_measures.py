@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.risk.multi_record import g_balance, gsar
+from sfumato.risk.class_measures import g_balance, gsar
 
 
 class Data(NamedTuple):

@@ -13,14 +13,11 @@ from sfumato.core.errors import InputError
 from sfumato.core.progress import Progress, silent
 from sfumato.engines.choose import takes_spark
 from sfumato.engines.embedded.counts import group
-from sfumato.risk.diversity import checked_l, recursive_measures
-from sfumato.risk.measures import measure_classes
-from sfumato.risk.on_spark.refused import refuse_on_spark
+from sfumato.risk.class_measures import checked_l, ranks_of, recursive_measures
+from sfumato.risk.disclosure_risk import Risk, SensitiveRisk
+from sfumato.risk.file_measures import measure_classes
 from sfumato.risk.population.estimation import AUTO, check_estimator
-from sfumato.risk.ranks import ranks_of
 from sfumato.risk.reidentification import check_threshold
-from sfumato.risk.result import Risk
-from sfumato.risk.sensitive import SensitiveRisk
 from sfumato.risk.special_uniques import check_msu_size
 from sfumato.risk.special_uniques import special_uniques as find_special_uniques
 from sfumato.schema import Schema
@@ -30,7 +27,7 @@ from sfumato.table.table import Table
 
 if TYPE_CHECKING:
     from sfumato.risk.population.population_size import Given
-    from sfumato.risk.thresholds.preset import Preset
+    from sfumato.risk.risk_thresholds import Preset
     from sfumato.table.weights import Floats
 
 
@@ -110,7 +107,12 @@ def assess(  # noqa: PLR0913
     more = checked_l(recursive_l)
     chosen = _chosen(presets) if presets else ()
     if takes_spark(data, engine):
-        refuse_on_spark(special_uniques=special_uniques)
+        if special_uniques:
+            raise InputError(
+                "parameter special_uniques",
+                "must be left out on Spark",
+                advice="leave it out, or take engine='embedded'",
+            )
         return _on_spark(
             data, schema, delimiter, progress, population=population, register=register,
             threshold=threshold, ordered_distance=ordered_distance, estimator=estimator, seed=seed,
@@ -133,15 +135,15 @@ def assess(  # noqa: PLR0913
     progress("measure", 1.0)
     if not chosen:
         return risk
-    from sfumato.risk.thresholds.hold import hold
+    from sfumato.risk.threshold_checks import hold
 
     return hold(risk, *chosen)
 
 
 def _chosen(presets: Sequence[str | Preset]) -> tuple[Preset, ...]:
     """The presets, each of which states a number."""
-    from sfumato.risk.thresholds.hold import check_numbers
-    from sfumato.risk.thresholds.load import thresholds
+    from sfumato.risk.risk_thresholds import thresholds
+    from sfumato.risk.threshold_checks import check_numbers
 
     chosen = thresholds(*presets)
     check_numbers(chosen)
@@ -168,7 +170,7 @@ def _measured(
     if recursive_l:
         risk = replace(risk, sensitive=_with_recursive(risk, table, class_of, recursive_l))
     if table.household is not None:
-        from sfumato.risk.household import household_risk
+        from sfumato.risk.reidentification import household_risk
 
         summary = risk.own_classes()
         found = household_risk(class_of, table.person, table.household, summary, threshold)
@@ -273,25 +275,26 @@ def _with_population(
         threshold=risk.threshold,
         seed=seed,
     )
-    return replace(risk, population=found, marketer=found.marketer, journalist=found.journalist)
+    return risk.with_population(found)
 
 
 def _with_register(
     risk: Risk, table: Table, class_of: npt.NDArray[np.int32], register: Any
 ) -> Risk:
     """Add the risks that are counted in a register."""
-    from sfumato.risk.in_register import in_register
-    from sfumato.risk.population.population_risk import KnownClasses
-    from sfumato.risk.presence import match, open_register
+    from sfumato.risk.population.population_risk import RegisterClasses, register_population
+    from sfumato.risk.presence import match, open_register, presence
 
     matching = match(table, open_register(register, table.schema))
     summary = risk.own_classes()
     sizes = matching.outside[matching.class_of[summary.first_row]]
-    classes = KnownClasses(
+    classes = RegisterClasses(
         persons=summary.persons,
         records=summary.records,
         sizes=np.maximum(sizes, summary.persons),
         first_row=summary.first_row,
         class_of=class_of,
     )
-    return in_register(risk, matching, classes)
+    persons = max(matching.population, risk.persons)
+    found = register_population(classes, persons, risk.threshold)
+    return risk.with_population(found, presence(matching))

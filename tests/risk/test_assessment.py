@@ -9,7 +9,7 @@ import pyarrow.parquet
 import pytest
 
 from sfumato.core.errors import InputError
-from sfumato.risk.assess import assess
+from sfumato.risk.assessment import assess
 from sfumato.schema import Schema
 
 SCHEMA = Schema(

@@ -1,30 +1,86 @@
-"""The result of an assessment: every measure of one file, with its place."""
+"""Every measure of one file with its place: as JSON, as a table."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure, Position
-from sfumato.risk import render
+from sfumato.risk import measure_table
+from sfumato.risk.class_measures import ClassShape, shape_of
 from sfumato.risk.classes import ClassSummary
+from sfumato.risk.measure_table import MEANINGS, recursive_meaning, row
 from sfumato.risk.reidentification import Reidentification
-from sfumato.risk.render import row
-from sfumato.risk.sensitive import SensitiveRisk
-from sfumato.risk.shape import ClassShape, shape_of
-from sfumato.risk.words import MEANINGS
 
 if TYPE_CHECKING:
     from sfumato.engines.spark.ran import Ran
-    from sfumato.risk.held import Held
-    from sfumato.risk.household import HouseholdRisk
     from sfumato.risk.population.population_risk import PopulationRisk
     from sfumato.risk.presence import Presence
+    from sfumato.risk.reidentification import HouseholdRisk
+    from sfumato.risk.risk_thresholds import Held
     from sfumato.risk.special_uniques import SpecialUniques
+
+
+@dataclass(frozen=True, slots=True)
+class SensitiveRisk:
+    """Measures of one sensitive attribute, each at its worst class unless it is an average.
+
+    Attributes
+    ----------
+    h_affiliation
+        Largest share of a class's persons who have the same value (paper 003, Definition 3).
+    max_gsar, avg_gsar
+        The same share, its largest and its mean over classes (paper 003, Section 8).
+    l_distinct
+        Fewest distinct values in a class.
+    l_distinct_where
+        Where that is; ``None`` where a cluster measured.
+    l_entropy
+        exp of the smallest entropy of a class's values over records.
+    recursive
+        For l = 2, 3 and those that were asked for, the number above which every c gives
+        recursive (c, l)-diversity; infinite where a class has fewer than l values.
+    t_closeness
+        Largest equal distance between the values of a class, over records, and those of the
+        whole file (Li, Li & Venkatasubramanian 2007).
+    t_closeness_ordered
+        The same by ordered distance, where it was asked for.
+    """
+
+    h_affiliation: Measure
+    max_gsar: Measure
+    avg_gsar: Measure
+    l_distinct: int
+    l_distinct_where: Position | None
+    l_entropy: Measure
+    recursive: Mapping[int, Measure]
+    t_closeness: Measure
+    t_closeness_ordered: Measure | None = None
+
+    def rows(self, column: str) -> list[measure_table.Row]:
+        """The lines of a table."""
+        far = filter(None, (self.t_closeness, self.t_closeness_ordered))
+        h = self.h_affiliation
+        return [
+            row("h_affiliation", measure_table.share(h), h.where, column),
+            row("avg_gsar", measure_table.share(self.avg_gsar), None, column),
+            row("l_distinct", measure_table.count(self.l_distinct), self.l_distinct_where, column),
+            row("l_entropy", measure_table.number(self.l_entropy), self.l_entropy.where, column),
+            *(
+                measure_table.Row(
+                    f"{one.name} [{column}]",
+                    measure_table.number(one),
+                    recursive_meaning(l),
+                    one.where,
+                )
+                for l, one in self.recursive.items()  # noqa: E741
+            ),
+            *(row(one.name, measure_table.number(one), one.where, column) for one in far),
+        ]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -129,6 +185,34 @@ class Risk:
         if self.counted is not None:
             return self.counted
         return shape_of(self.own_classes(), self.g_balance_counts)
+
+    def with_population(self, population: PopulationRisk, presence: Presence | None = None) -> Risk:
+        """The file as a sample: its journalist and marketer risk are those of the population.
+
+        Parameters
+        ----------
+        population
+            The estimated risks, or those that were counted in a register.
+        presence
+            How surely somebody of the register is in the file, where there is one.
+        """
+        warnings = self.warnings
+        if presence is not None and presence.strangers:
+            warning = (
+                f"{presence.strangers:,} persons of the file have no counterpart of their own in "
+                "the register: it is not the whole population of the file, or its values are "
+                "written differently; presence is taken as 1 where the file has more persons, and "
+                "they count as found."
+            )
+            warnings = (*warnings, warning)
+        return replace(
+            self,
+            presence=presence,
+            population=population,
+            marketer=population.marketer,
+            journalist=population.journalist,
+            warnings=warnings,
+        )
 
     def own_classes(self) -> ClassSummary:
         """The numbers of each class.
@@ -255,7 +339,7 @@ class Risk:
 
         return {f"recursive_{l}": self._each(at(l)) for l in measured}  # noqa: E741
 
-    def rows(self) -> list[render.Row]:
+    def rows(self) -> list[measure_table.Row]:
         """The lines of a table: name, printed value, meaning, place."""
         lines = _whole_rows(self)
         if self.household is not None:
@@ -287,16 +371,16 @@ class Risk:
         return "Disclosure risk" if self.ran is None else f"Disclosure risk, on {self.ran}"
 
     def __str__(self) -> str:
-        measured = render.text(self._title, self.rows(), self.warnings)
-        if not self.held:
-            return measured
-        return f"{measured}\n\n{render.text('Thresholds', [each.row() for each in self.held], ())}"
+        tables = [measure_table.text(self._title, self.rows(), self.warnings)]
+        if self.held:
+            tables.append(measure_table.text("Thresholds", [each.row() for each in self.held], ()))
+        return "\n\n".join(tables)
 
     def _repr_html_(self) -> str:
-        measured = render.html(self._title, self.rows(), self.warnings)
+        measured = measure_table.html(self._title, self.rows(), self.warnings)
         if not self.held:
             return measured
-        return measured + render.html("Thresholds", [each.row() for each in self.held], ())
+        return measured + measure_table.html("Thresholds", [each.row() for each in self.held], ())
 
 
 def _place(where: Position | None) -> dict[str, int] | None:
@@ -322,34 +406,34 @@ def _finite(measure: Measure) -> Any:
     return measure.to_json() if isfinite(measure.value) else None
 
 
-def _whole_rows(risk: Risk) -> list[render.Row]:
+def _whole_rows(risk: Risk) -> list[measure_table.Row]:
     counts = ("records", "persons", "classes")
     shares = ("max_gidr", "avg_gidr", "prosecutor", "journalist", "marketer", "average_risk")
-    at_risk = render.Row(
+    at_risk = measure_table.Row(
         "records_at_risk",
-        render.share(risk.records_at_risk),
+        measure_table.share(risk.records_at_risk),
         f"{MEANINGS['records_at_risk']} of {risk.threshold:g}",
     )
     return [
-        *(row(name, render.count(getattr(risk, name))) for name in counts),
-        row("k", render.count(risk.k), risk.k_where),
-        row("pid_k", render.count(risk.pid_k), risk.pid_k_where),
-        row("g_balance", render.number(risk.g_balance), risk.g_balance.where),
+        *(row(name, measure_table.count(getattr(risk, name))) for name in counts),
+        row("k", measure_table.count(risk.k), risk.k_where),
+        row("pid_k", measure_table.count(risk.pid_k), risk.pid_k_where),
+        row("g_balance", measure_table.number(risk.g_balance), risk.g_balance.where),
         *(
             row(
                 name,
-                render.interval(getattr(risk, name), render.share),
+                measure_table.interval(getattr(risk, name), measure_table.share),
                 getattr(risk, name).where,
                 own_population=risk.population is None,
             )
             for name in shares
         ),
         at_risk,
-        row("sample_uniques", render.count(risk.sample_uniques)),
-        row("sample_unique_records", render.count(risk.sample_unique_records)),
-        row("count_k", render.count(risk.count_k), risk.count_k_where),
+        row("sample_uniques", measure_table.count(risk.sample_uniques)),
+        row("sample_unique_records", measure_table.count(risk.sample_unique_records)),
+        row("count_k", measure_table.count(risk.count_k), risk.count_k_where),
         *(
-            row(name, render.share(getattr(risk, name)), getattr(risk, name).where)
+            row(name, measure_table.share(getattr(risk, name)), getattr(risk, name).where)
             for name in ("exposed_persons", "max_count_risk", "avg_count_risk")
         ),
     ]

@@ -10,17 +10,16 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.core.measure import Measure
-from sfumato.risk.classes import ClassSummary
-from sfumato.risk.diversity import RECURSIVE_L, entropy_l, recursive_c
-from sfumato.risk.extremes import Extreme, Sought, extremes, first_row
-from sfumato.risk.known_counts import SOUGHT as KNOWN_COUNTS
-from sfumato.risk.known_counts import known_counts
-from sfumato.risk.multi_record import g_balance, gidr, gsar
-from sfumato.risk.reidentification import check_threshold, reidentification, sizes_sought
-from sfumato.risk.result import Risk
-from sfumato.risk.sensitive import SensitiveRisk
-from sfumato.risk.summary import ClassBlocks
-from sfumato.risk.words import spread_warning
+from sfumato.risk.class_measures import RECURSIVE_L, entropy_l, g_balance, gidr, gsar, recursive_c
+from sfumato.risk.classes import ClassBlocks, ClassSummary, ClassValue, Extreme, extremes, first_row
+from sfumato.risk.disclosure_risk import Risk, SensitiveRisk
+from sfumato.risk.reidentification import (
+    COUNTING_VALUES,
+    check_threshold,
+    counting_risk,
+    reidentification,
+    size_values,
+)
 
 Codes = npt.NDArray[np.int32]
 
@@ -69,13 +68,13 @@ def measure_classes(
     """
     check_threshold(threshold)
     blocks = ClassBlocks(class_of, classes, person, sensitive, shown, ranks)
-    sought = _WHOLE | sizes_sought("persons", threshold) | sizes_sought("records", threshold)
+    values = _WHOLE | size_values("persons", threshold) | size_values("records", threshold)
     for name in sensitive:
-        sought |= _of_attribute(name, ordered=name in (ranks or {}))
-    found = extremes(blocks, sought)
+        values |= _of_attribute(name, ordered=name in (ranks or {}))
+    found = extremes(blocks, values)
     persons, held = _distinct(person), int(found["persons"].total)
     records = len(class_of)
-    counting = known_counts(found, held, threshold)
+    counting = counting_risk(found, held, threshold)
     risks = reidentification(found, "persons", classes, records, threshold)
     return Risk(
         records=records,
@@ -103,15 +102,35 @@ def measure_classes(
     )
 
 
+def spread_warning(held: int, persons: int) -> tuple[str, ...]:
+    """Say where persons have records in several classes, which each class hides.
+
+    Parameters
+    ----------
+    held
+        Number of persons, each counted in every class that they are in.
+    persons
+        Number of persons.
+    """
+    if held == persons:
+        return ()
+    warning = (
+        f"a person has records in {held / persons:.2f} equivalence classes on average; each "
+        "class is measured by itself, so whoever can tell which records belong to one person "
+        "learns more than these numbers say."
+    )
+    return (warning,)
+
+
 def _row_of_largest(classes: ClassSummary, at: int) -> int:
     return int(classes.largest_row[at])
 
 
-_WHOLE = KNOWN_COUNTS | {
-    "g_balance": Sought(g_balance, "low", _row_of_largest),
-    "gidr": Sought(gidr, "high", _row_of_largest),
-    "one person": Sought(lambda classes: classes.persons == 1, "high"),
-    "one record": Sought(lambda classes: classes.records == 1, "high"),
+_WHOLE = COUNTING_VALUES | {
+    "g_balance": ClassValue(g_balance, "low", _row_of_largest),
+    "gidr": ClassValue(gidr, "high", _row_of_largest),
+    "one person": ClassValue(lambda classes: classes.persons == 1, "high"),
+    "one record": ClassValue(lambda classes: classes.records == 1, "high"),
 }
 
 
@@ -121,26 +140,28 @@ def _distinct(person: Codes) -> int:
     return int(np.count_nonzero(seen))
 
 
-def _of_attribute(name: str, *, ordered: bool) -> dict[str, Sought]:
+def _of_attribute(name: str, *, ordered: bool) -> dict[str, ClassValue]:
     """What `_sensitive_risk` reads of the classes."""
 
     def row_of_shared(classes: ClassSummary, at: int) -> int:
         own = int(classes.affiliation_row[name][at])
         return first_row(classes, at) if own < 0 else own
 
-    sought = {
-        "gsar": Sought(partial(gsar, attribute=name), "high", row_of_shared),
-        "distinct": Sought(lambda classes: classes.distinct[name], "low"),
-        "entropy": Sought(partial(entropy_l, attribute=name), "low"),
+    values = {
+        "gsar": ClassValue(partial(gsar, attribute=name), "high", row_of_shared),
+        "distinct": ClassValue(lambda classes: classes.distinct[name], "low"),
+        "entropy": ClassValue(partial(entropy_l, attribute=name), "low"),
         **{
-            f"recursive {l}": Sought(partial(recursive_c, attribute=name, l=l), "high")
+            f"recursive {l}": ClassValue(partial(recursive_c, attribute=name, l=l), "high")
             for l in RECURSIVE_L  # noqa: E741
         },
-        "distance": Sought(lambda classes: classes.distance[name], "high"),
+        "distance": ClassValue(lambda classes: classes.distance[name], "high"),
     }
     if ordered:
-        sought["ordered distance"] = Sought(lambda classes: classes.ordered_distance[name], "high")
-    return {f"{what} of {name}": each for what, each in sought.items()}
+        values["ordered distance"] = ClassValue(
+            lambda classes: classes.ordered_distance[name], "high"
+        )
+    return {f"{what} of {name}": each for what, each in values.items()}
 
 
 def _sensitive_risk(found: Mapping[str, Extreme], name: str, classes: int) -> SensitiveRisk:

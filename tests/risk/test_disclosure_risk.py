@@ -11,10 +11,9 @@ import pytest
 
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
-from sfumato.risk.diversity import recursive_c
-from sfumato.risk.measures import measure_classes
-from sfumato.risk.multi_record import g_balance
-from sfumato.risk.render import number, share
+from sfumato.risk.class_measures import g_balance, recursive_c
+from sfumato.risk.file_measures import measure_classes
+from sfumato.risk.measure_table import number, share
 
 CONTRACT = ["records", "persons", "classes", "k", "pid_k", "g_balance", "max_gidr", "avg_gidr"]
 CONTRACT += ["prosecutor", "journalist", "marketer", "sample_uniques"]
