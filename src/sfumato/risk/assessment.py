@@ -206,8 +206,8 @@ def _on_spark(
     from sfumato.engines.spark.checkpoint import released
     from sfumato.engines.spark.encode import open_on_spark
     from sfumato.engines.spark.read import open_on_cluster
-    from sfumato.risk.on_spark.assess import assess_on_spark
-    from sfumato.risk.on_spark.register import opened_register
+    from sfumato.risk.on_spark.spark_assessment import assess_on_spark
+    from sfumato.risk.on_spark.spark_population import opened_register
 
     source = open_on_cluster(data, delimiter=delimiter)
     given = _given(population, register, source.names)

@@ -20,6 +20,15 @@ from sfumato.table.table import Table
 if TYPE_CHECKING:
     from sfumato.engines.spark.table import SparkTable
 
+RECURSIVE_L = (2, 3)
+"""The l of recursive (c, l)-diversity that are always measured."""
+_EPSILON = 2.0**-52
+"""Largest relative error of a logarithm, an exponential, a product or a sum."""
+SHARE_BINS = 20
+"""Bins of equal width on [0, 1]."""
+BIN_ROUNDING = 1e-9
+"""A share this little above an edge is taken for the edge."""
+
 
 def g_balance(summary: ClassSummary) -> Floats:
     """The g-balance 1 - sum of (c_i / N_t)^2 over persons of each class, shape (classes,).
@@ -107,12 +116,6 @@ def _distinct_persons(
     first = np.empty(pairs, dtype=np.int64)
     first[pair] = np.arange(len(pair))
     return np.bincount(group_of[first], minlength=groups).astype(np.int64)
-
-
-RECURSIVE_L = (2, 3)
-"""The l of recursive (c, l)-diversity that are always measured."""
-_EPSILON = 2.0**-52
-"""Largest relative error of a logarithm, an exponential, a product or a sum."""
 
 
 def entropy_l(summary: ClassSummary, attribute: str) -> Floats:
@@ -278,12 +281,6 @@ def ranks_of(table: Table | SparkTable, names: Iterable[str]) -> Mapping[str, Co
             )
         found[name] = ranks
     return found
-
-
-SHARE_BINS = 20
-"""Bins of equal width on [0, 1]."""
-BIN_ROUNDING = 1e-9
-"""A share this little above an edge is taken for the edge."""
 
 
 @dataclass(frozen=True, eq=False)

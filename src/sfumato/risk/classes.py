@@ -31,6 +31,10 @@ Counts = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.integer]
 """Rows, and counts that are only compared, divided or summed: of 32 bits in large files."""
+Codes = npt.NDArray[np.int32]
+BLOCK = 1 << 16
+"""Records that are looked at together, so that what is made of them stays in a cache."""
+_Result = TypeVar("_Result")
 
 
 def _unknown() -> Counts:
@@ -169,12 +173,6 @@ class LazySummary(ClassSummary):
         for each in fields(self):
             object.__setattr__(self, each.name, getattr(made, each.name))
         return getattr(made, name)
-
-
-Codes = npt.NDArray[np.int32]
-BLOCK = 1 << 16
-"""Records that are looked at together, so that what is made of them stays in a cache."""
-_Result = TypeVar("_Result")
 
 
 class ClassBlocks:

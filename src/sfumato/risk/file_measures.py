@@ -7,11 +7,18 @@ from dataclasses import fields
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 
 from sfumato.core.measure import Measure
 from sfumato.risk.class_measures import RECURSIVE_L, entropy_l, g_balance, gidr, gsar, recursive_c
-from sfumato.risk.classes import ClassBlocks, ClassSummary, ClassValue, Extreme, extremes, first_row
+from sfumato.risk.classes import (
+    ClassBlocks,
+    ClassSummary,
+    ClassValue,
+    Codes,
+    Extreme,
+    extremes,
+    first_row,
+)
 from sfumato.risk.disclosure_risk import Risk, SensitiveRisk
 from sfumato.risk.reidentification import (
     COUNTING_VALUES,
@@ -20,8 +27,6 @@ from sfumato.risk.reidentification import (
     reidentification,
     size_values,
 )
-
-Codes = npt.NDArray[np.int32]
 
 
 def measure_classes(

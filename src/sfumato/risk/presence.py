@@ -12,6 +12,7 @@ import numpy.typing as npt
 from sfumato.core.measure import Measure, Position
 from sfumato.engines.embedded.counts import group
 from sfumato.risk import measure_table
+from sfumato.risk.classes import Codes
 from sfumato.risk.measure_table import row
 from sfumato.schema import Schema
 from sfumato.table.columns import CodedColumn, Domain, NumberDomain
@@ -19,7 +20,6 @@ from sfumato.table.door import open_table
 from sfumato.table.sources.open_source import open_source
 from sfumato.table.table import Table
 
-Codes = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
 
 

@@ -14,11 +14,14 @@ import numpy.typing as npt
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure, Position
 from sfumato.risk import measure_table
-from sfumato.risk.classes import ClassSummary, ClassValue, Counts, Extreme
+from sfumato.risk.classes import ClassSummary, ClassValue, Codes, Counts, Extreme
 from sfumato.risk.measure_table import row
 
 OWN_POPULATION = "the file is taken as its own population"
 Unit = Literal["persons", "records"]
+NUMBER_KNOWN = "the intruder knows the number of records too"
+RISK_TOLERANCE = 1e-12
+"""Relative allowance of comparisons: a person found with a chance of 1/5 is not above 0.2."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,9 +130,6 @@ def reidentification(
     )
 
 
-NUMBER_KNOWN = "the intruder knows the number of records too"
-
-
 @dataclass(frozen=True, slots=True)
 class CountingRisk:
     """Risks for an intruder who counts (paper 000), over persons of a class with equal numbers.
@@ -210,12 +210,6 @@ def counting_risk(found: Mapping[str, Extreme], persons: int, threshold: float) 
             "avg_count_risk", found["count risk of persons"].total / persons, why=NUMBER_KNOWN
         ),
     )
-
-
-Codes = npt.NDArray[np.int32]
-
-RISK_TOLERANCE = 1e-12
-"""Relative allowance of comparisons: a person found with a chance of 1/5 is not above 0.2."""
 
 
 @dataclass(frozen=True, slots=True)

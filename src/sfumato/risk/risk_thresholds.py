@@ -16,6 +16,34 @@ from sfumato.core.errors import InputError
 from sfumato.core.measure import is_estimate, verdict
 from sfumato.risk import measure_table
 
+_SHARES = (
+    "prosecutor",
+    "journalist",
+    "marketer",
+    "average_risk",
+    "records_at_risk",
+    "max_gidr",
+    "avg_gidr",
+    "exposed_persons",
+    "max_count_risk",
+    "avg_count_risk",
+)
+_HOUSEHOLD = ("max_household_risk", "avg_household_risk", "households_at_risk")
+_COUNTS = ("k", "pid_k", "count_k")
+POPULATION_COUNTERPARTS = {
+    "prosecutor": "journalist",
+    "average_risk": "population_average_risk",
+    "records_at_risk": "population_records_at_risk",
+}
+"""The same question where the file is a sample: both are held where a population is known."""
+TOLERANCE = 1e-9
+"""Relative allowance of comparisons: 1/5 meets 0.2."""
+AT_RISK = "records_at_risk"
+OWN = "the custodian"
+"""Source and evidence of thresholds that do not state theirs."""
+_FIELDS = {"name", "source", "says", "evidence", "thresholds"}
+_LIMITS = {"measure", "limit", "above"}
+
 
 class Bound(StrEnum):
     """The side of a threshold on which a measure has to lie."""
@@ -61,21 +89,6 @@ class Kind:
     part: Part = Part.FILE
 
 
-_SHARES = (
-    "prosecutor",
-    "journalist",
-    "marketer",
-    "average_risk",
-    "records_at_risk",
-    "max_gidr",
-    "avg_gidr",
-    "exposed_persons",
-    "max_count_risk",
-    "avg_count_risk",
-)
-_HOUSEHOLD = ("max_household_risk", "avg_household_risk", "households_at_risk")
-_COUNTS = ("k", "pid_k", "count_k")
-
 KINDS: dict[str, Kind] = {
     **dict.fromkeys(_SHARES, Kind(Bound.AT_MOST, Scale.SHARE)),
     **dict.fromkeys(_COUNTS, Kind(Bound.AT_LEAST, Scale.COUNT)),
@@ -96,17 +109,6 @@ KINDS: dict[str, Kind] = {
     "expected_matches": Kind(Bound.AT_MOST, Scale.COUNT, Part.POPULATION),
 }
 """By the names of the code, the docs, the command line and the report."""
-
-POPULATION_COUNTERPARTS = {
-    "prosecutor": "journalist",
-    "average_risk": "population_average_risk",
-    "records_at_risk": "population_records_at_risk",
-}
-"""The same question where the file is a sample: both are held where a population is known."""
-
-
-TOLERANCE = 1e-9
-"""Relative allowance of comparisons: 1/5 meets 0.2."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,11 +229,6 @@ def printed(value: float, scale: str) -> str:
     return f"{value:,.0f}" if float(value).is_integer() else f"{value:.4g}"
 
 
-AT_RISK = "records_at_risk"
-OWN = "the custodian"
-"""Source and evidence of thresholds that do not state theirs."""
-
-
 @dataclass(frozen=True, slots=True)
 class Threshold:
     """A limit on one measure.
@@ -320,8 +317,6 @@ def _check_number(subject: str, value: object, scale: Scale) -> None:
 
 
 BUILT_IN = Path(__file__).with_name("presets.toml")
-_FIELDS = {"name", "source", "says", "evidence", "thresholds"}
-_LIMITS = {"measure", "limit", "above"}
 
 
 def thresholds(

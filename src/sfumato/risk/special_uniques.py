@@ -14,9 +14,9 @@ from sfumato.core.errors import InputError
 from sfumato.core.measure import Position
 from sfumato.engines.embedded.counts import group
 from sfumato.risk import measure_table
+from sfumato.risk.classes import Codes
 from sfumato.risk.measure_table import minimal_unique_meaning, row
 
-Codes = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
 Bits = npt.NDArray[np.uint8]
 Subset = tuple[int, ...]

@@ -231,7 +231,7 @@ def test_the_curve_of_a_true_model_is_the_integral(monkeypatch):
     counts = np.array(
         [3_000 * exp(-n / 3_000) * (n / 3_000) ** i / factorial(i) for i in sizes.tolist()]
     )
-    monkeypatch.setattr(accumulation, "AHEAD", 2_001)
+    monkeypatch.setattr(accumulation, "CURVE_POINTS", 2_001)
     reach = Extrapolation(sizes, n, population, probabilities).reach(counts[:, None])
     expected = 3_000 * (1 - exp(-population / 3_000))
     assert reach.classes[0] == pytest.approx(expected, rel=1e-4)

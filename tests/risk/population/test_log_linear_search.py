@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
+from typing import NamedTuple
 
 import mpmath
 import numpy as np
@@ -13,13 +14,45 @@ from sfumato.risk.population.log_linear_fit import Fitter
 from sfumato.risk.population.log_linear_search import (
     MISSED,
     AllCells,
+    Coefficients,
     Criteria,
     DrawnCells,
-    misfit,
     of_direction,
-    of_population_uniques,
     of_size,
 )
+
+
+class Misfit(NamedTuple):
+    """B of Skinner and Shlomo (2008, JASA 103:989-1001, Section 4), and its variance.
+
+    A large |B| / √variance shows lack of fit; the sign of B is not the direction of the error.
+
+    Attributes
+    ----------
+    bias
+        B.
+    variance
+        Of B where the model holds.
+    """
+
+    bias: float
+    variance: float
+
+
+def misfit(coefficients, sizes, means, weights=1.0):
+    """B, and its variance where the model holds, by sums over all cells."""
+    a, b = coefficients
+    apart = sizes - means
+    bias = weights * (a * apart + b * (apart * apart - sizes))
+    variance = weights * (a * a * means + 2 * b * b * means * means)
+    return Misfit(float(np.sum(bias)), float(np.sum(variance)))
+
+
+def of_population_uniques(means, fraction):
+    """The coefficients for τ1, the sample uniques that are population uniques."""
+    population = means / fraction
+    at_one = (1 - fraction) * population * np.exp(-population)
+    return Coefficients(at_one, at_one * (1 - fraction) / (2 * fraction))
 
 
 def random_table(seed):

@@ -10,11 +10,55 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import betaln, xlog1py, xlogy
 
 from sfumato.core.errors import InputError
-from sfumato.risk.population.match_distribution import class_matches, matches
+from sfumato.risk.population.match_distribution import matches
 
 SMALL = [(f, F) for F in range(1, 7) for f in range(1, F + 1)]
+TERMS = 30
+"""Terms of an alternating sum; 1 / 30! < 1e-32 is left out."""
+
+
+def class_matches(size, population_size, one_to_one=True):
+    """P(R = r) for r = 0, ..., f: an intruder maps the f records of a class to its F persons.
+
+    A free mapping takes each record to any of the F persons: R is binomial(f, 1/F). A one-to-one
+    mapping is a random injection: R is its number of fixed points. Given i records, an injection
+    fixes all of them with probability (F - i)! / F!, so that E[R(R-1)...(R-i+1)] =
+    (f)_i / (F)_i with falling factorials, and by inclusion and exclusion
+
+        P(R = r) = Σ_{i=0}^{f-r} (-1)^i C(r + i, r) (f)_{r+i} / ((F)_{r+i} (r + i)!).
+
+    For f = F the ratio of the factorials is 1: the distribution of paper 004, Section 2.3,
+    P(R = r) = (1 / r!) Σ_{i=0}^{F-r} (-1)^i / i!. The mean is f/F under both mappings
+    (Theorem 1).
+    """
+    if not one_to_one:
+        return binomial(size, 1 / population_size)
+    before = np.arange(size + TERMS, dtype=float)
+    left = np.maximum(size - before, 0.0)
+    ratios = left / np.where(left > 0, population_size - before, 1.0) / (before + 1)
+    moments = np.concatenate([[1.0], np.cumprod(ratios)])
+    result = np.zeros(size + 1)
+    choose = np.ones(size + 1)
+    counts = np.arange(size + 1)
+    for i in range(TERMS):
+        result += (-1) ** i * choose * moments[counts + i]
+        choose *= (counts + i + 1) / (i + 1)
+    return np.maximum(result, 0.0)
+
+
+def binomial(trials, success):
+    """P(0), ..., P(trials)."""
+    counts = np.arange(trials + 1)
+    logarithms = (
+        xlogy(counts, success)
+        + xlog1py(trials - counts, -success)
+        - np.log(trials + 1)
+        - betaln(trials - counts + 1, counts + 1)
+    )
+    return np.exp(logarithms)
 
 
 def every_mapping(size, population_size, one_to_one):

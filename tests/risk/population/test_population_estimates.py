@@ -23,7 +23,7 @@ from sfumato.risk.population.estimation import (
     EstimationFailedError,
     SampleClasses,
 )
-from sfumato.risk.population.population_estimates import LARGEST, PerClass
+from sfumato.risk.population.population_estimates import LARGEST_UNCERTAIN, ClassPosteriors
 from sfumato.risk.population.population_size import Given, read_population
 from sfumato.risk.population.subsample_validation import (
     SubsampleCheck,
@@ -409,7 +409,7 @@ def sample_of(generator, persons=20_000, fraction=0.1):
 @pytest.mark.parametrize("marketer", [0.04, 0.15, 0.6])
 def test_the_classes_add_up_to_the_whole(marketer):
     sample, _ = sample_of(np.random.default_rng(1), fraction=0.03)
-    classes = PerClass(sample)
+    classes = ClassPosteriors(sample)
     inverse = classes.inverse_sizes(classes.shift(marketer))
     aim = min(marketer * sample.n, sample.classes)
     assert float(sample.sizes @ inverse) == pytest.approx(aim, rel=1e-8)
@@ -426,7 +426,7 @@ def test_bounds_and_order(sizes, times, share, keyed):
     n = sum(sizes)
     keys = np.array([[i, i % 3] for i in range(len(sizes))], dtype=np.int32) if keyed else None
     sample = SampleClasses(np.array(sizes), max(n + 1, round(n * times)), keys)
-    classes = PerClass(sample)
+    classes = ClassPosteriors(sample)
     least = sample.classes / sample.population
     shift = classes.shift(least + share * (min(1.0, sample.classes / n) - least))
     inverse = classes.inverse_sizes(shift)
@@ -445,7 +445,7 @@ def test_the_posterior_is_right_where_the_truth_is_known():
     small, large, few, real = [], [], [], []
     for _ in range(5):
         sample, whole = sample_of(generator)
-        classes = PerClass(sample)
+        classes = ClassPosteriors(sample)
         shift = classes.shift(float((sample.sizes / whole).sum()) / sample.n)
         inverse = classes.inverse_sizes(shift)
         alone = sample.sizes == 1
@@ -465,7 +465,7 @@ def test_rarer_values_are_riskier():
     """Of two persons who are alone, the one with rarer values is the likelier unique."""
     generator = np.random.default_rng(3)
     sample, _ = sample_of(generator)
-    classes = PerClass(sample)
+    classes = ClassPosteriors(sample)
     inverse = classes.inverse_sizes(0.0)
     margins = [np.bincount(codes, sample.sizes)[codes] for codes in sample.keys.T]
     alone = sample.sizes == 1
@@ -475,9 +475,9 @@ def test_rarer_values_are_riskier():
 
 
 def test_large_classes_are_as_the_sample_has_them():
-    sizes = np.array([LARGEST + 100, 1, 1, 2, 3, 1])
+    sizes = np.array([LARGEST_UNCERTAIN + 100, 1, 1, 2, 3, 1])
     sample = SampleClasses(sizes, 2_080)
-    found = PerClass(sample)
+    found = ClassPosteriors(sample)
     assert found.inverse_sizes(0.0)[0] == pytest.approx(1 / 2_000)
     assert found.at_most(1_999, 0.0)[0] == 0
     assert found.at_most(2_000, 0.0)[0] == 1
@@ -485,7 +485,7 @@ def test_large_classes_are_as_the_sample_has_them():
 
 def test_risk_grows_with_the_estimate():
     sample, _ = sample_of(np.random.default_rng(4), fraction=0.05)
-    classes = PerClass(sample)
+    classes = ClassPosteriors(sample)
     shifts = [classes.shift(marketer) for marketer in (0.05, 0.1, 0.2)]
     assert shifts == sorted(shifts)
     sums = [classes.at_most(3, shift).sum() for shift in shifts]

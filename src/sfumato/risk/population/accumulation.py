@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import expit, logit
 
 from sfumato.risk.population.accumulation_baseline import (
@@ -15,11 +14,35 @@ from sfumato.risk.population.accumulation_baseline import (
     classes_and_growth,
     fit_mixture,
 )
-from sfumato.risk.population.estimation import Estimate, SampleClasses, counts_of, most_shown
+from sfumato.risk.population.estimation import (
+    Estimate,
+    Floats,
+    Ints,
+    SampleClasses,
+    counts_of,
+    most_shown,
+)
 from sfumato.risk.population.subsample_validation import STANDARD_DEVIATIONS
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
+CURVE_POINTS = 41
+"""Points of the curve between the sample and the population."""
+DAMPING = 0.4
+"""How fast the trend fades, per factor e of the number of persons."""
+EDGE = 1e-9
+BOOTSTRAP_SAMPLES = 200
+"""Samples that are drawn."""
+FEWEST_SIZES = 2
+"""Different sizes that a mixture needs."""
+LARGEST_EXACT = 600
+"""Persons of a class of the population up to which classes are kept apart by their sizes."""
+SIZE_RATIO = 1.05
+"""Ratio of neighbouring sizes beyond."""
+MOST_DRAWN = 100_000
+"""Classes that are drawn for those of one size, or not shown; each may stand for several."""
+DRIFT = 0.08
+"""By how much the logit of the growth may drift off, per factor e of the number of persons."""
+PAIRS_MISSED = 3
+"""Expected number of pairs, at most, behind a sample that has none (95 %)."""
 
 
 class Rarefaction:
@@ -51,13 +74,6 @@ class Rarefaction:
         """Relative growth s = d log D / d log m: the classes of one person over all classes."""
         growth: Floats = (self._alone @ counts) / (self._seen @ counts)
         return growth
-
-
-AHEAD = 41
-"""Points of the curve between the sample and the population."""
-DAMPING = 0.4
-"""How fast the trend fades, per factor e of the number of persons."""
-EDGE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +120,7 @@ class Extrapolation:
         distance = float(np.log(population / n))
         self._half = distance / 2
         self._rarefaction = Rarefaction(sizes, np.exp([0.0, -self._half]))
-        self._ahead = np.linspace(0.0, distance, AHEAD)
+        self._ahead = np.linspace(0.0, distance, CURVE_POINTS)
         _, behind = classes_and_growth(probabilities, n * np.exp([0.0, -self._half]))
         _, ahead = classes_and_growth(probabilities, n * np.exp(self._ahead))
         self._behind, self._baseline = _logit(behind), _logit(ahead)
@@ -134,18 +150,6 @@ def _logit(share: Floats) -> Floats:
     return logits
 
 
-SAMPLES = 200
-"""Samples that are drawn."""
-ENOUGH = 2
-"""Different sizes that a mixture needs."""
-EXACT = 600
-"""Persons of a class of the population up to which classes are kept apart by their sizes."""
-RATIO = 1.05
-"""Ratio of neighbouring sizes beyond."""
-DRAWN = 100_000
-"""Classes that are drawn for those of one size, or not shown; each may stand for several."""
-
-
 @dataclass(frozen=True, eq=False)
 class Resampled:
     """Samples of one population, those without anybody left out.
@@ -166,7 +170,7 @@ class Resampled:
 
 
 def resampled(sample: SampleClasses, rng: np.random.Generator) -> Resampled:
-    """Draw `SAMPLES` samples from a population that the sample may come from.
+    """Draw `BOOTSTRAP_SAMPLES` samples from a population that the sample may come from.
 
     The population's classes are the sample's, with the persons that a `Mixture` gives each, and
     the unseen ones. Every person is drawn with probability π. Classes with more than `LARGEST`
@@ -184,18 +188,18 @@ def resampled(sample: SampleClasses, rng: np.random.Generator) -> Resampled:
     fraction = sample.fraction
     members, numbers = _population(sample, rng)
     reach = [most_shown(size, fraction) for size in members.tolist()]
-    counts = np.zeros((max(reach, default=0) + 1, SAMPLES))
-    matches = np.zeros(SAMPLES)
+    counts = np.zeros((max(reach, default=0) + 1, BOOTSTRAP_SAMPLES))
+    matches = np.zeros(BOOTSTRAP_SAMPLES)
     for size, number, top in zip(members.tolist(), numbers.tolist(), reach, strict=True):
         own = np.arange(top + 1)
         chances = binom.pmf(own, size, fraction)
-        drawn = rng.multinomial(number, chances / chances.sum(), size=SAMPLES)
+        drawn = rng.multinomial(number, chances / chances.sum(), size=BOOTSTRAP_SAMPLES)
         counts[: top + 1] += drawn.T
         matches += drawn @ own / size
     known, held = sample.counts_of_sizes
     large, held = known[known > LARGEST], held[known > LARGEST]
     sizes = np.concatenate([np.arange(1, len(counts)), large])
-    always = np.repeat(held[:, None].astype(float), SAMPLES, axis=1)
+    always = np.repeat(held[:, None].astype(float), BOOTSTRAP_SAMPLES, axis=1)
     counts = np.concatenate([counts[1:], always])
     matches += held.sum() * fraction
     persons = sizes @ counts
@@ -208,7 +212,7 @@ def _population(sample: SampleClasses, rng: np.random.Generator) -> tuple[Ints, 
     sizes, counts = sample.counts_of_sizes
     small = sizes <= LARGEST
     sizes, counts = sizes[small], counts[small]
-    if len(sizes) < ENOUGH:
+    if len(sizes) < FEWEST_SIZES:
         whole = np.maximum(np.round(sizes / sample.fraction), 1).astype(np.int64)
         alone = sizes == 1
         return np.where(alone, 1, whole), np.where(alone, sample.population, counts)
@@ -217,7 +221,7 @@ def _population(sample: SampleClasses, rng: np.random.Generator) -> tuple[Ints, 
     ratio = (1 - sample.fraction) / sample.fraction
     parts = []
     for size, count, chances in zip(sizes, counts, mixture.posterior(sizes), strict=True):
-        drawn = min(int(count), DRAWN)
+        drawn = min(int(count), MOST_DRAWN)
         own = rates[rng.choice(len(chances), drawn, p=chances)]
         members = _rounded(size + rng.poisson(np.minimum(own * ratio, 1e15)))
         found, often = np.unique(members, return_counts=True)
@@ -236,7 +240,7 @@ def _unseen(
     count = min(round(float(mass.sum())), population)
     if count == 0:
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
-    drawn = min(count, DRAWN)
+    drawn = min(count, MOST_DRAWN)
     own = rest[rng.choice(len(rates), drawn, p=mass / mass.sum())]
     first = -np.log1p(-rng.random(drawn) * -np.expm1(-own))
     members = 1 + rng.poisson(np.clip(own - first, 0.0, 1e15))
@@ -245,16 +249,12 @@ def _unseen(
 
 
 def _rounded(members: Ints) -> Ints:
-    """Sizes above `EXACT` as the nearest of a geometric row."""
-    steps = np.round(np.log(np.maximum(members, EXACT) / EXACT) / np.log(RATIO))
-    row = np.round(EXACT * RATIO**steps).astype(np.int64)
-    return np.where(members <= EXACT, members, row)
-
-
-DRIFT = 0.08
-"""By how much the logit of the growth may drift off, per factor e of the number of persons."""
-PAIRS_MISSED = 3
-"""Expected number of pairs, at most, behind a sample that has none (95 %)."""
+    """Sizes above `LARGEST_EXACT` as the nearest of a geometric row."""
+    steps = np.round(
+        np.log(np.maximum(members, LARGEST_EXACT) / LARGEST_EXACT) / np.log(SIZE_RATIO)
+    )
+    row = np.round(LARGEST_EXACT * SIZE_RATIO**steps).astype(np.int64)
+    return np.where(members <= LARGEST_EXACT, members, row)
 
 
 def interval(

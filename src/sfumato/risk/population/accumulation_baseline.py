@@ -9,15 +9,30 @@ import numpy.typing as npt
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import gammaln
 
-from sfumato.risk.population.estimation import SampleClasses, counts_of
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
+from sfumato.risk.population.estimation import Codes, Floats, Ints, SampleClasses, counts_of
 
 LARGEST = 200
 """Classes above this size are known well enough: the sample's share is taken for the rate's."""
 NODES = np.linspace(-5.0, 5.0, 101)
 """Standard deviations from the mean at which the lognormal is evaluated."""
+RARE = 1e-4
+"""Share of persons who are alone with their value, from which on there are unseen values."""
+FEW = 4
+"""Persons up to whom the sample's shares are taken."""
+UNSEEN = -1
+"""Code of the values that the sample does not show."""
+SPARSE = 0.15
+"""Share of persons alone with their two values, from which on the pair tells too little."""
+GAIN = 1e-4
+"""Least gain of a pair that goes together."""
+DENSE = 4_000_000
+"""Pairs of values up to which all are counted in one array."""
+DRAWS = 40_000
+"""Persons drawn from the model; the sums over all cells are off by under a percent."""
+LEARNT = 100_000
+"""Classes that the tree is learnt from; its pairs are then counted over all."""
+LEAST = -690.0
+"""Logarithm of the least probability of a cell that counts; below it would become 0."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,14 +101,6 @@ def fit_mixture(sizes: Ints, counts: Floats) -> Mixture:
     best = minimize(loss, start, method="Nelder-Mead", options=options).x
     log = log_rates(best)
     return Mixture(log, weights, classes / max(1 - unseen(log), 1e-12))
-
-
-RARE = 1e-4
-"""Share of persons who are alone with their value, from which on there are unseen values."""
-FEW = 4
-"""Persons up to whom the sample's shares are taken."""
-UNSEEN = -1
-"""Code of the values that the sample does not show."""
 
 
 class Margin:
@@ -173,16 +180,6 @@ class Margin:
         self._total = float(self._mass @ self._times) + self._unseen
 
 
-Codes = npt.NDArray[np.int32]
-
-SPARSE = 0.15
-"""Share of persons alone with their two values, from which on the pair tells too little."""
-GAIN = 1e-4
-"""Least gain of a pair that goes together."""
-DENSE = 4_000_000
-"""Pairs of values up to which all are counted in one array."""
-
-
 class Pair:
     """The joint distribution of two quasi-identifiers, between independence and the sample's.
 
@@ -259,15 +256,6 @@ def _counted(
         return pairs, persons[pairs].astype(np.int64)
     pairs, number = np.unique(pair, return_inverse=True)
     return pairs, np.bincount(number, sizes).astype(np.int64)
-
-
-DRAWS = 40_000
-"""Persons drawn from the model; the sums over all cells are off by under a percent."""
-
-LEARNT = 100_000
-"""Classes that the tree is learnt from; its pairs are then counted over all."""
-LEAST = -690.0
-"""Logarithm of the least probability of a cell that counts; below it would become 0."""
 
 
 def cell_probabilities(sample: SampleClasses, rng: np.random.Generator) -> Floats:

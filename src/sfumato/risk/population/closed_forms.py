@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from sfumato.core.errors import InputError
 from sfumato.risk.population.class_counts import CLASS_COUNTS
@@ -13,11 +12,10 @@ from sfumato.risk.population.estimation import (
     Estimate,
     EstimationFailedError,
     Estimator,
+    Floats,
     SampleClasses,
 )
 from sfumato.risk.population.inverse_sizes import argus, negative_binomial, poisson
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

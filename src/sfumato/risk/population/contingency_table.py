@@ -6,13 +6,15 @@ from dataclasses import dataclass, field
 from math import prod
 
 import numpy as np
-import numpy.typing as npt
 
-from sfumato.risk.population.estimation import EstimationFailedError, SampleClasses
+from sfumato.risk.population.estimation import (
+    Codes,
+    EstimationFailedError,
+    Floats,
+    Ints,
+    SampleClasses,
+)
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Codes = npt.NDArray[np.int32]
 Pair = tuple[int, int]
 """A two-way term: two variables, the lower one first."""
 

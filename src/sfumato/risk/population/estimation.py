@@ -14,6 +14,27 @@ from sfumato.core.errors import InputError, SfumatoError
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int32]
+AUTO = "auto"
+ESTIMATORS = (
+    AUTO,
+    "accumulation",
+    "argus",
+    "log-linear",
+    "log-linear-uniques",
+    "log-linear-independence",
+    "log-linear-all-two-way",
+    "log-linear-count",
+    "negative-binomial",
+    "shlosser",
+    "sh3",
+    "duj1",
+    "duj2",
+    "duj2a",
+    "jackknife",
+    "hybrid",
+    "hybrid-vldb",
+    "pitman",
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,29 +266,6 @@ class Estimator(Protocol):
         EstimationFailedError
             If it has no value for this sample.
         """
-
-
-AUTO = "auto"
-ESTIMATORS = (
-    AUTO,
-    "accumulation",
-    "argus",
-    "log-linear",
-    "log-linear-uniques",
-    "log-linear-independence",
-    "log-linear-all-two-way",
-    "log-linear-count",
-    "negative-binomial",
-    "shlosser",
-    "sh3",
-    "duj1",
-    "duj2",
-    "duj2a",
-    "jackknife",
-    "hybrid",
-    "hybrid-vldb",
-    "pitman",
-)
 
 
 def check_estimator(name: str) -> None:

@@ -15,6 +15,9 @@ FloatsLike = npt.NDArray[np.integer] | npt.NDArray[np.floating] | int | float
 """Numbers of any kind, one or many."""
 
 _BLOCK = 8_192
+_ORDERS = (1, 2, 3)
+_UPWARD_TO = 24
+"""Sizes up to here go upward from size 1 where that is stable; the fraction would be slow."""
 
 
 def in_blocks(function: Callable[..., Floats], *parameters: Floats) -> Floats:
@@ -91,9 +94,6 @@ def probabilities(name: str, values: FloatsLike) -> Floats:
             accepted="numbers in (0, 1]",
         )
     return found
-
-
-_ORDERS = (1, 2, 3)
 
 
 def confluent(a: int, size: FloatsLike, v: FloatsLike) -> Floats:
@@ -185,10 +185,6 @@ def poisson(sizes: FloatsLike, v: FloatsLike) -> Floats:
         If a size is not a whole number of at least 1, or a mean is negative or not finite.
     """
     return confluent(1, sizes, v) / class_sizes(sizes)
-
-
-_UPWARD_TO = 24
-"""Sizes up to here go upward from size 1 where that is stable; the fraction would be slow."""
 
 
 def negative_binomial(sizes: FloatsLike, shape: FloatsLike, success: FloatsLike) -> Floats:

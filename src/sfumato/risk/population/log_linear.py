@@ -9,8 +9,13 @@ from typing import Literal
 
 import numpy as np
 
-from sfumato.risk.population.contingency_table import Cells, Floats, Lookup, cells_of, column_names
-from sfumato.risk.population.estimation import Estimate, EstimationFailedError, SampleClasses
+from sfumato.risk.population.contingency_table import Cells, Lookup, cells_of, column_names
+from sfumato.risk.population.estimation import (
+    Estimate,
+    EstimationFailedError,
+    Floats,
+    SampleClasses,
+)
 from sfumato.risk.population.inverse_sizes import poisson
 from sfumato.risk.population.log_linear_fit import Fitted, Fitter, TooManyCellsError
 from sfumato.risk.population.log_linear_search import (
@@ -30,12 +35,14 @@ from sfumato.risk.population.log_linear_search import (
 SearchMode = Literal["per-size", "uniques", "independence", "all-two-way"]
 
 SEARCHED_CELLS = 200_000
+"""Largest table that a model may need to be offered in a search."""
 SEARCH_TOLERANCE = 0.05
 """Largest difference of a margin, in persons, of the fits in a search."""
-"""Largest table that a model may need to be offered in a search."""
 FILLED_CELLS = 2_000_000
 """Largest table that the model with all two-way terms may need."""
 UNIQUES: Band = (1,)
+DRAWS = 200_000
+"""Draws for the number of missed classes, where the table is too large to sum over."""
 
 
 @dataclass(frozen=True)
@@ -123,10 +130,6 @@ def _all_two_way(cells: Cells) -> Fitted:
         ) from None
 
 
-DRAWS = 200_000
-"""Draws for the number of missed classes, where the table is too large to sum over."""
-
-
 @dataclass(frozen=True)
 class LogLinearCount:
     """J̃, and marketer risk as J̃ / N, from the expected number of classes that were missed.
@@ -138,7 +141,7 @@ class LogLinearCount:
     ----------
     search
         ``missed``: a search by the fit to that sum, with the coefficients that have its direction
-        (`goodness.of_direction` for size 0); ``uniques``: by the fit to the sample uniques;
+        (`of_direction` for size 0); ``uniques``: by the fit to the sample uniques;
         ``independence``: that model.
     columns
         Names of the quasi-identifiers for the path; empty for their numbers.

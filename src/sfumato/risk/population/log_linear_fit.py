@@ -12,13 +12,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sfumato.core.errors import SfumatoError
-from sfumato.risk.population.contingency_table import Cells, Codes, Floats, Ints, Pair, SparseTable
+from sfumato.risk.population.contingency_table import Cells, Pair, SparseTable
+from sfumato.risk.population.estimation import Codes, Floats, Ints
 
 if TYPE_CHECKING:
     import networkx as nx
 
 Clique = tuple[int, ...]
 """Variables, ascending."""
+_SWEEPS = 1_000
+"""Rounds of proportional fitting, at most."""
+Terms = frozenset[Pair]
+"""The two-way terms of a model; every one-way term is in every model."""
+_KEPT_CELLS = 20_000_000
+"""Cells of fitted tables that are kept for the models that share them."""
 
 
 @dataclass(frozen=True)
@@ -298,9 +305,6 @@ def factor_of_pairs(
     return Factor(pair[:1], pair[1:], domains, keys, counts / total[first])
 
 
-_SWEEPS = 1_000
-
-
 @dataclass
 class _Bag:
     """A clique's table on its way to the fit, and the margins that it has to meet.
@@ -441,13 +445,6 @@ def _scale(table: Floats, clique: Clique, variables: Clique, new: Floats, old: F
     ratio = np.divide(new, old, out=np.zeros_like(new), where=old > 0)
     lengths = zip(clique, table.shape, strict=True)
     table *= ratio.reshape([length if v in variables else 1 for v, length in lengths])
-
-
-Terms = frozenset[Pair]
-"""The two-way terms of a model; every one-way term is in every model."""
-
-
-_KEPT_CELLS = 20_000_000
 
 
 class TooManyCellsError(SfumatoError):

@@ -11,9 +11,34 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from scipy.special import gammaln, lambertw
 
-from sfumato.risk.population.contingency_table import Cells, Floats, Ints, Lookup, Pair
+from sfumato.risk.population.contingency_table import Cells, Lookup, Pair
+from sfumato.risk.population.estimation import Floats, Ints
 from sfumato.risk.population.inverse_sizes import confluent
 from sfumato.risk.population.log_linear_fit import Fitted, Fitter, Terms
+
+_STEP = 0.05
+"""Distance of neighbouring positions of the tables over the fitted mean."""
+_SMALLEST = 1e-16
+"""Fitted means below it are taken for it: they add nothing to the criteria."""
+_NEGLIGIBLE = -300.0
+"""Logarithm of the Poisson probability of a size below which its coefficients are 0."""
+_BEYOND = 13.0
+"""By how much √ of the largest mean in the tables lies above √ of the largest size."""
+Band = tuple[int, ...]
+"""Class sizes that are searched together; ``MISSED`` for the classes that the sample missed."""
+MISSED: Band = (0,)
+ENUMERATED = 200_000
+"""Up to this number of cells of the full table, sums over all of them are exact."""
+_FEWEST_DRAWS, _MOST_DRAWS = 20_000, 50_000
+_PER_SIZE = 50_000
+"""Observed cells of one size that are looked at; they stand for the others."""
+INDEPENDENCE: Terms = frozenset()
+LARGEST_ALONE = 10
+"""Classes of up to this size have a search of their own in every sample."""
+_WIDENING = 1.25
+"""Ratio of the largest to the smallest size of a band above them."""
+_FEWEST = 0.001
+"""Share of the classes that a band must hold, else it takes in the next sizes."""
 
 
 class Coefficients(NamedTuple):
@@ -32,23 +57,6 @@ class Coefficients(NamedTuple):
 
     a: Floats
     b: Floats
-
-
-class Misfit(NamedTuple):
-    """B of Skinner and Shlomo (2008, JASA 103:989-1001, Section 4), and its variance.
-
-    A large |B| / √variance shows lack of fit; the sign of B is not the direction of the error.
-
-    Attributes
-    ----------
-    bias
-        B.
-    variance
-        Of B where the model holds.
-    """
-
-    bias: float
-    variance: float
 
 
 def of_size(size: int, means: Floats, fraction: float) -> Coefficients:
@@ -78,21 +86,6 @@ def of_size(size: int, means: Floats, fraction: float) -> Coefficients:
     return Coefficients(odds * present * linear, odds * odds * present * square)
 
 
-def of_population_uniques(means: Floats, fraction: float) -> Coefficients:
-    """The coefficients for τ1, the sample uniques that are population uniques.
-
-    Parameters
-    ----------
-    means
-        μ, the fitted mean of each cell in the sample.
-    fraction
-        π, the sampling fraction.
-    """
-    population = means / fraction
-    at_one = (1 - fraction) * population * np.exp(-population)
-    return Coefficients(at_one, at_one * (1 - fraction) / (2 * fraction))
-
-
 def of_direction(size: int, means: Floats, fraction: float) -> Coefficients:
     """The coefficients whose B has the sign of the estimate's error under lack of fit.
 
@@ -111,47 +104,13 @@ def of_direction(size: int, means: Floats, fraction: float) -> Coefficients:
     return Coefficients(a, (size / means - 1) * a - b)
 
 
-def misfit(
-    coefficients: Coefficients, sizes: Ints | Floats, means: Floats, weights: Floats | float = 1.0
-) -> Misfit:
-    """B, and its variance where the model holds.
-
-    Parameters
-    ----------
-    coefficients
-        Per cell.
-    sizes
-        f, the persons of each cell, 0 for empty cells.
-    means
-        μ, the fitted mean of each cell.
-    weights
-        Number of cells of the full table that each one stands for.
-    """
-    a, b = coefficients
-    apart = sizes - means
-    bias = weights * (a * apart + b * (apart * apart - sizes))
-    variance = weights * (a * a * means + 2 * b * b * means * means)
-    return Misfit(float(np.sum(bias)), float(np.sum(variance)))
-
-
-_STEP = 0.05
-_SMALLEST = 1e-16
-_NEGLIGIBLE = -300.0
-_BEYOND = 13.0
-
-Band = tuple[int, ...]
-"""Class sizes that are searched together; ``MISSED`` for the classes that the sample missed."""
-MISSED: Band = (0,)
-
-
 class Criteria:
     """B / √variance of one model for many bands of class sizes.
 
     The coefficients are tabulated at means whose positions log μ + 2√μ are equally spaced (the
     Poisson probability of a size is a bump of width about 1 there), and interpolated by cubics:
     B and the variance are then the products of one table with sums over the cells, whatever the
-    number of bands. The relative error is about 10⁻⁶ where a size is likely; `goodness` has the
-    exact sums.
+    number of bands. The relative error is about 10⁻⁶ where a size is likely.
 
     Parameters
     ----------
@@ -244,12 +203,6 @@ def _of_band(band: Band, means: Floats, fraction: float) -> Coefficients:
             total.a[likely] += a
             total.b[likely] += b
     return total
-
-
-ENUMERATED = 200_000
-"""Up to this number of cells of the full table, sums over all of them are exact."""
-_FEWEST_DRAWS, _MOST_DRAWS = 20_000, 50_000
-_PER_SIZE = 50_000
 
 
 class Judged(NamedTuple):
@@ -415,13 +368,6 @@ def _strata(sizes: Ints, rng: np.random.Generator) -> tuple[Ints, Floats]:
     return picked, np.repeat(counts / kept, kept)
 
 
-INDEPENDENCE: Terms = frozenset()
-OWN = 10
-"""Classes of up to this size have a search of their own in every sample."""
-_WIDENING = 1.25
-_FEWEST = 0.001
-
-
 @dataclass(frozen=True)
 class Path:
     """The models that a search for one band of class sizes went through.
@@ -554,7 +500,7 @@ def bands_of(sizes: Ints, classes: Ints) -> list[Band]:
     bands: list[list[int]] = []
     held = 0
     for size, count in zip(sizes.tolist(), classes.tolist(), strict=True):
-        near = bands and bands[-1][0] > OWN and size < _WIDENING * bands[-1][0]
+        near = bands and bands[-1][0] > LARGEST_ALONE and size < _WIDENING * bands[-1][0]
         if bands and (near or held < enough):
             bands[-1].append(size)
             held += count

@@ -7,11 +7,17 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 from scipy.fft import irfft, next_fast_len
-from scipy.special import betaln, xlog1py, xlogy
 
 from sfumato.core.errors import InputError
+from sfumato.risk.population.estimation import Floats, Ints
 
-Floats = npt.NDArray[np.float64]
+Complexes = npt.NDArray[np.complex128]
+_TAIL = 41.5
+"""exp(-41.5) < 1e-18: the probability of the counts beyond each end that is left out."""
+_NEGLIGIBLE = 1e-20
+_FIRST = 32
+"""Groups of classes that are tried first, to find the frequencies that do not matter."""
+_ELEMENTS = 200_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,65 +76,6 @@ class MatchDistribution:
         return float(min(1.0, self.probabilities[max(count - self.low, 0) :].sum()))
 
 
-_TERMS = 30
-"""Terms of an alternating sum; 1 / 30! < 1e-32 is left out."""
-
-
-def class_matches(size: int, population_size: float, one_to_one: bool = True) -> Floats:
-    """P(R = r) for r = 0, ..., f: an intruder maps the f records of a class to its F persons.
-
-    A free mapping takes each record to any of the F persons: R is binomial(f, 1/F). A one-to-one
-    mapping is a random injection: R is its number of fixed points. Given i records, an injection
-    fixes all of them with probability (F - i)! / F!, so that E[R(R-1)...(R-i+1)] =
-    (f)_i / (F)_i with falling factorials, and by inclusion and exclusion
-
-        P(R = r) = Σ_{i=0}^{f-r} (-1)^i C(r + i, r) (f)_{r+i} / ((F)_{r+i} (r + i)!).
-
-    For f = F the ratio of the factorials is 1: the distribution of paper 004, Section 2.3,
-    P(R = r) = (1 / r!) Σ_{i=0}^{F-r} (-1)^i / i!. The mean is f/F under both mappings
-    (Theorem 1).
-
-    Parameters
-    ----------
-    size
-        f, the size of the class in the sample.
-    population_size
-        F, its size in the population, at least f; need not be whole where it is an estimate.
-    one_to_one
-        Whether no two records go to the same person.
-
-    Returns
-    -------
-    Floats
-        Of shape (f + 1,).
-    """
-    if not one_to_one:
-        return _binomial(size, 1 / population_size)
-    before = np.arange(size + _TERMS, dtype=np.float64)
-    left = np.maximum(size - before, 0.0)
-    ratios = left / np.where(left > 0, population_size - before, 1.0) / (before + 1)
-    moments = np.concatenate([[1.0], np.cumprod(ratios)])
-    result = np.zeros(size + 1)
-    choose = np.ones(size + 1)
-    counts = np.arange(size + 1)
-    for i in range(_TERMS):
-        result += (-1) ** i * choose * moments[counts + i]
-        choose *= (counts + i + 1) / (i + 1)
-    return np.maximum(result, 0.0)
-
-
-def _binomial(trials: int, success: float) -> Floats:
-    """P(0), ..., P(trials)."""
-    counts = np.arange(trials + 1)
-    logarithms = (
-        xlogy(counts, success)
-        + xlog1py(trials - counts, -success)
-        - np.log(trials + 1)
-        - betaln(trials - counts + 1, counts + 1)
-    )
-    return np.asarray(np.exp(logarithms), dtype=np.float64)
-
-
 def class_means(sizes: Floats, population_sizes: Floats) -> Floats:
     """Expected number f / F of correct matches of each class (paper 004, Theorem 1)."""
     return sizes / population_sizes
@@ -183,17 +130,6 @@ def _enough_terms(step: float) -> int:
         terms += 1
         left *= step / terms
     return terms
-
-
-Ints = npt.NDArray[np.int64]
-Complexes = npt.NDArray[np.complex128]
-
-_TAIL = 41.5
-"""exp(-41.5) < 1e-18: the probability of the counts beyond each end that is left out."""
-_NEGLIGIBLE = 1e-20
-_FIRST = 32
-"""Groups of classes that are tried first, to find the frequencies that do not matter."""
-_ELEMENTS = 200_000
 
 
 @dataclass(frozen=True, eq=False)

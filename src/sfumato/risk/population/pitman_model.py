@@ -70,7 +70,7 @@ def fit_pitman(sizes: Counts, classes: Counts) -> tuple[float, float]:
     def slope(sigma: float) -> float:
         theta = _best_theta(sigma, count, persons)
         joined = float((digamma(size - sigma) - digamma(1 - sigma)) @ of_size)
-        return _born(theta, sigma, count) - joined
+        return _sum_of_shares(theta, sigma, count) - joined
 
     if slope(SMALLEST_SIGMA) <= 0:
         return _best_theta(0.0, count, persons), 0.0
@@ -107,7 +107,7 @@ def _best_theta(sigma: float, count: float, persons: float) -> float:
     return exp(float(brentq(excess, low, high, xtol=1e-13, rtol=1e-14))) - sigma
 
 
-def _born(theta: float, sigma: float, count: float) -> float:
+def _sum_of_shares(theta: float, sigma: float, count: float) -> float:
     """Σ_{k<d} k / (θ + kσ), the derivative by σ of Σ_{k<d} ln(θ + kσ)."""
     last = count - 1
     if theta > 1e3 * count * sigma:

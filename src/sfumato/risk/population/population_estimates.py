@@ -21,9 +21,12 @@ from sfumato.risk.population.class_counts import CLASS_COUNTS
 from sfumato.risk.population.closed_forms import Argus, NegativeBinomial
 from sfumato.risk.population.estimation import (
     AUTO,
+    Codes,
     Estimate,
     EstimationFailedError,
     Estimator,
+    Floats,
+    Ints,
     SampleClasses,
     check_estimator,
 )
@@ -48,8 +51,22 @@ from sfumato.risk.population.subsample_validation import (
 )
 from sfumato.table.table import Table
 
-Codes = npt.NDArray[np.int32]
-Floats = npt.NDArray[np.float64]
+SHAPE_FACTOR = 2.0
+"""By how much more the ends of λ count for the number of small classes."""
+SUBSAMPLES = 10
+"""Subsamples on which the estimator is checked."""
+SEARCHING = ("log-linear", "log-linear-uniques", "log-linear-all-two-way", "log-linear-count")
+FEW_SUBSAMPLES = 3
+"""The same for estimators that search."""
+LARGEST_UNCERTAIN = 100
+"""Above this size F is f/π: the sample tells all."""
+NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(21)
+WEIGHTS = WEIGHTS / WEIGHTS.sum()
+GRID_POINTS = 64
+"""Values of the predictor at which expectations are tabulated."""
+CLASSES_FITTED = 5_000
+"""Classes that the regression is fitted on."""
+EDGE = 1e-12
 
 
 def population_of_file(
@@ -98,7 +115,10 @@ def population_of_file(
         seed = secrets.randbits(32)
     weighted, between = _weights(table, class_of, summary, weights)
     n = int(summary.persons.sum())
-    persons = _persons(table, given, weighted, n)
+    if weighted is None:
+        persons = population_size(given, table.persons)
+    else:
+        persons = population_by_weights(float(weighted.sum()), n, table.persons)
     quasi = table.quasi_identifiers
     keys = np.column_stack([column.codes[summary.first_row] + 1 for column in quasi])
     domains = tuple(column.domain.size + 1 for column in quasi)
@@ -153,13 +173,6 @@ def _weights(
     return weighted, share_between(of_pair, mean)
 
 
-def _persons(table: Table, given: Given, weighted: Floats | None, held: int) -> int:
-    """N, in persons."""
-    if weighted is None:
-        return population_size(given, table.persons)
-    return population_by_weights(float(weighted.sum()), held, table.persons)
-
-
 def estimator_named(name: str, columns: tuple[str, ...] = ()) -> Estimator:
     """The estimator of that name.
 
@@ -190,17 +203,6 @@ def estimator_named(name: str, columns: tuple[str, ...] = ()) -> Estimator:
         "log-linear-count": LogLinearCount(columns=columns),
     }
     return others[name]
-
-
-Ints = npt.NDArray[np.int64]
-
-SHAPE = 2.0
-"""By how much more the ends of λ count for the number of small classes."""
-SUBSAMPLES = 10
-"""Subsamples on which the estimator is checked."""
-SLOW = ("log-linear", "log-linear-uniques", "log-linear-all-two-way", "log-linear-count")
-FEW_SUBSAMPLES = 3
-"""The same for estimators that search."""
 
 
 def estimated_population(
@@ -248,12 +250,13 @@ def estimated_population(
         estimate = Estimate.of_census(estimator.name, sample)
     else:
         estimate = _estimated(estimator, sample, rng)
-        repeats = FEW_SUBSAMPLES if estimator.name in SLOW else SUBSAMPLES
+        repeats = FEW_SUBSAMPLES if estimator.name in SEARCHING else SUBSAMPLES
         check = check_on_subsamples(estimator, sample, rng, repeats)
         estimate = with_interval(estimate, sample, check)
-    return _Assembly(records, sample, _completed(estimate, sample, rng), threshold).result(
-        persons, check, seed, reason(estimator.name, check, auto=auto)
-    )
+    estimate = _completed(estimate, sample, rng)
+    why = reason(estimator.name, check, auto=auto)
+    measures = _EstimateMeasures(records, sample, estimate, threshold, why)
+    return measures.population_risk(persons, check, seed)
 
 
 def _estimated(estimator: Estimator, sample: SampleClasses, rng: np.random.Generator) -> Estimate:
@@ -283,32 +286,27 @@ def _completed(estimate: Estimate, sample: SampleClasses, rng: np.random.Generat
     return estimate
 
 
-class _Assembly:
+class _EstimateMeasures:
     """The measures that follow from one estimate."""
 
     def __init__(
-        self, records: Ints, sample: SampleClasses, estimate: Estimate, threshold: float
+        self, records: Ints, sample: SampleClasses, estimate: Estimate, threshold: float, why: str
     ) -> None:
         self.records, self.sample, self.estimate = records, sample, estimate
-        self.threshold = threshold
+        self.threshold, self.why = threshold, why
         self.low = estimate.marketer if estimate.low is None else estimate.low
         self.high = estimate.marketer if estimate.high is None else estimate.high
-        self.classes = None if sample.n == sample.population else PerClass(sample)
+        self.classes = None if sample.n == sample.population else ClassPosteriors(sample)
         ends = (estimate.marketer, self.low, self.high)
         self.shifts = [0.0 if self.classes is None else self.classes.shift(end) for end in ends]
 
-    def result(
-        self,
-        persons: int,
-        check: SubsampleCheck | None,
-        seed: int,
-        why: str,
+    def population_risk(
+        self, persons: int, check: SubsampleCheck | None, seed: int
     ) -> PopulationRisk:
-        """Everything together."""
+        """All measures, for a population of so many persons."""
         estimate, n = self.estimate, self.sample.n
         inverse = self._inverse_sizes()
         average = float(inverse @ self.records) / int(self.records.sum())
-        self.why = why
         counted = self._count("class_count", estimate.class_count, self.sample.population)
         return PopulationRisk(
             population=persons,
@@ -373,8 +371,8 @@ class _Assembly:
         """As `_at_most`, the ends for the sum that this file really has.
 
         The share of small classes follows from the shape of the distribution of F, of which λ
-        fixes only one number: what the ends of λ change in it counts `SHAPE` times. Each class
-        has F_j <= size or not, which scatters the sum besides; the two add up as squares.
+        fixes only one number: what the ends of λ change in it counts `SHAPE_FACTOR` times. Each
+        class has F_j <= size or not, which scatters the sum besides; the two add up as squares.
         """
         middle, low, high = self._at_most(size, weights)
         if self.classes is None:
@@ -383,8 +381,8 @@ class _Assembly:
         squares = weights * weights / self.sample.each
         scatter = float(np.sqrt(squares @ (chances * (1 - chances))))
         noise = STANDARD_DEVIATIONS * scatter
-        below = float(np.hypot(SHAPE * (middle - low), noise))
-        above = float(np.hypot(SHAPE * (high - middle), noise))
+        below = float(np.hypot(SHAPE_FACTOR * (middle - low), noise))
+        above = float(np.hypot(SHAPE_FACTOR * (high - middle), noise))
         return middle, max(middle - below, 0.0), min(middle + above, float(weights.sum()))
 
     def _records_at_risk(self) -> Measure:
@@ -443,18 +441,7 @@ def _by_model(sample: SampleClasses) -> dict[str, float | str]:
     return found
 
 
-LARGEST = 100
-"""Above this size F is f/π: the sample tells all."""
-NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(21)
-WEIGHTS = WEIGHTS / WEIGHTS.sum()
-GRID = 64
-"""Values of the predictor at which expectations are tabulated."""
-FITTED = 5_000
-"""Classes that the regression is fitted on."""
-EDGE = 1e-12
-
-
-class PerClass:
+class ClassPosteriors:
     """The posterior of F_j given f_j and how common the class's values are.
 
     The rate of a class is lognormal around a line in the logarithm of what independent
@@ -493,12 +480,14 @@ class PerClass:
     def at_most(self, size: int, shift: float) -> Floats:
         """P(F_j <= size | f_j) of each class; shape (classes,)."""
         sizes = self._sample.sizes
-        chances = ((sizes / self._sample.fraction <= size) & (sizes > LARGEST)).astype(float)
+        chances = ((sizes / self._sample.fraction <= size) & (sizes > LARGEST_UNCERTAIN)).astype(
+            float
+        )
 
         def table(own: int, rates: Floats) -> Floats:
             return np.asarray(pdtr(size - own, rates * self._ratio))
 
-        self._fill(chances, table, min(size, LARGEST))
+        self._fill(chances, table, min(size, LARGEST_UNCERTAIN))
         inside = np.clip(chances, EDGE, 1 - EDGE)
         moved: Floats = np.where(
             (chances > 0) & (chances < 1), expit(logit(inside) + shift), chances
@@ -513,12 +502,12 @@ class PerClass:
             inverse = poisson(np.full(rates.size, own), (rates * self._ratio).ravel())
             return own * inverse.reshape(rates.shape)
 
-        self._fill(matches, table, LARGEST)
+        self._fill(matches, table, LARGEST_UNCERTAIN)
         return matches
 
     def _fill(self, values: Floats, table: Callable[[int, Floats], Floats], largest: int) -> None:
         """Set the values of classes up to a size: the posterior mean of ``table(size, rates)``."""
-        grid = np.linspace(self._predictor.min(), self._predictor.max(), GRID)
+        grid = np.linspace(self._predictor.min(), self._predictor.max(), GRID_POINTS)
         log = grid[:, None] + self._spread * NODES
         rates = np.exp(log)
         sizes = self._sample.sizes
@@ -542,8 +531,8 @@ def _independent(sample: SampleClasses) -> Floats:
 
 def _fitted(sample: SampleClasses, expected: Floats) -> tuple[float, float, float]:
     """Intercept, slope and spread of the regression, by maximum likelihood."""
-    step = max(1, len(sample.sizes) // FITTED)
-    sizes, expected = np.minimum(sample.sizes[::step], LARGEST), expected[::step]
+    step = max(1, len(sample.sizes) // CLASSES_FITTED)
+    sizes, expected = np.minimum(sample.sizes[::step], LARGEST_UNCERTAIN), expected[::step]
     shares = sample.each[::step] / sample.each[::step].sum()
     factorials = gammaln(sizes + 1.0)[:, None]
 

@@ -13,10 +13,11 @@ from sfumato.core.errors import InputError
 from sfumato.core.measure import REGISTER, Measure, Position
 from sfumato.risk import measure_table
 from sfumato.risk.measure_table import row
+from sfumato.risk.population.estimation import Floats, Ints
 from sfumato.risk.population.match_distribution import MatchDistribution, matches
 from sfumato.risk.population.subsample_validation import SubsampleCheck
 
-Floats = npt.NDArray[np.float64]
+COUNTED = "counted in the register"
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,11 +162,6 @@ def _counts(distribution: MatchDistribution) -> dict[str, float]:
         "low": low,
         "high": high,
     }
-
-
-Ints = npt.NDArray[np.int64]
-
-COUNTED = "counted in the register"
 
 
 @dataclass(frozen=True, eq=False)

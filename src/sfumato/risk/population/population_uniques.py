@@ -12,10 +12,8 @@ from scipy.optimize import brentq
 from scipy.special import expit
 
 from sfumato.risk.population.class_counts import ALONE, CLASS_COUNTS, Counts
-from sfumato.risk.population.estimation import EstimationFailedError, SampleClasses
+from sfumato.risk.population.estimation import EstimationFailedError, Floats, SampleClasses
 from sfumato.risk.population.pitman_model import NEEDS_TWO, expected_uniques, fit_pitman
-
-Floats = npt.NDArray[np.float64]
 
 NO_SAMPLE_UNIQUES = "nobody is alone in a class of the sample, so the estimate is 0"
 CENSUS = "the sample is the population, so its uniques are counted and not estimated"

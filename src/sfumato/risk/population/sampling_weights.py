@@ -8,10 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.risk.population.accumulation import Accumulation
-from sfumato.risk.population.estimation import Estimate, SampleClasses
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from sfumato.risk.population.estimation import Estimate, Floats, Ints, SampleClasses
 
 EQUAL = 1.02
 """Ratio of the largest to the smallest weight up to which they count as equal."""
@@ -178,14 +175,12 @@ def _in_strata(sample: SampleClasses, rng: np.random.Generator) -> Estimate:
         class_count=total([part.class_count for _, part in parts], ones),
         population_uniques=total([part.population_uniques for _, part in parts], ones),
         unique_matches=total([part.unique_matches for _, part in parts], ones),
-        low=total([_or(part.low, part.marketer) for _, part in parts], shares),
-        high=total([_or(part.high, part.marketer) for _, part in parts], shares),
+        low=total([part.marketer if part.low is None else part.low for _, part in parts], shares),
+        high=total(
+            [part.marketer if part.high is None else part.high for _, part in parts], shares
+        ),
         path=(f"{len(parts)} strata of sampling weights",),
     )
-
-
-def _or(end: float | None, value: float) -> float:
-    return value if end is None else end
 
 
 def _strata(sample: SampleClasses) -> Ints:

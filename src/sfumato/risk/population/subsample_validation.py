@@ -16,10 +16,11 @@ from sfumato.risk.population.estimation import (
     most_shown,
 )
 
-Floats = npt.NDArray[np.float64]
-
 FEWEST = 50
 """Persons of a subsample from which on it tells something."""
+STANDARD_DEVIATIONS = 1.96
+UNSURE = 0.15
+"""Mean error on subsamples from which on an estimate is called unsure."""
 
 
 @dataclass(frozen=True)
@@ -121,9 +122,6 @@ def _thinned(
     return subsample, matches / subsample.n
 
 
-STANDARD_DEVIATIONS = 1.96
-
-
 def with_interval(
     estimate: Estimate, sample: SampleClasses, check: SubsampleCheck | None
 ) -> Estimate:
@@ -154,10 +152,6 @@ def with_interval(
     return replace(estimate, low=min(low, estimate.marketer), high=max(high, estimate.marketer))
 
 
-UNSURE = 0.15
-"""Mean error on subsamples from which on an estimate is called unsure."""
-
-
 def reason(name: str, check: SubsampleCheck | None, *, auto: bool) -> str:
     """Say why the estimator was taken, what its interval covers, and how it was checked.
 
@@ -176,17 +170,11 @@ def reason(name: str, check: SubsampleCheck | None, *, auto: bool) -> str:
         else "asked for"
     )
     covers = "the interval is for the realised share of the file, not its expectation"
-    return f"{name}: {taken}; {covers}; {checked(check)}"
+    return f"{name}: {taken}; {covers}; {_check_in_words(check)}"
 
 
-def checked(check: SubsampleCheck | None) -> str:
-    """How an estimator did on subsamples, in words.
-
-    Parameters
-    ----------
-    check
-        The errors; ``None`` where the file is too small for subsamples.
-    """
+def _check_in_words(check: SubsampleCheck | None) -> str:
+    """How an estimator did on subsamples; ``None`` where the file is too small for them."""
     if check is None:
         return "not checked on subsamples: the file is too small"
     error = f"{100 * check.error:+.1f} %"

@@ -12,11 +12,13 @@ from sfumato.engines.spark.session import said_plainly
 from sfumato.engines.spark.table import SparkTable
 from sfumato.risk.class_measures import RECURSIVE_L, ranks_of
 from sfumato.risk.disclosure_risk import Risk
-from sfumato.risk.on_spark.household import household_on_spark
-from sfumato.risk.on_spark.keys import keyed
-from sfumato.risk.on_spark.measure import classes_on_spark, risk_of_classes
-from sfumato.risk.on_spark.population import population_on_spark
-from sfumato.risk.on_spark.register import Register, register_on_spark
+from sfumato.risk.on_spark.spark_measures import (
+    classes_on_spark,
+    household_on_spark,
+    keyed,
+    risk_of_classes,
+)
+from sfumato.risk.on_spark.spark_population import Register, population_on_spark, register_on_spark
 from sfumato.risk.population.estimation import AUTO
 from sfumato.risk.population.population_size import Given
 from sfumato.risk.risk_thresholds import Preset
