@@ -283,7 +283,7 @@ def _with_register(
 ) -> Risk:
     """Add the risks that are counted in a register."""
     from sfumato.risk.population.population_risk import RegisterClasses, register_population
-    from sfumato.risk.presence import match, open_register, presence
+    from sfumato.risk.register_presence import match, open_register, presence
 
     matching = match(table, open_register(register, table.schema))
     summary = risk.own_classes()

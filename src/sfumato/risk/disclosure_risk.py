@@ -19,7 +19,7 @@ from sfumato.risk.reidentification import Reidentification
 if TYPE_CHECKING:
     from sfumato.engines.spark.ran import Ran
     from sfumato.risk.population.population_risk import PopulationRisk
-    from sfumato.risk.presence import Presence
+    from sfumato.risk.register_presence import Presence
     from sfumato.risk.reidentification import HouseholdRisk
     from sfumato.risk.risk_thresholds import Held
     from sfumato.risk.special_uniques import SpecialUniques

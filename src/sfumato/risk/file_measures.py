@@ -77,9 +77,9 @@ def measure_classes(
     for name in sensitive:
         values |= _of_attribute(name, ordered=name in (ranks or {}))
     found = extremes(blocks, values)
-    persons, held = _distinct(person), int(found["persons"].total)
+    persons, memberships = _distinct(person), int(found["persons"].total)
     records = len(class_of)
-    counting = counting_risk(found, held, threshold)
+    counting = counting_risk(found, memberships, threshold)
     risks = reidentification(found, "persons", classes, records, threshold)
     return Risk(
         records=records,
@@ -103,24 +103,24 @@ def measure_classes(
         sensitive={name: _sensitive_risk(found, name, classes) for name in sensitive},
         summary=blocks.summary,
         threshold=float(threshold),
-        warnings=(*warnings, *spread_warning(held, persons)),
+        warnings=(*warnings, *spread_warning(memberships, persons)),
     )
 
 
-def spread_warning(held: int, persons: int) -> tuple[str, ...]:
+def spread_warning(memberships: int, persons: int) -> tuple[str, ...]:
     """Say where persons have records in several classes, which each class hides.
 
     Parameters
     ----------
-    held
+    memberships
         Number of persons, each counted in every class that they are in.
     persons
         Number of persons.
     """
-    if held == persons:
+    if memberships == persons:
         return ()
     warning = (
-        f"a person has records in {held / persons:.2f} equivalence classes on average; each "
+        f"a person has records in {memberships / persons:.2f} equivalence classes on average; each "
         "class is measured by itself, so whoever can tell which records belong to one person "
         "learns more than these numbers say."
     )

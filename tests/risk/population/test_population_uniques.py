@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, hypergeom, nbinom
 
-from sfumato.risk.population.class_counts import ALONE, CLASS_COUNTS
+from sfumato.risk.population.class_count_estimators import ALONE, CLASS_COUNTS
 from sfumato.risk.population.estimation import EstimationFailedError, SampleClasses
 from sfumato.risk.population.pitman_model import expected_uniques
 from sfumato.risk.population.population_uniques import (

@@ -26,7 +26,7 @@ from sfumato.release.coded_ends import check_ends
 from sfumato.release.constraints.checks import count, share
 from sfumato.release.options import Options
 from sfumato.release.population.known import check_population
-from sfumato.risk.presence import open_register
+from sfumato.risk.register_presence import open_register
 from sfumato.risk.risk_thresholds import Preset, Threshold
 from sfumato.risk.risk_thresholds import thresholds as presets_of
 from sfumato.schema import Schema

@@ -407,8 +407,8 @@ def risk_of_classes(
     """
     found = totals_of(classes, attributes, threshold, recursive_l)
     sums, least, most, shape = found.sums, found.least, found.most, found.shape
-    records, held = int(sums["records"]), shape.held
-    own = held if persons is None else persons
+    records, memberships = int(sums["records"]), shape.held
+    own = memberships if persons is None else persons
     fewest, number = int(least["fewest"]), int(shape.classes.sum())
     risks = _by_persons(found, threshold)
     return Risk(
@@ -429,9 +429,9 @@ def risk_of_classes(
         records_at_risk=risks.records_at_risk,
         count_k=fewest,
         count_k_where=None,
-        exposed_persons=Measure("exposed_persons", int(sums["alone"]) / held),
+        exposed_persons=Measure("exposed_persons", int(sums["alone"]) / memberships),
         max_count_risk=Measure("max_count_risk", 1 / fewest, why=NUMBER_KNOWN, threshold=threshold),
-        avg_count_risk=Measure("avg_count_risk", sums["numbers"] / held, why=NUMBER_KNOWN),
+        avg_count_risk=Measure("avg_count_risk", sums["numbers"] / memberships, why=NUMBER_KNOWN),
         by_records=_by_records(found, threshold),
         sample_uniques=_number_of(shape, 1),
         sample_unique_records=int(sums["single_records"]),
@@ -440,7 +440,7 @@ def risk_of_classes(
         },
         summary=None,
         threshold=float(threshold),
-        warnings=(*warnings, *spread_warning(held, own)),
+        warnings=(*warnings, *spread_warning(memberships, own)),
         counted=shape,
         ran=ran,
     )

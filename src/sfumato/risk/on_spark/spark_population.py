@@ -42,7 +42,13 @@ from sfumato.risk.population.population_size import (
     population_size,
 )
 from sfumato.risk.population.sampling_weights import ALIKE, Weighted, share_of_sums
-from sfumato.risk.presence import Matching, open_register, presence, register_schema, same_values
+from sfumato.risk.register_presence import (
+    Matching,
+    open_register,
+    presence,
+    register_schema,
+    same_values,
+)
 from sfumato.table.columns import CodedColumn
 
 if TYPE_CHECKING:
@@ -187,7 +193,7 @@ def population_on_spark(
     InputError
         If the population is smaller than the file, or the estimator has no value for it.
     """
-    shape, held = risk.shape, risk.shape.held
+    shape, memberships = risk.shape, risk.shape.held
     counted = classes if given.weights is None else weighted_classes(table)
     if risk.classes <= most_classes:
         found = _with_keys(table, counted)
@@ -198,10 +204,10 @@ def population_on_spark(
     if found.weighted is None:
         persons = population_size(given, risk.persons)
     else:
-        persons = population_by_weights(found.total, held, risk.persons)
+        persons = population_by_weights(found.total, memberships, risk.persons)
     sample = SampleClasses(
         found.sizes,
-        population_in_classes(persons, held, risk.persons),
+        population_in_classes(persons, memberships, risk.persons),
         found.keys,
         found.domains,
         found.weighted,

@@ -196,12 +196,12 @@ def resampled(sample: SampleClasses, rng: np.random.Generator) -> Resampled:
         drawn = rng.multinomial(number, chances / chances.sum(), size=BOOTSTRAP_SAMPLES)
         counts[: top + 1] += drawn.T
         matches += drawn @ own / size
-    known, held = sample.counts_of_sizes
-    large, held = known[known > LARGEST], held[known > LARGEST]
+    shown, classes = sample.counts_of_sizes
+    large, classes = shown[shown > LARGEST], classes[shown > LARGEST]
     sizes = np.concatenate([np.arange(1, len(counts)), large])
-    always = np.repeat(held[:, None].astype(float), BOOTSTRAP_SAMPLES, axis=1)
+    always = np.repeat(classes[:, None].astype(float), BOOTSTRAP_SAMPLES, axis=1)
     counts = np.concatenate([counts[1:], always])
-    matches += held.sum() * fraction
+    matches += classes.sum() * fraction
     persons = sizes @ counts
     some = persons > 0
     return Resampled(sizes, counts[:, some], matches[some] / persons[some])

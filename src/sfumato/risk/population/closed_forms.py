@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sfumato.core.errors import InputError
-from sfumato.risk.population.class_counts import CLASS_COUNTS
+from sfumato.risk.population.class_count_estimators import CLASS_COUNTS
 from sfumato.risk.population.estimation import (
     Estimate,
     EstimationFailedError,

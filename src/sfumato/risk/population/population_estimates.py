@@ -17,7 +17,7 @@ from sfumato.core.measure import Measure
 from sfumato.engines.embedded.counts import LARGEST_SPACE, group
 from sfumato.risk.classes import ClassSummary
 from sfumato.risk.population.accumulation import Accumulation
-from sfumato.risk.population.class_counts import CLASS_COUNTS
+from sfumato.risk.population.class_count_estimators import CLASS_COUNTS
 from sfumato.risk.population.closed_forms import Argus, NegativeBinomial
 from sfumato.risk.population.estimation import (
     AUTO,

@@ -107,29 +107,29 @@ def _no_number() -> InputError:
     )
 
 
-def population_in_classes(persons: int, held: int, of_file: int) -> int:
+def population_in_classes(persons: int, memberships: int, of_file: int) -> int:
     """N, each person counted in as many classes as the file's persons are in.
 
     Parameters
     ----------
     persons
         Number of persons of the population.
-    held
+    memberships
         Number of persons of the file, each counted in every class that they are in.
     of_file
         Number of persons of the file.
     """
-    return max(round(persons * held / of_file), held)
+    return max(round(persons * memberships / of_file), memberships)
 
 
-def population_by_weights(weights: float, held: int, persons: int) -> int:
+def population_by_weights(weights: float, memberships: int, persons: int) -> int:
     """N, in persons, from sampling weights.
 
     Parameters
     ----------
     weights
         Sum of the weights of the file's persons, in every class that they are in.
-    held
+    memberships
         Number of these persons.
     persons
         Number of persons of the file.
@@ -139,7 +139,7 @@ def population_by_weights(weights: float, held: int, persons: int) -> int:
     InputError
         If the population is larger than any.
     """
-    return max(_at_most("parameter weights", weights * persons / held), persons)
+    return max(_at_most("parameter weights", weights * persons / memberships), persons)
 
 
 def population_size(given: Given, persons: int) -> int:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from scipy.optimize import brentq
 from scipy.special import expit
 
-from sfumato.risk.population.class_counts import ALONE, CLASS_COUNTS, Counts
+from sfumato.risk.population.class_count_estimators import ALONE, CLASS_COUNTS, Counts
 from sfumato.risk.population.estimation import EstimationFailedError, Floats, SampleClasses
 from sfumato.risk.population.pitman_model import NEEDS_TWO, expected_uniques, fit_pitman
 

@@ -107,17 +107,17 @@ def share_of_sums(
         Sum over persons of the squared difference of the mean of their class from the mean of
         the entry.
     """
-    held = sizes * times
-    persons, classes = int(held.sum()), int(times.sum())
+    members = sizes * times
+    persons, classes = int(members.sum()), int(times.sum())
     if not classes:
         return 1.0
     if classes == 1:
         return float(inside < SAME)
-    among = float(held @ (means - held @ means / persons) ** 2) + scatter
+    among = float(members @ (means - members @ means / persons) ** 2) + scatter
     if among + inside < SAME:
         return 0.0
     within = inside / (persons - classes)
-    size = (persons - float(held @ sizes) / persons) / (classes - 1)
+    size = (persons - float(members @ sizes) / persons) / (classes - 1)
     variance = (among / (classes - 1) - within) / size
     return float(np.clip(variance / max(variance + within, 1e-300), 0.0, 1.0))
 
@@ -162,8 +162,8 @@ def _in_strata(sample: SampleClasses, rng: np.random.Generator) -> Estimate:
     for number in range(int(stratum.max()) + 1):
         here = stratum == number
         parts.append((here, Accumulation().estimate(_part(sample, here), rng)))
-    held = sample.sizes * sample.each
-    shares = np.array([held[here].sum() for here, _ in parts]) / sample.n
+    members = sample.sizes * sample.each
+    shares = np.array([members[here].sum() for here, _ in parts]) / sample.n
 
     def total(values: list[float | None], weights: Floats) -> float:
         return float(weights @ np.array(values, dtype=float))

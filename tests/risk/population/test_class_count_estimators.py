@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.special import gammaln
 from scipy.stats import chi2
 
-from sfumato.risk.population.class_counts import (
+from sfumato.risk.population.class_count_estimators import (
     ALONE,
     CLASS_COUNTS,
     FORMULAS,
