@@ -10,10 +10,8 @@ import numpy.typing as npt
 from timing import PeakMemory
 
 from sfumato.risk.population.accumulation import Accumulation
-from sfumato.risk.population.estimate import Estimate
-from sfumato.risk.population.log_linear.class_count import LogLinearCount
-from sfumato.risk.population.log_linear.estimator import LogLinear
-from sfumato.risk.population.sample import SampleClasses
+from sfumato.risk.population.estimation import Estimate, SampleClasses
+from sfumato.risk.population.log_linear import LogLinear, LogLinearCount
 
 RECORDS = 1_000_000
 POPULATION = 10_000_000

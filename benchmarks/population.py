@@ -23,11 +23,9 @@ import numpy.typing as npt
 from held_out import held_out
 from populations import GENERATED, SEED, Columns, generated, public
 
-from sfumato.risk.population.estimate import EstimationFailedError
-from sfumato.risk.population.estimators import estimator_named
-from sfumato.risk.population.names import ESTIMATORS
-from sfumato.risk.population.sample import SampleClasses
-from sfumato.risk.population.subsamples import check_on_subsamples
+from sfumato.risk.population.estimation import ESTIMATORS, EstimationFailedError, SampleClasses
+from sfumato.risk.population.population_estimates import estimator_named
+from sfumato.risk.population.subsample_validation import check_on_subsamples
 
 FRACTIONS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7)
 SEARCHING = ("log-linear", "log-linear-uniques", "log-linear-all-two-way", "log-linear-count")

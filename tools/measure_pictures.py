@@ -11,7 +11,7 @@ from xml.sax.saxutils import escape
 import pyarrow as pa
 
 import sfumato as sf
-from sfumato.risk.multi_record import g_balance, gidr
+from sfumato.risk.class_measures import g_balance, gidr
 
 TARGET = Path(__file__).parents[1] / "docs" / "images" / "measures"
 WIDTH, HEIGHT = 320, 120

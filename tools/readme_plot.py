@@ -15,7 +15,7 @@ import numpy as np
 import vl_convert
 
 import sfumato as sf
-from sfumato.risk.multi_record import gidr, gsar
+from sfumato.risk.class_measures import gidr, gsar
 
 TARGET = Path(__file__).parents[1] / "docs" / "images" / "demo.svg"
 NAMES = ("original", "release")

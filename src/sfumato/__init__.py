@@ -36,11 +36,10 @@ if TYPE_CHECKING:
     from sfumato.release.result import Release
     from sfumato.reports import report
     from sfumato.reports.project import ProjectResults
-    from sfumato.risk.assess import assess
-    from sfumato.risk.result import Risk
-    from sfumato.risk.thresholds.hold import hold
-    from sfumato.risk.thresholds.load import thresholds
-    from sfumato.risk.thresholds.preset import Preset, Threshold
+    from sfumato.risk.assessment import assess
+    from sfumato.risk.disclosure_risk import Risk
+    from sfumato.risk.risk_thresholds import Preset, Threshold, thresholds
+    from sfumato.risk.threshold_checks import hold
     from sfumato.schema import (
         IntervalHierarchy,
         Kind,
@@ -73,31 +72,31 @@ _HOMES = {
     "Measure": "core.measure",
     "PidKAnonymity": "release.constraints",
     "PrefixHierarchy": "schema",
-    "Preset": "risk.thresholds.preset",
+    "Preset": "risk.risk_thresholds",
     "ProjectResults": "reports.project",
     "QuasiIdentifier": "schema",
     "Release": "release.result",
     "RequestedRelease": "semantics.requested",
-    "Risk": "risk.result",
+    "Risk": "risk.disclosure_risk",
     "Schema": "schema",
     "SfumatoError": "core.errors",
     "SharedCounts": "release.constraints",
     "TCloseness": "release.constraints",
-    "Threshold": "risk.thresholds.preset",
+    "Threshold": "risk.risk_thresholds",
     "Tuned": "pipeline.tune",
     "anonymize": "release.anonymize",
     "anonymize_requested": "semantics.requested",
-    "assess": "risk.assess",
+    "assess": "risk.assessment",
     "attack": "intruder.attack",
     "dump_schema": "schema",
     "encode_table": "linkage.encodings.owner.table",
-    "hold": "risk.thresholds.hold",
+    "hold": "risk.threshold_checks",
     "link": "linkage.link",
     "load_schema": "schema",
     "promises": "release.promises",
     "release_linked": "semantics.linkage_anonymity",
     "report": "reports",
-    "thresholds": "risk.thresholds.load",
+    "thresholds": "risk.risk_thresholds",
     "tune": "pipeline.tune",
 }
 

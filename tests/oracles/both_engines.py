@@ -12,9 +12,9 @@ import pyarrow as pa
 from oracles.close import close
 
 from sfumato.engines.embedded.counts import group
-from sfumato.risk.measures import measure_classes
-from sfumato.risk.on_spark.measure import measure_on_spark
-from sfumato.risk.result import Risk
+from sfumato.risk.disclosure_risk import Risk
+from sfumato.risk.file_measures import measure_classes
+from sfumato.risk.on_spark.spark_measures import measure_on_spark
 
 Columns = dict[str, npt.NDArray[Any]]
 THRESHOLD = 0.3

@@ -14,7 +14,7 @@ from sfumato.pipeline.tune.point import Point
 from sfumato.pipeline.tune.space import Space
 from sfumato.pipeline.tune.tighten import STEPS, Tightening
 from sfumato.pipeline.tune.trial import Trial
-from sfumato.risk.held import Held
+from sfumato.risk.risk_thresholds import Held
 
 NAMES = ("g_balance", "marketer")
 

@@ -19,7 +19,7 @@ from sfumato.pipeline.tune.point import Point
 from sfumato.pipeline.tune.surrogate import Surrogate
 from sfumato.pipeline.tune.targets import RULES, target_of
 from sfumato.pipeline.tune.trial import Trial, ratio
-from sfumato.risk.held import Held
+from sfumato.risk.risk_thresholds import Held
 from sfumato.table.door import open_table
 
 SHARES = [name for name, knob in KNOBS.items() if not knob.whole]

@@ -12,8 +12,8 @@ from sfumato.release.anonymize import anonymize
 from sfumato.release.constraints import GBalance, HAffiliation
 from sfumato.release.result import Release
 from sfumato.reports.page import Heading, draw_page
-from sfumato.risk.assess import assess
-from sfumato.risk.result import Risk
+from sfumato.risk.assessment import assess
+from sfumato.risk.disclosure_risk import Risk
 from sfumato.schema import Schema
 
 DAY = date(2026, 3, 2)

@@ -15,7 +15,7 @@ from sfumato.core.errors import InputError
 from sfumato.engines.spark.ran import Ran
 from sfumato.reports.asked import asked_of
 from sfumato.reports.write import report
-from sfumato.risk.result import Risk
+from sfumato.risk.disclosure_risk import Risk
 
 RAN = Ran("spark", "4.3.0", "yarn", 3, 12, 48)
 

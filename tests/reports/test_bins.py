@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.reports.plots.bins import LEAST_RISK, records_by_risk, size_bins
-from sfumato.risk.shape import SHARE_BINS, share_counts
+from sfumato.risk.class_measures import SHARE_BINS, share_counts
 
 SIZES = st.lists(st.integers(1, 3000), min_size=1, max_size=60)
 

@@ -23,7 +23,7 @@ from sfumato.release.constraints import (
 from sfumato.release.result import Release
 from sfumato.reports import numbers
 from sfumato.reports.page import Heading, draw_page
-from sfumato.risk.result import Risk
+from sfumato.risk.disclosure_risk import Risk
 
 HEADING = Heading("Visits of two clinics", date(2026, 3, 2))
 VOID = {"meta", "link", "br", "hr", "img", "input"}

@@ -28,7 +28,7 @@ from sfumato.reports.project.content import project_content
 from sfumato.reports.project.page import draw_project
 from sfumato.reports.project.pdf import pdf_of
 from sfumato.reports.project.verdict import QUESTIONS
-from sfumato.risk.thresholds import load
+from sfumato.risk import risk_thresholds as load
 from sfumato.schema import Schema
 
 DAY = date(2026, 11, 20)

@@ -12,7 +12,7 @@ from sfumato.core.errors import InputError
 from sfumato.release.result import Release
 from sfumato.reports import write
 from sfumato.reports.write import check_report_path, report, report_json
-from sfumato.risk.result import Risk
+from sfumato.risk.disclosure_risk import Risk
 
 DAY = date(2026, 3, 2)
 

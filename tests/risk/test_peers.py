@@ -13,9 +13,9 @@ import pyarrow.csv
 import pytest
 
 import sfumato as sf
-from sfumato.risk.population.class_counts.pitman_fit import fit_pitman
-from sfumato.risk.population.sample import SampleClasses
-from sfumato.risk.population.uniques.registry import UNIQUES_MODELS
+from sfumato.risk.population.estimation import SampleClasses
+from sfumato.risk.population.pitman_model import fit_pitman
+from sfumato.risk.population.population_uniques import UNIQUES_MODELS
 
 
 def assessed(columns, quasi, sensitive=(), **options):

@@ -92,7 +92,7 @@ def assess(
 ) -> None:
     """Measure what a file gives away: about identities, about sensitive values."""
     keep_memory()
-    from sfumato.risk.assess import assess as measure
+    from sfumato.risk.assessment import assess as measure
     from sfumato.schema import load_schema
 
     given = given_population(population, fraction, weights, register)

@@ -11,8 +11,8 @@ from sfumato.cli.output import check_apart
 from sfumato.core.errors import InputError
 
 if TYPE_CHECKING:
-    from sfumato.risk.population.given import Given
-    from sfumato.risk.result import Risk
+    from sfumato.risk.disclosure_risk import Risk
+    from sfumato.risk.population.population_size import Given
 
 Population = Annotated[
     int | None,
@@ -79,7 +79,7 @@ def given_population(
         )
     if not named:
         return None
-    from sfumato.risk.population.given import Given, given_fraction, given_size
+    from sfumato.risk.population.population_size import Given, given_fraction, given_size
 
     if population is not None:
         return given_size(population)

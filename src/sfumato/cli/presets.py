@@ -29,7 +29,7 @@ def presets(
     """
     from dataclasses import asdict
 
-    from sfumato.risk.thresholds.load import thresholds
+    from sfumato.risk.risk_thresholds import thresholds
 
     listed = thresholds(file=file)
     if json:

@@ -12,8 +12,8 @@ from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
 from sfumato.intruder.reading.released_file import ReleasedFile, TextColumn
 from sfumato.release.result import Release
-from sfumato.risk.assess import assess
-from sfumato.risk.result import Risk
+from sfumato.risk.assessment import assess
+from sfumato.risk.disclosure_risk import Risk
 from sfumato.schema import Kind, QuasiIdentifier, Schema
 
 CLASS, PERSON, SENSITIVE = "class", "person", "s"

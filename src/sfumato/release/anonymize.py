@@ -25,8 +25,8 @@ from sfumato.release.options import Options
 from sfumato.release.population.known import check_population
 from sfumato.release.released import Form
 from sfumato.release.result import Release
-from sfumato.risk.presence import open_register
-from sfumato.risk.ranks import ranks_of
+from sfumato.risk.class_measures import ranks_of
+from sfumato.risk.register_presence import open_register
 from sfumato.schema import Schema, check_schema
 from sfumato.table.classification import check_person, classified, open_classified
 from sfumato.table.table import Table

@@ -38,11 +38,11 @@ from sfumato.release.remedies import capped_rows, not_met, overspent, suppressed
 from sfumato.release.result import Release
 from sfumato.release.utility import measure_utility
 from sfumato.release.utility.predicates import query_stream
-from sfumato.risk.assess import assess
-from sfumato.risk.household import household_risk
-from sfumato.risk.measures import measure_classes
-from sfumato.risk.ranks import ranks_of
-from sfumato.risk.result import Risk
+from sfumato.risk.assessment import assess
+from sfumato.risk.class_measures import ranks_of
+from sfumato.risk.disclosure_risk import Risk
+from sfumato.risk.file_measures import measure_classes
+from sfumato.risk.reidentification import household_risk
 from sfumato.table.table import Table
 
 Codes = npt.NDArray[np.int32]

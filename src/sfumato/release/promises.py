@@ -20,9 +20,8 @@ from sfumato.release.constraints import (
     TCloseness,
 )
 from sfumato.release.result import Release
-from sfumato.risk.thresholds.hold import check_numbers, hold
-from sfumato.risk.thresholds.load import thresholds
-from sfumato.risk.thresholds.preset import Preset, Threshold
+from sfumato.risk.risk_thresholds import Preset, Threshold, thresholds
+from sfumato.risk.threshold_checks import check_numbers, hold
 
 ROUNDING = 1e-9
 HIGH_RISK = 0.2

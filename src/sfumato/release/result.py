@@ -20,7 +20,7 @@ from sfumato.release.full_domain import Levels
 from sfumato.release.manifest import Manifest
 from sfumato.release.population.measured import PopulationRisk
 from sfumato.release.utility import Utility
-from sfumato.risk.result import Risk
+from sfumato.risk.disclosure_risk import Risk
 from sfumato.schema import Schema
 from sfumato.table.write import check_output_path
 

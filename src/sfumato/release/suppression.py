@@ -15,8 +15,8 @@ from sfumato.release.constraints.spending import overspent
 from sfumato.release.partition import Partition
 from sfumato.release.persons import PersonTable, person_table
 from sfumato.release.utility.class_means import category_shares, class_means, full_range, steps
-from sfumato.risk.ranks import ranks_of
-from sfumato.risk.summary import summarize
+from sfumato.risk.class_measures import ranks_of
+from sfumato.risk.classes import summarize
 from sfumato.schema import Kind
 from sfumato.table.columns import MISSING, Codes
 from sfumato.table.table import Table

@@ -20,7 +20,7 @@ from sfumato.release.constraints import (
 from sfumato.release.population.measured import PopulationRisk
 from sfumato.release.result import Release
 from sfumato.reports.numbers import beside, count, number, percent
-from sfumato.risk.result import Risk
+from sfumato.risk.disclosure_risk import Risk
 
 AT_LEAST, AT_MOST = "at least", "at most"
 

@@ -8,7 +8,7 @@ from sfumato.release.coarsen_counts import Coarsening
 from sfumato.release.result import Release
 from sfumato.reports.numbers import count, listed, percent
 from sfumato.reports.population import population_assumed
-from sfumato.risk.result import Risk
+from sfumato.risk.disclosure_risk import Risk
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,10 @@ from typing import Any
 
 from sfumato.core.measure import ESTIMATED
 from sfumato.reports.numbers import beside, count, listed, number, percent
-from sfumato.risk.held import Held
-from sfumato.risk.result import Risk
-from sfumato.risk.thresholds.hold import held_by
-from sfumato.risk.thresholds.load import thresholds
-from sfumato.risk.words import IN_POPULATION, MEANINGS
+from sfumato.risk.disclosure_risk import Risk
+from sfumato.risk.measure_table import IN_POPULATION, MEANINGS
+from sfumato.risk.risk_thresholds import Held, thresholds
+from sfumato.risk.threshold_checks import held_by
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from sfumato.core.measure import Measure
 from sfumato.reports.asked import Asked
 from sfumato.reports.numbers import count, measured, percent, place
-from sfumato.risk.result import Risk
-from sfumato.risk.sensitive import SensitiveRisk
-from sfumato.risk.words import IN_POPULATION, MEANINGS, minimal_words, recursive_words
+from sfumato.risk.disclosure_risk import Risk, SensitiveRisk
+from sfumato.risk.measure_table import IN_POPULATION, MEANINGS
+from sfumato.risk.measure_table import minimal_unique_meaning as minimal_words
+from sfumato.risk.measure_table import recursive_meaning as recursive_words
 
 BY_RECORDS = "_by_records"
 

@@ -21,7 +21,7 @@ from sfumato.reports.plots.population_plots import population_figures
 from sfumato.reports.plots.risk_plots import records_per_person, risk_figures
 from sfumato.reports.population import population_part
 from sfumato.reports.verdict import assessment_verdict, release_verdict
-from sfumato.risk.result import Risk
+from sfumato.risk.disclosure_risk import Risk
 
 ORIGINAL, RELEASED, ASSESSED = "Original", "Release", "File"
 

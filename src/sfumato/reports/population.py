@@ -13,10 +13,10 @@ import numpy as np
 from sfumato.core.measure import REGISTER, Measure
 from sfumato.release.result import Release
 from sfumato.reports.numbers import count, percent
-from sfumato.risk.population.matches import MatchDistribution
-from sfumato.risk.population.result import PopulationRisk
-from sfumato.risk.result import Risk
-from sfumato.risk.words import IN_POPULATION, MEANINGS
+from sfumato.risk.disclosure_risk import Risk
+from sfumato.risk.measure_table import IN_POPULATION, MEANINGS
+from sfumato.risk.population.match_distribution import MatchDistribution
+from sfumato.risk.population.population_risk import PopulationRisk
 
 SHARES = ("marketer", "journalist", "population_average_risk", "population_records_at_risk")
 COUNTS = ("expected_matches", "unique_matches", "population_uniques", "class_count")

@@ -10,7 +10,7 @@ from sfumato.release.utility import Utility
 from sfumato.reports.asked import Asked, asked_of
 from sfumato.reports.held import held_sentence
 from sfumato.reports.numbers import count, percent
-from sfumato.risk.result import Risk
+from sfumato.risk.disclosure_risk import Risk
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from sfumato.release.result import Release
 from sfumato.reports.asked import asked_of
 from sfumato.reports.held import practice_json
 from sfumato.reports.population import population_json
-from sfumato.risk.result import Risk
+from sfumato.risk.disclosure_risk import Risk
 
 if TYPE_CHECKING:
     from sfumato.intruder.result import Attack

@@ -1,18 +1,41 @@
-"""Equivalence classes and the per-class numbers that measures and constraints read."""
+"""Equivalence classes: what is counted of each, and where an extreme of them lies."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any
+from functools import cached_property, partial
+from itertools import pairwise
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+
+from sfumato.core.errors import InputError
+from sfumato.core.measure import Measure, Position
+from sfumato.kernels.class_counts import (
+    ClassOrder,
+    PersonCounts,
+    SharingCounts,
+    ValueCounts,
+    class_order,
+    class_ordered_distances,
+    count_persons,
+    count_records,
+    count_sharing,
+    count_values,
+    in_order,
+)
+from sfumato.kernels.threads import in_threads
 
 Counts = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.integer]
 """Rows, and counts that are only compared, divided or summed: of 32 bits in large files."""
+Codes = npt.NDArray[np.int32]
+BLOCK = 1 << 16
+"""Records that are looked at together, so that what is made of them stays in a cache."""
+_Result = TypeVar("_Result")
 
 
 def _unknown() -> Counts:
@@ -111,7 +134,7 @@ class ClassSummary:
         """Number of classes."""
         return len(self.records)
 
-    def each_array(self, made: Callable[[Any], Any]) -> ClassSummary:
+    def map_arrays(self, made: Callable[[Any], Any]) -> ClassSummary:
         """The same with every array replaced by what is made of it."""
         own: dict[str, Any] = {}
         for each in fields(self):
@@ -132,7 +155,7 @@ class ClassSummary:
                 yield value
 
 
-class LaterSummary(ClassSummary):
+class LazySummary(ClassSummary):
     """A summary that is made when one of its arrays is first read.
 
     Parameters
@@ -151,3 +174,327 @@ class LaterSummary(ClassSummary):
         for each in fields(self):
             object.__setattr__(self, each.name, getattr(made, each.name))
         return getattr(made, name)
+
+
+class ClassBlocks:
+    """The numbers of equivalence classes, counted for some thousand classes at a time.
+
+    One sort of the records by class and person, then for each block one pass for the persons,
+    one for their numbers of records and one per sensitive attribute: O(records x (1 +
+    attributes)). Where every record is a person of its own and nothing is sensitive, counting
+    them is enough. What is read of a block is thrown away with it, unless there is only one.
+
+    Parameters
+    ----------
+    class_of
+        Class of each record in [0, classes), shape (records,); no class is empty.
+    classes
+        Number of classes.
+    person
+        Index of each record's person, from 0, shape (records,). A person may have records in
+        several classes.
+    sensitive
+        Codes of each sensitive attribute, from 0, -1 for missing; shape (records,) each.
+    shown
+        Index of the id that each record shows where a person may have several, numbered person
+        by person; shape (records,). Without it everybody has one.
+    ranks
+        For sensitive attributes whose ordered distance is to be measured, the rank of each of
+        their values, from 0 without a gap.
+
+    Raises
+    ------
+    InputError
+        If there is no record, the arrays differ in length, a class number is out of range, or
+        a class is empty.
+    """
+
+    def __init__(
+        self,
+        class_of: Codes,
+        classes: int,
+        person: Codes,
+        sensitive: Mapping[str, Codes],
+        shown: Codes | None = None,
+        ranks: Mapping[str, Codes] | None = None,
+    ) -> None:
+        _check(class_of, classes, person, sensitive, shown)
+        self._records, self._first = count_records(class_of, classes)
+        if self._records.min() == 0:
+            raise InputError("parameter class_of", "must give every class a record")
+        self._person, self._sensitive, self._ranks = person, sensitive, ranks or {}
+        self._single = shown is None and _own_each(person)
+        self._order = self._by_id = None
+        if sensitive or not self._single:
+            self._order = class_order(class_of, self._records, person)
+        if shown is not None:
+            self._by_id = class_order(class_of, self._records, shown)
+        sizes = {
+            name: max(int(codes.max()) + 1, len(self._ranks.get(name, ())))
+            for name, codes in sensitive.items()
+        }
+        self._file = {name: _frequencies(sensitive[name], size) for name, size in sizes.items()}
+        self._edges = self._ends_of_blocks(max(BLOCK, *sizes.values(), 0))
+
+    @property
+    def classes(self) -> int:
+        """Number of classes."""
+        return len(self._records)
+
+    def map_blocks(self, function: Callable[[ClassSummary, int], _Result]) -> list[_Result]:
+        """What a function of a block and the number of its first class gives, in their order."""
+        if self._one:
+            return [function(self.summary, 0)]
+
+        def of_block(start: int, stop: int) -> _Result:
+            return function(self._part(start, stop), start)
+
+        return in_threads([partial(of_block, *block) for block in pairwise(self._edges)])
+
+    @cached_property
+    def summary(self) -> ClassSummary:
+        """The numbers of all classes; where there are several blocks, made when they are read."""
+        return self._part(0, self.classes) if self._one else LazySummary(self.whole)
+
+    @property
+    def _one(self) -> bool:
+        return len(self._edges) == 2
+
+    def _ends_of_blocks(self, records: int) -> list[int]:
+        """Where each block of classes ends, after 0; one has about so many records, or classes."""
+        if self._order is None:
+            return [*range(0, self.classes, records), self.classes]
+        starts = self._order.starts
+        wanted = np.arange(records, starts[-1], records)
+        edges = np.searchsorted(starts, wanted).tolist()
+        return sorted({0, *edges, self.classes})
+
+    def whole(self) -> ClassSummary:
+        """The numbers of all classes."""
+        if self._one:
+            return self.summary
+        start, stop = self._edges[:2]
+        first = self._part(start, stop)
+
+        def room(array: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
+            known = self.classes if len(array) else 0
+            return np.empty((known, *array.shape[1:]), array.dtype)
+
+        whole = first.map_arrays(room)
+
+        def fill(part: ClassSummary, start: int) -> None:
+            for mine, own in zip(whole.arrays(), part.arrays(), strict=True):
+                mine[start : start + len(own)] = own
+
+        self.map_blocks(fill)
+        return whole
+
+    def _part(self, start: int, stop: int) -> ClassSummary:
+        """The numbers of the classes from ``start`` to before ``stop``."""
+        records, first = self._records[start:stop], self._first[start:stop]
+        order = None if self._order is None else self._order.part(start, stop)
+        if self._single or order is None:
+            ones = np.broadcast_to(np.int64(1), len(records))
+            counts = PersonCounts(records, records, ones, first)
+            sharing = _alone_or_equal(records, first)
+        else:
+            counts = count_persons(order)
+            sharing = self._sharing(order, start, stop)
+        values, distances = ({}, {}) if order is None else self._values(order)
+        return ClassSummary(
+            records=records,
+            persons=counts.persons,
+            squares=counts.squares,
+            largest=counts.largest,
+            affiliation={name: value.affiliation for name, value in values.items()},
+            distinct={name: value.distinct for name, value in values.items()},
+            distance={name: value.distance for name, value in values.items()},
+            ordered_distance=distances,
+            fewest_sharing=sharing.fewest,
+            first_row=first,
+            largest_row=counts.largest_row,
+            affiliation_row={name: value.affiliation_row for name, value in values.items()},
+            entropy={name: value.entropy for name, value in values.items()},
+            valued={name: value.valued for name, value in values.items()},
+            commonest={name: value.commonest for name, value in values.items()},
+            fewest_sharing_row=sharing.fewest_row,
+            alone=sharing.alone,
+            count_risk=sharing.risk,
+            count_risk_row=sharing.risk_row,
+            count_risk_total=sharing.risk_total,
+        )
+
+    def _values(self, order: ClassOrder) -> tuple[dict[str, ValueCounts], dict[str, Floats]]:
+        """What the values of each sensitive attribute say, and the ordered distances asked for."""
+        values = {
+            name: count_values(order, in_order(order, codes), self._file[name])
+            for name, codes in self._sensitive.items()
+        }
+        distances = {
+            name: class_ordered_distances(
+                order.rows, order.starts, self._sensitive[name], self._file[name], ranks
+            )
+            for name, ranks in self._ranks.items()
+            if name in self._sensitive
+        }
+        return values, distances
+
+    def _sharing(self, order: ClassOrder, start: int, stop: int) -> SharingCounts:
+        """What the numbers of records give away; ids are the persons if none are shown."""
+        if self._by_id is None:
+            return count_sharing(order, order.owners)
+        by_id = self._by_id.part(start, stop)
+        return count_sharing(by_id, in_order(by_id, self._person))
+
+
+def summarize(
+    class_of: Codes,
+    classes: int,
+    person: Codes,
+    sensitive: Mapping[str, Codes],
+    shown: Codes | None = None,
+    ranks: Mapping[str, Codes] | None = None,
+) -> ClassSummary:
+    """Count records, persons and sensitive values of every equivalence class.
+
+    Parameters and errors are those of `ClassBlocks`.
+    """
+    return ClassBlocks(class_of, classes, person, sensitive, shown, ranks).whole()
+
+
+def _own_each(person: Codes) -> bool:
+    """Whether every record is a person of its own, numbered as the rows are."""
+    return all(
+        np.array_equal(person[start : start + BLOCK], np.arange(start, min(start + BLOCK, end)))
+        for end in [len(person)]
+        for start in range(0, end, BLOCK)
+    )
+
+
+def _frequencies(codes: Codes, size: int) -> Counts:
+    """Number of records with each code; missing ones are left out."""
+    counts = np.zeros(size + 1, dtype=np.int64)
+    length = max(BLOCK, size)
+    for start in range(0, len(codes), length):
+        counts += np.bincount(codes[start : start + length] + 1, minlength=size + 1)
+    return counts[1:]
+
+
+def _alone_or_equal(records: Counts, first: Integers) -> SharingCounts:
+    """Where every record is a person of its own: all of a class have the same number, 1."""
+    alone, ones = (records == 1).astype(np.int32), np.broadcast_to(1.0, len(records))
+    return SharingCounts(records, first, alone, 1 / records, first, ones)
+
+
+def _check(
+    class_of: Codes,
+    classes: int,
+    person: Codes,
+    sensitive: Mapping[str, Codes],
+    shown: Codes | None,
+) -> None:
+    if len(class_of) == 0:
+        raise InputError("the data", "must have at least one record", found="none")
+    lengths = {"person": len(person)} | {
+        f"column '{name}'": len(codes) for name, codes in sensitive.items()
+    }
+    lengths |= {} if shown is None else {"parameter shown": len(shown)}
+    for name, length in lengths.items():
+        if length != len(class_of):
+            raise InputError(
+                name,
+                "must have one entry per record",
+                found=f"{length} entries for {len(class_of)} records",
+            )
+    if class_of.min() < 0 or class_of.max() >= classes:
+        raise InputError("parameter class_of", "must number the classes from 0 to classes - 1")
+    if person.min() < 0:
+        raise InputError("parameter person", "must number the persons from 0")
+
+
+RowOf = Callable[[ClassSummary, int], int]
+
+
+def first_row(classes: ClassSummary, at: int) -> int:
+    """The 0-based row of a class's first record."""
+    return int(classes.first_row[at])
+
+
+class ClassValue(NamedTuple):
+    """A value of each class, of which an extreme is looked for.
+
+    Attributes
+    ----------
+    values
+        What is computed of the classes, one by one.
+    end
+        Which of the values is looked for.
+    row
+        The 0-based row that stands for a class.
+    """
+
+    values: Callable[[ClassSummary], Floats | Integers]
+    end: Literal["low", "high"]
+    row: RowOf = first_row
+
+
+class Extreme(NamedTuple):
+    """What a pass over a value of all classes finds.
+
+    Attributes
+    ----------
+    value
+        The lowest or highest value.
+    where
+        The first class that has it, at the row that stands for it.
+    total
+        Sum over classes.
+    """
+
+    value: float
+    where: Position
+    total: float
+
+    @property
+    def whole(self) -> int:
+        """A value that is a whole number."""
+        return int(self.value)
+
+    def measure(self, name: str, *, why: str = "", threshold: float | None = None) -> Measure:
+        """The value as a measure."""
+        return Measure(name, float(self.value), why=why, where=self.where, threshold=threshold)
+
+
+def extremes(blocks: ClassBlocks, wanted: Mapping[str, ClassValue]) -> dict[str, Extreme]:
+    """The lowest or highest of each value over classes, and its sum, in one pass.
+
+    Parameters
+    ----------
+    blocks
+        The classes.
+    wanted
+        What is looked for, by any names.
+    """
+
+    def of_block(classes: ClassSummary, start: int) -> dict[str, Extreme]:
+        return {name: _extreme(classes, start, each) for name, each in wanted.items()}
+
+    found = blocks.map_blocks(of_block)
+    best = {"low": min, "high": max}
+    return {
+        name: best[each.end]((block[name] for block in found), key=_value)._replace(
+            total=sum(block[name].total for block in found)
+        )
+        for name, each in wanted.items()
+    }
+
+
+def _extreme(classes: ClassSummary, start: int, wanted: ClassValue) -> Extreme:
+    values = wanted.values(classes)
+    at = int(values.argmin() if wanted.end == "low" else values.argmax())
+    where = Position(row=wanted.row(classes, at) + 1, equivalence_class=start + at + 1)
+    return Extreme(values[at].item(), where, values.sum().item())
+
+
+def _value(extreme: Extreme) -> float:
+    return extreme.value

@@ -1,4 +1,4 @@
-"""Prosecutor, journalist and marketer risk, with the file as its own population (paper 004)."""
+"""The chance to find a person or household: prosecutor, journalist, marketer, one who counts."""
 
 from __future__ import annotations
 
@@ -9,14 +9,19 @@ from operator import attrgetter
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from sfumato.core.errors import InputError
-from sfumato.core.measure import Measure
-from sfumato.risk.classes import ClassSummary, Counts
-from sfumato.risk.extremes import Extreme, Sought
+from sfumato.core.measure import Measure, Position
+from sfumato.risk import measure_table
+from sfumato.risk.classes import ClassSummary, ClassValue, Codes, Counts, Extreme
+from sfumato.risk.measure_table import row
 
 OWN_POPULATION = "the file is taken as its own population"
 Unit = Literal["persons", "records"]
+NUMBER_KNOWN = "the intruder knows the number of records too"
+RISK_TOLERANCE = 1e-12
+"""Relative allowance of comparisons: a person found with a chance of 1/5 is not above 0.2."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +66,7 @@ def check_threshold(threshold: object) -> None:
         )
 
 
-def sizes_sought(unit: Unit, threshold: float) -> dict[str, Sought]:
+def size_values(unit: Unit, threshold: float) -> dict[str, ClassValue]:
     """What `reidentification` reads of the classes.
 
     Parameters
@@ -77,9 +82,9 @@ def sizes_sought(unit: Unit, threshold: float) -> dict[str, Sought]:
         return np.where(1.0 / size(classes) > threshold, classes.records, 0)
 
     return {
-        unit: Sought(size, "low"),
-        f"risk by {unit}": Sought(lambda classes: classes.records / size(classes), "high"),
-        f"at risk by {unit}": Sought(at_risk, "high"),
+        unit: ClassValue(size, "low"),
+        f"risk by {unit}": ClassValue(lambda classes: classes.records / size(classes), "high"),
+        f"at risk by {unit}": ClassValue(at_risk, "high"),
     }
 
 
@@ -94,7 +99,7 @@ def reidentification(
     Parameters
     ----------
     found
-        What was found of `sizes_sought`.
+        What was found of `size_values`.
     unit
         What f_j counts of a class.
     classes, records
@@ -123,3 +128,181 @@ def reidentification(
             why=f"risk above {threshold:g}",
         ),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class CountingRisk:
+    """Risks for an intruder who counts (paper 000), over persons of a class with equal numbers.
+
+    The intruder finds the class of the target, and in it the ids with the target's number of
+    records. What stands beside them for an intruder who does not know the number: ``pid_k``,
+    ``sample_uniques``, ``prosecutor`` and ``marketer``, the mean of 1 / f over persons.
+
+    Attributes
+    ----------
+    count_k
+        Fewest persons who share class and number of records.
+    count_k_where
+        Where that is.
+    exposed_persons
+        Share of persons whose number of records nobody else of their class has.
+    max_count_risk
+        Largest share of the ids of one class and number of records that are one person's; with
+        one id per person 1 / ``count_k``.
+    avg_count_risk
+        The largest such share of each person, averaged over persons.
+    """
+
+    count_k: int
+    count_k_where: Position
+    exposed_persons: Measure
+    max_count_risk: Measure
+    avg_count_risk: Measure
+
+
+COUNTING_VALUES = {
+    "fewest sharing": ClassValue(
+        lambda classes: classes.fewest_sharing,
+        "low",
+        lambda classes, at: int(classes.fewest_sharing_row[at]),
+    ),
+    "alone": ClassValue(lambda classes: classes.alone, "high"),
+    "count risk": ClassValue(
+        lambda classes: classes.count_risk,
+        "high",
+        lambda classes, at: int(classes.count_risk_row[at]),
+    ),
+    "count risk of persons": ClassValue(lambda classes: classes.count_risk_total, "high"),
+}
+"""What `counting_risk` reads of the classes."""
+
+
+def counting_risk(found: Mapping[str, Extreme], persons: int, threshold: float) -> CountingRisk:
+    """Risks for an intruder who knows numbers of records.
+
+    In a raw file a person may have records in several classes; the number is that in the class,
+    and the person counts in each of them.
+
+    Parameters
+    ----------
+    found
+        What was found of `COUNTING_VALUES`.
+    persons
+        Number of persons, each counted in every class that they are in.
+    threshold
+        Risk above which a record counts as at risk, in (0, 1].
+
+    Raises
+    ------
+    InputError
+        If the threshold is outside (0, 1].
+    """
+    check_threshold(threshold)
+    fewest = found["fewest sharing"]
+    return CountingRisk(
+        count_k=fewest.whole,
+        count_k_where=fewest.where,
+        exposed_persons=Measure("exposed_persons", found["alone"].total / persons),
+        max_count_risk=found["count risk"].measure(
+            "max_count_risk", why=NUMBER_KNOWN, threshold=threshold
+        ),
+        avg_count_risk=Measure(
+            "avg_count_risk", found["count risk of persons"].total / persons, why=NUMBER_KNOWN
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class HouseholdRisk:
+    """Risks of households, 1 - Π (1 - r_i) over their persons (Templ et al. 2015, sdcMicro).
+
+    Attributes
+    ----------
+    households
+        Number of households.
+    max_household_risk, avg_household_risk
+        Largest risk of a household, and the mean over households.
+    households_at_risk
+        Share of households whose risk is above the threshold.
+    """
+
+    households: int
+    max_household_risk: Measure
+    avg_household_risk: Measure
+    households_at_risk: Measure
+
+    def rows(self) -> list[measure_table.Row]:
+        """The lines of a table."""
+        shares = (self.max_household_risk, self.avg_household_risk, self.households_at_risk)
+        return [
+            row("households", measure_table.count(self.households)),
+            *(row(one.name, measure_table.share(one), one.where) for one in shares),
+        ]
+
+
+def household_risk(
+    class_of: Codes, person: Codes, household: Codes, summary: ClassSummary, threshold: float
+) -> HouseholdRisk:
+    """Risk of every household, persons being found independently of each other.
+
+    The risk of a person is r = 1 / f, f being the persons of the class; of several classes, as
+    a raw file may have them, the riskiest counts. A person with records in several households
+    belongs to each of them; one with records in none is a household alone. O(records log
+    records).
+
+    Parameters
+    ----------
+    class_of
+        Class of each record, shape (records,).
+    person
+        Index of each record's person, from 0, shape (records,).
+    household
+        Index of each record's household, from 0, -1 for missing, shape (records,).
+    summary
+        The classes.
+    threshold
+        Risk above which a household counts as at risk, in (0, 1].
+
+    Raises
+    ------
+    InputError
+        If the threshold is outside (0, 1].
+    """
+    check_threshold(threshold)
+    risk = np.zeros(int(person.max()) + 1)
+    np.maximum.at(risk, person, 1.0 / summary.persons[class_of])
+    home = _homes(person, household)
+    named = home >= 0
+    pairs = np.unique(
+        home[named].astype(np.int64) * len(risk) + person[named],
+    )
+    of_pair, member = pairs // len(risk), pairs % len(risk)
+    houses, number = np.unique(of_pair, return_inverse=True)
+    with np.errstate(divide="ignore"):
+        nobody = np.exp(np.bincount(number, weights=np.log1p(-risk[member])))
+    found = 1.0 - nobody
+    worst = int(np.argmax(found))
+    row = int(np.argmax(home == houses[worst]))
+    return HouseholdRisk(
+        households=len(houses),
+        max_household_risk=Measure(
+            "max_household_risk",
+            float(found[worst]),
+            where=Position(row + 1, int(class_of[row]) + 1),
+            threshold=threshold,
+        ),
+        avg_household_risk=Measure("avg_household_risk", float(found.mean())),
+        households_at_risk=Measure(
+            "households_at_risk",
+            float((found > threshold * (1 + RISK_TOLERANCE)).mean()),
+            why=f"risk above {threshold:g}",
+        ),
+    )
+
+
+def _homes(person: Codes, household: Codes) -> npt.NDArray[np.int64]:
+    """The household of each record; who has none at all gets one, other records without are -1."""
+    housed = np.zeros(int(person.max()) + 1, dtype=bool)
+    housed[person[household >= 0]] = True
+    alone = int(household.max()) + 1 + person.astype(np.int64)
+    return np.where(housed[person], household, alone)

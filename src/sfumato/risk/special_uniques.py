@@ -13,11 +13,10 @@ import numpy.typing as npt
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Position
 from sfumato.engines.embedded.counts import group
-from sfumato.risk import render
-from sfumato.risk.render import row
-from sfumato.risk.words import minimal_words
+from sfumato.risk import measure_table
+from sfumato.risk.classes import Codes
+from sfumato.risk.measure_table import minimal_unique_meaning, row
 
-Codes = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
 Bits = npt.NDArray[np.uint8]
 Subset = tuple[int, ...]
@@ -56,16 +55,20 @@ class SpecialUniques:
     highest_where: tuple[tuple[Position, int], ...]
     contribution: Mapping[str, float]
 
-    def rows(self) -> list[render.Row]:
+    def rows(self) -> list[measure_table.Row]:
         """The lines of a table."""
         where = self.highest_where[0][0] if self.highest_where else None
         return [
-            row("special_uniques", render.count(self.special_uniques)),
+            row("special_uniques", measure_table.count(self.special_uniques)),
             *(
-                render.Row(f"minimal_uniques_{size}", render.count(count), minimal_words(size))
+                measure_table.Row(
+                    f"minimal_uniques_{size}",
+                    measure_table.count(count),
+                    minimal_unique_meaning(size),
+                )
                 for size, count in self.minimal_uniques.items()
             ),
-            row("highest_suda_score", render.count(self.highest_suda_score), where),
+            row("highest_suda_score", measure_table.count(self.highest_suda_score), where),
         ]
 
     def to_json(self) -> dict[str, object]:

@@ -25,9 +25,8 @@ from sfumato.core.errors import InputError
 from sfumato.engines.embedded.counts import group
 from sfumato.engines.spark import counts
 from sfumato.engines.spark.counts import OF_VALUES, ORDERED, rest, value_column
-from sfumato.risk.on_spark.measure import classes_on_spark, measure_on_spark
-from sfumato.risk.on_spark.totals import totals_of
-from sfumato.risk.summary import summarize
+from sfumato.risk.classes import summarize
+from sfumato.risk.on_spark.spark_measures import classes_on_spark, measure_on_spark, totals_of
 
 KEYS = ("a", "b")
 

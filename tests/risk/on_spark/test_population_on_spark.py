@@ -16,14 +16,12 @@ from oracles.both_engines import check_same
 from sfumato.core.errors import InputError
 from sfumato.engines.spark.encode import open_on_spark
 from sfumato.reports import report
-from sfumato.risk.assess import assess
-from sfumato.risk.on_spark.assess import assess_on_spark
-from sfumato.risk.on_spark.keys import keyed
-from sfumato.risk.on_spark.measure import classes_on_spark, risk_of_classes
-from sfumato.risk.on_spark.population import BY_NUMBERS, population_on_spark
-from sfumato.risk.on_spark.register import opened_register
-from sfumato.risk.population.given import Given
-from sfumato.risk.result import Risk
+from sfumato.risk.assessment import assess
+from sfumato.risk.disclosure_risk import Risk
+from sfumato.risk.on_spark.spark_assessment import assess_on_spark
+from sfumato.risk.on_spark.spark_measures import classes_on_spark, keyed, risk_of_classes
+from sfumato.risk.on_spark.spark_population import BY_NUMBERS, opened_register, population_on_spark
+from sfumato.risk.population.population_size import Given
 from sfumato.schema import Schema
 
 SCHEMA = Schema(

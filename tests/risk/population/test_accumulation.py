@@ -11,15 +11,19 @@ import pytest
 from population_samples import adult_classes
 from scipy.integrate import quad
 
-from sfumato.risk.population.accumulation import Accumulation, extrapolation
-from sfumato.risk.population.accumulation.baseline import cell_probabilities, classes_and_growth
-from sfumato.risk.population.accumulation.extrapolation import Extrapolation
-from sfumato.risk.population.accumulation.margins import UNSEEN, Margin
-from sfumato.risk.population.accumulation.mixture import NODES, Mixture, fit_mixture
-from sfumato.risk.population.accumulation.pairs import Pair
-from sfumato.risk.population.accumulation.rarefaction import Rarefaction
-from sfumato.risk.population.accumulation.resampling import resampled
-from sfumato.risk.population.sample import SampleClasses
+from sfumato.risk.population import accumulation
+from sfumato.risk.population.accumulation import Accumulation, Extrapolation, Rarefaction, resampled
+from sfumato.risk.population.accumulation_baseline import (
+    NODES,
+    UNSEEN,
+    Margin,
+    Mixture,
+    Pair,
+    cell_probabilities,
+    classes_and_growth,
+    fit_mixture,
+)
+from sfumato.risk.population.estimation import SampleClasses
 
 
 def rng(seed=1):
@@ -227,7 +231,7 @@ def test_the_curve_of_a_true_model_is_the_integral(monkeypatch):
     counts = np.array(
         [3_000 * exp(-n / 3_000) * (n / 3_000) ** i / factorial(i) for i in sizes.tolist()]
     )
-    monkeypatch.setattr(extrapolation, "AHEAD", 2_001)
+    monkeypatch.setattr(accumulation, "CURVE_POINTS", 2_001)
     reach = Extrapolation(sizes, n, population, probabilities).reach(counts[:, None])
     expected = 3_000 * (1 - exp(-population / 3_000))
     assert reach.classes[0] == pytest.approx(expected, rel=1e-4)

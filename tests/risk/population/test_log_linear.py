@@ -9,16 +9,12 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from sfumato.risk.population.estimate import EstimationFailedError
-from sfumato.risk.population.log_linear import class_count, estimator, evidence
-from sfumato.risk.population.log_linear.class_count import LogLinearCount
-from sfumato.risk.population.log_linear.criterion import Criteria
-from sfumato.risk.population.log_linear.estimator import LogLinear
-from sfumato.risk.population.log_linear.evidence import AllCells
-from sfumato.risk.population.log_linear.fit import Fitter
-from sfumato.risk.population.log_linear.sample_cells import cells_of
-from sfumato.risk.population.log_linear.search import bands_of
-from sfumato.risk.population.sample import SampleClasses
+from sfumato.risk.population import log_linear, log_linear_search
+from sfumato.risk.population.contingency_table import cells_of
+from sfumato.risk.population.estimation import EstimationFailedError, SampleClasses
+from sfumato.risk.population.log_linear import LogLinear, LogLinearCount
+from sfumato.risk.population.log_linear_fit import Fitter
+from sfumato.risk.population.log_linear_search import AllCells, Criteria, bands_of
 
 FOUR = ("age", "education", "race", "sex")
 EIGHT = (*FOUR, "marital-status", "native-country", "workclass", "salary-class")
@@ -149,7 +145,7 @@ def test_the_order_of_classes_and_columns_changes_nothing(make):
 def test_drawn_and_enumerated_counts_agree(monkeypatch):
     sample, _ = draw(made_up(), 0.2, 4)
     exact = LogLinearCount("independence").estimate(sample, np.random.default_rng(0))
-    monkeypatch.setattr(class_count, "ENUMERATED", 0)
+    monkeypatch.setattr(log_linear, "ENUMERATED", 0)
     drawn = LogLinearCount("independence").estimate(sample, np.random.default_rng(0))
     error = float(drawn.path[-1].rsplit(" ", 1)[1].replace(",", ""))
     assert 0 < error < 0.02 * exact.class_count
@@ -160,7 +156,7 @@ def test_drawn_and_enumerated_counts_agree(monkeypatch):
 def test_drawn_and_enumerated_searches_agree(monkeypatch):
     sample, _ = draw(made_up(persons=20_000), 0.2, 4)
     exact = LogLinear("uniques").estimate(sample, np.random.default_rng(0))
-    monkeypatch.setattr(evidence, "ENUMERATED", 0)
+    monkeypatch.setattr(log_linear_search, "ENUMERATED", 0)
     drawn = LogLinear("uniques").estimate(sample, np.random.default_rng(0))
     assert drawn.marketer == pytest.approx(exact.marketer, rel=0.03)
 
@@ -174,7 +170,7 @@ def test_the_path_is_in_words():
 
 
 def test_terms_that_need_too_many_cells_are_named_in_the_path(monkeypatch):
-    monkeypatch.setattr(estimator, "SEARCHED_CELLS", 1)
+    monkeypatch.setattr(log_linear, "SEARCHED_CELLS", 1)
     sample, _ = draw(made_up(), 0.2, 5)
     found = LogLinear("per-size", tuple("abcd")).estimate(sample, np.random.default_rng(0))
     assert any("; not tried, too many cells: " in path for path in found.path)

@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.risk.population.log_linear import cells as cells_module
-from sfumato.risk.population.log_linear.cells import Lookup, SparseTable, observed_cells
-from sfumato.risk.population.log_linear.fit import Fitter, TooManyCellsError
-from sfumato.risk.population.log_linear.junction_tree import junction_tree
+from sfumato.risk.population import contingency_table
+from sfumato.risk.population.contingency_table import Lookup, SparseTable, observed_cells
+from sfumato.risk.population.log_linear_fit import Fitter, TooManyCellsError, junction_tree
 
 DOMAINS = (4, 3, 2, 3, 2)
 PAIRS = list(combinations(range(5), 2))
@@ -81,7 +80,7 @@ def test_large_margins_hold_their_positive_cells_only(monkeypatch, terms):
     keys = np.unique(rng.integers(0, 60, size=(300, 5)), axis=0).astype(np.int32)
     sizes = rng.integers(1, 5, len(keys))
     dense = Fitter(observed_cells(keys, sizes), 10**6).fit(terms)
-    monkeypatch.setattr(cells_module, "_DENSE_PAIR", 0)
+    monkeypatch.setattr(contingency_table, "_DENSE_PAIR", 0)
     cells = observed_cells(keys, sizes)
     assert isinstance(cells.pair((0, 1)), SparseTable)
     sparse = Fitter(cells, 10**6).fit(terms)

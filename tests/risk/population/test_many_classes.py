@@ -9,13 +9,12 @@ from hypothesis import strategies as st
 
 from sfumato.core.errors import InputError
 from sfumato.risk.population.accumulation import Accumulation
-from sfumato.risk.population.estimated import estimated_population
-from sfumato.risk.population.estimators import estimator_named
-from sfumato.risk.population.matches import matches
-from sfumato.risk.population.result import PopulationRisk
-from sfumato.risk.population.sample import SampleClasses, counts_of, most_shown
-from sfumato.risk.population.subsamples import check_on_subsamples
-from sfumato.risk.population.weighted import Weighted
+from sfumato.risk.population.estimation import SampleClasses, counts_of, most_shown
+from sfumato.risk.population.match_distribution import matches
+from sfumato.risk.population.population_estimates import estimated_population, estimator_named
+from sfumato.risk.population.population_risk import PopulationRisk
+from sfumato.risk.population.sampling_weights import Weighted
+from sfumato.risk.population.subsample_validation import check_on_subsamples
 
 BY_FORMULA = ("argus", "negative-binomial", "shlosser", "sh3", "duj1", "duj2", "duj2a", "pitman")
 

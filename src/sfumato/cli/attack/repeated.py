@@ -53,7 +53,7 @@ def repeated_release(
     """
     from sfumato.release.make import make_release
     from sfumato.release.manifest import file_sha256
-    from sfumato.risk.presence import open_register
+    from sfumato.risk.register_presence import open_register
     from sfumato.table.door import open_table
 
     manifest = _manifest_beside(released)

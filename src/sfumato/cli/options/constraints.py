@@ -12,7 +12,7 @@ from sfumato.core.errors import InputError
 
 if TYPE_CHECKING:
     from sfumato.release.constraints import Budget, Constraint
-    from sfumato.risk.thresholds.preset import Preset
+    from sfumato.risk.risk_thresholds import Preset
 
 
 class DistanceWord(StrEnum):

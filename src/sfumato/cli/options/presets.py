@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from sfumato.risk.thresholds.preset import Preset
+    from sfumato.risk.risk_thresholds import Preset
 
 Presets = Annotated[
     list[str] | None,
@@ -40,8 +40,8 @@ def chosen_presets(names: list[str] | None, file: Path | None) -> tuple[Preset, 
     """
     if not names and file is None:
         return ()
-    from sfumato.risk.thresholds.hold import check_numbers
-    from sfumato.risk.thresholds.load import thresholds
+    from sfumato.risk.risk_thresholds import thresholds
+    from sfumato.risk.threshold_checks import check_numbers
 
     chosen = thresholds(*(names or ()), file=file)
     check_numbers(chosen)

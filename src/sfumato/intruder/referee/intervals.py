@@ -6,7 +6,7 @@ from scipy.special import betaincinv
 
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
-from sfumato.risk.population.matches import MatchDistribution
+from sfumato.risk.population.match_distribution import MatchDistribution
 
 LEVEL = 0.95
 """Of the intervals; what is allowed is the upper end of such an interval."""

@@ -15,7 +15,7 @@ from sfumato.intruder.referee.outcome import Outcome
 from sfumato.intruder.referee.truth import Truth
 from sfumato.intruder.referee.units import owners
 from sfumato.intruder.referee.verdict import claimed_hits, verdict
-from sfumato.risk.population.matches import MatchDistribution
+from sfumato.risk.population.match_distribution import MatchDistribution
 
 THRESHOLD = 0.2
 """Above this chance a right guess counts as exposed."""

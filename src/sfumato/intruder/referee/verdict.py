@@ -8,7 +8,7 @@ from sfumato.core.measure import Measure
 from sfumato.intruder.referee.distributions.free import binomial_hits
 from sfumato.intruder.referee.distributions.one_to_one import one_to_one_hits, poisson_hits
 from sfumato.intruder.referee.intervals import UPPER
-from sfumato.risk.population.matches import MatchDistribution
+from sfumato.risk.population.match_distribution import MatchDistribution
 
 _FEW = 3
 """Right guesses that are expected in files so small that the Poisson's tail can be too light."""

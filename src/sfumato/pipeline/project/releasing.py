@@ -13,9 +13,9 @@ from sfumato.release.constraints import BY_NAME, Budget, Constraint, DeltaPresen
 from sfumato.release.options import Cut, Options, Recoding
 from sfumato.release.released import Form
 from sfumato.release.splits import Split
-from sfumato.risk.population.names import AUTO, check_estimator
-from sfumato.risk.thresholds.hold import check_numbers
-from sfumato.risk.thresholds.load import thresholds
+from sfumato.risk.population.estimation import AUTO, check_estimator
+from sfumato.risk.risk_thresholds import thresholds
+from sfumato.risk.threshold_checks import check_numbers
 from sfumato.table.classification import Unclassified
 
 PROMISES = (

@@ -12,11 +12,10 @@ from sfumato.pipeline.stages import schemas
 from sfumato.pipeline.stages.place import Place
 from sfumato.pipeline.stages.reported import form_of, lacking, write_report
 from sfumato.pipeline.stages.stage import Made, Stage
-from sfumato.risk.assess import assess
-from sfumato.risk.population.given import Given, given_fraction, given_size
-from sfumato.risk.thresholds.hold import check_numbers
-from sfumato.risk.thresholds.load import thresholds
-from sfumato.risk.thresholds.preset import Preset
+from sfumato.risk.assessment import assess
+from sfumato.risk.population.population_size import Given, given_fraction, given_size
+from sfumato.risk.risk_thresholds import Preset, thresholds
+from sfumato.risk.threshold_checks import check_numbers
 
 NAME = "assess"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sfumato.pipeline.tune.trial import Trial, ratio
-from sfumato.risk.held import Held
+from sfumato.risk.risk_thresholds import Held
 
 MOST_SUPPRESSED = 0.2
 

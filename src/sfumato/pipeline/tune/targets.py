@@ -8,8 +8,7 @@ from math import ceil
 
 from sfumato.core.errors import InputError
 from sfumato.pipeline.tune.knobs import stricter
-from sfumato.risk.thresholds.kinds import KINDS, Part
-from sfumato.risk.thresholds.preset import AT_RISK, Threshold
+from sfumato.risk.risk_thresholds import AT_RISK, KINDS, Part, Threshold
 
 Limits = Mapping[str, float]
 PRESENCE = "presence_high"

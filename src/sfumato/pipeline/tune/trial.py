@@ -19,10 +19,9 @@ from sfumato.release.manifest import Manifest
 from sfumato.release.options import Options
 from sfumato.release.result import Release
 from sfumato.release.utility.normalized_error import normalized_error
-from sfumato.risk.held import Held
-from sfumato.risk.result import Risk
-from sfumato.risk.thresholds.hold import hold
-from sfumato.risk.thresholds.preset import Preset
+from sfumato.risk.disclosure_risk import Risk
+from sfumato.risk.risk_thresholds import Held, Preset
+from sfumato.risk.threshold_checks import hold
 from sfumato.table.table import Table
 
 LOSSES = ("ane", "ncp")

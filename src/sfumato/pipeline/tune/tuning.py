@@ -25,9 +25,9 @@ from sfumato.release.coded_ends import check_ends
 from sfumato.release.constraints.checks import count, share
 from sfumato.release.options import Options
 from sfumato.release.population.known import check_population
-from sfumato.risk.presence import open_register
-from sfumato.risk.thresholds.load import thresholds as presets_of
-from sfumato.risk.thresholds.preset import Preset, Threshold
+from sfumato.risk.register_presence import open_register
+from sfumato.risk.risk_thresholds import Preset, Threshold
+from sfumato.risk.risk_thresholds import thresholds as presets_of
 from sfumato.schema import Schema
 from sfumato.table.classification import open_classified
 

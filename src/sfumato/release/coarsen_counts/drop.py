@@ -11,9 +11,8 @@ from sfumato.core.errors import ConstraintsNotMetError
 from sfumato.release.coarsen_counts.targets import targets_by_class
 from sfumato.release.constraints import Constraint
 from sfumato.release.constraints.ordered import ordered_attributes
-from sfumato.risk.classes import ClassSummary
-from sfumato.risk.ranks import ranks_of
-from sfumato.risk.summary import summarize
+from sfumato.risk.class_measures import ranks_of
+from sfumato.risk.classes import ClassSummary, summarize
 from sfumato.table.table import Table
 
 Codes = npt.NDArray[np.int32]

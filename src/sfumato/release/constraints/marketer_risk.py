@@ -114,7 +114,7 @@ def estimated_matches(persons: npt.NDArray[np.int64], fraction: float) -> Floats
     fraction
         n/N.
     """
-    from sfumato.risk.population.expected_inverse.argus import argus
+    from sfumato.risk.population.inverse_sizes import argus
 
     sizes, of = np.unique(persons, return_inverse=True)
     matches: Floats = (sizes * argus(sizes, fraction))[of]

@@ -16,9 +16,8 @@ from sfumato.release.constraints import Budget, Constraint
 from sfumato.release.constraints.ordered import ordered_attributes
 from sfumato.release.constraints.spending import overspent
 from sfumato.release.full_domain.lattice import Node
-from sfumato.risk.classes import ClassSummary
-from sfumato.risk.ranks import ranks_of
-from sfumato.risk.summary import summarize
+from sfumato.risk.class_measures import ranks_of
+from sfumato.risk.classes import ClassSummary, summarize
 from sfumato.table.columns import MISSING, CodedColumn, Codes
 from sfumato.table.table import Table
 

@@ -22,11 +22,14 @@ from sfumato.release.on_spark.divide import DividedOnSpark, divide_on_spark
 from sfumato.release.on_spark.secret import secret_of
 from sfumato.release.on_spark.utility import utility_on_spark
 from sfumato.release.result import Release
-from sfumato.risk.on_spark.assess import assess_on_spark
-from sfumato.risk.on_spark.household import household_on_spark
-from sfumato.risk.on_spark.measure import classes_on_spark, risk_of_classes
-from sfumato.risk.ranks import ranks_of
-from sfumato.risk.result import Risk
+from sfumato.risk.class_measures import ranks_of
+from sfumato.risk.disclosure_risk import Risk
+from sfumato.risk.on_spark.spark_assessment import assess_on_spark
+from sfumato.risk.on_spark.spark_measures import (
+    classes_on_spark,
+    household_on_spark,
+    risk_of_classes,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -30,7 +30,7 @@ def join_register(table: Table, register: Table) -> tuple[Table, Table]:
     table
         The encoded file.
     register
-        What `sfumato.risk.presence.open_register` gave.
+        What `sfumato.risk.register_presence.open_register` gave.
 
     Raises
     ------

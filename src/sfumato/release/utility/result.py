@@ -11,7 +11,7 @@ from sfumato.release.coarsen_counts import CountLoss
 from sfumato.release.utility.correlations import CorrelationChange
 from sfumato.release.utility.distributions import Distribution
 from sfumato.release.utility.range_queries import QueryError
-from sfumato.risk import render
+from sfumato.risk import measure_table as render
 from sfumato.schema import Kind
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sfumato.core.measure import Measure
 from sfumato.intruder.referee.outcome import Outcome
 from sfumato.reports.numbers import NONE, percent
-from sfumato.risk.words import MEANINGS
+from sfumato.risk.measure_table import MEANINGS
 
 TITLES = {
     "exact_free": "Exact matching, each record on its own",

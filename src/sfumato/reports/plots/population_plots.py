@@ -21,11 +21,10 @@ from sfumato.reports.plots.picture import (
     values,
 )
 from sfumato.reports.population import SHARES, distribution
-from sfumato.risk.held import Held
-from sfumato.risk.population.result import PopulationRisk
-from sfumato.risk.result import Risk
-from sfumato.risk.thresholds.hold import held_by
-from sfumato.risk.thresholds.load import thresholds
+from sfumato.risk.disclosure_risk import Risk
+from sfumato.risk.population.population_risk import PopulationRisk
+from sfumato.risk.risk_thresholds import Held, thresholds
+from sfumato.risk.threshold_checks import held_by
 
 ROW = 46
 """Height of a measure's row, in pixels."""

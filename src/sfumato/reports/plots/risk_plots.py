@@ -23,8 +23,8 @@ from sfumato.reports.plots.picture import (
     picture,
     values,
 )
-from sfumato.risk.result import Risk
-from sfumato.risk.shape import SHARE_BINS
+from sfumato.risk.class_measures import SHARE_BINS
+from sfumato.risk.disclosure_risk import Risk
 
 HEIGHT = 84
 Named = Sequence[tuple[str, Risk]]

@@ -9,7 +9,7 @@ from sfumato.reports.project.discretion import Internal
 from sfumato.reports.project.measures import MEASURES, of_attribute, told_measure
 from sfumato.reports.project.results import ASSESS, RELEASE, ProjectResults
 from sfumato.reports.project.variables import schema_of
-from sfumato.risk.words import IN_POPULATION, MEANINGS
+from sfumato.risk.measure_table import IN_POPULATION, MEANINGS
 
 _GROUPS = {
     "Can a person be found?": (

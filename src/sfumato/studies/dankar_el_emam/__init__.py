@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sfumato.core.errors import InputError
 from sfumato.core.progress import Progress, silent
-from sfumato.risk.population.names import AUTO
+from sfumato.risk.population.estimation import AUTO
 from sfumato.studies.dankar_el_emam.estimator_tables import (
     FRACTIONS,
     PLOT,

@@ -13,10 +13,8 @@ import pyarrow as pa
 
 from sfumato.engines.embedded.counts import group
 from sfumato.examples import generate_clinics
-from sfumato.risk.population.estimate import EstimationFailedError
-from sfumato.risk.population.estimators import estimator_named
-from sfumato.risk.population.names import AUTO
-from sfumato.risk.population.sample import SampleClasses
+from sfumato.risk.population.estimation import AUTO, EstimationFailedError, SampleClasses
+from sfumato.risk.population.population_estimates import estimator_named
 from sfumato.schema import Schema
 from sfumato.studies.study_files import locate
 from sfumato.table.door import open_table

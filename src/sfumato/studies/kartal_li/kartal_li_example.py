@@ -17,9 +17,8 @@ from sfumato.release.constraints import Constraint, GBalance, HAffiliation
 from sfumato.release.persons import PersonTable, person_table
 from sfumato.release.released import Form, release_column
 from sfumato.release.splits import Split, g_changes
-from sfumato.risk.classes import ClassSummary
-from sfumato.risk.multi_record import g_balance, gidr, gsar
-from sfumato.risk.summary import summarize
+from sfumato.risk.class_measures import g_balance, gidr, gsar
+from sfumato.risk.classes import ClassSummary, summarize
 from sfumato.schema import Schema
 from sfumato.studies.kartal_li import published_numbers as published
 from sfumato.studies.kartal_li.tree_measurement import decompose

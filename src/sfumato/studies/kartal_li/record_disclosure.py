@@ -13,8 +13,8 @@ from sfumato.core.progress import Progress, silent
 from sfumato.engines.embedded.counts import group
 from sfumato.release.partition import Partition
 from sfumato.release.released import Form, release_column
-from sfumato.risk.multi_record import gidr
-from sfumato.risk.summary import summarize
+from sfumato.risk.class_measures import gidr
+from sfumato.risk.classes import summarize
 from sfumato.studies.kartal_li.data_sets import DataSet
 from sfumato.studies.kartal_li.published_numbers import RECORD_LOSSES, RECORD_RISKS, Risks
 from sfumato.studies.kartal_li.tree_measurement import (

@@ -27,9 +27,8 @@ from sfumato.release.persons import PersonTable, person_table
 from sfumato.release.splits import Split
 from sfumato.release.tree import grow
 from sfumato.release.utility.normalized_error import normalized_error
-from sfumato.risk.classes import ClassSummary
-from sfumato.risk.multi_record import gsar
-from sfumato.risk.summary import summarize
+from sfumato.risk.class_measures import gsar
+from sfumato.risk.classes import ClassSummary, summarize
 from sfumato.studies.kartal_li.data_sets import DataSet
 from sfumato.studies.study_document import Cell, Grid, Section, columns
 from sfumato.table.columns import MISSING, Codes

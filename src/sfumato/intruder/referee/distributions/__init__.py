@@ -4,7 +4,7 @@ from sfumato.intruder.referee.distributions.free import binomial_hits, free_hits
 from sfumato.intruder.referee.distributions.one_to_one import one_to_one_hits, poisson_hits
 from sfumato.intruder.referee.distributions.shares import share_hits
 from sfumato.intruder.referee.distributions.simulated import of_rounds, simulated_hits
-from sfumato.risk.population.matches import MatchDistribution
+from sfumato.risk.population.match_distribution import MatchDistribution
 
 __all__ = [
     "MatchDistribution",

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.core.errors import InputError
-from sfumato.risk.population.matches import MatchDistribution, matches
+from sfumato.risk.population.match_distribution import MatchDistribution, matches
 
 Floats = npt.NDArray[np.float64]
 _DIGITS = 12

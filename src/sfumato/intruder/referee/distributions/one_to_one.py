@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.core.errors import InputError
-from sfumato.risk.population.matches import MatchDistribution, matches
+from sfumato.risk.population.match_distribution import MatchDistribution, matches
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -20,7 +20,7 @@ def one_to_one_hits(pairs: Ints | Floats, larger: Ints | Floats) -> MatchDistrib
     every unit's owner is among the persons), i given ones are all named with probability
     (m - i)! / m!, m = max(f, F). The factorial moments are (g)_i / (m)_i, those of the fixed
     points of g records in a class of m persons (paper 004, Section 2.3), so that the distribution
-    over all classes is exact (`sfumato.risk.population.matches`).
+    over all classes is exact (`sfumato.risk.population.match_distribution`).
 
     Parameters
     ----------

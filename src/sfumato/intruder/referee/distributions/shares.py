@@ -7,7 +7,7 @@ import numpy.typing as npt
 from scipy.fft import irfft, next_fast_len, rfft
 
 from sfumato.core.errors import InputError
-from sfumato.risk.population.matches import MatchDistribution
+from sfumato.risk.population.match_distribution import MatchDistribution
 
 Ints = npt.NDArray[np.int64]
 _TOLERANCE = 1e-9

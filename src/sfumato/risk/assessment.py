@@ -1,0 +1,300 @@
+"""Assess a file: from any dataframe or path to every measure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.core.errors import InputError
+from sfumato.core.progress import Progress, silent
+from sfumato.engines.choose import takes_spark
+from sfumato.engines.embedded.counts import group
+from sfumato.risk.class_measures import checked_l, ranks_of, recursive_measures
+from sfumato.risk.disclosure_risk import Risk, SensitiveRisk
+from sfumato.risk.file_measures import measure_classes
+from sfumato.risk.population.estimation import AUTO, check_estimator
+from sfumato.risk.reidentification import check_threshold
+from sfumato.risk.special_uniques import check_msu_size
+from sfumato.risk.special_uniques import special_uniques as find_special_uniques
+from sfumato.schema import Schema
+from sfumato.table.door import open_table
+from sfumato.table.sources.open_source import Source, open_source
+from sfumato.table.table import Table
+
+if TYPE_CHECKING:
+    from sfumato.risk.population.population_size import Given
+    from sfumato.risk.risk_thresholds import Preset
+    from sfumato.table.weights import Floats
+
+
+def assess(  # noqa: PLR0913
+    data: Any,
+    schema: Schema,
+    *,
+    threshold: float = 0.2,
+    ordered_distance: Sequence[str] = (),
+    special_uniques: bool = False,
+    msu_size: int = 3,
+    recursive_l: Sequence[int] = (),
+    population: Any = None,
+    estimator: str = AUTO,
+    seed: int | None = None,
+    register: Any = None,
+    presets: Sequence[str | Preset] = (),
+    delimiter: str | None = None,
+    engine: str | None = None,
+    progress: Progress = silent,
+) -> Risk:
+    """Measure what a file gives away: identity and sensitive values, by records and persons.
+
+    Parameters
+    ----------
+    data
+        A dataframe, the path of a CSV or Parquet file, or a `Table` that is open already; with
+        the engine ``spark`` a dataframe of PySpark, or a path that Spark reads.
+    schema
+        What each column is.
+    threshold
+        Risk above which a record counts as at risk, in (0, 1].
+    ordered_distance
+        Sensitive attributes whose values are numbers and whose t-closeness is measured by
+        ordered distance too.
+    special_uniques
+        Also look for persons who stand out by few quasi-identifiers, at the cost of counting
+        every combination of up to ``msu_size`` of them.
+    msu_size
+        Most quasi-identifiers of such a combination.
+    recursive_l
+        The l for which recursive (c, l)-diversity is measured, beside 2 and 3.
+    population
+        What is known of the population that the file is a sample of: its number of persons, the
+        share of them who are in the file, the name of the column with sampling weights, or a
+        register: all persons with the same quasi-identifiers and exact values, as a dataframe
+        or the path of a file; on Spark, a path that Spark reads. With a register nothing is
+        estimated, and δ-presence is measured.
+    estimator
+        Name of the estimator; ``auto`` takes the one that has proved best.
+    seed
+        Seed of the estimator's draws; drawn where not given.
+    register
+        The same as a register for ``population``.
+    presets
+        Thresholds that the measures are held against: names of built-in presets, or what
+        `thresholds` gives.
+    delimiter
+        The separator of a CSV file; found by itself when not given.
+    engine
+        ``spark`` to measure on a cluster, of which only sums, extremes and counts of classes
+        come here; ``embedded`` to measure in this process; without it, Spark for a dataframe of
+        PySpark. On Spark there are no positions and special uniques.
+    progress
+        Told how far each stage is: "read", then "measure".
+
+    Raises
+    ------
+    InputError
+        If the data does not fit the schema, a parameter is out of range, or the engine lacks it.
+    SfumatoError
+        If Spark fails.
+    """
+    check_threshold(threshold)
+    check_msu_size(msu_size)
+    check_estimator(estimator)
+    more = checked_l(recursive_l)
+    chosen = _chosen(presets) if presets else ()
+    if takes_spark(data, engine):
+        if special_uniques:
+            raise InputError(
+                "parameter special_uniques",
+                "must be left out on Spark",
+                advice="leave it out, or take engine='embedded'",
+            )
+        return _on_spark(
+            data, schema, delimiter, progress, population=population, register=register,
+            threshold=threshold, ordered_distance=ordered_distance, estimator=estimator, seed=seed,
+            presets=chosen, recursive_l=more,
+        )  # fmt: skip
+    source = data if isinstance(data, Table) else open_source(data, delimiter=delimiter)
+    names = source.columns if isinstance(source, Table) else source.names
+    given = _given(population, register, tuple(names))
+    table = open_table(source, schema, keep_source=False, progress=progress)
+    progress("measure", 0.0)
+    risk, class_of = _measured(table, threshold, ordered_distance, more)
+    if given is not None:
+        progress("measure", 0.5)
+        weights = _weights(source, given)
+        risk = _with_population(risk, table, class_of, given, weights, estimator, seed)
+    if special_uniques:
+        columns = {column.name: column.codes for column in table.quasi_identifiers}
+        unique = find_special_uniques(columns, table.person, class_of, msu_size)
+        risk = replace(risk, special_uniques=unique)
+    progress("measure", 1.0)
+    if not chosen:
+        return risk
+    from sfumato.risk.threshold_checks import hold
+
+    return hold(risk, *chosen)
+
+
+def _chosen(presets: Sequence[str | Preset]) -> tuple[Preset, ...]:
+    """The presets, each of which states a number."""
+    from sfumato.risk.risk_thresholds import thresholds
+    from sfumato.risk.threshold_checks import check_numbers
+
+    chosen = thresholds(*presets)
+    check_numbers(chosen)
+    return chosen
+
+
+def _measured(
+    table: Table, threshold: float, ordered_distance: Sequence[str], recursive_l: Sequence[int]
+) -> tuple[Risk, npt.NDArray[np.int32]]:
+    """The measures of an encoded file, and the class of each record."""
+    class_of, classes = group(
+        [column.codes for column in table.quasi_identifiers],
+        [column.domain.size for column in table.quasi_identifiers],
+    )
+    risk = measure_classes(
+        class_of,
+        classes,
+        table.person,
+        {column.name: column.codes for column in table.sensitive},
+        threshold=threshold,
+        ranks=ranks_of(table, ordered_distance),
+        warnings=table.warnings,
+    )
+    if recursive_l:
+        risk = replace(risk, sensitive=_with_recursive(risk, table, class_of, recursive_l))
+    if table.household is not None:
+        from sfumato.risk.reidentification import household_risk
+
+        summary = risk.own_classes()
+        found = household_risk(class_of, table.person, table.household, summary, threshold)
+        risk = replace(risk, household=found)
+    return risk, class_of
+
+
+def _with_recursive(
+    risk: Risk, table: Table, class_of: npt.NDArray[np.int32], recursive_l: Sequence[int]
+) -> dict[str, SensitiveRisk]:
+    """The measures of each sensitive attribute, with recursive diversity for these l too."""
+    found = {
+        column.name: recursive_measures(class_of, risk.classes, column.codes, recursive_l)
+        for column in table.sensitive
+    }
+    return {
+        name: replace(own, recursive={**own.recursive, **found[name]})
+        for name, own in risk.sensitive.items()
+    }
+
+
+def _on_spark(
+    data: Any,
+    schema: Schema,
+    delimiter: str | None,
+    progress: Progress,
+    *,
+    population: Any,
+    register: Any,
+    **options: Any,
+) -> Risk:
+    """Encode the file on the cluster, measure it there, and leave nothing behind."""
+    from sfumato.engines.spark.checkpoint import released
+    from sfumato.engines.spark.encode import open_on_spark
+    from sfumato.engines.spark.read import open_on_cluster
+    from sfumato.risk.on_spark.spark_assessment import assess_on_spark
+    from sfumato.risk.on_spark.spark_population import opened_register
+
+    source = open_on_cluster(data, delimiter=delimiter)
+    given = _given(population, register, source.names)
+    weights, everybody = (None, None) if given is None else (given.weights, given.register)
+    table = open_on_spark(source, schema, weights=weights, progress=progress)
+    with released(table.frame), opened_register(everybody, table) as opened:
+        return assess_on_spark(
+            table, population=given, register=opened, progress=progress, **options
+        )
+
+
+def _given(population: Any, register: Any, columns: tuple[str, ...]) -> Given | None:
+    """What is known of the population, if anything."""
+    if register is None and population is None:
+        return None
+    from sfumato.risk.population.population_size import Given, read_population
+
+    if register is not None and population is not None:
+        raise InputError(
+            "parameter register",
+            "must be the only population",
+            found="a population beside it",
+            advice="leave one of the two out",
+        )
+    if register is not None:
+        return Given(register=register)
+    return read_population(population, columns)
+
+
+def _weights(source: Source | Table, given: Given) -> Floats | None:
+    if given.weights is None:
+        return None
+    if isinstance(source, Table):
+        raise InputError(
+            "parameter population",
+            "must not name a column of weights where the data is a table that is open already",
+            advice="pass the file or dataframe itself",
+        )
+    from sfumato.table.weights import read_weights
+
+    return read_weights(source, given.weights)
+
+
+def _with_population(
+    risk: Risk,
+    table: Table,
+    class_of: npt.NDArray[np.int32],
+    given: Given,
+    weights: Floats | None,
+    estimator: str,
+    seed: int | None,
+) -> Risk:
+    """Add the risks of the file as a sample, counted in a register or estimated."""
+    if given.register is not None:
+        return _with_register(risk, table, class_of, given.register)
+    from sfumato.risk.population.population_estimates import population_of_file
+
+    found = population_of_file(
+        table,
+        class_of,
+        risk.own_classes(),
+        given,
+        weights=weights,
+        estimator=estimator,
+        threshold=risk.threshold,
+        seed=seed,
+    )
+    return risk.with_population(found)
+
+
+def _with_register(
+    risk: Risk, table: Table, class_of: npt.NDArray[np.int32], register: Any
+) -> Risk:
+    """Add the risks that are counted in a register."""
+    from sfumato.risk.population.population_risk import RegisterClasses, register_population
+    from sfumato.risk.register_presence import match, open_register, presence
+
+    matching = match(table, open_register(register, table.schema))
+    summary = risk.own_classes()
+    sizes = matching.outside[matching.class_of[summary.first_row]]
+    classes = RegisterClasses(
+        persons=summary.persons,
+        records=summary.records,
+        sizes=np.maximum(sizes, summary.persons),
+        first_row=summary.first_row,
+        class_of=class_of,
+    )
+    persons = max(matching.population, risk.persons)
+    found = register_population(classes, persons, risk.threshold)
+    return risk.with_population(found, presence(matching))

@@ -1,0 +1,163 @@
+"""What each measure means and how it is printed: a table as text, and as HTML for notebooks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from sfumato.core.measure import Measure, Position
+
+MEANINGS = {
+    "records": "rows of the file",
+    "persons": "distinct people in the file",
+    "classes": "groups of records that agree on all quasi-identifiers (equivalence classes)",
+    "k": "records in the smallest class (k-anonymity)",
+    "pid_k": "people in the class with fewest people (PID-based K-anonymity)",
+    "g_balance": "balance of people's records in the worst class; 0 when one person has them all",
+    "max_gidr": "largest share of one class's records that belongs to one person",
+    "avg_gidr": "that share, averaged over classes",
+    "prosecutor": "highest chance to find a person who is known to be in the file",
+    "journalist": "highest chance to find somebody, with the file as its own population",
+    "marketer": "share of people found when everybody is matched",
+    "average_risk": "chance to find a person, averaged over records",
+    "records_at_risk": "share of records in classes whose risk is above the threshold",
+    "sample_uniques": "classes with one person",
+    "sample_unique_records": "classes with one record",
+    "count_k": "people who share class and number of records, where fewest do",
+    "exposed_persons": "share of people alone in their class with their number of records",
+    "max_count_risk": "highest chance to find a person whose number of records is known too",
+    "avg_count_risk": "that chance, averaged over people; marketer is it without the number",
+    "households": "distinct households; a person without one is a household alone",
+    "max_household_risk": "highest chance to find at least one person of a household",
+    "avg_household_risk": "that chance, averaged over households",
+    "households_at_risk": "share of households whose chance is above the threshold",
+    "special_uniques": "persons who stand out by fewer than all quasi-identifiers",
+    "highest_suda_score": "largest score of a person; higher for more and shorter combinations",
+    "population": "people of the population",
+    "sampling_fraction": "share of the population who are in the file",
+    "population_average_risk": "chance to find a person in the population, averaged over records",
+    "population_records_at_risk": "share of records whose chance is above the threshold",
+    "population_uniques": "people alone in their class of the file and of the population (τ1)",
+    "unique_matches": "people found among those alone in their class of the file (τ2)",
+    "class_count": "classes of the population",
+    "expected_matches": "people found when everybody is matched",
+    "presence_low": "share of people of the register who are in the file, where fewest are",
+    "presence_high": "the same, where most are; 100 % says that somebody is in the file",
+    "strangers": "people of the file without a counterpart of their own in the register",
+    "h_affiliation": "largest share of one class's people with the same sensitive value (MaxGSAR)",
+    "max_gsar": "the same number as h_affiliation",
+    "avg_gsar": "share of a class's people with its most shared value, averaged over classes",
+    "l_distinct": "fewest distinct sensitive values in a class (distinct l-diversity)",
+    "l_entropy": "fewest equally common values that would be as mixed (entropy l-diversity)",
+    "t_closeness": "distance of one class's sensitive values from the whole file's, where largest",
+    "t_closeness_ordered": "the same distance by ranks (earth mover's)",
+}
+"""One sentence per measure, by the name that the code, the docs and the reports use."""
+
+IN_POPULATION = {
+    "journalist": "highest chance to find somebody of the file in the population",
+    "marketer": "share of the file's people found when everybody is matched with the population",
+}
+"""The same where the file is a sample of a population."""
+
+
+def recursive_meaning(l: int) -> str:  # noqa: E741
+    """What the bound of recursive (c, l)-diversity is."""
+    return f"recursive (c, {l})-diversity holds for every c above this"
+
+
+def minimal_unique_meaning(size: int) -> str:
+    """What a minimal unique on so many quasi-identifiers is."""
+    if size == 1:
+        return "values that only one person has"
+    return f"combinations of {size} values that only one person has, and no part of them"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the table: name, printed value, meaning, and the place it comes from."""
+
+    name: str
+    value: str
+    meaning: str
+    where: Position | None = None
+
+
+def row(
+    name: str,
+    value: str,
+    where: Position | None = None,
+    column: str = "",
+    *,
+    own_population: bool = True,
+) -> Row:
+    """A line about a measure, or about a measure of one column, with what it means."""
+    meaning = MEANINGS[name] if own_population else IN_POPULATION.get(name, MEANINGS[name])
+    return Row(f"{name} [{column}]" if column else name, value, meaning, where)
+
+
+def share(measure: Measure) -> str:
+    """A share as a percentage, with three digits below 1 %."""
+    percent = 100 * measure.value
+    return f"{percent:.3g} %" if 0 < percent < 1 else f"{percent:.1f} %"
+
+
+def number(measure: Measure) -> str:
+    """A number with four significant digits; an infinite one as words."""
+    return "no c" if measure.value == float("inf") else f"{measure.value:.4g}"
+
+
+def whole(measure: Measure) -> str:
+    """An expected count, with one digit below 100."""
+    return f"{measure.value:,.1f}" if measure.value < 100 else f"{measure.value:,.0f}"
+
+
+def interval(measure: Measure, value: Callable[[Measure], str]) -> str:
+    """A measure, and its interval where it is an estimate with one."""
+    low, high = measure.low, measure.high
+    if low is None or high is None or low == high:
+        return value(measure)
+    ends = (value(replace(measure, value=end)) for end in (low, high))
+    return f"{value(measure)} ({' to '.join(ends)})"
+
+
+def count(value: int) -> str:
+    """A count with separators of thousands."""
+    return f"{value:,}"
+
+
+def text(title: str, rows: Sequence[Row], warnings: Sequence[str]) -> str:
+    """Lay the rows out in columns."""
+    name = max(len(row.name) for row in rows)
+    value = max(len(row.value) for row in rows)
+    lines = [title]
+    lines += [
+        f"  {row.name:<{name}}  {row.value:>{value}}  {row.meaning}{_place(row.where)}"
+        for row in rows
+    ]
+    lines += [f"  Warning: {warning}" for warning in warnings]
+    return "\n".join(lines)
+
+
+def html(title: str, rows: Sequence[Row], warnings: Sequence[str]) -> str:
+    """Lay the rows out as one HTML table; every text is escaped."""
+    from html import escape
+
+    body = "".join(
+        f'<tr><th scope="row" style="text-align:left">{escape(row.name)}</th>'
+        f'<td style="text-align:right">{escape(row.value)}</td>'
+        f'<td style="text-align:left">{escape(row.meaning + _place(row.where))}</td></tr>'
+        for row in rows
+    )
+    notes = "".join(f"<p>Warning: {escape(warning)}</p>" for warning in warnings)
+    return (
+        f'<table><caption style="text-align:left">{escape(title)}</caption>'
+        '<thead><tr><th scope="col" style="text-align:left">measure</th>'
+        '<th scope="col" style="text-align:right">value</th>'
+        '<th scope="col" style="text-align:left">meaning</th></tr></thead>'
+        f"<tbody>{body}</tbody></table>{notes}"
+    )
+
+
+def _place(where: Position | None) -> str:
+    return "" if where is None else f" (class {where.equivalence_class}, row {where.row})"

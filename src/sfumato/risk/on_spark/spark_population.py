@@ -1,0 +1,417 @@
+"""A file on Spark as a sample: its population estimated here, or counted in a register there."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.core.extra import needed
+from sfumato.engines.embedded.counts import LARGEST_SPACE
+from sfumato.engines.spark.checkpoint import released
+from sfumato.engines.spark.counts import PERSONS, RECORDS
+from sfumato.engines.spark.encode import open_on_spark
+from sfumato.engines.spark.frames import is_spark_frame
+from sfumato.engines.spark.names import CLASS, PERSON, WEIGHT, quasi_identifier
+from sfumato.engines.spark.read import open_on_cluster
+from sfumato.engines.spark.session import said_plainly
+from sfumato.engines.spark.table import SparkTable
+from sfumato.engines.spark.tasks import WithoutValues
+from sfumato.risk.disclosure_risk import Risk
+from sfumato.risk.on_spark.spark_measures import keyed, packed
+from sfumato.risk.population.estimation import AUTO, Codes, Estimator, Floats, Ints, SampleClasses
+from sfumato.risk.population.population_estimates import (
+    estimated_population,
+    estimator_named,
+    order_of_keys,
+)
+from sfumato.risk.population.population_risk import RegisterClasses, register_population
+from sfumato.risk.population.population_size import (
+    Given,
+    population_by_weights,
+    population_in_classes,
+    population_size,
+)
+from sfumato.risk.population.sampling_weights import ALIKE, Weighted, share_of_sums
+from sfumato.risk.register_presence import (
+    Matching,
+    open_register,
+    presence,
+    register_schema,
+    same_values,
+)
+from sfumato.table.columns import CodedColumn
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+WEIGHTED, TIMES = "sfumato_weighted", "sfumato_times"
+_MEAN, _INSIDE, _SCATTER, _NEAR = (
+    f"sfumato_{each}" for each in ("mean", "inside", "scatter", "near")
+)
+OF_WEIGHTS = (WEIGHTED, _MEAN, _INSIDE)
+"""What `weighted_classes` adds to a class."""
+NEAR = 3
+"""Digits of the logarithms of mean weights that classes agree on that are taken together."""
+MOST_CLASSES = 1 << 22
+"""Classes whose keys and sizes come here; of more, only the numbers of each size do."""
+BY_NUMBERS = (
+    "the classes are too many to look at their values: estimated from the numbers of classes of "
+    "each size"
+)
+_OUTSIDE, _TIMES = "sfumato_outside", "sfumato_times"
+_NOWHERE = -2
+"""The codes of a record with a value that the file does not have: no class has them."""
+
+
+def weighted_classes(table: SparkTable) -> DataFrame:
+    """The classes of a file with the sampling weights of their persons; nothing runs yet.
+
+    A person's weight in a class is the mean over their records there.
+
+    Parameters
+    ----------
+    table
+        The file, with its weights.
+
+    Returns
+    -------
+    DataFrame
+        One row per class: its keys, the numbers of its `PERSONS` and `RECORDS`, the sum
+        `WEIGHTED` of its persons' weights, and what `share_of_classes` reads.
+    """
+    f = needed("pyspark.sql.functions", extra="spark", by="engine spark")
+    frame, keys = keyed(table)
+    own = frame.select(*keys, WEIGHT, f.lit(1).alias(RECORDS))
+    if table.schema.person is not None:
+        own = frame.groupBy(*keys, PERSON).agg(
+            f.avg(WEIGHT).alias(WEIGHT), f.count(f.lit(1)).alias(RECORDS)
+        )
+    logarithm = f.rint(f.ln(WEIGHT) * 10.0**ALIKE) / 10.0**ALIKE
+    persons = f.count(f.lit(1))
+    return own.groupBy(*keys).agg(
+        persons.alias(PERSONS),
+        f.sum(RECORDS).alias(RECORDS),
+        f.sum(WEIGHT).alias(WEIGHTED),
+        f.avg(logarithm).alias(_MEAN),
+        (f.var_pop(logarithm) * persons).alias(_INSIDE),
+    )
+
+
+def of_near_weight(classes: DataFrame) -> DataFrame:
+    """Classes of one size taken together where their mean weights are nearly the same.
+
+    Parameters
+    ----------
+    classes
+        What `weighted_classes` gave.
+
+    Returns
+    -------
+    DataFrame
+        As there, without keys; one row for `TIMES` classes: `RECORDS` of all of them, and the
+        mean of `WEIGHTED`.
+    """
+    f = needed("pyspark.sql.functions", extra="spark", by="engine spark")
+    near = f.round(f.ln(f.col(WEIGHTED) / f.col(PERSONS)), NEAR).alias(_NEAR)
+    times = f.count(f.lit(1))
+    return classes.groupBy(PERSONS, near).agg(
+        times.alias(TIMES),
+        f.sum(RECORDS).alias(RECORDS),
+        f.avg(WEIGHTED).alias(WEIGHTED),
+        f.avg(_MEAN).alias(_MEAN),
+        f.sum(_INSIDE).alias(_INSIDE),
+        (f.var_pop(_MEAN) * times * f.col(PERSONS)).alias(_SCATTER),
+    )
+
+
+def share_of_classes(found: pa.Table) -> float:
+    """How much of the variance of weights lies between classes, as `share_between` has it.
+
+    Parameters
+    ----------
+    found
+        Rows of `weighted_classes` or `of_near_weight`.
+    """
+    several = found.filter(pc.greater(found[PERSONS], 1))
+    sizes = several[PERSONS].to_numpy()
+    apart = TIMES in several.column_names
+    times = several[TIMES].to_numpy() if apart else np.ones(len(sizes), dtype=np.int64)
+    scatter = float(several[_SCATTER].to_numpy().sum()) if apart else 0.0
+    inside = float(several[_INSIDE].to_numpy().sum())
+    return share_of_sums(sizes, times, several[_MEAN].to_numpy(), inside, scatter)
+
+
+def population_on_spark(
+    risk: Risk,
+    table: SparkTable,
+    classes: DataFrame,
+    given: Given,
+    estimator: str,
+    seed: int | None,
+    *,
+    most_classes: int = MOST_CLASSES,
+) -> Risk:
+    """Add the risks of the file as a sample of a population whose size is known.
+
+    Up to ``most_classes`` the classes come here, in the order in which the embedded engine has
+    them, so that the same seed gives the same numbers in both. Of more classes, the numbers of
+    classes of each size, and of nearly the same mean weight, say what there is to say;
+    estimators that read the classes' values have none then, and ``auto`` extrapolates the sizes
+    alone.
+
+    Parameters
+    ----------
+    risk
+        The measures of the file.
+    table
+        The file.
+    classes
+        What `classes_on_spark` gave for it.
+    given
+        The population's number of persons, the sampling fraction, or the column of weights
+        that ``table`` was opened with.
+    estimator
+        Name of the estimator.
+    seed
+        Seed of the draws; drawn where not given.
+    most_classes
+        Classes that come here, at most.
+
+    Raises
+    ------
+    InputError
+        If the population is smaller than the file, or the estimator has no value for it.
+    """
+    shape, memberships = risk.shape, risk.shape.held
+    counted = classes if given.weights is None else weighted_classes(table)
+    if risk.classes <= most_classes:
+        found = _with_keys(table, counted)
+    elif given.weights is not None:
+        found = _of_table(of_near_weight(counted).toArrow())
+    else:
+        found = _Collected(shape.persons, shape.records, shape.classes)
+    if found.weighted is None:
+        persons = population_size(given, risk.persons)
+    else:
+        persons = population_by_weights(found.total, memberships, risk.persons)
+    sample = SampleClasses(
+        found.sizes,
+        population_in_classes(persons, memberships, risk.persons),
+        found.keys,
+        found.domains,
+        found.weighted,
+        found.times,
+    )
+    names = tuple(column.name for column in table.quasi_identifiers)
+    auto = estimator == AUTO
+    chosen: Estimator = Weighted(found.between) if auto else estimator_named(estimator, names)
+    used = secrets.randbits(32) if seed is None else seed
+    own = estimated_population(
+        found.records, sample, persons, chosen, risk.threshold, used, auto=auto
+    )
+    if sample.times is not None:
+        own = replace(own, path=(BY_NUMBERS, *own.path))
+    return risk.with_population(own)
+
+
+@dataclass(frozen=True, eq=False)
+class _Collected:
+    """Classes, or numbers of them, that came here; as `SampleClasses` has them."""
+
+    sizes: Ints
+    records: Ints
+    times: Ints | None = None
+    weighted: Floats | None = None
+    between: float = 0.0
+    keys: Codes | None = None
+    domains: tuple[int, ...] = ()
+
+    @property
+    def total(self) -> float:
+        """The sum of the weights."""
+        weighted = np.zeros(0) if self.weighted is None else self.weighted
+        return float(weighted.sum() if self.times is None else weighted @ self.times)
+
+
+def _of_table(found: pa.Table) -> _Collected:
+    """Classes without their keys."""
+    weighted = WEIGHTED in found.column_names
+    return _Collected(
+        found[PERSONS].to_numpy(),
+        found[RECORDS].to_numpy(),
+        found[TIMES].to_numpy() if TIMES in found.column_names else None,
+        found[WEIGHTED].to_numpy() if weighted else None,
+        share_of_classes(found) if weighted else 0.0,
+    )
+
+
+def _with_keys(table: SparkTable, classes: DataFrame) -> _Collected:
+    """The classes with their keys, ascending."""
+    domains = tuple(column.domain.size + 1 for column in table.quasi_identifiers)
+    is_packed = prod(domains) <= LARGEST_SPACE
+    names = [CLASS] if is_packed else [quasi_identifier(place) for place in range(len(domains))]
+    own = [name for name in classes.columns if name in {*names, PERSONS, RECORDS, *OF_WEIGHTS}]
+    found = classes.select(*own).toArrow()
+    if is_packed:
+        keys = _unpacked(found[CLASS].to_numpy(), domains)
+    else:
+        keys = np.column_stack([found[name].to_numpy() + 1 for name in names]).astype(np.int32)
+    order = order_of_keys(keys, domains)
+    return replace(_of_table(found.take(pa.array(order))), keys=keys[order], domains=domains)
+
+
+def _unpacked(packed: Ints, domains: tuple[int, ...]) -> Codes:
+    """Codes of every quasi-identifier, missing ones 0."""
+    keys = np.empty((len(packed), len(domains)), dtype=np.int32)
+    for place in range(len(domains) - 1, -1, -1):
+        packed, keys[:, place] = np.divmod(packed, domains[place])
+    return keys
+
+
+@dataclass(frozen=True, eq=False)
+class Register:
+    """The persons of a population on Spark, in the codes of a file.
+
+    Attributes
+    ----------
+    frame
+        One row per record: ``sfumato_person`` and ``sfumato_q0``, ..., the codes of the file or
+        -1 for missing; all -2 where the file lacks a value.
+    persons
+        Number of persons.
+    named
+        Whether a person may have several records.
+    """
+
+    frame: DataFrame = field(repr=False)
+    persons: int
+    named: bool
+
+
+@contextmanager
+def opened_register(data: object, table: SparkTable) -> Iterator[Register | None]:
+    """Open a register, and leave nothing behind.
+
+    Parameters
+    ----------
+    data
+        A DataFrame of PySpark, or a path or URI that Spark reads; any other dataframe is encoded
+        in this process, and its codes are sent to the cluster. ``None`` for no register.
+    table
+        The file.
+
+    Yields
+    ------
+    Register or None
+        ``None`` without one.
+
+    Raises
+    ------
+    InputError
+        As `open_register`.
+    SfumatoError
+        If Spark fails.
+    """
+    if data is None:
+        yield None
+        return
+    if not isinstance(data, (str, os.PathLike)) and not is_spark_frame(data):
+        here = open_register(data, table.schema)
+        columns = [column.codes for column in here.quasi_identifiers]
+        own = _recoded(columns, _lookups(table, here.quasi_identifiers))
+        with said_plainly("take the register"):
+            codes = pa.table({PERSON: here.person, **own})
+            frame = table.frame.sparkSession.createDataFrame(codes)
+        yield Register(frame, here.persons, here.schema.person is not None)
+        return
+    source = open_on_cluster(data)
+    there = open_on_spark(source, register_schema(table.schema, source.names))
+    with released(there.frame):
+        names = [quasi_identifier(place) for place in range(len(there.quasi_identifiers))]
+        task = partial(_recode, lookups=_lookups(table, there.quasi_identifiers))
+        with said_plainly("take the register"):
+            frame = there.frame.select(PERSON, *names)
+            frame = frame.mapInArrow(WithoutValues(task), frame.schema)
+        yield Register(frame, there.persons, there.schema.person is not None)
+
+
+def register_on_spark(
+    risk: Risk, table: SparkTable, classes: DataFrame, register: Register
+) -> Risk:
+    """Add the risks that are counted in a register: one job.
+
+    Parameters
+    ----------
+    risk
+        The measures of the file.
+    table
+        The file.
+    classes
+        What `classes_on_spark` gave for it.
+    register
+        The population.
+    """
+    f: Any = needed("pyspark.sql.functions", extra="spark", by="engine spark")
+    sizes = [column.domain.size for column in table.quasi_identifiers]
+    frame, keys = packed(register.frame, sizes)
+    persons = f.count_distinct(PERSON) if register.named else f.count(f.lit(1))
+    outside = frame.groupBy(*keys).agg(persons.alias(_OUTSIDE))
+    both = classes.select(*keys, PERSONS, RECORDS).join(outside, keys, "full")
+    found = (
+        both.groupBy(
+            f.coalesce(PERSONS, f.lit(0)).alias(PERSONS),
+            f.coalesce(_OUTSIDE, f.lit(0)).alias(_OUTSIDE),
+        )
+        .agg(f.count(f.lit(1)).alias(_TIMES), f.sum(RECORDS).alias(RECORDS))
+        .toArrow()
+        .sort_by([(PERSONS, "ascending"), (_OUTSIDE, "ascending")])
+    )
+    inside, beside, times = (found[name].to_numpy() for name in (PERSONS, _OUTSIDE, _TIMES))
+    matching = Matching(np.empty(0, dtype=np.int32), inside, beside, register.persons, times)
+    own = inside > 0
+    counted = RegisterClasses(
+        persons=inside[own],
+        records=found[RECORDS].fill_null(0).to_numpy()[own],
+        sizes=np.maximum(inside, beside)[own],
+        times=times[own],
+    )
+    population = max(register.persons, risk.persons)
+    return risk.with_population(
+        register_population(counted, population, risk.threshold), presence(matching)
+    )
+
+
+def _lookups(table: SparkTable, columns: Sequence[CodedColumn]) -> list[Codes]:
+    """The file's code of every code of the register, by quasi-identifier."""
+    lookups = []
+    for own, other in zip(table.quasi_identifiers, columns, strict=True):
+        codes = same_values(own, other)
+        lookups.append(np.where(codes == own.domain.size, np.int32(_NOWHERE), codes))
+    return lookups
+
+
+def _recode(batches: Iterator[pa.RecordBatch], lookups: list[Codes]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        columns = [batch.column(quasi_identifier(i)).to_numpy() for i in range(len(lookups))]
+        yield pa.record_batch({PERSON: batch.column(PERSON), **_recoded(columns, lookups)})
+
+
+def _recoded(columns: Sequence[Codes], lookups: list[Codes]) -> dict[str, Codes]:
+    """The codes of the file; none in any column where it lacks one of the values."""
+    found = [codes[column] for column, codes in zip(columns, lookups, strict=True)]
+    lacking = np.any([column == _NOWHERE for column in found], axis=0)
+    return {
+        quasi_identifier(place): np.where(lacking, np.int32(_NOWHERE), column)
+        for place, column in enumerate(found)
+    }

@@ -1,0 +1,284 @@
+"""What estimators read of a sample, and what they say of its population."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.core.errors import InputError, SfumatoError
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.int32]
+AUTO = "auto"
+ESTIMATORS = (
+    AUTO,
+    "accumulation",
+    "argus",
+    "log-linear",
+    "log-linear-uniques",
+    "log-linear-independence",
+    "log-linear-all-two-way",
+    "log-linear-count",
+    "negative-binomial",
+    "shlosser",
+    "sh3",
+    "duj1",
+    "duj2",
+    "duj2a",
+    "jackknife",
+    "hybrid",
+    "hybrid-vldb",
+    "pitman",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class SampleClasses:
+    """The equivalence classes of a sample, in persons.
+
+    Where there are too many of them for one machine, each entry stands for classes of one size,
+    as many as ``times`` says; then there are no keys.
+
+    Attributes
+    ----------
+    sizes
+        f_j, the number of persons of each class, at least 1; shape (classes,).
+    population
+        N, the number of persons of the population; at least the sample's ``n``.
+    keys
+        Code of every quasi-identifier in every class, shape (classes, quasi-identifiers);
+        ``None`` where only the sizes are known.
+    domains
+        Number of values that each quasi-identifier can have, shape (quasi-identifiers,); a
+        code is below it.
+    weighted
+        Sum over the persons of a class of their sampling weights, shape (classes,): an
+        estimate of F_j; of an entry for several, the mean of theirs. ``None`` where everybody
+        was drawn with the same probability.
+    times
+        Number of classes that each entry of ``sizes`` stands for; ``None`` for one each.
+
+    Raises
+    ------
+    InputError
+        If the population is smaller than the sample, or the sample is empty.
+    """
+
+    sizes: Ints
+    population: int
+    keys: npt.NDArray[np.int32] | None = None
+    domains: tuple[int, ...] = ()
+    weighted: Floats | None = None
+    times: Ints | None = None
+
+    def __post_init__(self) -> None:
+        if not len(self.sizes):
+            raise InputError("the sample", "must have a class", found="none")
+        if self.population < self.n:
+            raise InputError(
+                "parameter population",
+                "must have at least as many persons as the sample",
+                found="fewer",
+                accepted=f"{self.n:,} or more",
+            )
+
+    @cached_property
+    def n(self) -> int:
+        """Number of persons of the sample, counted once in each class that they are in."""
+        return int(self.sizes.sum() if self.times is None else self.sizes @ self.times)
+
+    @property
+    def classes(self) -> int:
+        """d, the number of classes of the sample."""
+        return len(self.sizes) if self.times is None else int(self.times.sum())
+
+    @cached_property
+    def each(self) -> Ints:
+        """Number of classes that each entry of ``sizes`` stands for; shape (classes,)."""
+        return np.ones(len(self.sizes), dtype=np.int64) if self.times is None else self.times
+
+    @cached_property
+    def alone(self) -> int:
+        """f_1, the number of persons who are alone in their class of the sample."""
+        return int(self.each[self.sizes == 1].sum())
+
+    def total(self, values: Floats) -> float:
+        """The sum over classes of a value of each entry."""
+        return float(values.sum() if self.times is None else values @ self.times)
+
+    @property
+    def fraction(self) -> float:
+        """The sampling fraction π = n / N."""
+        return self.n / self.population
+
+    @cached_property
+    def counts_of_sizes(self) -> tuple[Ints, Ints]:
+        """The class sizes i that occur, ascending, and the number of classes f_i of each."""
+        return counts_of(self.sizes, self.times)
+
+
+def counts_of(sizes: Ints, times: Ints | None) -> tuple[Ints, Ints]:
+    """The sizes that occur, ascending, and how often each does.
+
+    Parameters
+    ----------
+    sizes
+        Sizes of classes.
+    times
+        Number of classes that each stands for; ``None`` for one each.
+    """
+    if times is None:
+        own, classes = np.unique(sizes, return_counts=True)
+        return own, classes.astype(np.int64)
+    own, place = np.unique(sizes, return_inverse=True)
+    classes = np.zeros(len(own), dtype=np.int64)
+    np.add.at(classes, place, times)
+    return own, classes
+
+
+def most_shown(size: int, fraction: float) -> int:
+    """The most persons of a class that a sample shows.
+
+    Parameters
+    ----------
+    size
+        Persons of the class in the population.
+    fraction
+        The sampling fraction.
+    """
+    mean = size * fraction
+    return min(size, int(mean + 8 * np.sqrt(mean) + 20))
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """What one estimator says; ``None`` where it says nothing.
+
+    Attributes
+    ----------
+    estimator
+        Its name on the command line and in the report.
+    marketer
+        λ, the expected share of the sample's persons whom an intruder with a register matches
+        correctly (paper 004, Theorem 1); in (0, 1].
+    class_count
+        J̃, the number of classes of the population.
+    population_uniques
+        τ1, the expected number of sample uniques that are population uniques.
+    unique_matches
+        τ2, the expected number of correct matches among the sample uniques: Σ 1/F_j.
+    inverse_sizes
+        E[1/F_j] of each class of the sample, shape (classes,), in (0, 1 / f_j].
+    low, high
+        Ends of an interval that holds the realised λ of the sample in 95 % of cases, where the
+        estimator has one of its own.
+    path
+        The models that a search went through, in words that are publishable.
+    """
+
+    estimator: str
+    marketer: float
+    class_count: float | None = None
+    population_uniques: float | None = None
+    unique_matches: float | None = None
+    inverse_sizes: Floats | None = None
+    low: float | None = None
+    high: float | None = None
+    path: tuple[str, ...] = field(default=())
+
+    @classmethod
+    def of_inverse_sizes(
+        cls,
+        name: str,
+        sample: SampleClasses,
+        inverse_sizes: Floats,
+        alone: Floats | float,
+        class_count: float | None = None,
+        path: tuple[str, ...] = (),
+    ) -> Estimate:
+        """λ = Σ f E[1/F] / n, and over the sample uniques τ2 = Σ E[1/F] and τ1 = Σ P(F = 1).
+
+        Paper 004, Theorem 1.
+
+        Parameters
+        ----------
+        name
+            The estimator's name.
+        sample
+            The classes of the sample.
+        inverse_sizes
+            E[1/F | f] of each class, shape (classes,).
+        alone
+            P(F = 1 | f = 1) of each class, shape (classes,), read only where f = 1; or one for
+            all.
+        class_count
+            The number of classes of the population that the model took.
+        path
+            How it was reached, in publishable words.
+        """
+        unique = sample.sizes == 1
+        every = np.broadcast_to(np.asarray(alone, dtype=np.float64), unique.shape)
+        return cls(
+            estimator=name,
+            marketer=float((sample.each * sample.sizes) @ inverse_sizes) / sample.n,
+            class_count=class_count,
+            population_uniques=float((every * sample.each)[unique].sum()),
+            unique_matches=float((inverse_sizes * sample.each)[unique].sum()),
+            inverse_sizes=inverse_sizes,
+            path=path,
+        )
+
+    @classmethod
+    def of_census(cls, name: str, sample: SampleClasses) -> Estimate:
+        """The measures of a sample that is its population."""
+        alone = float(sample.alone)
+        return cls(
+            estimator=name,
+            marketer=sample.classes / sample.n,
+            class_count=float(sample.classes),
+            population_uniques=alone,
+            unique_matches=alone,
+            inverse_sizes=1.0 / sample.sizes,
+        )
+
+
+class EstimationFailedError(SfumatoError):
+    """An estimator has no value for this sample; the message says why and is publishable."""
+
+
+class Estimator(Protocol):
+    """One way from a sample to its population."""
+
+    @property
+    def name(self) -> str:
+        """Its name on the command line and in the report."""
+
+    def estimate(self, sample: SampleClasses, rng: np.random.Generator) -> Estimate:
+        """What it says of the population behind the sample.
+
+        Raises
+        ------
+        EstimationFailedError
+            If it has no value for this sample.
+        """
+
+
+def check_estimator(name: str) -> None:
+    """Refuse a name that no estimator has.
+
+    Raises
+    ------
+    InputError
+        If there is none of that name.
+    """
+    if name not in ESTIMATORS:
+        raise InputError(
+            "parameter estimator",
+            "must be the name of an estimator",
+            accepted=", ".join(ESTIMATORS),
+        )

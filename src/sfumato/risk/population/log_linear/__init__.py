@@ -1,1 +1,0 @@
-"""The Poisson log-linear estimator with its search for a model (paper 004, Section 2.4.2)."""

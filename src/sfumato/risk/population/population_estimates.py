@@ -1,0 +1,551 @@
+"""From an encoded file and what is known of its population to the population's risks."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from dataclasses import replace
+from math import prod
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import brentq, minimize
+from scipy.special import expit, gammaln, logit, pdtr
+
+from sfumato.core.errors import InputError
+from sfumato.core.measure import Measure
+from sfumato.engines.embedded.counts import LARGEST_SPACE, group
+from sfumato.risk.classes import ClassSummary
+from sfumato.risk.population.accumulation import Accumulation
+from sfumato.risk.population.class_count_estimators import CLASS_COUNTS
+from sfumato.risk.population.closed_forms import Argus, NegativeBinomial
+from sfumato.risk.population.estimation import (
+    AUTO,
+    Codes,
+    Estimate,
+    EstimationFailedError,
+    Estimator,
+    Floats,
+    Ints,
+    SampleClasses,
+    check_estimator,
+)
+from sfumato.risk.population.inverse_sizes import poisson
+from sfumato.risk.population.log_linear import LogLinear, LogLinearCount
+from sfumato.risk.population.match_distribution import matches
+from sfumato.risk.population.population_risk import PopulationRisk
+from sfumato.risk.population.population_size import (
+    Given,
+    population_by_weights,
+    population_in_classes,
+    population_size,
+)
+from sfumato.risk.population.population_uniques import UNIQUES_MODELS
+from sfumato.risk.population.sampling_weights import Weighted, share_between
+from sfumato.risk.population.subsample_validation import (
+    STANDARD_DEVIATIONS,
+    SubsampleCheck,
+    check_on_subsamples,
+    reason,
+    with_interval,
+)
+from sfumato.table.table import Table
+
+SHAPE_FACTOR = 2.0
+"""By how much more the ends of λ count for the number of small classes."""
+SUBSAMPLES = 10
+"""Subsamples on which the estimator is checked."""
+SEARCHING = ("log-linear", "log-linear-uniques", "log-linear-all-two-way", "log-linear-count")
+FEW_SUBSAMPLES = 3
+"""The same for estimators that search."""
+LARGEST_UNCERTAIN = 100
+"""Above this size F is f/π: the sample tells all."""
+NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(21)
+WEIGHTS = WEIGHTS / WEIGHTS.sum()
+GRID_POINTS = 64
+"""Values of the predictor at which expectations are tabulated."""
+CLASSES_FITTED = 5_000
+"""Classes that the regression is fitted on."""
+EDGE = 1e-12
+
+
+def population_of_file(
+    table: Table,
+    class_of: Codes,
+    summary: ClassSummary,
+    given: Given,
+    *,
+    weights: Floats | None = None,
+    estimator: str = AUTO,
+    threshold: float = 0.2,
+    seed: int | None = None,
+) -> PopulationRisk:
+    """Estimate the risks of a file that is a sample.
+
+    A person with records in several classes counts in each of them, in the file and in the
+    population alike: N is multiplied by the classes per person.
+
+    Parameters
+    ----------
+    table
+        The encoded file.
+    class_of
+        Class of each record, shape (records,).
+    summary
+        The classes.
+    given
+        The population's size, or the sampling fraction, or the column of ``weights``.
+    weights
+        Sampling weight of each record, shape (records,), where a column was given. A person's
+        weight in a class is the mean over their records there.
+    estimator
+        Name of the estimator.
+    threshold
+        Risk above which a record counts as at risk.
+    seed
+        Seed of the draws; drawn where not given.
+
+    Raises
+    ------
+    InputError
+        If the population is smaller than the file, there is no such estimator, or it has no
+        value for this file.
+    """
+    if seed is None:
+        seed = secrets.randbits(32)
+    weighted, between = _weights(table, class_of, summary, weights)
+    n = int(summary.persons.sum())
+    if weighted is None:
+        persons = population_size(given, table.persons)
+    else:
+        persons = population_by_weights(float(weighted.sum()), n, table.persons)
+    quasi = table.quasi_identifiers
+    keys = np.column_stack([column.codes[summary.first_row] + 1 for column in quasi])
+    domains = tuple(column.domain.size + 1 for column in quasi)
+    order = order_of_keys(keys, domains)
+    sample = SampleClasses(
+        sizes=summary.persons[order],
+        population=population_in_classes(persons, n, table.persons),
+        keys=keys[order].astype(np.int32),
+        domains=domains,
+        weighted=None if weighted is None else weighted[order],
+    )
+    chosen: Estimator = estimator_named(estimator, tuple(column.name for column in quasi))
+    if estimator == AUTO:
+        chosen = Weighted(between)
+    found = estimated_population(
+        summary.records[order], sample, persons, chosen, threshold, seed, auto=estimator == AUTO
+    )
+    inverse = np.empty(len(order))
+    inverse[order] = found.inverse_sizes
+    return replace(found, inverse_sizes=inverse, class_records=summary.records, class_of=class_of)
+
+
+def order_of_keys(keys: Codes, domains: tuple[int, ...]) -> npt.NDArray[np.int64]:
+    """The classes by their keys, ascending: the order in which every engine's estimators see them.
+
+    Parameters
+    ----------
+    keys
+        Code of every quasi-identifier in every class, shape (classes, quasi-identifiers).
+    domains
+        Number of codes of each quasi-identifier.
+    """
+    if prod(domains) > LARGEST_SPACE:
+        return np.lexsort(keys.T[::-1])
+    packed = np.zeros(len(keys), dtype=np.int64)
+    for codes, size in zip(keys.T, domains, strict=True):
+        packed = packed * size + codes
+    return np.argsort(packed, kind="stable")
+
+
+def _weights(
+    table: Table, class_of: Codes, summary: ClassSummary, weights: Floats | None
+) -> tuple[Floats | None, float]:
+    """Sum of the persons' weights in each class, and how much weights go with the classes."""
+    if weights is None:
+        return None, 0.0
+    pair, pairs = group([class_of, table.person], [summary.classes, table.persons])
+    mean = np.bincount(pair, weights, pairs) / np.bincount(pair, minlength=pairs)
+    of_pair = np.empty(pairs, dtype=np.int64)
+    of_pair[pair] = class_of
+    weighted: Floats = np.bincount(of_pair, mean, summary.classes).astype(np.float64)
+    return weighted, share_between(of_pair, mean)
+
+
+def estimator_named(name: str, columns: tuple[str, ...] = ()) -> Estimator:
+    """The estimator of that name.
+
+    Parameters
+    ----------
+    name
+        One of `ESTIMATORS`.
+    columns
+        Names of the quasi-identifiers, for the path of a search.
+
+    Raises
+    ------
+    InputError
+        If there is none of that name.
+    """
+    check_estimator(name)
+    if name in CLASS_COUNTS:
+        return CLASS_COUNTS[name]
+    others: dict[str, Estimator] = {
+        AUTO: Weighted(),
+        "accumulation": Accumulation(),
+        "argus": Argus(),
+        "negative-binomial": NegativeBinomial(),
+        "log-linear": LogLinear(columns=columns),
+        "log-linear-uniques": LogLinear("uniques", columns),
+        "log-linear-independence": LogLinear("independence", columns),
+        "log-linear-all-two-way": LogLinear("all-two-way", columns),
+        "log-linear-count": LogLinearCount(columns=columns),
+    }
+    return others[name]
+
+
+def estimated_population(
+    records: Ints,
+    sample: SampleClasses,
+    persons: int,
+    estimator: Estimator,
+    threshold: float,
+    seed: int,
+    *,
+    auto: bool,
+) -> PopulationRisk:
+    """Estimate the risks of a file from its classes.
+
+    Parameters
+    ----------
+    records
+        Number of records of each class, shape (classes,).
+    sample
+        The classes, in the same order.
+    persons
+        N, the number of persons of the population.
+    estimator
+        What estimates λ.
+    threshold
+        Risk above which a record counts as at risk.
+    seed
+        Seed of the draws.
+    auto
+        Whether the estimator was left to us.
+
+    Returns
+    -------
+    PopulationRisk
+        Classes in the order of the sample, without ``class_of``.
+
+    Raises
+    ------
+    InputError
+        If the estimator has no value for this file.
+    """
+    rng = np.random.default_rng(seed)
+    check = None
+    if sample.n == sample.population:
+        estimate = Estimate.of_census(estimator.name, sample)
+    else:
+        estimate = _estimated(estimator, sample, rng)
+        repeats = FEW_SUBSAMPLES if estimator.name in SEARCHING else SUBSAMPLES
+        check = check_on_subsamples(estimator, sample, rng, repeats)
+        estimate = with_interval(estimate, sample, check)
+    estimate = _completed(estimate, sample, rng)
+    why = reason(estimator.name, check, auto=auto)
+    measures = _EstimateMeasures(records, sample, estimate, threshold, why)
+    return measures.population_risk(persons, check, seed)
+
+
+def _estimated(estimator: Estimator, sample: SampleClasses, rng: np.random.Generator) -> Estimate:
+    try:
+        return estimator.estimate(sample, rng)
+    except EstimationFailedError as error:
+        raise InputError(
+            "parameter estimator",
+            f"must have a value for this file: {error}",
+            advice="take 'auto' or another estimator",
+        ) from None
+
+
+def _completed(estimate: Estimate, sample: SampleClasses, rng: np.random.Generator) -> Estimate:
+    """Fill in τ1 and τ2 where the estimator gives λ and the class count only."""
+    alone = float(sample.alone)
+    fraction = sample.fraction
+    if estimate.unique_matches is None and fraction < 1:
+        classes = estimate.marketer * sample.population
+        matched = fraction * (classes - sample.classes) / (1 - fraction)
+        estimate = replace(estimate, unique_matches=float(np.clip(matched, 0.0, alone)))
+    if estimate.population_uniques is None:
+        other = Accumulation().estimate(replace(sample, weighted=None), rng)
+        found = other.population_uniques or 0.0
+        limit = alone if estimate.unique_matches is None else estimate.unique_matches
+        estimate = replace(estimate, population_uniques=min(found, limit))
+    return estimate
+
+
+class _EstimateMeasures:
+    """The measures that follow from one estimate."""
+
+    def __init__(
+        self, records: Ints, sample: SampleClasses, estimate: Estimate, threshold: float, why: str
+    ) -> None:
+        self.records, self.sample, self.estimate = records, sample, estimate
+        self.threshold, self.why = threshold, why
+        self.low = estimate.marketer if estimate.low is None else estimate.low
+        self.high = estimate.marketer if estimate.high is None else estimate.high
+        self.classes = None if sample.n == sample.population else ClassPosteriors(sample)
+        ends = (estimate.marketer, self.low, self.high)
+        self.shifts = [0.0 if self.classes is None else self.classes.shift(end) for end in ends]
+
+    def population_risk(
+        self, persons: int, check: SubsampleCheck | None, seed: int
+    ) -> PopulationRisk:
+        """All measures, for a population of so many persons."""
+        estimate, n = self.estimate, self.sample.n
+        inverse = self._inverse_sizes()
+        average = float(inverse @ self.records) / int(self.records.sum())
+        counted = self._count("class_count", estimate.class_count, self.sample.population)
+        return PopulationRisk(
+            population=persons,
+            sampling_fraction=self.sample.fraction,
+            marketer=self._scaled("marketer", estimate.marketer, 1.0),
+            journalist=self._journalist(),
+            population_average_risk=self._scaled("population_average_risk", average, 1.0),
+            population_records_at_risk=self._records_at_risk(),
+            population_uniques=self._uniques(),
+            unique_matches=self._unique_matches(),
+            class_count=counted,
+            expected_matches=self._scaled("expected_matches", estimate.marketer * n, n),
+            one_to_one=matches(self.sample.sizes, 1.0 / inverse, times=self.sample.times),
+            free=matches(
+                self.sample.sizes, 1.0 / inverse, one_to_one=False, times=self.sample.times
+            ),
+            inverse_sizes=inverse,
+            class_records=self.records,
+            class_of=None,
+            population_uniques_by_model=_by_model(self.sample),
+            check=check,
+            path=estimate.path,
+            seed=seed,
+        )
+
+    def _measure(self, name: str, values: tuple[float, float, float]) -> Measure:
+        value, low, high = values
+        return Measure(
+            name, value, min(low, value), max(high, value), self.estimate.estimator, self.why
+        )
+
+    def _scaled(self, name: str, value: float, most: float) -> Measure:
+        """A measure that is proportional to λ, and at most ``most``."""
+        low, high = (end / self.estimate.marketer for end in (self.low, self.high))
+        value = min(value, most)
+        return self._measure(name, (value, value * low, min(value * high, most)))
+
+    def _count(self, name: str, value: float | None, population: int) -> Measure | None:
+        if value is None:
+            return None
+        return self._measure(name, (value, self.low * population, self.high * population))
+
+    def _inverse_sizes(self) -> Floats:
+        if self.estimate.inverse_sizes is not None:
+            return self.estimate.inverse_sizes
+        if self.classes is None:
+            return 1.0 / self.sample.sizes
+        return self.classes.inverse_sizes(self.shifts[0])
+
+    def _at_most(self, size: int, weights: Floats) -> tuple[float, float, float]:
+        """Expected sum of weights over the classes with F_j <= size, and its two ends.
+
+        Weights are those of all classes that an entry stands for.
+        """
+        if self.classes is None:
+            sure = float(weights[self.sample.sizes <= size].sum())
+            return sure, sure, sure
+        sums = [float(weights @ self.classes.at_most(size, shift)) for shift in self.shifts]
+        return sums[0], sums[1], sums[2]
+
+    def _realised(self, size: int, weights: Floats) -> tuple[float, float, float]:
+        """As `_at_most`, the ends for the sum that this file really has.
+
+        The share of small classes follows from the shape of the distribution of F, of which λ
+        fixes only one number: what the ends of λ change in it counts `SHAPE_FACTOR` times. Each
+        class has F_j <= size or not, which scatters the sum besides; the two add up as squares.
+        """
+        middle, low, high = self._at_most(size, weights)
+        if self.classes is None:
+            return middle, low, high
+        chances = self.classes.at_most(size, self.shifts[0])
+        squares = weights * weights / self.sample.each
+        scatter = float(np.sqrt(squares @ (chances * (1 - chances))))
+        noise = STANDARD_DEVIATIONS * scatter
+        below = float(np.hypot(SHAPE_FACTOR * (middle - low), noise))
+        above = float(np.hypot(SHAPE_FACTOR * (high - middle), noise))
+        return middle, max(middle - below, 0.0), min(middle + above, float(weights.sum()))
+
+    def _records_at_risk(self) -> Measure:
+        largest = int(np.ceil(1 / self.threshold - 1e-9)) - 1
+        shares = self.records / int(self.records.sum())
+        return self._measure("population_records_at_risk", self._realised(largest, shares))
+
+    def _uniques(self) -> Measure:
+        value = float(self.estimate.population_uniques or 0.0)
+        middle, low, high = self._realised(1, self.sample.each.astype(np.float64))
+        scale = value / middle if middle > 0 else 0.0
+        most = float(self.sample.alone)
+        return self._measure("population_uniques", (value, low * scale, min(high * scale, most)))
+
+    def _unique_matches(self) -> Measure:
+        value = float(self.estimate.unique_matches or 0.0)
+        most = float(self.sample.alone)
+        if self.sample.fraction == 1:
+            return self._measure("unique_matches", (value, value, value))
+        ratio = self.sample.fraction / (1 - self.sample.fraction)
+        low, high = (
+            float(np.clip(ratio * (end * self.sample.population - self.sample.classes), 0.0, most))
+            for end in (self.low, self.high)
+        )
+        return self._measure("unique_matches", (value, low, high))
+
+    def _journalist(self) -> Measure:
+        """1 over the size that the smallest class has: likely, at most, at least."""
+        weights = self.sample.each.astype(np.float64)
+        likely, sure, possible = np.log(2.0), -np.log(0.05), -np.log(0.95)
+        size = int(self.sample.sizes.min())
+        ends: dict[float, float] = {}
+        if self.classes is None:
+            ends = dict.fromkeys((likely, sure, possible), 1 / size)
+        while len(ends) < 3:
+            expected = self._at_most(size, weights)
+            for level, number in ((likely, 0), (sure, 1), (possible, 2)):
+                if expected[number] >= level:
+                    ends.setdefault(level, 1 / size)
+            if size >= self.sample.sizes.min() / self.sample.fraction * 4:
+                for level in (likely, sure, possible):
+                    ends.setdefault(level, 1 / size)
+            size = max(size + 1, int(size * 1.1))
+        measure = self._measure("journalist", (ends[likely], ends[sure], ends[possible]))
+        return replace(measure, threshold=self.threshold)
+
+
+def _by_model(sample: SampleClasses) -> dict[str, float | str]:
+    """Population uniques by the models that users of other tools know, or why there are none."""
+    found: dict[str, float | str] = {}
+    for name, model in UNIQUES_MODELS.items():
+        try:
+            found[name] = model.uniques(sample).uniques
+        except EstimationFailedError as error:
+            found[name] = f"no value: {error}"
+    return found
+
+
+class ClassPosteriors:
+    """The posterior of F_j given f_j and how common the class's values are.
+
+    The rate of a class is lognormal around a line in the logarithm of what independent
+    quasi-identifiers would give it; f_j is Poisson with that rate, truncated at 0, and F_j - f_j
+    Poisson with (1 - π)/π times it. The line and the spread are fitted to the observed classes;
+    what they miss of the whole is put right by moving the odds of all classes together.
+
+    Parameters
+    ----------
+    sample
+        The classes; fewer persons than the population.
+    """
+
+    def __init__(self, sample: SampleClasses) -> None:
+        self._sample = sample
+        self._ratio = (1 - sample.fraction) / sample.fraction
+        expected = _independent(sample)
+        intercept, slope, self._spread = _fitted(sample, expected)
+        self._predictor = intercept + slope * expected
+        self._odds = logit(np.clip(self._matches(), EDGE, 1 - EDGE))
+
+    def shift(self, marketer: float) -> float:
+        """By how much all odds move so that Σ f_j E[1/F_j] = n λ."""
+        aim = min(marketer * self._sample.n, self._sample.classes * (1 - EDGE))
+
+        def missing(shift: float) -> float:
+            return self._sample.total(expit(self._odds + shift)) - aim
+
+        return float(brentq(missing, -60.0, 60.0, xtol=1e-10))
+
+    def inverse_sizes(self, shift: float) -> Floats:
+        """E[1/F_j | f_j] of each class, in (0, 1/f_j]; shape (classes,)."""
+        inverse: Floats = expit(self._odds + shift) / self._sample.sizes
+        return inverse
+
+    def at_most(self, size: int, shift: float) -> Floats:
+        """P(F_j <= size | f_j) of each class; shape (classes,)."""
+        sizes = self._sample.sizes
+        chances = ((sizes / self._sample.fraction <= size) & (sizes > LARGEST_UNCERTAIN)).astype(
+            float
+        )
+
+        def table(own: int, rates: Floats) -> Floats:
+            return np.asarray(pdtr(size - own, rates * self._ratio))
+
+        self._fill(chances, table, min(size, LARGEST_UNCERTAIN))
+        inside = np.clip(chances, EDGE, 1 - EDGE)
+        moved: Floats = np.where(
+            (chances > 0) & (chances < 1), expit(logit(inside) + shift), chances
+        )
+        return moved
+
+    def _matches(self) -> Floats:
+        """Expected matches f_j E[1/F_j | f_j] of the fitted regression."""
+        matches = np.full(len(self._sample.sizes), self._sample.fraction)
+
+        def table(own: int, rates: Floats) -> Floats:
+            inverse = poisson(np.full(rates.size, own), (rates * self._ratio).ravel())
+            return own * inverse.reshape(rates.shape)
+
+        self._fill(matches, table, LARGEST_UNCERTAIN)
+        return matches
+
+    def _fill(self, values: Floats, table: Callable[[int, Floats], Floats], largest: int) -> None:
+        """Set the values of classes up to a size: the posterior mean of ``table(size, rates)``."""
+        grid = np.linspace(self._predictor.min(), self._predictor.max(), GRID_POINTS)
+        log = grid[:, None] + self._spread * NODES
+        rates = np.exp(log)
+        sizes = self._sample.sizes
+        for size in np.unique(sizes[sizes <= largest]).tolist():
+            here = np.flatnonzero(sizes == size)
+            likely = size * log - rates
+            likely = np.exp(likely - likely.max(axis=1, keepdims=True)) * WEIGHTS
+            mean = (likely * table(size, rates)).sum(axis=1) / likely.sum(axis=1)
+            values[here] = np.interp(self._predictor[here], grid, mean)
+
+
+def _independent(sample: SampleClasses) -> Floats:
+    """Logarithm of each class's expected size were the quasi-identifiers independent."""
+    if sample.keys is None:
+        return np.zeros(len(sample.sizes))
+    expected = np.full(sample.classes, np.log(sample.n))
+    for codes in sample.keys.T:
+        expected += np.log(np.bincount(codes, sample.sizes)[codes] / sample.n)
+    return expected
+
+
+def _fitted(sample: SampleClasses, expected: Floats) -> tuple[float, float, float]:
+    """Intercept, slope and spread of the regression, by maximum likelihood."""
+    step = max(1, len(sample.sizes) // CLASSES_FITTED)
+    sizes, expected = np.minimum(sample.sizes[::step], LARGEST_UNCERTAIN), expected[::step]
+    shares = sample.each[::step] / sample.each[::step].sum()
+    factorials = gammaln(sizes + 1.0)[:, None]
+
+    def loss(parameters: Floats) -> float:
+        intercept, slope, log_spread = parameters
+        log = (intercept + slope * expected)[:, None] + np.exp(min(log_spread, 2.0)) * NODES
+        log = np.clip(log, -60.0, 30.0)
+        likely = np.exp(sizes[:, None] * log - np.exp(log) - factorials) @ WEIGHTS
+        seen = -np.expm1(-np.exp(log)) @ WEIGHTS
+        each = np.log(np.maximum(likely, 1e-300) / np.maximum(seen, 1e-300))
+        return -float(each @ shares)
+
+    start = np.array([0.0, 0.5 if np.ptp(expected) else 0.0, 0.0])
+    options = {"xatol": 1e-2, "fatol": 1e-6, "maxiter": 150}
+    best = minimize(loss, start, method="Nelder-Mead", options=options).x
+    return float(best[0]), float(best[1]), float(np.exp(min(best[2], 2.0)))

@@ -1,0 +1,182 @@
+"""How sure an estimator is: its errors on subsamples, and the interval that follows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.risk.population.estimation import (
+    Estimate,
+    EstimationFailedError,
+    Estimator,
+    SampleClasses,
+    counts_of,
+    most_shown,
+)
+
+FEWEST = 50
+"""Persons of a subsample from which on it tells something."""
+STANDARD_DEVIATIONS = 1.96
+UNSURE = 0.15
+"""Mean error on subsamples from which on an estimate is called unsure."""
+
+
+@dataclass(frozen=True)
+class SubsampleCheck:
+    """Errors of an estimator on subsamples drawn at the sample's own fraction.
+
+    Attributes
+    ----------
+    subsamples
+        Number of subsamples for which it had a value.
+    error
+        Mean of the logarithm of estimate over realised λ; 0.05 is 5 % too high.
+    scatter
+        Standard deviation of that logarithm.
+    """
+
+    subsamples: int
+    error: float
+    scatter: float
+
+
+def check_on_subsamples(
+    estimator: Estimator, sample: SampleClasses, rng: np.random.Generator, repeats: int
+) -> SubsampleCheck | None:
+    """Take the sample for the population of its own subsamples, and compare.
+
+    Parameters
+    ----------
+    estimator
+        What is checked.
+    sample
+        The classes; fewer persons than the population.
+    rng
+        Draws the subsamples.
+    repeats
+        Number of subsamples.
+
+    Returns
+    -------
+    SubsampleCheck or None
+        ``None`` where subsamples would have under `FEWEST` persons, or the estimator has no
+        value for them.
+    """
+    persons = round(sample.n * sample.fraction)
+    if persons < FEWEST or persons >= sample.n:
+        return None
+    errors = []
+    for _ in range(repeats):
+        drawn, realised = _drawn(sample, persons, rng)
+        try:
+            found = estimator.estimate(drawn, rng)
+        except EstimationFailedError:
+            continue
+        errors.append(float(np.log(found.marketer / realised)))
+    if not errors:
+        return None
+    return SubsampleCheck(len(errors), float(np.mean(errors)), float(np.std(errors)))
+
+
+def _drawn(
+    sample: SampleClasses, persons: int, rng: np.random.Generator
+) -> tuple[SampleClasses, float]:
+    """A subsample of so many persons, or about as many, and its realised λ."""
+    if sample.times is not None:
+        return _thinned(sample, sample.times, rng)
+    drawn = rng.multivariate_hypergeometric(sample.sizes, persons, method="marginals")
+    shown = drawn > 0
+    subsample = replace(
+        sample,
+        sizes=drawn[shown],
+        population=sample.n,
+        keys=None if sample.keys is None else sample.keys[shown],
+        weighted=None,
+    )
+    return subsample, float((drawn / sample.sizes).sum()) / persons
+
+
+def _thinned(
+    sample: SampleClasses, times: npt.NDArray[np.int64], rng: np.random.Generator
+) -> tuple[SampleClasses, float]:
+    """Where only the numbers of classes of each size are known: every person with a chance π."""
+    from scipy.stats import binom
+
+    parts, matches = [], 0.0
+    for size, number in zip(sample.sizes.tolist(), times.tolist(), strict=True):
+        top = most_shown(size, sample.fraction)
+        if number > top:
+            chances = binom.pmf(np.arange(top + 1), size, sample.fraction)
+            counts = rng.multinomial(number, chances / chances.sum())
+            sizes = np.flatnonzero(counts)
+            counts = counts[sizes]
+        else:
+            drawn = rng.binomial(size, sample.fraction, size=number)
+            sizes, counts = np.unique(drawn, return_counts=True)
+        matches += float(sizes @ counts) / size
+        parts.append((sizes[sizes > 0], counts[sizes > 0].astype(np.int64)))
+    sizes, often = counts_of(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+    subsample = replace(sample, sizes=sizes, population=sample.n, weighted=None, times=often)
+    return subsample, matches / subsample.n
+
+
+def with_interval(
+    estimate: Estimate, sample: SampleClasses, check: SubsampleCheck | None
+) -> Estimate:
+    """Give an estimate the interval that its errors on subsamples suggest.
+
+    On the logarithm of λ: 1.96 standard deviations, the scatter on subsamples shrunk to the
+    sample's size by sqrt(π), and the mean error on subsamples for the bias; the two add up as
+    squares. It is for the realised λ, as the errors are. An estimate that has an interval, or
+    whose estimator could not be checked, stays as it is.
+
+    Parameters
+    ----------
+    estimate
+        What the estimator said of the sample.
+    sample
+        The classes.
+    check
+        How it did on subsamples.
+    """
+    if estimate.low is not None or check is None:
+        return estimate
+    noise = STANDARD_DEVIATIONS * check.scatter * np.sqrt(sample.fraction)
+    width = float(np.hypot(noise, check.error))
+    least = sample.classes / sample.population
+    most = least + 1 - sample.fraction
+    low = float(np.clip(estimate.marketer * np.exp(-width), least, most))
+    high = float(np.clip(estimate.marketer * np.exp(width), least, most))
+    return replace(estimate, low=min(low, estimate.marketer), high=max(high, estimate.marketer))
+
+
+def reason(name: str, check: SubsampleCheck | None, *, auto: bool) -> str:
+    """Say why the estimator was taken, what its interval covers, and how it was checked.
+
+    Parameters
+    ----------
+    name
+        The estimator.
+    check
+        How it did on subsamples of the file.
+    auto
+        Whether it was left to us.
+    """
+    taken = (
+        "of all estimators it erred least over the populations of the documentation's simulation"
+        if auto
+        else "asked for"
+    )
+    covers = "the interval is for the realised share of the file, not its expectation"
+    return f"{name}: {taken}; {covers}; {_check_in_words(check)}"
+
+
+def _check_in_words(check: SubsampleCheck | None) -> str:
+    """How an estimator did on subsamples; ``None`` where the file is too small for them."""
+    if check is None:
+        return "not checked on subsamples: the file is too small"
+    error = f"{100 * check.error:+.1f} %"
+    said = f"on {check.subsamples} subsamples of the file it was off by {error} on average"
+    return f"{said}: not sure" if abs(check.error) > UNSURE else said

@@ -1,0 +1,172 @@
+"""The measures of an assessment, checked against presets of thresholds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sfumato.core.errors import InputError
+from sfumato.core.measure import Measure
+from sfumato.risk.disclosure_risk import Risk
+from sfumato.risk.risk_thresholds import (
+    AT_RISK,
+    KINDS,
+    POPULATION_COUNTERPARTS,
+    Held,
+    Part,
+    Preset,
+    Threshold,
+    thresholds,
+)
+
+_LACKING = {
+    Part.SENSITIVE: ("sensitive attributes", "name them in the schema"),
+    Part.HOUSEHOLD: ("households", "name the household column in the schema"),
+    Part.PRESENCE: ("a population register", "give one (register=..., --register FILE)"),
+    Part.POPULATION: ("a population", "say what is known of it (population=..., --population N)"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A number, with its interval where it is an estimate."""
+
+    value: float
+    attribute: str = ""
+    low: float | None = None
+    high: float | None = None
+    estimator: str | None = None
+
+
+def hold(risk: Risk, *presets: str | Preset) -> Risk:
+    """The same assessment with its measures held against presets.
+
+    Where something is known of the population, a limit on the highest risk (``prosecutor``) is
+    one on ``journalist`` too, and ``average_risk`` and ``records_at_risk`` bring their
+    counterparts in the population.
+
+    Parameters
+    ----------
+    risk
+        An assessment.
+    presets
+        Names of built-in presets, or presets.
+
+    Raises
+    ------
+    InputError
+        If there is no such preset, it states no number, or the file lacks what it speaks about.
+    """
+    chosen = thresholds(*presets) if presets else ()
+    check_numbers(chosen)
+    return replace(risk, held=tuple(line for each in chosen for line in held_by(risk, each)))
+
+
+def check_numbers(presets: Sequence[Preset]) -> None:
+    """Refuse presets whose source states no number.
+
+    Raises
+    ------
+    InputError
+        If one has no threshold.
+    """
+    for each in presets:
+        if not each.thresholds:
+            raise InputError(
+                f"preset {each.name}",
+                "must state a number to be held against",
+                found="none in its source",
+            )
+
+
+def held_by(risk: Risk, preset: Preset) -> Iterator[Held]:
+    """The lines of one preset.
+
+    Parameters
+    ----------
+    risk
+        An assessment.
+    preset
+        What it is held against.
+
+    Raises
+    ------
+    InputError
+        If the file lacks what it speaks about.
+    """
+    for threshold in preset.thresholds:
+        for measure in _measures(risk, threshold):
+            kind = KINDS[measure]
+            above = threshold.above
+            if measure.endswith(AT_RISK) and above is None:
+                above = risk.threshold
+            for found in _found(risk, measure, above):
+                yield Held(
+                    preset.name,
+                    preset.source,
+                    preset.evidence,
+                    measure,
+                    found.attribute,
+                    kind.bound.value,
+                    kind.scale.value,
+                    threshold.limit,
+                    above,
+                    found.value,
+                    found.low,
+                    found.high,
+                    found.estimator,
+                )
+
+
+def _measures(risk: Risk, threshold: Threshold) -> tuple[str, ...]:
+    """The measure, and its counterpart in the population where there is one."""
+    counterpart = POPULATION_COUNTERPARTS.get(threshold.measure)
+    if risk.population is None or counterpart is None:
+        return (threshold.measure,)
+    if threshold.above not in (None, risk.threshold):
+        return (threshold.measure,)
+    return threshold.measure, counterpart
+
+
+def _found(risk: Risk, measure: str, above: float | None) -> list[_Found]:
+    part = KINDS[measure].part
+    if measure == AT_RISK and above is not None:
+        return [_Found(risk.shape.share_above(above))]
+    if part is Part.SENSITIVE:
+        return _of_attributes(risk, measure)
+    holder: Any = {
+        Part.FILE: risk,
+        Part.HOUSEHOLD: risk.household,
+        Part.PRESENCE: risk.presence,
+        Part.POPULATION: risk.population,
+    }[part]
+    if holder is None:
+        raise _lacking(measure, part)
+    return [_number(getattr(holder, measure))]
+
+
+def _of_attributes(risk: Risk, measure: str) -> list[_Found]:
+    values = {name: getattr(own, measure) for name, own in risk.sensitive.items()}
+    several = [_number(value, name) for name, value in values.items() if value is not None]
+    if values and not several:
+        raise InputError(
+            f"a threshold of {measure}",
+            "needs that distance to be measured",
+            found="nothing measured",
+            advice="name the columns (ordered_distance=..., --ordered-distance COLUMN)",
+        )
+    if not several:
+        raise _lacking(measure, Part.SENSITIVE)
+    return several
+
+
+def _lacking(measure: str, part: Part) -> InputError:
+    what, advice = _LACKING[part]
+    return InputError(f"a threshold of {measure}", f"needs {what}", found="none", advice=advice)
+
+
+def _number(value: Measure | float, attribute: str = "") -> _Found:
+    if isinstance(value, Measure):
+        return _Found(value.value, attribute, value.low, value.high, value.estimator)
+    return _Found(float(value), attribute)
