@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from sfumato.core.errors import InputError
-from sfumato.hierarchies.build import build_hierarchy, leaf_order
+from sfumato.hierarchies.builders import build_hierarchy, leaf_order
 from sfumato.schema import Kind, QuasiIdentifier
 from sfumato.table.columns import CodedColumn, Codes, Domain, LabelDomain, NumberDomain
 from sfumato.table.encoding.ends import coded_ends

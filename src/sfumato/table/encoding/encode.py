@@ -101,7 +101,7 @@ def encode_quasi_identifier(
     hierarchy = None
     if quasi.hierarchy is not None:
         names = [domain.label(code) for code in range(domain.size)]
-        from sfumato.hierarchies.build import build_hierarchy
+        from sfumato.hierarchies.builders import build_hierarchy
 
         hierarchy = build_hierarchy(quasi.hierarchy, names, raw.name)
     ends = coded_ends(quasi, kind, domain, raw.name)
@@ -292,7 +292,7 @@ def _in_order(raw: RawColumn, labels: list[str], quasi: QuasiIdentifier) -> tupl
         return tuple(label for label in quasi.order if label in occurring)
     natural = natural_order(occurring)
     if quasi.kind is Kind.ORDERED and isinstance(quasi.hierarchy, Path):
-        from sfumato.hierarchies.build import leaf_order
+        from sfumato.hierarchies.builders import leaf_order
 
         leaves = leaf_order(quasi.hierarchy)
         rank = {leaf: place for place, leaf in enumerate(leaves)}

@@ -1,12 +1,14 @@
-"""Released values: what a cell of a release says about the value that it stands for."""
+"""Released values: printed, read back, and whether an original value lies in one."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
 
 from sfumato.core.errors import InputError
+from sfumato.hierarchies.hierarchy import Hierarchy
 from sfumato.schema import Kind
 
 ANYTHING = "*"
@@ -104,20 +106,20 @@ def format_released(
         case Anything():
             return ANYTHING
         case OneOf(members):
-            return "{" + ", ".join(map(_member, members)) + "}"
+            return "{" + ", ".join(map(_print_member, members)) + "}"
         case Exact(label):
-            return _exact(label, kind, labels)
+            return _print_label(label, kind, labels)
         case AtLeast() | AtMost():
-            return _open(value, kind, labels)
+            return _print_open_range(value, kind, labels)
         case Range(low, high):
             if kind is Kind.CATEGORICAL:
                 raise InputError("a range", "is for numeric and ordered quasi-identifiers only")
             if low == high:
-                return _exact(low, kind, labels)
+                return _print_label(low, kind, labels)
             plain = f"{low}-{high}"
             if _plain_ends(plain) == (low, high) and not _is_label(plain, labels):
                 return plain
-            return f"{_end(low)}{_TO}{_end(high)}"
+            return f"{_print_end(low)}{_TO}{_print_end(high)}"
 
 
 def parse_released(text: str | None, kind: Kind, labels: Collection[str] | None = None) -> Released:
@@ -142,47 +144,47 @@ def parse_released(text: str | None, kind: Kind, labels: Collection[str] | None 
     if text == ANYTHING:
         return Anything()
     if text.startswith("{"):
-        return OneOf(tuple(_members(text)))
+        return OneOf(tuple(_parse_members(text)))
     if kind is Kind.CATEGORICAL:
-        return Exact(_whole(text) if text.startswith('"') else text)
+        return Exact(_parse_label(text) if text.startswith('"') else text)
     ends = _plain_ends(text)
     if ends is not None:
         return Exact(text) if _is_label(text, labels) else Range(*ends)
-    return _one_open(text, labels) or _one_or_range(text)
+    return _parse_open_range(text, labels) or _parse_label_or_range(text)
 
 
-def _exact(label: str, kind: Kind, labels: Collection[str] | None) -> str:
+def _print_label(label: str, kind: Kind, labels: Collection[str] | None) -> str:
     if label in ("", ANYTHING) or label[0] in '{"':
         return _quoted(label)
     if kind is Kind.CATEGORICAL:
         return label
     if _plain_ends(label) is not None:
         return label if _is_label(label, labels) else _quoted(label)
-    if _is_open(label) and labels is not None and label in labels:
+    if _is_open_range(label) and labels is not None and label in labels:
         return label
-    return _end(label)
+    return _print_end(label)
 
 
-def _open(value: AtLeast | AtMost, kind: Kind, labels: Collection[str] | None) -> str:
+def _print_open_range(value: AtLeast | AtMost, kind: Kind, labels: Collection[str] | None) -> str:
     """``90 or more``; the number in quotes where that is itself a label."""
     if kind is Kind.CATEGORICAL:
         raise InputError("a range", "is for numeric and ordered quasi-identifiers only")
     end, words = (value.low, _OR_MORE) if isinstance(value, AtLeast) else (value.high, _OR_LESS)
-    text = f"{_end(end)}{words}"
+    text = f"{_print_end(end)}{words}"
     return f"{_quoted(end)}{words}" if labels is not None and text in labels else text
 
 
-def _is_open(text: str) -> bool:
+def _is_open_range(text: str) -> bool:
     return text.endswith((_OR_MORE, _OR_LESS))
 
 
-def _end(label: str) -> str:
-    """One label beside ``to``, quoted where the cell could be read in another way."""
+def _print_end(label: str) -> str:
+    """One label beside ``to``, quoted where the cell could be read otherwise."""
     bare = label and label != ANYTHING and label[0] not in '{"' and _TO not in f" {label} "
-    return label if bare and not _is_open(label) else _quoted(label)
+    return label if bare and not _is_open_range(label) else _quoted(label)
 
 
-def _member(label: str) -> str:
+def _print_member(label: str) -> str:
     bare = label and label == label.strip() and _UNQUOTABLE.isdisjoint(label)
     return label if bare else _quoted(label)
 
@@ -211,9 +213,9 @@ def _is_label(text: str, labels: Collection[str] | None) -> bool:
     return low not in labels or high not in labels
 
 
-def _one_open(text: str, labels: Collection[str] | None) -> Released | None:
+def _parse_open_range(text: str, labels: Collection[str] | None) -> Released | None:
     """An open range, or the label that is written like one; ``None`` for anything else."""
-    if not _is_open(text):
+    if not _is_open_range(text):
         return None
     end, words = text[: -len(_OR_MORE)], text[-len(_OR_MORE) :]
     if text.startswith('"'):
@@ -226,10 +228,10 @@ def _one_open(text: str, labels: Collection[str] | None) -> Released | None:
     return AtLeast(_unquoted(end)) if words == _OR_MORE else AtMost(_unquoted(end))
 
 
-def _one_or_range(text: str) -> Released:
+def _parse_label_or_range(text: str) -> Released:
     if not text.startswith('"'):
         low, to, high = text.partition(_TO)
-        return Range(low, _whole(high)) if to else Exact(text)
+        return Range(low, _parse_label(high)) if to else Exact(text)
     first = _QUOTED.match(text)
     if first is None:
         raise _malformed("a double quote that is not closed")
@@ -238,17 +240,17 @@ def _one_or_range(text: str) -> Released:
         return Exact(_unquoted(text))
     if not rest.startswith(_TO):
         raise _malformed("text behind a closing double quote")
-    return Range(_unquoted(first[0]), _whole(rest[len(_TO) :]))
+    return Range(_unquoted(first[0]), _parse_label(rest[len(_TO) :]))
 
 
-def _whole(text: str) -> str:
+def _parse_label(text: str) -> str:
     """A label that is bare or quoted from its first to its last character."""
     if text.startswith('"') and _QUOTED.fullmatch(text) is None:
         raise _malformed("double quotes that are not closed or not doubled")
     return _unquoted(text)
 
 
-def _members(text: str) -> Iterator[str]:
+def _parse_members(text: str) -> Iterator[str]:
     place = 1
     last = len(text) - 1
     while place != last or text[place] != "}":
@@ -273,3 +275,103 @@ def _malformed(found: str) -> InputError:
         accepted='a label, "a label", 84-86, a to b, 84 or more, 86 or less, {a, b}, * '
         "or an empty cell",
     )
+
+
+def contains(
+    value: Released,
+    label: str | None,
+    kind: Kind,
+    *,
+    order: Sequence[str] = (),
+    hierarchy: Hierarchy | None = None,
+) -> bool:
+    """Whether an original value lies in a released one.
+
+    Numbers compare by value and dates as ISO text; ordered labels by their place in ``order``;
+    single labels by equality or, with a hierarchy, by lying below the released label.
+
+    Parameters
+    ----------
+    value
+        What was released.
+    label
+        The original value; ``None`` when missing.
+    kind
+        The kind of the quasi-identifier.
+    order
+        The categories from lowest to highest, for ranges of ordered quasi-identifiers.
+    hierarchy
+        The hierarchy of the quasi-identifier, where it has one.
+
+    Raises
+    ------
+    InputError
+        If an end of an ordered range is not in ``order``, or a range is categorical.
+    """
+    match value:
+        case Anything():
+            return True
+        case Missing():
+            return label is None
+        case Exact(released):
+            return label is not None and _is_or_is_below(label, released, kind, hierarchy)
+        case OneOf(members):
+            return label is not None and any(
+                _is_or_is_below(label, member, kind, hierarchy) for member in members
+            )
+        case Range(low, high):
+            return label is not None and _is_between(label, low, high, kind, order)
+        case AtLeast(low):
+            return label is not None and _is_between(label, low, None, kind, order)
+        case AtMost(high):
+            return label is not None and _is_between(label, None, high, kind, order)
+
+
+def _is_or_is_below(label: str, released: str, kind: Kind, hierarchy: Hierarchy | None) -> bool:
+    if label == released or (hierarchy is not None and hierarchy.is_below(label, released)):
+        return True
+    if kind is not Kind.NUMERIC:
+        return False
+    one, other = _number(label), _number(released)
+    return one is not None and one == other
+
+
+def _is_between(
+    label: str, low: str | None, high: str | None, kind: Kind, order: Sequence[str]
+) -> bool:
+    """Whether a label lies between two ends; an end that is ``None`` is open."""
+    ends = [end for end in (low, high) if end is not None]
+    if kind is Kind.NUMERIC:
+        return _is_between_numbers(label, low, high)
+    if kind is Kind.CATEGORICAL:
+        raise InputError("a range", "is for numeric and ordered quasi-identifiers only")
+    if any(end not in order for end in ends):
+        raise InputError(
+            "an ordered range",
+            "must have ends that are in the order",
+            found="an end that is not",
+            advice="pass the order of the categories",
+        )
+    first = 0 if low is None else order.index(low)
+    last = len(order) - 1 if high is None else order.index(high)
+    return label in order and first <= order.index(label) <= last
+
+
+def _is_between_numbers(label: str, low: str | None, high: str | None) -> bool:
+    """Compare numbers by value, and dates as ISO text."""
+    ends = [_number(end) for end in (low, high) if end is not None]
+    number = _number(label)
+    if number is None and not any(end is not None for end in ends):
+        return (low is None or low <= label) and (high is None or label <= high)
+    if number is None or any(end is None for end in ends):
+        return False
+    lowest, highest = _number(low or ""), _number(high or "")
+    return (lowest is None or lowest <= number) and (highest is None or number <= highest)
+
+
+def _number(text: str) -> Decimal | None:
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        return None
+    return number if number.is_finite() else None
