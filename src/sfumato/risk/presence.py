@@ -14,10 +14,9 @@ from sfumato.engines.embedded.counts import group
 from sfumato.risk import render
 from sfumato.risk.render import row
 from sfumato.schema import Schema
-from sfumato.table.columns import CodedColumn, Domain, NumberDomain
 from sfumato.table.door import open_table
-from sfumato.table.sources.open_source import open_source
-from sfumato.table.table import Table
+from sfumato.table.table import CodedColumn, Domain, NumberDomain, Table
+from sfumato.table.table_files import open_source
 
 Codes = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]

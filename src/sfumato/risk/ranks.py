@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from sfumato.core.errors import InputError
-from sfumato.table.columns import Codes, LabelDomain
-from sfumato.table.encoding.ranks import number_ranks
-from sfumato.table.table import Table
+from sfumato.table.scalars import number_ranks
+from sfumato.table.table import Codes, LabelDomain, Table
 
 if TYPE_CHECKING:
     from sfumato.engines.spark.table import SparkTable

@@ -16,17 +16,16 @@ import pyarrow as pa
 from sfumato.core.errors import InputError
 from sfumato.core.progress import Progress, silent
 from sfumato.schema import Schema, check_schema
-from sfumato.table.columns import MISSING, Codes
 from sfumato.table.door import open_table
-from sfumato.table.encoding.arrow_types import from_numpy, from_texts
-from sfumato.table.guessing.person import (
+from sfumato.table.person_column import (
     PersonCandidate,
     listed,
     person_candidates,
     person_candidates_of,
 )
-from sfumato.table.sources.open_source import Source, open_source
-from sfumato.table.table import Table
+from sfumato.table.sources import Source, from_numpy, from_texts
+from sfumato.table.table import MISSING, Codes, Table
+from sfumato.table.table_files import open_source
 
 NOT_NAMED = "the schema does not name it"
 

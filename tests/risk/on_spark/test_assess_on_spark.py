@@ -26,7 +26,7 @@ from sfumato.risk.population.given import Given
 from sfumato.risk.result import Risk
 from sfumato.risk.thresholds.load import thresholds
 from sfumato.schema import Schema
-from sfumato.table.columns import LabelDomain
+from sfumato.table.table import LabelDomain
 
 SCHEMA = Schema(
     person="patient",

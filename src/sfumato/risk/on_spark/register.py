@@ -28,7 +28,7 @@ from sfumato.risk.on_spark.keys import packed
 from sfumato.risk.population.known import KnownClasses
 from sfumato.risk.presence import Matching, open_register, register_schema, same_values
 from sfumato.risk.result import Risk
-from sfumato.table.columns import CodedColumn
+from sfumato.table.table import CodedColumn
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

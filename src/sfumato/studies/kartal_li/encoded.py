@@ -10,9 +10,8 @@ import pyarrow as pa
 
 from sfumato.release.persons import PersonTable, person_table
 from sfumato.studies.kartal_li.data.data_set import DataSet
-from sfumato.table.columns import MISSING, Codes
 from sfumato.table.door import open_table
-from sfumato.table.table import Table
+from sfumato.table.table import MISSING, Codes, Table
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ from sfumato.core.errors import InputError
 from sfumato.schema import Schema
 from sfumato.studies.kartal_li.data.data_set import DataSet, Numbers, Size
 from sfumato.studies.kartal_li.published.value_risks import TABLE_13
-from sfumato.table.sources.open_source import open_source
+from sfumato.table.table_files import open_source
 
 CONDITIONS, DEMOGRAPHICS = "conditions_2005.parquet", "demographics_2005.parquet"
 PATIENT, CODE, EDUCATION = "DUPERSID", "ICD9CODX", "EDUCYEAR"

@@ -21,8 +21,7 @@ from sfumato.studies.kartal_li.measure import Measured, can_hold, cut, measure, 
 from sfumato.studies.kartal_li.published import record_risks as published
 from sfumato.studies.kartal_li.tables.parts import PARTS, Part
 from sfumato.studies.study import Cell, Column, Grid, Section
-from sfumato.table.columns import MISSING
-from sfumato.table.table import Table
+from sfumato.table.table import MISSING, Table
 
 PRINTED = MappingProxyType(
     {"patient": published.TABLE_7, "movie": published.TABLE_8, "bank": published.TABLE_9}
