@@ -83,11 +83,6 @@ def _first_line(path: Path) -> str:
 def leaf_order(path: str | os.PathLike[str]) -> tuple[str, ...]:
     """The leaves of a hierarchy's file in the file's order, lowest first.
 
-    Parameters
-    ----------
-    path
-        The file; see `read_hierarchy`.
-
     Raises
     ------
     InputError

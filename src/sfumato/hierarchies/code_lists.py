@@ -62,11 +62,6 @@ def read_classification(path: str | os.PathLike[str]) -> CodeList:
     that header. ``7104 Mandarin`` lies below ``71``, ``7`` and ``*``. A code without a narrow or
     a broad group (supplementary codes) stays as it is up to the next level that it has.
 
-    Parameters
-    ----------
-    path
-        The file, in UTF-8.
-
     Raises
     ------
     InputError
@@ -160,11 +155,6 @@ def read_leaves_csv(path: str | os.PathLike[str]) -> Hierarchy:
 
     The file has no header; cells may be quoted as in CSV; the delimiter (semicolon, tab or
     comma) is detected. A root ``*`` is added where the last column is not one single label.
-
-    Parameters
-    ----------
-    path
-        The file, in UTF-8.
 
     Raises
     ------

@@ -148,13 +148,6 @@ class Hierarchy:
     def restricted(self, labels: Sequence[str], subject: str) -> Hierarchy:
         """The hierarchy over these leaves only, in this order.
 
-        Parameters
-        ----------
-        labels
-            The leaves to keep.
-        subject
-            What an error is about: ``"hierarchy of column 'age'"``.
-
         Raises
         ------
         InputError

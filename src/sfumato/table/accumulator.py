@@ -410,17 +410,7 @@ def counted_records(count: int) -> str:
 
 
 def counted_column(name: str, values: pa.Array, counts: pa.Array) -> CountedColumn:
-    """A column from its distinct values, null among them, and their numbers of records.
-
-    Parameters
-    ----------
-    name
-        The column's name.
-    values
-        Distinct values; several nulls count together.
-    counts
-        Number of records of each, integers.
-    """
+    """A column from its distinct values, null among them, and their numbers of records."""
     known = flags(values.is_valid())
     codes = np.where(known, np.cumsum(known) - 1, MISSING).astype(np.int32)
     return CountedColumn(name, codes, values.filter(from_numpy(known)), as_integers(counts))

@@ -19,11 +19,10 @@ from sfumato.schema import Schema, check_schema
 from sfumato.table.door import open_table
 from sfumato.table.person_column import (
     PersonCandidate,
-    listed,
     person_candidates,
     person_candidates_of,
 )
-from sfumato.table.sources import Source, from_numpy, from_texts
+from sfumato.table.sources import Source, from_numpy, from_texts, listed
 from sfumato.table.table import MISSING, Codes, Table
 from sfumato.table.table_files import open_source
 
@@ -51,10 +50,12 @@ def open_classified(
 
     Parameters
     ----------
-    data, schema, delimiter, progress
+    data, schema
         As in `open_table`.
     unclassified
         What becomes of columns that the schema does not name.
+    delimiter, progress
+        As in `open_table`.
 
     Raises
     ------
@@ -155,15 +156,6 @@ def check_person(
 
     Sensitive columns are asked about, and those that are left out because nobody classified them;
     a column that has another role, or is accepted with a reason, somebody has thought about.
-
-    Parameters
-    ----------
-    schema
-        What each column is; without a person.
-    candidates
-        Gives those of some columns that may be the person's.
-    names
-        Names of the file's columns.
 
     Raises
     ------

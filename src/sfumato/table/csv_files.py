@@ -371,15 +371,6 @@ class CheckedText(io.RawIOBase):
 def open_text(path: Path, subject: str, end: bytes = b"") -> Iterator[CheckedText]:
     """Open a text file, unpacked when its suffix is `.gz`.
 
-    Parameters
-    ----------
-    path
-        The file.
-    subject
-        How errors call it.
-    end
-        Bytes to give after the file's own.
-
     Yields
     ------
     CheckedText

@@ -127,13 +127,6 @@ def _names(frame: _Frame) -> tuple[str, ...]:
 def like(table: pa.Table, original: Any) -> Any:
     """The table as the kind of dataframe that ``original`` is.
 
-    Parameters
-    ----------
-    table
-        What to hand back.
-    original
-        A dataframe as `open_frame` takes it.
-
     Returns
     -------
     Any

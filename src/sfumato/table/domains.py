@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from math import ceil, floor
@@ -18,7 +18,6 @@ from sfumato.schema import Kind, QuasiIdentifier
 from sfumato.table.accumulator import RawColumn
 from sfumato.table.scalars import (
     DIGITS,
-    Points,
     are_dates,
     are_infinite,
     are_numbers,
@@ -48,6 +47,11 @@ MOSTLY = 0.9
 """Share of numbers and dates from which a column of text is worth a warning."""
 _NUMERIC = "numbers such as 12 or 3.5, or dates as YYYY-MM-DD"
 _MISSING_ADVICE = "texts that stand for a missing value can be named in the schema's 'missing'"
+_DATE_LIMITS = "dates from year 1 to 9999; with a time of day, from 1685 to 2254"
+_NUMBER_LIMITS = "numbers between -2**53 and 2**53 (about 9 * 10**15)"
+LARGEST = np.iinfo(np.int64).max
+MICROSECONDS = 10**6
+_NUMBER = re.compile(r"[+-]?[0-9]{1,400}(\.[0-9]{1,400})?")
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,7 +191,7 @@ def _numeric(
             _warn_of_zeros(raw, warnings)
         _check_points(raw, are_too_large(raw.values), "numbers below 2**53", _NUMBER_LIMITS)
         points = number_points(raw.values)
-        points = Points(points.points, points.decimals, width=width, rounded=points.rounded)
+        points = replace(points, width=width)
     if points.rounded:
         warnings.append(
             f"column '{raw.name}' holds numbers with more than {DIGITS} significant digits: they "
@@ -196,10 +200,6 @@ def _numeric(
     distinct, lookup = np.unique(points.points, return_inverse=True)
     domain = NumberDomain(distinct, points.decimals, points.unit, points.width)
     return raw, domain, lookup
-
-
-_DATE_LIMITS = "dates from year 1 to 9999; with a time of day, from 1685 to 2254"
-_NUMBER_LIMITS = "numbers between -2**53 and 2**53 (about 9 * 10**15)"
 
 
 def _check_numeric(raw: RawColumn, contents: _Contents) -> None:
@@ -308,11 +308,6 @@ def _positions(labels: Sequence[str], order: Sequence[str]) -> Ints:
     return np.fromiter((place[label] for label in labels), np.int64, len(labels))
 
 
-LARGEST = np.iinfo(np.int64).max
-MICROSECONDS = 10**6
-_NUMBER = re.compile(r"[+-]?[0-9]{1,400}(\.[0-9]{1,400})?")
-
-
 def coded_ends(quasi: QuasiIdentifier, kind: Kind, domain: Domain, column: str) -> CodedEnds | None:
     """Find the codes that are bottom- and top-coded; ``None`` where none is.
 
@@ -343,9 +338,10 @@ def coded_ends(quasi: QuasiIdentifier, kind: Kind, domain: Domain, column: str) 
     bottom, top = -1, domain.size
     bottom_label = top_label = ""
     if quasi.bottom is not None:
-        _, bottom, bottom_label = _bound_codes(quasi.bottom, quasi, domain, column, "bottom")
+        bound = _Bound(quasi.bottom, "bottom", column)
+        _, bottom, bottom_label = bound.codes(domain, quasi.order)
     if quasi.top is not None:
-        top, _, top_label = _bound_codes(quasi.top, quasi, domain, column, "top")
+        top, _, top_label = _Bound(quasi.top, "top", column).codes(domain, quasi.order)
     if bottom >= top:
         raise InputError(
             f"column '{column}'",
@@ -357,61 +353,63 @@ def coded_ends(quasi: QuasiIdentifier, kind: Kind, domain: Domain, column: str) 
     return CodedEnds(bottom, top, bottom_label, top_label)
 
 
-def _bound_codes(
-    bound: float | str, quasi: QuasiIdentifier, domain: Domain, column: str, field: str
-) -> tuple[int, int, str]:
-    """The first code at or above a bound, the last one at or below it, and how it prints."""
-    if isinstance(domain, NumberDomain):
-        point = _bound_point(bound, domain, column, field)
-        first = np.searchsorted(domain.points, min(max(ceil(point), -LARGEST), LARGEST), "left")
-        last = np.searchsorted(domain.points, min(max(floor(point), -LARGEST), LARGEST), "right")
-        whole = point == floor(point)
-        text = domain.format(floor(point), domain.decimals) if whole else str(bound)
-        return int(first), int(last) - 1, text
-    order = quasi.order or domain.labels
-    if str(bound) not in order:
-        raise InputError(
-            f"column '{column}'",
-            f"must have a category as its '{field}'",
-            found="another text",
-            accepted="a category of its 'order', or one that occurs",
-        )
-    place = order.index(str(bound))
-    ranks = [order.index(label) for label in domain.labels]
-    first = np.searchsorted(ranks, place, "left")
-    return int(first), int(np.searchsorted(ranks, place, "right")) - 1, str(bound)
+@dataclass(frozen=True)
+class _Bound:
+    """Where the top or bottom coding of a column begins, as the schema says it."""
 
+    value: float | str
+    field: str
+    column: str
 
-def _bound_point(bound: float | str, domain: NumberDomain, column: str, field: str) -> Decimal:
-    """A bound on the integer scale of the domain's points, perhaps between two of them."""
-    point = (
-        _scaled_number(bound, domain.decimals)
-        if domain.unit == "number"
-        else _since_epoch(bound, domain)
-    )
-    if point is None:
-        raise InputError(
-            f"column '{column}'",
-            f"must have a '{field}' of its own kind",
-            found="something else",
-            accepted="a number" if domain.unit == "number" else "a date in ISO form",
-        )
-    return point
+    def codes(self, domain: Domain, order: Sequence[str] | None) -> tuple[int, int, str]:
+        """The first code at or above it, the last one at or below it, and how it prints."""
+        if isinstance(domain, NumberDomain):
+            point = self._point(domain)
+            # A bound may lie beyond what an array of integers can be searched for.
+            low, high = (min(max(end, -LARGEST), LARGEST) for end in (ceil(point), floor(point)))
+            first = np.searchsorted(domain.points, low, "left")
+            last = np.searchsorted(domain.points, high, "right")
+            whole = point == floor(point)
+            text = domain.format(floor(point), domain.decimals) if whole else str(self.value)
+            return int(first), int(last) - 1, text
+        order, text = order or domain.labels, str(self.value)
+        if text not in order:
+            raise InputError(
+                f"column '{self.column}'",
+                f"must have a category as its '{self.field}'",
+                found="another text",
+                accepted="a category of its 'order', or one that occurs",
+            )
+        place = order.index(text)
+        ranks = [order.index(label) for label in domain.labels]
+        first = np.searchsorted(ranks, place, "left")
+        return int(first), int(np.searchsorted(ranks, place, "right")) - 1, text
 
+    def _point(self, domain: NumberDomain) -> Decimal:
+        """It on the integer scale of the domain's points, perhaps between two of them."""
+        numbers = domain.unit == "number"
+        point = self._scaled(domain.decimals) if numbers else self._since_epoch(domain)
+        if point is None:
+            raise InputError(
+                f"column '{self.column}'",
+                f"must have a '{self.field}' of its own kind",
+                found="something else",
+                accepted="a number" if numbers else "a date in ISO form",
+            )
+        return point
 
-def _scaled_number(bound: float | str, decimals: int) -> Decimal | None:
-    if isinstance(bound, str) and _NUMBER.fullmatch(bound) is None:
-        return None
-    return Decimal(str(bound)).scaleb(decimals)
+    def _scaled(self, decimals: int) -> Decimal | None:
+        if isinstance(self.value, str) and _NUMBER.fullmatch(self.value) is None:
+            return None
+        return Decimal(str(self.value)).scaleb(decimals)
 
-
-def _since_epoch(bound: float | str, domain: NumberDomain) -> Decimal | None:
-    """Days, or microseconds for a column of datetimes, since 1970."""
-    try:
-        if domain.unit == "date":
-            return Decimal((date.fromisoformat(str(bound)) - EPOCH).days)
-        moment = datetime.fromisoformat(str(bound)).replace(tzinfo=UTC) - EPOCH_TIME
-    except ValueError:
-        return None
-    seconds = moment.days * 86_400 + moment.seconds
-    return Decimal(seconds * MICROSECONDS + moment.microseconds)
+    def _since_epoch(self, domain: NumberDomain) -> Decimal | None:
+        """Days, or microseconds for a column of datetimes, since 1970."""
+        try:
+            if domain.unit == "date":
+                return Decimal((date.fromisoformat(str(self.value)) - EPOCH).days)
+            moment = datetime.fromisoformat(str(self.value)).replace(tzinfo=UTC) - EPOCH_TIME
+        except ValueError:
+            return None
+        seconds = moment.days * 86_400 + moment.seconds
+        return Decimal(seconds * MICROSECONDS + moment.microseconds)

@@ -19,10 +19,16 @@ from sfumato.kernels.threads import in_threads, one_by_one, read_ahead
 from sfumato.schema import Kind, QuasiIdentifier, Schema, check_schema
 from sfumato.table.accumulator import Accumulator, RawColumn, at_rows
 from sfumato.table.domains import encode_quasi_identifier, encode_sensitive
-from sfumato.table.scalars import mean_missing
-from sfumato.table.sources import Source, are_equal, check_utf8, flags, is_bytes, is_text, trimmed
+from sfumato.table.scalars import have_spaces, mean_missing
+from sfumato.table.sources import Source, check_utf8, is_bytes, listed
 from sfumato.table.table import MISSING, CodedColumn, Table
 from sfumato.table.table_files import open_source
+
+NO_PERSON = (
+    "no person column is named, so every record counts as a person of its own; where people "
+    "have several records, these numbers understate the risk."
+)
+_NONE = pa.table({})
 
 
 def open_table(
@@ -62,7 +68,7 @@ def open_table(
     """
     check_schema(schema)
     if isinstance(data, Table):
-        return _opened_before(data, schema, keep_source)
+        return _checked_table(data, schema, keep_source)
     source = data if isinstance(data, Source) else open_source(data, delimiter=delimiter)
     warnings = check_columns(source.subject, source.names, schema)
     raws, kept = _read(source, schema, keep_source, progress)
@@ -77,7 +83,7 @@ def open_table(
     sensitive = columns[len(schema.quasi_identifiers) :]
     missing = {each.column.name: each.missing for each in encoded}
     return Table(
-        schema=settled(schema, quasi_identifiers),
+        schema=with_settled_kinds(schema, quasi_identifiers),
         person=person,
         quasi_identifiers=tuple(quasi_identifiers),
         sensitive=tuple(sensitive),
@@ -93,10 +99,11 @@ def open_table(
     )
 
 
-def _opened_before(table: Table, schema: Schema, keep_source: bool) -> Table:
+def _checked_table(table: Table, schema: Schema, keep_source: bool) -> Table:
     same_names = list(schema.quasi_identifiers) == list(table.schema.quasi_identifiers)
     if not same_names or (
-        schema != table.schema and settled(schema, table.quasi_identifiers) != table.schema
+        schema != table.schema
+        and with_settled_kinds(schema, table.quasi_identifiers) != table.schema
     ):
         raise InputError(
             "data",
@@ -104,8 +111,8 @@ def _opened_before(table: Table, schema: Schema, keep_source: bool) -> Table:
             found="a table of another schema",
             advice="pass the file or dataframe itself",
         )
-    passed_on = handed_on(table.columns, table.schema)
-    if keep_source and not set(passed_on) <= set(table.source.column_names):
+    carried = carried_columns(table.columns, table.schema)
+    if keep_source and not set(carried) <= set(table.source.column_names):
         raise InputError(
             "data",
             "must hold the columns that a release hands on",
@@ -115,7 +122,7 @@ def _opened_before(table: Table, schema: Schema, keep_source: bool) -> Table:
     return table
 
 
-def handed_on(names: Sequence[str], schema: Schema) -> list[str]:
+def carried_columns(names: Sequence[str], schema: Schema) -> list[str]:
     """The columns that a release renames or leaves unchanged, in the file's order."""
     left_out = schema.withheld() | set(schema.quasi_identifiers)
     return [name for name in names if name not in left_out]
@@ -127,10 +134,10 @@ def _read(
     """The columns to encode as codes, and the columns to hand on as they came."""
     people = {name for name in (schema.person, schema.household) if name is not None}
     encoded = {*people, *schema.quasi_identifiers, *schema.sensitive}
-    passed_on = handed_on(source.names, schema) if keep_source else []
-    if source.column is not None and not passed_on:
-        return _side_by_side(source, source.column, people, encoded - people, progress), _NONE
-    wanted = [name for name in source.names if name in encoded or name in set(passed_on)]
+    carried = carried_columns(source.names, schema) if keep_source else []
+    if source.column is not None and not carried:
+        return _read_apart(source, source.column, people, encoded - people, progress), _NONE
+    wanted = [name for name in source.names if name in encoded or name in set(carried)]
     accumulators = {name: Accumulator(name, source.rows) for name in wanted if name in encoded}
     kept: list[pa.RecordBatch] = []
     rows, checked = 0, None
@@ -146,10 +153,10 @@ def _read(
             for add in adding:
                 add()
         if not source.text:
-            for name in passed_on:
+            for name in carried:
                 check_utf8(batch.column(name), name)
-        if passed_on:
-            kept.append(batch.select(passed_on).replace_schema_metadata(None))
+        if carried:
+            kept.append(batch.select(carried).replace_schema_metadata(None))
         rows += batch.num_rows
         if source.rows:
             progress("read", min(rows / source.rows, 1.0))
@@ -161,7 +168,7 @@ def _read(
     return raws, _joined(kept, source.subject)
 
 
-def _side_by_side(
+def _read_apart(
     source: Source,
     column: Callable[[str], Iterator[pa.Array]],
     people: Collection[str],
@@ -189,9 +196,6 @@ def _side_by_side(
     return raws
 
 
-_NONE = pa.table({})
-
-
 def _joined(batches: list[pa.RecordBatch], subject: str) -> pa.Table:
     if not batches:
         return _NONE
@@ -210,23 +214,24 @@ def _persons(
     if schema.person is None:
         records = len(next(iter(raws.values())).codes)
         return np.arange(records, dtype=np.int32), []
-    raw = raws.pop(schema.person)
-    plain = raw.has_plain_values(schema.missing)
-    if not plain:
-        raw = raw.without(mean_missing(raw.values, schema.missing))
+    raw = _without_missing(raws.pop(schema.person), schema.missing)
     nobody = raw.codes == MISSING
     check_persons(raw.name, subject, at_rows(nobody) if nobody.any() else "")
-    return raw.codes, [] if plain else spaces_warning(raw)
+    return raw.codes, [] if raw.has_plain_values(schema.missing) else spaces_warning(raw)
 
 
 def _households(raws: dict[str, RawColumn], schema: Schema) -> npt.NDArray[np.int32] | None:
     """The household of each record, -1 for none; ``None`` without such a column."""
     if schema.household is None:
         return None
-    raw = raws.pop(schema.household)
-    if raw.has_plain_values(schema.missing):
-        return raw.codes
-    return raw.without(mean_missing(raw.values, schema.missing)).codes
+    return _without_missing(raws.pop(schema.household), schema.missing).codes
+
+
+def _without_missing(raw: RawColumn, missing: Sequence[str]) -> RawColumn:
+    """A column of ids; those that count are not spelled out to see whether they mean missing."""
+    if raw.has_plain_values(missing):
+        return raw
+    return raw.without(mean_missing(raw.values, missing))
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,25 +247,19 @@ class _Encoded:
 def _encoded(raws: dict[str, RawColumn], schema: Schema, records: int) -> list[_Encoded]:
     """All other columns of the schema in its order, encoded side by side; uses them up."""
 
-    def quasi_identifier(raw: RawColumn, quasi: QuasiIdentifier) -> _Encoded:
+    def encode(raw: RawColumn, quasi: QuasiIdentifier | None) -> _Encoded:
         warnings: list[str] = []
         spaces = spaces_warning(raw)
-        column = encode_quasi_identifier(raw, quasi, schema.missing, warnings)
+        if quasi is None:
+            column = encode_sensitive(raw, schema.missing)
+        else:
+            column = encode_quasi_identifier(raw, quasi, schema.missing, warnings)
+        # Spaces around a number make no other number.
         spaces = [] if column.kind is Kind.NUMERIC else spaces
         return _Encoded(column, warnings, spaces, count_missing(column))
 
-    def sensitive(raw: RawColumn) -> _Encoded:
-        spaces = spaces_warning(raw)
-        column = encode_sensitive(raw, schema.missing)
-        return _Encoded(column, [], spaces, count_missing(column))
-
-    tasks = [
-        *(
-            partial(quasi_identifier, raws.pop(name), quasi)
-            for name, quasi in schema.quasi_identifiers.items()
-        ),
-        *(partial(sensitive, raws.pop(name)) for name in schema.sensitive),
-    ]
+    names = (*schema.quasi_identifiers, *schema.sensitive)
+    tasks = [partial(encode, raws.pop(name), schema.quasi_identifiers.get(name)) for name in names]
     return list(one_by_one(tasks, alone=not worth_compiling(records)))
 
 
@@ -293,7 +292,7 @@ def check_columns(subject: str, names: Sequence[str], schema: Schema) -> list[st
         if open_:
             several = "columns" if len(open_) > 1 else "column"
             said.append(
-                f"{several} {_listed(open_)} of the file: {why}, so they are not measured, and no "
+                f"{several} {listed(open_)} of the file: {why}, so they are not measured, and no "
                 "release lets them out."
             )
     return said
@@ -310,10 +309,6 @@ def _suggestion(name: str, unnamed: Sequence[str], *, alone: bool) -> str:
             "that the file's first line is its header"
         )
     return "correct the name in the schema, or check that the file's first line is its header"
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(f"'{name}'" for name in names)
 
 
 def check_type(name: str, kind: pa.DataType, *, person: bool) -> None:
@@ -363,25 +358,15 @@ def check_type(name: str, kind: pa.DataType, *, person: bool) -> None:
             ) from None
 
 
-def have_spaces(values: pa.Array) -> npt.NDArray[np.bool_]:
-    """Which values, without null, are texts with spaces around them, not spaces alone."""
-    if not is_text(values.type):
-        return np.zeros(len(values), dtype=np.bool_)
-    inner = trimmed(values)
-    if inner is values:
-        return np.zeros(len(values), dtype=np.bool_)
-    return flags(pc.and_(pc.not_equal(inner, values), pc.invert(are_equal(inner, ""))))
-
-
 def spaces_warning(raw: RawColumn) -> list[str]:
     """Say how many records hold a text with spaces around it."""
     spaced = have_spaces(raw.values)
     if not spaced.any():
         return []
-    return [spaces_said(raw.name, raw.count(spaced), raw.records)]
+    return [spaces_message(raw.name, raw.count(spaced), raw.records)]
 
 
-def spaces_said(name: str, count: int, records: int) -> str:
+def spaces_message(name: str, count: int, records: int) -> str:
     """The warning of a column some records of which hold a text with spaces around it."""
     return (
         f"column '{name}': values with spaces at the start or end in {count:,} of "
@@ -409,52 +394,31 @@ def column_warnings(
     accepted
         Columns that look like something else, and are what the schema says all the same.
     """
-    said = _missing_warning(missing, records)
-    for column in quasi_identifiers:
-        said += _quasi_identifier_warnings(column, missing[column.name])
+    said = []
+    parts = [f"'{name}' in {count:,}" for name, count in missing.items() if count]
+    if parts:
+        said.append(
+            f"missing values, kept as a kind of their own: {', '.join(parts)} of {records:,} "
+            "records."
+        )
+    said += [
+        f"quasi-identifier '{column.name}' is constant: it has one value in all records."
+        for column in quasi_identifiers
+        if column.domain.size <= 1 and not missing[column.name]
+    ]
     for column in sensitive:
-        if column.name not in accepted:
-            said += _sensitive_warnings(column, records - missing[column.name])
+        filled = records - missing[column.name]
+        if column.name not in accepted and column.domain.size >= filled >= 2:
+            said.append(
+                f"sensitive attribute '{column.name}' has as many values as records ({filled:,}): "
+                "is it an identifier rather than an attribute?"
+            )
     return said
 
 
 def count_missing(column: CodedColumn) -> int:
     """Number of records without a value in a column."""
     return int(np.count_nonzero(column.codes == MISSING))
-
-
-def _missing_warning(missing: Mapping[str, int], records: int) -> list[str]:
-    """Say how many records have no value, by column."""
-    parts = [f"'{name}' in {count:,}" for name, count in missing.items() if count]
-    if not parts:
-        return []
-    return [
-        f"missing values, kept as a kind of their own: {', '.join(parts)} of {records:,} records."
-    ]
-
-
-def _quasi_identifier_warnings(column: CodedColumn, missing: int) -> list[str]:
-    """Say when a quasi-identifier tells nobody apart."""
-    if column.domain.size > 1 or missing:
-        return []
-    return [f"quasi-identifier '{column.name}' is constant: it has one value in all records."]
-
-
-def _sensitive_warnings(column: CodedColumn, known: int) -> list[str]:
-    """Say when a sensitive attribute has another value in every record."""
-    if column.domain.size < known or known < 2:
-        return []
-    text = (
-        f"sensitive attribute '{column.name}' has as many values as records ({known:,}): "
-        "is it an identifier rather than an attribute?"
-    )
-    return [text]
-
-
-NO_PERSON = (
-    "no person column is named, so every record counts as a person of its own; where people "
-    "have several records, these numbers understate the risk."
-)
 
 
 def person_warnings(persons: int, records: int, *, named: bool) -> list[str]:
@@ -467,13 +431,6 @@ def person_warnings(persons: int, records: int, *, named: bool) -> list[str]:
 
 def check_persons(name: str, subject: str, nobody: str) -> None:
     """Refuse records without a person.
-
-    Parameters
-    ----------
-    name, subject
-        The person column, and how errors call the input.
-    nobody
-        Which records have no person id; empty for none.
 
     Raises
     ------
@@ -489,7 +446,7 @@ def check_persons(name: str, subject: str, nobody: str) -> None:
         )
 
 
-def settled(schema: Schema, columns: Sequence[CodedColumn]) -> Schema:
+def with_settled_kinds(schema: Schema, columns: Sequence[CodedColumn]) -> Schema:
     """The schema with the kind of every quasi-identifier that its data gave it."""
     kinds: dict[str, Kind] = {column.name: column.kind for column in columns}
     return schema.model_copy(

@@ -29,6 +29,12 @@ from sfumato.table.sources import (
 )
 
 CHUNK_ROWS = 50_000
+"""Records of a statistics package's file that are read together."""
+FORMULA_ERRORS = frozenset(
+    {"#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#N/A", "#GETTING_DATA"}
+)
+LARGEST_EXACT = 2**53
+"""Size up to which floats hold every whole number."""
 
 _READERS = {
     ".sav": "read_sav",
@@ -39,7 +45,7 @@ _READERS = {
 }
 
 
-def _extra(module: str, subject: str) -> Any:
+def _package(module: str, subject: str) -> Any:
     try:
         return importlib.import_module(module)
     except ImportError:
@@ -57,11 +63,6 @@ def open_excel(path: Path) -> Source:
     A column of numbers, of dates or of true/false stays one; a mixed column becomes text. A
     formula counts by the value that was saved with it. Empty rows are skipped.
 
-    Parameters
-    ----------
-    path
-        The workbook, `.xlsx` or `.xlsm`.
-
     Raises
     ------
     InputError
@@ -77,15 +78,15 @@ def open_excel(path: Path) -> Source:
             accepted=".xlsx",
             advice="save it as .xlsx",
         )
-    openpyxl = _extra("openpyxl", subject)
+    openpyxl = _package("openpyxl", subject)
     check_file(path)
-    names = check_names(read_header(openpyxl, path, subject), subject)
+    workbook = _Workbook(openpyxl, path)
 
     def batches(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        check_known(columns, names, subject)
-        return with_records(read_sheet(openpyxl, path, subject, names, columns), subject)
+        check_known(columns, workbook.names, subject)
+        return with_records(workbook.batches(columns), subject)
 
-    return Source(subject, names, batches, None, text=False)
+    return Source(subject, workbook.names, batches, None, text=False)
 
 
 def open_statistics(path: Path) -> Source:
@@ -94,11 +95,6 @@ def open_statistics(path: Path) -> Source:
     Values stay as stored (value labels are not applied); missing values of the system and of
     the user, and empty text, are missing.
 
-    Parameters
-    ----------
-    path
-        The file.
-
     Raises
     ------
     InputError
@@ -106,7 +102,7 @@ def open_statistics(path: Path) -> Source:
         record, or column names that are there twice.
     """
     subject = subject_of(path)
-    pyreadstat = _extra("pyreadstat", subject)
+    pyreadstat = _package("pyreadstat", subject)
     check_file(path)
     reader = _Statistics(pyreadstat, path)
     meta = reader.read(metadataonly=True)[1]
@@ -177,7 +173,7 @@ class _Statistics:
         types = self._types(columns)
         schema = pa.schema(list(types.items()))
         for chunk in self._chunks(columns):
-            arrays = [_array(chunk[name], types[name], name) for name in columns]
+            arrays = [_array_of(chunk[name], types[name], name) for name in columns]
             yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
@@ -189,7 +185,7 @@ def _type_of(value: object) -> pa.DataType:
     return pa.float64() if isinstance(value, (int, float)) else pa.string()
 
 
-def _array(values: Sequence[Any], kind: pa.DataType, name: str) -> pa.Array:
+def _array_of(values: Sequence[Any], kind: pa.DataType, name: str) -> pa.Array:
     if pa.types.is_string(kind):
         values = [None if value is None or value == "" else str(value) for value in values]
     try:
@@ -200,123 +196,81 @@ def _array(values: Sequence[Any], kind: pa.DataType, name: str) -> pa.Array:
         ) from None
 
 
-ERRORS = frozenset(
-    {"#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#N/A", "#GETTING_DATA"}
-)
-LARGEST_EXACT = 2**53
+class _Workbook:
+    """The first sheet of a workbook, whose first row holds the names."""
 
+    def __init__(self, openpyxl: Any, path: Path) -> None:
+        self._openpyxl, self._path, self._subject = openpyxl, path, subject_of(path)
+        self.names = check_names(self._header(), self._subject)
 
-@contextmanager
-def _sheet_rows(openpyxl: Any, path: Path, subject: str) -> Iterator[Iterator[tuple[Any, ...]]]:
-    """The rows of the first sheet as tuples of cell values."""
-    try:
-        with path.open("rb") as file, warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            book = openpyxl.load_workbook(file, read_only=True, data_only=True)
-            if not book.worksheets:
-                raise InputError(subject, "must have a sheet with cells", found="none")
-            sheet = book.worksheets[0]
-            sheet.reset_dimensions()
-            yield sheet.iter_rows(values_only=True)
-    except (
-        zipfile.BadZipFile,
-        zlib.error,
-        openpyxl.utils.exceptions.InvalidFileException,
-        ParseError,
-        KeyError,
-        ValueError,
-        TypeError,
-        AttributeError,
-        IndexError,
-        EOFError,
-        OSError,
-        RuntimeError,
-    ):
-        raise InputError(
-            subject,
-            "must be a whole Excel workbook",
-            found="another format, or a damaged, cut or encrypted file",
-            advice="save it again as .xlsx",
-        ) from None
-
-
-def read_header(openpyxl: Any, path: Path, subject: str) -> list[object]:
-    """The cells of the first row, up to the last one that is filled.
-
-    Parameters
-    ----------
-    openpyxl
-        The package.
-    path
-        The workbook.
-    subject
-        How errors call it.
-
-    Raises
-    ------
-    InputError
-        If the workbook cannot be read, or its first sheet has no record.
-    """
-    with _sheet_rows(openpyxl, path, subject) as rows:
-        header = _trimmed(next(rows, ()))
-        if not header:
+    @contextmanager
+    def _rows(self) -> Iterator[Iterator[tuple[Any, ...]]]:
+        """The rows as tuples of cell values."""
+        try:
+            with self._path.open("rb") as file, warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                book = self._openpyxl.load_workbook(file, read_only=True, data_only=True)
+                if not book.worksheets:
+                    raise InputError(self._subject, "must have a sheet with cells", found="none")
+                sheet = book.worksheets[0]
+                sheet.reset_dimensions()
+                yield sheet.iter_rows(values_only=True)
+        # openpyxl lets what its parts raise about a broken file through, values included.
+        except (
+            zipfile.BadZipFile,
+            zlib.error,
+            self._openpyxl.utils.exceptions.InvalidFileException,
+            ParseError,
+            KeyError,
+            ValueError,
+            TypeError,
+            AttributeError,
+            IndexError,
+            EOFError,
+            OSError,
+            RuntimeError,
+        ):
             raise InputError(
-                subject,
-                "must have column names in the first row of its first sheet",
-                found="an empty row",
-            )
-        if not any(_trimmed(row) for row in rows):
-            raise no_records(subject)
-    return ["" if cell is None else cell for cell in header]
+                self._subject,
+                "must be a whole Excel workbook",
+                found="another format, or a damaged, cut or encrypted file",
+                advice="save it again as .xlsx",
+            ) from None
 
-
-def read_sheet(
-    openpyxl: Any, path: Path, subject: str, names: Sequence[str], columns: Sequence[str]
-) -> Iterator[pa.RecordBatch]:
-    """Read columns of the first sheet.
-
-    Parameters
-    ----------
-    openpyxl
-        The package.
-    path
-        The workbook.
-    subject
-        How errors call it.
-    names
-        Names of all columns.
-    columns
-        Names of the columns to read.
-
-    Yields
-    ------
-    pyarrow.RecordBatch
-        The columns; one type each.
-
-    Raises
-    ------
-    InputError
-        If the workbook cannot be read, a row is longer than the header, or a cell of these
-        columns holds the error of a formula.
-    """
-    places = [names.index(column) for column in columns]
-    cells: list[list[Any]] = [[] for _ in columns]
-    with _sheet_rows(openpyxl, path, subject) as rows:
-        next(rows, None)
-        for number, row in enumerate(rows, 1):
-            filled = _trimmed(row)
-            if len(filled) > len(names):
+    def _header(self) -> list[object]:
+        """The cells of the first row, up to the last one that is filled."""
+        with self._rows() as rows:
+            header = _trimmed(next(rows, ()))
+            if not header:
                 raise InputError(
-                    subject,
-                    "must name every column in its first row",
-                    found=f"a cell in row {number} beyond the last name",
+                    self._subject,
+                    "must have column names in the first row of its first sheet",
+                    found="an empty row",
                 )
-            if filled:
-                for place, column in zip(places, cells, strict=True):
-                    column.append(filled[place] if place < len(filled) else None)
-    arrays = [_typed(column, name) for name, column in zip(columns, cells, strict=True)]
-    table = pa.Table.from_arrays(arrays, names=list(columns))
-    yield from table.to_batches(max_chunksize=BATCH_ROWS)
+            if not any(_trimmed(row) for row in rows):
+                raise no_records(self._subject)
+        return ["" if cell is None else cell for cell in header]
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """These columns, one type each."""
+        places = [self.names.index(column) for column in columns]
+        cells: list[list[Any]] = [[] for _ in columns]
+        with self._rows() as rows:
+            next(rows, None)
+            for number, row in enumerate(rows, 1):
+                filled = _trimmed(row)
+                if len(filled) > len(self.names):
+                    raise InputError(
+                        self._subject,
+                        "must name every column in its first row",
+                        found=f"a cell in row {number} beyond the last name",
+                    )
+                if filled:
+                    for place, column in zip(places, cells, strict=True):
+                        column.append(filled[place] if place < len(filled) else None)
+        arrays = [_typed(column, name) for name, column in zip(columns, cells, strict=True)]
+        table = pa.Table.from_arrays(arrays, names=list(columns))
+        yield from table.to_batches(max_chunksize=BATCH_ROWS)
 
 
 def _trimmed(row: Sequence[Any]) -> Sequence[Any]:
@@ -330,7 +284,9 @@ def _typed(cells: list[Any], name: str) -> pa.Array:
     """One column in the one type that its cells have, else as text."""
     kinds = {type(cell) for cell in cells} - {type(None)}
     if str in kinds:
-        wrong = [i for i, cell in enumerate(cells, 1) if isinstance(cell, str) and cell in ERRORS]
+        wrong = [
+            i for i, cell in enumerate(cells, 1) if isinstance(cell, str) and cell in FORMULA_ERRORS
+        ]
         if wrong:
             raise InputError(
                 f"column '{name}'",

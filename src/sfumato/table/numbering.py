@@ -175,13 +175,7 @@ class SpelledTexts:
 
 
 class NearTexts:
-    """The distinct texts so far, all of which are one prefix and a number each.
-
-    Parameters
-    ----------
-    widest
-        Most integers between the lowest and the highest key.
-    """
+    """The distinct texts so far, all of which are one prefix and a number each."""
 
     def __init__(self, widest: int) -> None:
         self._prefix: bytes | None = None

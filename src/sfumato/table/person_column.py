@@ -12,7 +12,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.table.accumulator import Accumulator
-from sfumato.table.sources import Source, as_numpy, from_numpy, is_moment, is_number, is_text
+from sfumato.table.sources import (
+    Source,
+    as_numpy,
+    from_numpy,
+    is_moment,
+    is_number,
+    is_text,
+    listed,
+)
 from sfumato.table.table import MISSING, Codes
 
 Ints = npt.NDArray[np.int64]
@@ -96,13 +104,6 @@ def person_candidates(
 def person_candidates_of(source: Source, among: Iterable[str]) -> list[PersonCandidate]:
     """As `person_candidates`, of a whole file that is read anew for each column that may be one.
 
-    Parameters
-    ----------
-    source
-        The file.
-    among
-        Names of the columns to ask this of.
-
     Raises
     ------
     InputError
@@ -136,11 +137,6 @@ def likeliest_first(found: Sequence[PersonCandidate | None]) -> list[PersonCandi
 
     What the true one tells apart, a postcode of few persons merges, and what moves splits: its
     records agree more often with others of theirs. Of what agrees alike it is the coarser one.
-
-    Parameters
-    ----------
-    found
-        The candidates; ``None`` for a column that is none.
     """
     known = [each for each in found if each is not None]
     common = set.intersection(*(set(each.constant) for each in known)) if known else set()
@@ -296,11 +292,6 @@ def _hold_digits(values: pa.Array) -> bool:
     return float(pc.mean(pc.match_substring_regex(texts, r"\d")).as_py()) > 1 - MOST_EXCEPTIONS
 
 
-def listed(names: Iterable[str]) -> str:
-    """Names of columns, in quotes."""
-    return ", ".join(f"'{name}'" for name in names)
-
-
 Look = Literal["numbers", "dates", "text", "yes/no", "bytes"]
 
 _NUMBER = r"^\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*$"
@@ -375,13 +366,7 @@ class Profile:
 
 
 def profile_column(column: pa.ChunkedArray) -> Profile:
-    """Look at the values of a column.
-
-    Parameters
-    ----------
-    column
-        The values of the records looked at.
-    """
+    """Look at the values of a column."""
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     kind = column.type
@@ -451,13 +436,7 @@ def _is_free_text(values: pa.Array) -> bool:
 
 
 def scale_of(labels: Iterable[str]) -> tuple[str, ...] | None:
-    """The labels in their order from lowest to highest, if they are words of one known scale.
-
-    Parameters
-    ----------
-    labels
-        The distinct labels of a column, missing ones left out.
-    """
+    """The labels in their order from lowest to highest, if they are words of one known scale."""
     found: dict[str, str] = {}
     for label in labels:
         if found.setdefault(label.strip().lower(), label) != label:

@@ -27,6 +27,7 @@ from sfumato.table.sources import (
     is_number,
     is_text,
     matching,
+    texts_of,
     trimmed,
 )
 from sfumato.table.table import Codes, NumberDomain, Unit
@@ -41,6 +42,29 @@ DIGITS = 15
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 _INFINITE = r"^(?i)[+-]?inf(inity)?$"
 _PLAIN = r"^(?P<sign>[+-]?)(?P<whole>\d*)\.?(?P<fraction>\d*)$"
+
+DAY = 86_400_000_000
+"""Microseconds of a day."""
+FIRST_DAY, LAST_DAY = -719_162, 2_932_896
+"""The days of 0001-01-01 and 9999-12-31, counted from 1970-01-01."""
+_FACTORS = {"s": 1_000_000, "ms": 1_000, "us": 1}
+
+_MOMENT = (
+    r"^(?P<year>\d{4})-(?P<month>\d{2})-(?P<day>\d{2})"
+    r"(?:[T ](?P<hour>[01]\d|2[0-3]):(?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d)"
+    r"(?:\.(?P<fraction>\d{1,9}))?)?"
+    r" ?(?:Z|[+-]\d{2}(?::?\d{2})?)?)?$"
+)
+
+_MIDNIGHT = r"[T ]00:00:00(\.0+)?Z?$"
+_DIGITS = re.compile(r"([0-9]+)")
+
+MISSING_TIE = 0
+"""The tie of a missing value."""
+WHOLE = 2.0**53
+"""Floats below this that are whole numbers are integers exactly."""
+_TIES_TOGETHER = 1 << 17
+"""Records that are hashed together, so that they stay in the processor's cache."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,29 +234,15 @@ def _rounded(numbers: Floats) -> Points:
     return Points(points, decimals, rounded=rounded)
 
 
-DAY = 86_400_000_000
-"""Microseconds of a day."""
-FIRST_DAY, LAST_DAY = -719_162, 2_932_896
-"""The days of 0001-01-01 and 9999-12-31, counted from 1970-01-01."""
-_FACTORS = {"s": 1_000_000, "ms": 1_000, "us": 1}
-
-_MOMENT = (
-    r"^(?P<year>\d{4})-(?P<month>\d{2})-(?P<day>\d{2})"
-    r"(?:[T ](?P<hour>[01]\d|2[0-3]):(?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d)"
-    r"(?:\.(?P<fraction>\d{1,9}))?)?"
-    r" ?(?:Z|[+-]\d{2}(?::?\d{2})?)?)?$"
-)
-
-
 def are_dates(texts: pa.Array) -> Flags:
     """Which texts are dates of the calendar as ``YYYY-MM-DD``, with or without a time."""
     likely = matching(texts, r"^\s*\d{4}-\d{2}-\d{2}")
-    return _read_moments(texts)[1] if likely.any() else likely
+    return _moments_of(texts)[1] if likely.any() else likely
 
 
 def are_outside(values: pa.Array) -> Flags:
     """Which dates cannot be points: beyond the years 1 to 9999, or times beyond 1685 to 2254."""
-    days, rest = _days(values)
+    days, rest = _days_and_rest(values)
     outside: Flags = (days < FIRST_DAY) | (days > LAST_DAY)
     if rest.any():
         outside = outside | (np.abs(days) >= LIMIT // DAY - 1)
@@ -250,35 +260,35 @@ def date_points(values: pa.Array) -> Points:
     values
         Dates or timestamps, or texts that `are_dates`, without null; none `are_outside`.
     """
-    days, rest = _days(values)
+    days, rest = _days_and_rest(values)
     if rest.any():
         return Points(days * DAY + rest, unit="datetime")
     return Points(days, unit="date")
 
 
-def _days(values: pa.Array) -> tuple[Ints, Ints]:
+def _days_and_rest(values: pa.Array) -> tuple[Ints, Ints]:
     """The day of each value, and the microseconds since its midnight."""
     if is_text(values.type):
-        moments, _ = _read_moments(values)
+        moments, _ = _moments_of(values)
         return moments // DAY, moments % DAY
     if pa.types.is_date32(values.type):
         days = as_integers(values.cast(pa.int32()))
         return days, np.zeros_like(days)
     if pa.types.is_date64(values.type):
-        return _split_days(as_integers(values.cast(pa.int64())), "ms")
+        return _split_at_midnight(as_integers(values.cast(pa.int64())), "ms")
     if values.type.tz is not None:
         values = pc.local_timestamp(values)
-    return _split_days(as_integers(values.cast(pa.int64())), values.type.unit)
+    return _split_at_midnight(as_integers(values.cast(pa.int64())), values.type.unit)
 
 
-def _split_days(counts: Ints, unit: str) -> tuple[Ints, Ints]:
+def _split_at_midnight(counts: Ints, unit: str) -> tuple[Ints, Ints]:
     if unit == "ns":
         counts, unit = counts // 1000, "us"
     factor = _FACTORS[unit]
     return counts // (DAY // factor), counts % (DAY // factor) * factor
 
 
-def _read_moments(texts: pa.Array) -> tuple[Ints, Flags]:
+def _moments_of(texts: pa.Array) -> tuple[Ints, Flags]:
     """Microseconds since 1970 of each text, and which texts are dates at all (the rest are 0)."""
     parts = pc.extract_regex(trimmed(texts), _MOMENT)
     valid = flags(pc.is_valid(parts))
@@ -304,10 +314,6 @@ def _first_days(months: Ints) -> Ints:
     """The first day of each month, months and days counted from 1970-01."""
     days: npt.NDArray[np.datetime64] = months.astype("datetime64[M]").astype("datetime64[D]")
     return days.astype(np.int64)
-
-
-_MIDNIGHT = r"[T ]00:00:00(\.0+)?Z?$"
-_DIGITS = re.compile(r"([0-9]+)")
 
 
 def printed(values: pa.Array) -> list[str]:
@@ -370,6 +376,16 @@ def mean_missing_by_number(values: pa.Array, texts: Sequence[str]) -> Flags:
     return np.isin(as_floats(values), numbers) if numbers else np.zeros(len(values), np.bool_)
 
 
+def have_spaces(values: pa.Array) -> Flags:
+    """Which values, without null, are texts with spaces around them, not spaces alone."""
+    if not is_text(values.type):
+        return np.zeros(len(values), dtype=np.bool_)
+    inner = trimmed(values)
+    if inner is values:
+        return np.zeros(len(values), dtype=np.bool_)
+    return flags(pc.and_(pc.not_equal(inner, values), pc.invert(are_equal(inner, ""))))
+
+
 def natural_order(labels: Iterable[str]) -> list[str]:
     """Sort texts: all numbers by value, else alphabetically with embedded numbers by value."""
     labels = list(labels)
@@ -409,11 +425,6 @@ def _numbers_among(texts: Sequence[str]) -> list[float]:
 def number_ranks(labels: Sequence[str]) -> Codes | None:
     """Rank of each label as a number, equal numbers alike, from 0 without a gap.
 
-    Parameters
-    ----------
-    labels
-        Values as they are printed.
-
     Returns
     -------
     array or None
@@ -424,14 +435,6 @@ def number_ranks(labels: Sequence[str]) -> Codes | None:
         return None
     points = number_points(texts).points
     return np.unique(points, return_inverse=True)[1].astype(np.int32)
-
-
-MISSING_TIE = 0
-"""The tie of a missing value."""
-WHOLE = 2.0**53
-"""Floats below this that are whole numbers are integers exactly."""
-TIES_BLOCK = 1 << 17
-"""Records that are hashed together, so that they stay in the processor's cache."""
 
 
 def ties_of_values(values: pa.Array | pa.ChunkedArray) -> Ints:
@@ -467,7 +470,7 @@ def ties_of_values(values: pa.Array | pa.ChunkedArray) -> Ints:
         ties = np.zeros(len(values), dtype=np.int64)
         ties[valid] = ties_of_values(values.drop_null())
     else:
-        return of_texts(*_buffers(_printed_texts(values)))
+        return of_texts(*texts_of(_printed_texts(values)))
     if values.null_count:
         ties = np.where(flags(values.is_valid()), ties, MISSING_TIE)
     return ties
@@ -489,11 +492,11 @@ def ties_of_codes(
         Codes of each sensitive attribute, -1 for missing, and the label of each code.
     """
     known = [
-        np.append(of_texts(*_buffers(from_texts(labels))), MISSING_TIE) for _, labels in sensitive
+        np.append(of_texts(*texts_of(from_texts(labels))), MISSING_TIE) for _, labels in sensitive
     ]
     ties = np.full(len([*quasi_identifiers, *(codes for codes, _ in sensitive)][0]), EMPTY)
-    for start in range(0, len(ties), TIES_BLOCK):
-        some = slice(start, start + TIES_BLOCK)
+    for start in range(0, len(ties), _TIES_TOGETHER):
+        some = slice(start, start + _TIES_TOGETHER)
         block = ties[some]
         for codes in quasi_identifiers:
             block = extended(block, codes[some].astype(np.int64))
@@ -520,15 +523,3 @@ def _printed_texts(values: pa.Array) -> pa.Array:
         alone = [values.slice(place, 1) for place in range(len(values))]
         return from_texts(text for value in alone for text in printed(value))
     return values.cast(pa.large_string())
-
-
-def _buffers(texts: pa.Array) -> tuple[npt.NDArray[np.integer], npt.NDArray[np.uint8]]:
-    """Where each text starts and the last one ends, and the bytes."""
-    _, ends, letters = texts.buffers()
-    large = pa.types.is_large_string(texts.type) or pa.types.is_large_binary(texts.type)
-    if ends is None:
-        return np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.uint8)
-    width = pa.int64() if large else pa.int32()
-    offsets = np.frombuffer(ends, dtype=width.to_pandas_dtype())
-    data = np.empty(0, np.uint8) if letters is None else np.frombuffer(letters, dtype=np.uint8)
-    return offsets[texts.offset :][: len(texts) + 1], data

@@ -67,11 +67,6 @@ class _Proposal:
 def guess_schema(source: Source) -> Guess:
     """Propose a role and a kind for each column, by its name and its first 100,000 records.
 
-    Parameters
-    ----------
-    source
-        The columns.
-
     Returns
     -------
     Guess
@@ -316,11 +311,6 @@ def words_of(name: str) -> tuple[str, ...]:
 
     Names in snake_case, kebab-case, camelCase and with digits are taken apart.
 
-    Parameters
-    ----------
-    name
-        The column's name.
-
     Examples
     --------
     >>> words_of("birthYear"), words_of("ICD9_code"), words_of("ZIPCode")
@@ -330,15 +320,7 @@ def words_of(name: str) -> tuple[str, ...]:
 
 
 def named(words: Iterable[str], known: str) -> bool:
-    """Whether one of the words is among the known ones (``"dob-"``: starts with dob).
-
-    Parameters
-    ----------
-    words
-        Words of a column name.
-    known
-        Known words, separated by spaces.
-    """
+    """Whether one of the words is among the known ones (``"dob-"``: starts with dob)."""
     entries = known.split()
     whole = {entry for entry in entries if not entry.endswith("-")}
     starts = tuple(entry[:-1] for entry in entries if entry.endswith("-"))
@@ -346,13 +328,7 @@ def named(words: Iterable[str], known: str) -> bool:
 
 
 def identifies(words: tuple[str, ...]) -> bool:
-    """Whether a name ends as that of a number or key does: rec_id, DUID, file_no.
-
-    Parameters
-    ----------
-    words
-        Words of a column name.
-    """
+    """Whether a name ends as that of a number or key does: rec_id, DUID, file_no."""
     last = words[-1] if words else ""
     if named((last,), _IDENTIFIER_WORDS):
         return True

@@ -89,12 +89,15 @@ def from_texts(texts: Iterable[str]) -> pa.Array:
 
 
 def texts_of(values: pa.Array) -> tuple[npt.NDArray[np.integer], npt.NDArray[np.uint8]]:
-    """Where each text starts, where the last one ends, and the bytes; null ones mean nothing.
+    """Where each text, or string of bytes, starts, where the last one ends, and the bytes.
 
-    Views are no such texts: cast them first.
+    Null ones mean nothing. Views are no such texts: cast them first.
     """
     _, ends, letters = values.buffers()
-    width = pa.int64() if pa.types.is_large_string(values.type) else pa.int32()
+    if ends is None:
+        return np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.uint8)
+    large = pa.types.is_large_string(values.type) or pa.types.is_large_binary(values.type)
+    width = pa.int64() if large else pa.int32()
     offsets = np.frombuffer(ends, dtype=width.to_pandas_dtype())
     data = np.empty(0, np.uint8) if letters is None else np.frombuffer(letters, dtype=np.uint8)
     return offsets[values.offset :][: len(values) + 1], data
@@ -118,13 +121,6 @@ def flags(mask: pa.Array) -> Flags:
 def check_utf8(values: pa.Array, name: str) -> None:
     """Refuse texts whose bytes are not UTF-8; Parquet and Arrow may hold such.
 
-    Parameters
-    ----------
-    values
-        Values of any type.
-    name
-        The column's name.
-
     Raises
     ------
     InputError
@@ -141,13 +137,7 @@ def check_utf8(values: pa.Array, name: str) -> None:
 
 
 def not_utf8(name: str) -> InputError:
-    """The error for a column whose texts are other bytes.
-
-    Parameters
-    ----------
-    name
-        The column's name.
-    """
+    """The error for a column whose texts are other bytes."""
     return InputError(
         f"column '{name}'", "must hold text in UTF-8", found="other bytes in its texts"
     )
@@ -225,6 +215,11 @@ def positions(numbers: Sequence[int]) -> str:
     if len(numbers) > len(shown):
         return ", ".join(shown) + f" and {len(numbers) - len(shown)} more"
     return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names of columns, in quotes."""
+    return ", ".join(f"'{name}'" for name in names)
 
 
 def check_names(names: Sequence[object], subject: str) -> tuple[str, ...]:
@@ -316,13 +311,6 @@ def with_records(batches: Iterable[pa.RecordBatch], subject: str) -> Iterator[pa
 
 def plain_batch(batch: pa.RecordBatch, columns: Sequence[str]) -> pa.RecordBatch:
     """The columns asked for, in that order, in types that the door knows; NaN as null.
-
-    Parameters
-    ----------
-    batch
-        A batch that has at least these columns.
-    columns
-        Names of the columns.
 
     Raises
     ------
@@ -442,14 +430,7 @@ def unreadable(path: Path, error: OSError | ValueError) -> InputError:
 
 
 def read_weights(source: Source, column: str) -> Floats:
-    """Read a column of sampling weights; shape (records,).
-
-    Parameters
-    ----------
-    source
-        The file or dataframe.
-    column
-        Its column that says how many persons of the population each record stands for.
+    """Read the column that says how many persons of the population each record stands for.
 
     Raises
     ------
@@ -465,15 +446,6 @@ def read_weights(source: Source, column: str) -> Floats:
 def check_weight_column(column: str, names: Sequence[str], subject: str) -> None:
     """Refuse the name of a column of weights that is not there.
 
-    Parameters
-    ----------
-    column
-        The name.
-    names
-        The columns of the file.
-    subject
-        How errors call the file.
-
     Raises
     ------
     InputError
@@ -485,13 +457,6 @@ def check_weight_column(column: str, names: Sequence[str], subject: str) -> None
 
 def weights_of(values: pa.Array, column: str, subject: str) -> Floats:
     """Sampling weights as numbers; shape (records,).
-
-    Parameters
-    ----------
-    values
-        What the column of weights holds.
-    column, subject
-        How errors call the column and the file.
 
     Raises
     ------
@@ -511,13 +476,7 @@ def weights_of(values: pa.Array, column: str, subject: str) -> Floats:
 
 
 def no_weights(column: str, subject: str) -> InputError:
-    """The error for a column of weights that holds something else.
-
-    Parameters
-    ----------
-    column, subject
-        How errors call the column and the file.
-    """
+    """The error for a column of weights that holds something else."""
     return InputError(
         f"column '{column}' of {subject}",
         "must hold the sampling weight of every record",

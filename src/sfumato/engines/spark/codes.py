@@ -20,8 +20,7 @@ from sfumato.engines.spark.names import (
     sensitive,
 )
 from sfumato.engines.spark.tasks import gathered
-from sfumato.table.door import have_spaces
-from sfumato.table.scalars import mean_missing, printed, ties_of_codes, ties_of_values
+from sfumato.table.scalars import have_spaces, mean_missing, printed, ties_of_codes, ties_of_values
 from sfumato.table.sources import (
     as_numpy,
     check_utf8,

@@ -34,16 +34,16 @@ from sfumato.engines.spark.what_ran import what_ran
 from sfumato.schema import Kind, Schema, check_schema
 from sfumato.table.accumulator import CountedColumn, counted_records
 from sfumato.table.domains import encode_quasi_identifier, encode_sensitive
+from sfumato.table.door import carried_columns as handed_on
 from sfumato.table.door import (
     check_columns,
     check_persons,
     column_warnings,
-    handed_on,
     person_warnings,
-    settled,
-    spaces_said,
     spaces_warning,
 )
+from sfumato.table.door import spaces_message as spaces_said
+from sfumato.table.door import with_settled_kinds as settled
 from sfumato.table.scalars import natural_order
 from sfumato.table.sources import (
     Ints,
