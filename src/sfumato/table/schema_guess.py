@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 import pyarrow as pa
@@ -33,6 +33,10 @@ SAYS_PERSON = 2.0
 """Score of a column whose header says that it is the person."""
 
 
+Role = Literal["person", "direct", "quasi", "sensitive"]
+_ListedRole = Literal["quasi", "insensitive", "sensitive", "direct"]
+
+
 @dataclass(frozen=True)
 class Guess:
     """A proposed schema.
@@ -49,28 +53,116 @@ class Guess:
     notes: dict[str, str]
 
 
-@dataclass
-class _Proposal:
-    person: str | None = None
-    direct: list[str] = field(default_factory=list)
-    quasi: list[str] = field(default_factory=list)
-    sensitive: list[str] = field(default_factory=list)
-    insensitive: list[str] = field(default_factory=list)
-    notes: dict[str, str] = field(default_factory=dict)
+class _Column:
+    """A column by what its header and its first records say."""
 
-    def role_of(self, role: str) -> list[str]:
-        """The columns of a role."""
-        columns: list[str] = getattr(self, role)
-        return columns
+    def __init__(self, name: str, profile: Profile) -> None:
+        self.name, self.profile = name, profile
+        self.words = words_of(name)
+        self.numbers = identifies(self.words)
+        """Whether the header ends as that of a number or key."""
+
+    def says(self, role: Role) -> bool:
+        """Whether a word of the header is one of those for a role."""
+        return named(self.words, WORDS[role])
+
+    @property
+    def has_clear_header(self) -> bool:
+        """Whether the header says what the column is, other than a number or a key."""
+        dates = self.profile.look == "dates"
+        return not self.numbers and (dates or self.says("quasi") or self.says("sensitive"))
+
+    @property
+    def person_score(self) -> float:
+        """How far the header says that it is the person; 0 where it does not."""
+        profile = self.profile
+        whole = profile.look == "text" or (profile.look == "numbers" and profile.whole)
+        tells_apart = profile.filled == profile.records and profile.distinct > 1
+        if not (whole and tells_apart) or profile.free_text:
+            return 0.0
+        if {"name", "names"} & set(self.words) or profile.repeats > MOST_REPEATS:
+            return 0.0
+        many = profile.distinct > FEW or profile.distinct_share > 0.1
+        if self.says("person") and (self.numbers or many or len(self.words) == 1):
+            # Likeliest where persons have a few records each.
+            repeats = 0.5 if profile.unique else 1.0 if profile.repeats <= 50 else 0.2
+            return SAYS_PERSON + self.numbers + repeats
+        if not profile.unique and many and (self.numbers or named(self.words, "ssn nhs mrn")):
+            return 1.0 + profile.distinct_share
+        return 0.0
+
+    @property
+    def person_note(self) -> str:
+        """Why it is taken as the person, where its values alone do not say so."""
+        if self.profile.unique:
+            return "its name says person; every record has a person of its own"
+        return (
+            f"looks like the number of a person: {self.profile.distinct:,} different values, "
+            f"{self.profile.repeats:.1f} records each"
+        )
+
+    def role(self) -> tuple[_ListedRole, str]:
+        """The role of a column that is not the person, and why."""
+        words, profile = self.words, self.profile
+        if profile.distinct <= 1:
+            said = "no value in any record" if not profile.distinct else "one value throughout"
+            return "insensitive", f"{said}, so it tells nobody apart"
+        if profile.free_text:
+            return "direct", "free text may name people"
+        place = named(words, "country county state region city town district province suburb")
+        if self.says("direct") and not place:  # county_name is the name of no person
+            return "direct", "its name says that it names or reaches a person"
+        if {"soc", "sec"} <= set(words) or {"social", "security"} <= set(words):
+            return "direct", "its name says that it numbers a person"
+        if self.says("sensitive"):
+            return "sensitive", "its name says something that should not be learned about a person"
+        if self.says("quasi") and not (self.numbers and profile.unique):
+            return "quasi", "its name says something that an intruder may know"
+        return self._role_by_values()
+
+    def _role_by_values(self) -> tuple[_ListedRole, str]:
+        profile, look = self.profile, self.profile.look
+        if look == "bytes":
+            return "direct", "bytes cannot be judged"
+        many_records = profile.records >= 20
+        if look == "dates":
+            return "quasi", "dates of events may be known"
+        if profile.unique and many_records and (look == "text" or profile.whole):
+            return "direct", "different in every record"
+        if look == "text" and profile.distinct_share > MOST and many_records:
+            return "direct", "different in most records"
+        if self.numbers and profile.distinct > FEW:
+            return "direct", "its name and its many values say that it numbers something"
+        if look == "numbers" and profile.distinct > FEW:
+            return "insensitive", "many different numbers, such as amounts: check it"
+        if profile.distinct > FEW:
+            return "quasi", "text with many different values: check it"
+        return "quasi", "few different values, which an intruder may know: check it"
+
+    @property
+    def summary(self) -> str:
+        """What the values look like."""
+        profile = self.profile
+        parts = [profile.look, f"{profile.distinct:,} different"]
+        empty = profile.records - profile.filled
+        if empty:
+            parts.append(f"missing in {100 * empty / profile.records:.3g} %")
+        return ", ".join(parts)
+
+    def quasi_identifier(self) -> QuasiIdentifier:
+        """Its kind and order, as a quasi-identifier."""
+        profile = self.profile
+        if profile.order is not None:
+            return QuasiIdentifier(kind=Kind.ORDERED, order=profile.order)
+        coded = profile.distinct <= FEW and named(self.words, CATEGORY_WORDS)
+        coded = coded or (profile.distinct <= CODES and not self.says("quasi"))
+        if profile.look == "dates" or (profile.look == "numbers" and not coded):
+            return QuasiIdentifier(kind=Kind.NUMERIC)
+        return QuasiIdentifier(kind=Kind.CATEGORICAL)
 
 
 def guess_schema(source: Source) -> Guess:
     """Propose a role and a kind for each column, by its name and its first 100,000 records.
-
-    Returns
-    -------
-    Guess
-        The schema and, by column, why.
 
     Raises
     ------
@@ -78,31 +170,42 @@ def guess_schema(source: Source) -> Guess:
         If the source cannot be read.
     """
     sample = _sample(source)
-    profiles = {name: profile_column(sample.column(name)) for name in source.names}
-    proposal = _Proposal()
-    proposal.person, candidates = _person(profiles, sample, source)
-    for name, profile in profiles.items():
-        if name == proposal.person:
-            reason = candidates[name].reason if name in candidates else _person_note(profile)
-            proposal.notes[name] = reason
+    columns = {name: _Column(name, profile_column(sample.column(name))) for name in source.names}
+    person, candidates = _person(columns, sample, source)
+    roles: dict[_ListedRole, list[str]] = {
+        "quasi": [],
+        "insensitive": [],
+        "sensitive": [],
+        "direct": [],
+    }
+    notes: dict[str, str] = {}
+    for name, column in columns.items():
+        reason = candidates[name].reason if name in candidates else None
+        if name == person:
+            notes[name] = reason or column.person_note
             continue
-        role, why = _role(name, profile)
-        if name in candidates and role in ("insensitive", "direct"):
-            role, why = "direct", f"it may number persons, too: {candidates[name].reason}"
-        proposal.role_of(role).append(name)
-        proposal.notes[name] = f"{why}; {_looks(profile)}"
-    if not proposal.quasi:
-        _most_plausible(proposal, profiles)
-    missing = dict.fromkeys(text for p in profiles.values() for text in p.missing_texts)
+        role, why = column.role()
+        if reason and role in ("insensitive", "direct"):
+            role, why = "direct", f"it may number persons, too: {reason}"
+        roles[role].append(name)
+        notes[name] = f"{why}; {column.summary}"
+    if not roles["quasi"]:
+        chosen = _most_plausible(roles, person, columns)
+        person = None if chosen == person else person
+        notes[chosen] = (
+            "nothing looks like a quasi-identifier and a schema needs one; this is the most "
+            f"plausible: check it; {columns[chosen].summary}"
+        )
+    missing = dict.fromkeys(text for c in columns.values() for text in c.profile.missing_texts)
     schema = Schema(
-        person=proposal.person,
-        direct_identifiers=proposal.direct,
-        quasi_identifiers={name: _quasi(name, profiles[name]) for name in proposal.quasi},
-        sensitive=proposal.sensitive,
-        insensitive=proposal.insensitive,
+        person=person,
+        direct_identifiers=roles["direct"],
+        quasi_identifiers={name: columns[name].quasi_identifier() for name in roles["quasi"]},
+        sensitive=roles["sensitive"],
+        insensitive=roles["insensitive"],
         missing=tuple(missing),
     )
-    return Guess(schema, proposal.notes)
+    return Guess(schema, notes)
 
 
 def _sample(source: Source) -> pa.Table:
@@ -118,159 +221,46 @@ def _sample(source: Source) -> pa.Table:
 
 
 def _person(
-    profiles: dict[str, Profile], sample: pa.Table, source: Source
+    columns: dict[str, _Column], sample: pa.Table, source: Source
 ) -> tuple[str | None, dict[str, PersonCandidate]]:
     """The column that most likely says which person a record belongs to, and its rivals.
 
     What a header says of the person comes first, then what the values say, then a header that
     says of a number only that it is one.
     """
-    if len(profiles) < 2:
+    if len(columns) < 2:
         return None, {}
-    scores = {name: _person_score(name, profile) for name, profile in profiles.items()}
-    best = max(scores, key=lambda name: scores[name])
-    if scores[best] >= SAYS_PERSON:
-        return best, {}
-    open_ = [name for name, each in profiles.items() if not _is_told(name, each)]
-    found = person_candidates(sample, open_)
+    best = max(columns.values(), key=lambda column: column.person_score)
+    if best.person_score >= SAYS_PERSON:
+        return best.name, {}
+    unclear = [name for name, column in columns.items() if not column.has_clear_header]
+    found = person_candidates(sample, unclear)
     # A file in the order of its years holds each person once among its first records.
-    unseen = [name for name in open_ if profiles[name].distinct_share > MOST]
+    unseen = [name for name in unclear if columns[name].profile.distinct_share > MOST]
     if len(sample) == ROWS and unseen:
         found = person_candidates_of(source, unseen) + found
     candidates = {each.name: each for each in reversed(found)}
     if found:
         return found[0].name, candidates
-    return (best if scores[best] > 0 else None), {}
+    return (best.name if best.person_score > 0 else None), {}
 
 
-def _is_told(name: str, profile: Profile) -> bool:
-    """Whether a header says what a column is, other than a number or a key."""
-    words = words_of(name)
-    return not identifies(words) and (
-        profile.look == "dates" or named(words, WORDS["quasi"]) or named(words, WORDS["sensitive"])
-    )
+def _most_plausible(
+    roles: dict[_ListedRole, list[str]], person: str | None, columns: dict[str, _Column]
+) -> str:
+    """Move one column to the quasi-identifiers, as nothing looks like one; gives its name."""
+    others = [roles["insensitive"], roles["sensitive"], roles["direct"]]
+    varying = ([name for name in role if columns[name].profile.distinct > 1] for role in others)
+    likely = next(filter(None, varying), None) or next(filter(None, others), None)
+    if not likely and person is not None:
+        likely = [person]
+    chosen = min(likely or [], key=lambda name: columns[name].profile.distinct)
+    for role in others:
+        if chosen in role:
+            role.remove(chosen)
+    roles["quasi"].append(chosen)
+    return chosen
 
-
-def _person_score(name: str, profile: Profile) -> float:
-    words = words_of(name)
-    numbers = identifies(words)
-    says_person = named(words, WORDS["person"])
-    whole = profile.look == "text" or (profile.look == "numbers" and profile.whole)
-    telling = profile.filled == profile.records and profile.distinct > 1
-    if not (whole and telling) or profile.free_text:
-        return 0.0
-    if {"name", "names"} & set(words) or profile.repeats > MOST_REPEATS:
-        return 0.0
-    many = profile.distinct > FEW or profile.distinct_share > 0.1
-    if says_person and (numbers or many or len(words) == 1):
-        return SAYS_PERSON + numbers + _likely_repeats(profile)
-    if not profile.unique and many and (numbers or named(words, "ssn nhs mrn")):
-        return 1.0 + profile.distinct_share
-    return 0.0
-
-
-def _likely_repeats(profile: Profile) -> float:
-    """In [0, 1]; highest where persons have a few records each."""
-    if profile.unique:
-        return 0.5
-    return 1.0 if profile.repeats <= 50 else 0.2
-
-
-def _person_note(profile: Profile) -> str:
-    if profile.unique:
-        return "its name says person; every record has a person of its own"
-    return (
-        f"looks like the number of a person: {profile.distinct:,} different values, "
-        f"{profile.repeats:.1f} records each"
-    )
-
-
-def _role(name: str, profile: Profile) -> tuple[str, str]:
-    """The role of a column that is not the person, and why."""
-    words = words_of(name)
-    if profile.distinct <= 1:
-        said = "no value in any record" if not profile.distinct else "one value throughout"
-        return "insensitive", f"{said}, so it tells nobody apart"
-    if profile.free_text:
-        return "direct", "free text may name people"
-    if named(words, WORDS["direct"]) and not _is_place(words):
-        return "direct", "its name says that it names or reaches a person"
-    if {"soc", "sec"} <= set(words) or {"social", "security"} <= set(words):
-        return "direct", "its name says that it numbers a person"
-    if named(words, WORDS["sensitive"]):
-        return "sensitive", "its name says something that should not be learned about a person"
-    numbers = identifies(words)
-    if named(words, WORDS["quasi"]) and not (numbers and profile.unique):
-        return "quasi", "its name says something that an intruder may know"
-    return _role_by_values(profile, numbers)
-
-
-def _is_place(words: tuple[str, ...]) -> bool:
-    """Whether a "name" is that of a place: county_name, country name."""
-    return named(words, "country county state region city town district province suburb")
-
-
-def _role_by_values(profile: Profile, numbers: bool) -> tuple[str, str]:
-    look = profile.look
-    if look == "bytes":
-        return "direct", "bytes cannot be judged"
-    many_records = profile.records >= 20
-    if look == "dates":
-        return "quasi", "dates of events may be known"
-    if profile.unique and many_records and (look == "text" or profile.whole):
-        return "direct", "different in every record"
-    if look == "text" and profile.distinct_share > MOST and many_records:
-        return "direct", "different in most records"
-    if numbers and profile.distinct > FEW:
-        return "direct", "its name and its many values say that it numbers something"
-    if look == "numbers" and profile.distinct > FEW:
-        return "insensitive", "many different numbers, such as amounts: check it"
-    if profile.distinct > FEW:
-        return "quasi", "text with many different values: check it"
-    return "quasi", "few different values, which an intruder may know: check it"
-
-
-def _looks(profile: Profile) -> str:
-    parts = [profile.look, f"{profile.distinct:,} different"]
-    empty = profile.records - profile.filled
-    if empty:
-        parts.append(f"missing in {100 * empty / profile.records:.3g} %")
-    return ", ".join(parts)
-
-
-def _quasi(name: str, profile: Profile) -> QuasiIdentifier:
-    if profile.order is not None:
-        return QuasiIdentifier(kind=Kind.ORDERED, order=profile.order)
-    words = words_of(name)
-    coded = profile.distinct <= FEW and named(words, CATEGORY_WORDS)
-    coded = coded or (profile.distinct <= CODES and not named(words, WORDS["quasi"]))
-    if profile.look == "dates" or (profile.look == "numbers" and not coded):
-        return QuasiIdentifier(kind=Kind.NUMERIC)
-    return QuasiIdentifier(kind=Kind.CATEGORICAL)
-
-
-def _most_plausible(proposal: _Proposal, profiles: dict[str, Profile]) -> None:
-    """Move one column to the quasi-identifiers where nothing looks like one."""
-    for role in ("insensitive", "sensitive", "direct"):
-        columns = [name for name in proposal.role_of(role) if profiles[name].distinct > 1]
-        if columns:
-            break
-    else:
-        columns = proposal.insensitive or proposal.sensitive or proposal.direct
-    if not columns and proposal.person is not None:
-        columns, proposal.person = [proposal.person], None
-    chosen = min(columns, key=lambda name: profiles[name].distinct)
-    for role in ("insensitive", "sensitive", "direct"):
-        if chosen in proposal.role_of(role):
-            proposal.role_of(role).remove(chosen)
-    proposal.quasi.append(chosen)
-    proposal.notes[chosen] = (
-        "nothing looks like a quasi-identifier and a schema needs one; this is the most "
-        f"plausible: check it; {_looks(profiles[chosen])}"
-    )
-
-
-Role = Literal["person", "direct", "quasi", "sensitive"]
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+")
 
