@@ -26,11 +26,11 @@ def test_a_column_that_is_used_up_keeps_its_place() -> None:
     raw = raw_of(pa.array(["b", None, "a", "b"]))
     place = raw.codes
     assert raw.recoded(np.array([0, 1])) is not place
-    assert raw.handed_on(np.array([0, 1])) is place
-    assert raw.handed_on(np.array([1, 0])) is place
+    assert raw.recoded_in_place(np.array([0, 1])) is place
+    assert raw.recoded_in_place(np.array([1, 0])) is place
     assert place.tolist() == [1, -1, 0, 1]
     place.flags.writeable = False
-    assert raw.handed_on(np.array([0, 1])) is not place
+    assert raw.recoded_in_place(np.array([0, 1])) is not place
 
 
 maybe_texts = st.lists(st.one_of(st.none(), st.text("abé ", max_size=2)), max_size=12)

@@ -14,7 +14,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from sfumato.table.dataframes import like
+from sfumato.table.dataframes import to_frame_like
 from sfumato.table.table_files import open_source
 
 Refused = Callable[..., str]
@@ -67,14 +67,14 @@ def test_every_kind_gives_the_same(kind: str) -> None:
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "arrow batch"])
 def test_like_gives_the_kind_back(kind: str) -> None:
     original = KINDS[kind](ARROW)
-    back = like(ARROW.select(["sex", "age"]), original)
+    back = to_frame_like(ARROW.select(["sex", "age"]), original)
     assert type(back) is type(original)
     assert rows_of(back, ["age", "sex"]) == ARROW.select(["age", "sex"]).to_pylist()
 
 
 @pytest.mark.parametrize("original", [None, "visits.csv", pa.record_batch({"a": [1]}), [1]])
 def test_like_is_arrow_for_anything_else(original: object) -> None:
-    assert like(ARROW, original) is ARROW
+    assert to_frame_like(ARROW, original) is ARROW
 
 
 def test_spark(spark: Any) -> None:
@@ -85,7 +85,7 @@ def test_spark(spark: Any) -> None:
         {"age": 41, "sex": None, "income": None, "born": None},
         {"age": 52, "sex": "m", "income": None, "born": dt.date(1970, 3, 4)},
     ]
-    back = like(ARROW.select(["sex"]), frame)
+    back = to_frame_like(ARROW.select(["sex"]), frame)
     assert [row.sex for row in back.collect()] == DATA["sex"]
 
 

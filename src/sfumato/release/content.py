@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from sfumato.core.atomic import write_text
 from sfumato.release.manifest import file_sha256
-from sfumato.table.dataframes import like
+from sfumato.table.dataframes import to_frame_like as like
 from sfumato.table.table_files import write_table
 
 

@@ -81,7 +81,7 @@ class RawColumn:
         """The codes after each value's code is replaced by its entry in ``lookup``."""
         return self._recode(lookup, np.empty_like(self.codes))
 
-    def handed_on(self, lookup: npt.NDArray[np.integer]) -> Codes:
+    def recoded_in_place(self, lookup: npt.NDArray[np.integer]) -> Codes:
         """As `recoded`, in the place of the codes: the column itself is used up."""
         if not self.codes.flags.writeable:
             return self.recoded(lookup)
@@ -167,7 +167,7 @@ class Accumulator:
                 codes = self._many.number(array)
             self._append(codes)
             return
-        if self._added_near(array):
+        if self._add_near(array):
             return
         codes, values = self._encoded(array)
         self._append(codes)
@@ -212,7 +212,7 @@ class Accumulator:
         """Whether a batch is of the type of those before it, texts of any width being one."""
         return bool(kind == self._kind or (is_text(kind) and is_text(self._kind)))
 
-    def _added_near(self, array: pa.Array) -> bool:
+    def _add_near(self, array: pa.Array) -> bool:
         """Take a batch of integers by a table, as long as they lie close together."""
         if self._kind is None and NearIntegers.can_be(array.type):
             self._near = NearIntegers(array.type, WIDEST)
@@ -335,7 +335,7 @@ def _by_first_appearance(raw: RawColumn) -> RawColumn:
     order = np.argsort(first, kind="stable")[: int(np.count_nonzero(first < records))]
     lookup = np.full(size, MISSING, dtype=np.int32)
     lookup[order] = np.arange(len(order), dtype=np.int32)
-    return RawColumn(raw.name, raw.handed_on(lookup), raw.values.take(from_numpy(order)))
+    return RawColumn(raw.name, raw.recoded_in_place(lookup), raw.values.take(from_numpy(order)))
 
 
 def _numpy_codes(indices: pa.Array) -> Codes:

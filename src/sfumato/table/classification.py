@@ -113,7 +113,7 @@ def classified(
     """
     if schema.undecided:
         raise InputError(
-            f"column{_s(schema.undecided)} {listed(schema.undecided)} of {subject}",
+            f"column{_plural(schema.undecided)} {listed(schema.undecided)} of {subject}",
             "must be decided about before a release",
             found="a question under [undecided] of the schema",
             advice="answer it: give the column a role, and take it from [undecided]",
@@ -129,7 +129,7 @@ def classified(
     harmless = [name for name in unnamed if name not in {each.name for each in found}]
     line = ", ".join(f'"{name}"' for name in (*schema.insensitive, *harmless))
     raise InputError(
-        f"column{_s(unnamed)} {listed(unnamed)} of {subject}",
+        f"column{_plural(unnamed)} {listed(unnamed)} of {subject}",
         "must be classified before a release",
         found="no role in the schema",
         accepted="quasi_identifiers, sensitive, direct_identifiers, insensitive; or [undecided], "
@@ -191,5 +191,5 @@ def _with_nulls(codes: Codes) -> pa.Array:
     return from_numpy(codes, codes == MISSING)
 
 
-def _s(names: Collection[str]) -> str:
+def _plural(names: Collection[str]) -> str:
     return "s" if len(names) > 1 else ""

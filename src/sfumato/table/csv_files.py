@@ -96,7 +96,7 @@ def _read_names(layout: _Layout) -> tuple[str, ...]:
     token = _token(layout.delimiter)
     with (
         open_text(layout.path, layout.subject, f"{token}\n".encode()) as text,
-        _said_plainly(layout, token) as handler,
+        _arrow_errors(layout, token) as handler,
     ):
         reader = _reader(text, layout, handler, None)
         names = check_names(reader.schema.names, layout.subject)
@@ -114,25 +114,25 @@ def _has_record(batch: pa.RecordBatch, token: str) -> bool:
 def _read(layout: _Layout, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
     """Stream the columns; a mark record behind the last tells whether a quote stayed open."""
     token = _token(layout.delimiter)
-    held: pa.RecordBatch | None = None
+    waiting: pa.RecordBatch | None = None
     rows = 0
     with (
         open_text(layout.path, layout.subject, layout.mark(token).encode()) as text,
-        _said_plainly(layout, token) as handler,
+        _arrow_errors(layout, token) as handler,
     ):
         for batch in _reader(text, layout, handler, columns):
             if not batch.num_rows:
                 continue
-            if held is not None:
-                rows += held.num_rows
-                yield held
-            held = batch
-    if held is None:
+            if waiting is not None:
+                rows += waiting.num_rows
+                yield waiting
+            waiting = batch
+    if waiting is None:
         return
-    last = held.num_rows - 1
-    if any(column[last].as_py() != token for column in held.columns):
+    last = waiting.num_rows - 1
+    if any(column[last].as_py() != token for column in waiting.columns):
         raise _open_quote(layout.subject, f"row {rows + last + 1}")
-    yield held.slice(0, last)
+    yield waiting.slice(0, last)
 
 
 def _token(delimiter: str) -> str:
@@ -167,7 +167,7 @@ def _reader(
 
 
 @contextmanager
-def _said_plainly(layout: _Layout, token: str) -> Iterator[_RowHandler]:
+def _arrow_errors(layout: _Layout, token: str) -> Iterator[_RowHandler]:
     """Turn what Arrow says about a file, rows of it included, into an error without values."""
     bad_rows: list[tuple[int, int, int, bool]] = []
 
@@ -182,10 +182,12 @@ def _said_plainly(layout: _Layout, token: str) -> Iterator[_RowHandler]:
     try:
         yield handler
     except (pa.ArrowException, OSError) as error:
-        raise _plain_error(layout.subject, bad_rows, str(error)) from None
+        raise _error_without_values(layout.subject, bad_rows, str(error)) from None
 
 
-def _plain_error(subject: str, bad_rows: list[tuple[int, int, int, bool]], said: str) -> InputError:
+def _error_without_values(
+    subject: str, bad_rows: list[tuple[int, int, int, bool]], said: str
+) -> InputError:
     if bad_rows:
         number, expected, actual, open_quote = bad_rows[0]
         if open_quote:

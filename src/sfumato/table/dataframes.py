@@ -124,7 +124,7 @@ def _names(frame: _Frame) -> tuple[str, ...]:
     return names
 
 
-def like(table: pa.Table, original: Any) -> Any:
+def to_frame_like(table: pa.Table, original: Any) -> Any:
     """The table as the kind of dataframe that ``original`` is.
 
     Returns

@@ -112,7 +112,7 @@ def encode_quasi_identifier(
 
         hierarchy = build_hierarchy(quasi.hierarchy, names, raw.name)
     ends = coded_ends(quasi, kind, domain, raw.name)
-    codes = raw.handed_on(lookup)
+    codes = raw.recoded_in_place(lookup)
     return CodedColumn(raw.name, codes, domain, kind, hierarchy, quasi.weight, ends)
 
 
@@ -128,7 +128,7 @@ def encode_sensitive(raw: RawColumn, missing: Sequence[str]) -> CodedColumn:
     _check_some(raw, "sensitive attribute")
     labels = printed(raw.values)
     domain = LabelDomain(tuple(dict.fromkeys(labels)))
-    return CodedColumn(raw.name, raw.handed_on(_positions(labels, domain.labels)), domain)
+    return CodedColumn(raw.name, raw.recoded_in_place(_positions(labels, domain.labels)), domain)
 
 
 def _check_some(raw: RawColumn, role: str) -> None:
