@@ -13,6 +13,7 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -24,12 +25,10 @@ from sfumato.table.sources import (
     Source,
     check_delimiter,
     check_file,
-    check_known,
     check_names,
     no_records,
     subject_of,
     unreadable,
-    with_records,
 )
 
 BLOCK_BYTES = 1 << 22
@@ -84,11 +83,7 @@ def open_csv_file(path: Path, *, delimiter: str | None = None) -> Source:
     names = _read_names(_Layout(path, delimiter))
     layout = _Layout(path, delimiter, len(names))
 
-    def batches(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        check_known(columns, names, layout.subject)
-        return with_records(_read(layout, columns), layout.subject)
-
-    return Source(layout.subject, names, batches, None, text=True)
+    return Source.of_batches(layout.subject, names, partial(_read, layout), text=True)
 
 
 def _read_names(layout: _Layout) -> tuple[str, ...]:

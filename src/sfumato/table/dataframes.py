@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime
+from functools import partial
 from numbers import Number
 from typing import Any
 
@@ -17,12 +18,10 @@ from sfumato.core.errors import InputError
 from sfumato.table.sources import (
     BATCH_ROWS,
     Source,
-    check_known,
     check_names,
     no_records,
     plain_batch,
     positions,
-    with_records,
 )
 
 SUBJECT = "dataframe"
@@ -64,11 +63,7 @@ def open_frame(data: Any) -> Source:
     if rows == 0:
         raise no_records(SUBJECT)
 
-    def batches(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        check_known(columns, names, SUBJECT)
-        return with_records(_batches(frame, columns), SUBJECT)
-
-    return Source(SUBJECT, names, batches, rows, text=False)
+    return Source.of_batches(SUBJECT, names, partial(_batches, frame), rows)
 
 
 _Frame = nw.DataFrame[Any] | nw.LazyFrame[Any]

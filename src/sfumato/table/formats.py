@@ -20,12 +20,10 @@ from sfumato.table.sources import (
     BATCH_ROWS,
     Source,
     check_file,
-    check_known,
     check_names,
     no_records,
     positions,
     subject_of,
-    with_records,
 )
 
 CHUNK_ROWS = 50_000
@@ -82,11 +80,7 @@ def open_excel(path: Path) -> Source:
     check_file(path)
     workbook = _Workbook(openpyxl, path)
 
-    def batches(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        check_known(columns, workbook.names, subject)
-        return with_records(workbook.batches(columns), subject)
-
-    return Source(subject, workbook.names, batches, None, text=False)
+    return Source.of_batches(subject, workbook.names, workbook.batches)
 
 
 def open_statistics(path: Path) -> Source:
@@ -111,11 +105,7 @@ def open_statistics(path: Path) -> Source:
     if rows == 0 or not any(map(len, reader.read(row_limit=1)[0].values())):
         raise no_records(subject)
 
-    def batches(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        check_known(columns, names, subject)
-        return with_records(reader.batches(columns), subject)
-
-    return Source(subject, names, batches, rows, text=False)
+    return Source.of_batches(subject, names, reader.batches, rows)
 
 
 class _Statistics:

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.table.accumulator import Accumulator
 from sfumato.table.sources import (
+    Ints,
     Source,
     as_numpy,
     from_numpy,
@@ -22,8 +22,6 @@ from sfumato.table.sources import (
     listed,
 )
 from sfumato.table.table import MISSING, Codes
-
-Ints = npt.NDArray[np.int64]
 
 LEAST_VALUES = 20
 """Fewer different values are categories, not persons."""
@@ -40,6 +38,35 @@ LEAST_EXPECTED = 20
 MOST_ORDERED = 0.5
 """Correlation of ranks from which what is constant follows the order of the values."""
 _DATE_LIKE = r"^\s*\d{1,4}[./-]\d{1,2}[./-]\d{1,4}"
+_NUMBER = r"^\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*$"
+_DATE = r"^\s*\d{4}-\d{2}-\d{2}([T ].*)?\s*$"
+_TYPING = 0.999
+"""Share of values that are numbers, or dates, from which a column of text is of that type."""
+FREE_TEXT_LENGTH = 40
+FREE_TEXT_SPACES = 4
+"""Mean letters and spaces of values from which they are sentences."""
+SCALE_SIZE = 30
+"""Most categories of a scale."""
+
+
+_SCALES = (
+    "very low|low|moderate|medium|high|very high",
+    "none|minimal|mild|moderate|severe|critical",
+    "never|rarely|sometimes|often|always",
+    "very poor|poor|fair|good|very good|excellent",
+    "strongly disagree|disagree|neutral|agree|strongly agree",
+    "small|medium|large",
+    (
+        "none|preschool|1st-4th|primary|5th-6th|7th-8th|9th|10th|11th|12th|secondary|high school|"
+        "hs-grad|some college|some-college|assoc-voc|assoc-acdm|associate|bachelor|bachelors|"
+        "master|masters|prof-school|doctorate|phd"
+    ),
+)
+SCALES = tuple(tuple(scale.split("|")) for scale in _SCALES)
+
+MISSING_TEXTS = ("?", "NA", "N/A", "n/a", "NULL", "null", "NaN", "nan", "#N/A", ".", "-")
+
+Look = Literal["numbers", "dates", "text", "yes/no", "bytes"]
 
 
 @dataclass(frozen=True)
@@ -290,34 +317,6 @@ def _ranks(values: pa.Array) -> Ints:
 def _hold_digits(values: pa.Array) -> bool:
     texts = values.cast(pa.large_string())
     return float(pc.mean(pc.match_substring_regex(texts, r"\d")).as_py()) > 1 - MOST_EXCEPTIONS
-
-
-Look = Literal["numbers", "dates", "text", "yes/no", "bytes"]
-
-_NUMBER = r"^\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*$"
-_DATE = r"^\s*\d{4}-\d{2}-\d{2}([T ].*)?\s*$"
-_TYPING = 0.999
-FREE_TEXT_LENGTH = 40
-FREE_TEXT_SPACES = 4
-SCALE_SIZE = 30
-
-
-_SCALES = (
-    "very low|low|moderate|medium|high|very high",
-    "none|minimal|mild|moderate|severe|critical",
-    "never|rarely|sometimes|often|always",
-    "very poor|poor|fair|good|very good|excellent",
-    "strongly disagree|disagree|neutral|agree|strongly agree",
-    "small|medium|large",
-    (
-        "none|preschool|1st-4th|primary|5th-6th|7th-8th|9th|10th|11th|12th|secondary|high school|"
-        "hs-grad|some college|some-college|assoc-voc|assoc-acdm|associate|bachelor|bachelors|"
-        "master|masters|prof-school|doctorate|phd"
-    ),
-)
-SCALES = tuple(tuple(scale.split("|")) for scale in _SCALES)
-
-MISSING_TEXTS = ("?", "NA", "N/A", "n/a", "NULL", "null", "NaN", "nan", "#N/A", ".", "-")
 
 
 @dataclass(frozen=True)

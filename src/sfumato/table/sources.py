@@ -18,6 +18,9 @@ from sfumato.core.errors import InputError
 Flags = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+BATCH_ROWS = 1 << 17
+"""Records of one batch, where the input leaves the choice."""
+ACCEPTED = "text, whole or decimal numbers, true/false, dates, times of day, date-times"
 PRINTABLE = np.frombuffer(b"!~", dtype=np.uint8)
 """The first and the last letter of ASCII that one sees."""
 
@@ -173,12 +176,6 @@ def matching(texts: pa.Array, pattern: str) -> Flags:
     return flags(pc.match_substring_regex(texts, pattern))
 
 
-BATCH_ROWS = 1 << 17
-"""Records of one batch, where the input leaves the choice."""
-
-ACCEPTED = "text, whole or decimal numbers, true/false, dates, times of day, date-times"
-
-
 @dataclass(frozen=True)
 class Source:
     """Something that gives its columns batch by batch.
@@ -207,6 +204,24 @@ class Source:
     rows: int | None
     text: bool
     column: Callable[[str], Iterator[pa.Array]] | None = None
+
+    @classmethod
+    def of_batches(
+        cls,
+        subject: str,
+        names: tuple[str, ...],
+        read: Callable[[Sequence[str]], Iterable[pa.RecordBatch]],
+        rows: int | None = None,
+        *,
+        text: bool = False,
+    ) -> Source:
+        """A source whose reader is asked for columns that it has, and must give records."""
+
+        def batches(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+            check_known(columns, names, subject)
+            return with_records(read(columns), subject)
+
+        return cls(subject, names, batches, rows, text)
 
 
 def positions(numbers: Sequence[int]) -> str:
