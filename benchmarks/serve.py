@@ -81,9 +81,9 @@ def report(
 
 
 def _clicks(server: Server, workers: list[Worker], seconds: float) -> None:
-    before = _processor_seconds(server)
+    before = server.processor_seconds()
     run(workers, seconds, Worker.click, PAUSE)
-    used, count = _processor_seconds(server) - before, sum(len(w.told.seconds) for w in workers)
+    used, count = server.processor_seconds() - before, sum(len(w.told.seconds) for w in workers)
     p50, p95, p99 = milliseconds(workers)
     longest = max(second for each in workers for second in each.told.seconds)
     print(
@@ -211,13 +211,6 @@ def _ahead(server: Server) -> None:
     for process in processes:
         for thread in Path(f"/proc/{process}/task").iterdir():
             os.sched_setscheduler(int(thread.name), os.SCHED_RR, os.sched_param(1))
-
-
-def _processor_seconds(server: Server) -> float:
-    assert server.process is not None
-    stat = Path(f"/proc/{server.process.pid}/stat").read_text(encoding="utf-8")
-    fields = stat.rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 if __name__ == "__main__":

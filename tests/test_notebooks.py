@@ -12,10 +12,10 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
+from patience import PATIENCE
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-CELL_SECONDS = 120
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def test_they_run(surroundings: Path) -> None:
     """One kernel for all: starting it and loading libraries takes longer than most cells."""
     client = NotebookClient(
         nbformat.v4.new_notebook(),
-        timeout=CELL_SECONDS,
+        timeout=round(PATIENCE),
         kernel_name="python3",
         resources={"metadata": {"path": str(surroundings)}},
     )

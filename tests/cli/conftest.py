@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import resource
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -10,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 
 from sfumato.cli.app import main
 
@@ -64,6 +67,24 @@ def command(*words: str | Path) -> list[str]:
     return [sys.executable, "-c", PROGRAM, *map(str, words)]
 
 
+def on_small_disk(size: int, *words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Run a command line as a process that can write no file of more bytes."""
+
+    def small_disk() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+    return subprocess.run(
+        command(*words),
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=cwd,
+        env={**os.environ, "NUMBA_DISABLE_JIT": "0", "PYTHONDONTWRITEBYTECODE": "1"},
+        preexec_fn=small_disk,
+    )
+
+
 @pytest.fixture
 def start(tmp_path: Path) -> Callable[..., subprocess.Popen[str]]:
     """Start a command line as a process of its own, in ``tmp_path``."""
@@ -88,7 +109,7 @@ def run_process(start: Callable[..., subprocess.Popen[str]]) -> Run:
 
     def call(*words: str | Path, **environment: str) -> Result:
         process = start(*words, **environment)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=PATIENCE)
         return Result(process.returncode, out, err)
 
     return call

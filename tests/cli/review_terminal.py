@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pyarrow as pa
 from cli.conftest import command
+from patience import PATIENCE
 
 from sfumato.review.attributes import Attribute, AttributeKind, NamePart
 from sfumato.review.project.folder import write_project
@@ -81,6 +82,7 @@ class Terminal:
             command(*words), stdin=far, stdout=far, stderr=far, env=environment,
             start_new_session=True,
         )  # fmt: skip
+        self._far = os.ttyname(far)
         os.close(far)
         self.bytes = b""
 
@@ -94,20 +96,36 @@ class Terminal:
         """The place of the pair on the screen."""
         return int(re.findall(r"pair (\d+) of", self.text)[-1])
 
-    def wait(self, words: str, since: int = 0, seconds: float = 30.0) -> None:
+    def wait(self, words: str, since: int = 0) -> None:
         """Read until some words have come behind so many bytes."""
-        end = time.monotonic() + seconds
+        end = time.monotonic() + PATIENCE
         while words not in ESCAPES.sub(b"", self.bytes[since:]).decode("utf-8", errors="replace"):
             assert time.monotonic() < end, f"{words!r} did not come: {self.text[-1500:]}"
             assert self._read(0.2) is not False or words in self.text, self.text[-1500:]
 
     def press(self, keys: str, words: str) -> None:
         """Press keys, and wait for words on the screen; what came before is read first."""
-        while self._read(0.1):
-            pass
+        self.settle()
         since = len(self.bytes)
         os.write(self._near, keys.encode())
         self.wait(words, since)
+        self.settle()
+
+    def settle(self) -> None:
+        """Read until the program has done what all keys ask for, and waits for the next one."""
+        end = time.monotonic() + PATIENCE
+        while self._read(0.05) or (self.process.poll() is None and not self._waits()):
+            assert time.monotonic() < end, self.text[-1500:]
+
+    def _waits(self) -> bool:
+        """Whether it has taken all keys and sleeps; what it writes has been read before."""
+        far = os.open(self._far, os.O_RDONLY | os.O_NOCTTY)
+        try:
+            unread = struct.unpack("i", fcntl.ioctl(far, termios.FIONREAD, bytes(4)))[0]
+        finally:
+            os.close(far)
+        stat = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="utf-8")
+        return not unread and stat.rpartition(") ")[2].startswith("S")
 
     def send(self, keys: str) -> None:
         """Press keys and wait for nothing."""
@@ -124,10 +142,10 @@ class Terminal:
 
     def finish(self) -> int:
         """Read to the end; the exit code."""
-        while self._read(30.0):
+        while self._read(PATIENCE):
             pass
         os.close(self._near)
-        return self.process.wait(timeout=30)
+        return self.process.wait(timeout=PATIENCE)
 
     def kill(self) -> None:
         """End it at once, as a power cut would."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
-from cli.conftest import Run
+from cli.conftest import Run, on_small_disk
 from semantics.requests import write_example
 
 WORDS = ("anonymize", "linked.csv", "--schema", "schema.toml", "--request", "diabetes")
@@ -116,3 +117,21 @@ def test_a_ledger_in_the_environment_leaves_other_releases_alone(
     words = ("anonymize", "linked.csv", "--schema", "schema.toml", "--k", "2")
     assert run(*words, "--output", "out.csv").code == 0
     assert not (folder / "book" / "ledger.sqlite").exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="limits the size of files")
+@pytest.mark.parametrize("full", ["release.toml", "out.html"])
+def test_a_disk_that_is_full_behind_the_release(full: str, run: Run, folder: Path) -> None:
+    """Neither the release nor its manifest and report are there."""
+    words = (*WORDS, *LOCAL, "--policy", "one.toml", "--output")
+    for name in ("whole", "small"):
+        (folder / name).mkdir()
+    done = run(*words, "whole/out.csv", "--report", "whole/out.html")
+    assert done.code == 0, done.err
+    size = (folder / "whole" / full).stat().st_size - 1
+    assert (folder / "whole" / "out.csv").stat().st_size < size
+    words = (*words, "small/out.csv", "--report", "small/out.html")
+    small = on_small_disk(size, *words, cwd=folder)
+    assert (small.returncode, small.stdout) == (1, "")
+    assert "must be written whole; found file too large; nothing was written" in small.stderr
+    assert list((folder / "small").iterdir()) == []

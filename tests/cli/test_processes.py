@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import resource
 import signal
 import subprocess
 import sys
@@ -15,8 +13,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from cli.conftest import PROGRAM, Run, command
+from cli.conftest import PROGRAM, Run, command, on_small_disk
 from cli.malformed.case import CANARY, NUMBER, data, make_folder, schema
+from patience import PATIENCE
 from pyarrow import csv
 
 Start = Callable[..., "subprocess.Popen[str]"]
@@ -43,8 +42,13 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
 LOADED = f"import sfumato.cli.app; print('loaded', flush=True); {PROGRAM}"
 
 
-def interrupted(large: Path, output: Path, ready: Callable[[float], bool]) -> int:
-    """Start an anonymization, press Ctrl-C when it is time, and check what is left."""
+def interrupted(
+    large: Path,
+    output: Path,
+    ready: Callable[[float], bool],
+    number: signal.Signals = signal.SIGINT,
+) -> int:
+    """Start an anonymization, press Ctrl-C when it is time (or send that), and see how it ends."""
     words = ("anonymize", large / "visits.csv", "--schema", large / "schema.toml")
     asked = (*words, "--pid-k", "20000", "--output", output / "release.csv")
     line = [sys.executable, "-c", LOADED, *map(str, asked)]
@@ -54,9 +58,9 @@ def interrupted(large: Path, output: Path, ready: Callable[[float], bool]) -> in
     started = time.monotonic()
     while process.poll() is None and not ready(time.monotonic() - started):
         time.sleep(0.001)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
-    if process.returncode == 130:
+    process.send_signal(number)
+    out, err = process.communicate()
+    if process.returncode == 128 + number:
         assert (out, err) == ("", INTERRUPTED)
     return process.returncode
 
@@ -88,7 +92,7 @@ def test_ctrl_c_while_the_program_loads(module: str) -> None:
         assert process.stdout is not None
         assert process.stdout.readline() == "loading\n"
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out) == (130, "")
     assert err in ("", INTERRUPTED)
 
@@ -96,15 +100,17 @@ def test_ctrl_c_while_the_program_loads(module: str) -> None:
 IGNORING = """
 import atexit, signal
 from sfumato.cli.start import main
-signal.signal(signal.SIGINT, signal.SIG_IGN)
-atexit.register(lambda: print(signal.getsignal(signal.SIGINT).name))
+number = signal.{name}
+signal.signal(number, signal.SIG_IGN)
+atexit.register(lambda: print(signal.getsignal(number).name))
 main()
 """
 
 
-def test_an_ignored_ctrl_c_stays_ignored() -> None:
+@pytest.mark.parametrize("name", ["SIGINT", "SIGHUP"])
+def test_a_signal_that_is_ignored_stays_ignored(name: str) -> None:
     """As of ``nohup`` and of a shell's jobs in the background."""
-    line = [sys.executable, "-c", IGNORING, "--version"]
+    line = [sys.executable, "-c", IGNORING.format(name=name), "--version"]
     run = subprocess.run(line, capture_output=True, text=True, check=True)
     assert run.stdout.endswith("SIG_IGN\n")
 
@@ -116,16 +122,39 @@ def test_ctrl_c_in_the_middle(seconds: float, large: Path, tmp_path: Path) -> No
     assert list(tmp_path.iterdir()) == []
 
 
-def test_ctrl_c_while_writing(large: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_while_writing(number: signal.Signals, large: Path, tmp_path: Path) -> None:
     for _ in range(3):
-        code = interrupted(large, tmp_path, lambda _: any(tmp_path.iterdir()))
+        code = interrupted(large, tmp_path, lambda _: any(tmp_path.iterdir()), number)
         left = sorted(path.name for path in tmp_path.iterdir())
-        assert left in ([], ["release.csv"], ["release.csv", "release.toml"])
-        if code == 130 and not left:
+        assert left in ([], ["release.csv", "release.toml"])
+        if code == 128 + number and not left:
             return
         for name in left:
             (tmp_path / name).unlink()
-    pytest.fail("the release was written before Ctrl-C was noticed, three times")
+    pytest.fail("the release was written before the signal was noticed, three times")
+
+
+CLEANING = """
+import signal, sys, time
+from sfumato.cli.interrupt import interrupted, remember_interrupts
+
+with remember_interrupts():
+    try:
+        signal.raise_signal(signal.{first})
+    except KeyboardInterrupt:
+        signal.raise_signal(signal.{second})
+        print("cleaned up", interrupted())
+"""
+
+
+@pytest.mark.parametrize("first", ["SIGHUP", "SIGTERM"])
+@pytest.mark.parametrize("second", ["SIGHUP", "SIGTERM"])
+def test_a_second_signal_does_not_stop_the_cleaning_up(first: str, second: str) -> None:
+    """As a terminal that closes sends them."""
+    line = [sys.executable, "-c", CLEANING.format(first=first, second=second)]
+    run = subprocess.run(line, capture_output=True, text=True, check=True)
+    assert run.stdout == f"cleaned up {128 + getattr(signal, first)}\n"
 
 
 UNRAISABLE = """
@@ -175,28 +204,43 @@ def test_a_bug_prints_no_message(tmp_path: Path) -> None:
     assert CANARY not in run.stderr
 
 
-def small_disk() -> None:
-    """Let the process write no file of more than some bytes."""
-    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (200, 200))
-
-
 @pytest.mark.parametrize("name", ["release.csv", "release.parquet"])
 def test_a_full_disk(name: str, tmp_path: Path) -> None:
     make_folder(tmp_path, {})
     before = sorted(tmp_path.iterdir())
-    run = subprocess.run(
-        command(*ANONYMIZE, "--k", "2", "--output", name),
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=tmp_path,
-        env={**os.environ, "NUMBA_DISABLE_JIT": "0", "PYTHONDONTWRITEBYTECODE": "1"},
-        preexec_fn=small_disk,
-    )
+    run = on_small_disk(200, *ANONYMIZE, "--k", "2", "--output", name, cwd=tmp_path)
     assert (run.returncode, run.stdout) == (1, "")
     assert f"output {name} must be written whole; found file too large" in run.stderr
     assert sorted(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize("there", [False, True], ids=["new", "again"])
+@pytest.mark.parametrize("full", ["out/release.toml", "out/report.json", "out/report.html"])
+def test_a_disk_that_is_full_behind_the_release(full: str, there: bool, tmp_path: Path) -> None:
+    """The release fits, a file that belongs to it does not: neither is there."""
+    few = {"direct_identifiers": '["name", "note", "zip", "edu"]', "insensitive": None}
+    declared = schema(roles=few, edu=None, zip=None)
+    make_folder(tmp_path, {"schema.toml": declared})
+    (tmp_path / "out").mkdir()
+    words = (*ANONYMIZE, "--k", "2", "--seed", "1", "--output", "out/release.csv")
+    words = (*words, "--report", "out/report.html")
+    whole = subprocess.run(command(*words), cwd=tmp_path, check=True, capture_output=True)
+    assert whole.returncode == 0
+    sizes = {path: path.stat().st_size for path in (tmp_path / "out").iterdir()}
+    smaller = [size for size in sizes.values() if size < sizes[tmp_path / full]]
+    assert sizes[tmp_path / "out" / "release.csv"] in smaller
+    for path in sizes:
+        if there:
+            path.write_text(path.read_text() + " ")
+        else:
+            path.unlink()
+    if there:
+        (tmp_path / "out" / "release.toml").unlink()
+    before = {path: path.read_bytes() for path in (tmp_path / "out").iterdir()}
+    run = on_small_disk(sizes[tmp_path / full] - 1, *words, cwd=tmp_path)
+    assert (run.returncode, run.stdout) == (1, "")
+    assert "must be written whole; found file too large; nothing was written" in run.stderr
+    assert {path: path.read_bytes() for path in (tmp_path / "out").iterdir()} == before
 
 
 def test_a_pipe_that_closes(start: Start, tmp_path: Path) -> None:
@@ -206,7 +250,7 @@ def test_a_pipe_that_closes(start: Start, tmp_path: Path) -> None:
     process.stdout.close()
     assert process.stderr is not None
     said = process.stderr.read()
-    process.wait(timeout=60)
+    process.wait(timeout=PATIENCE)
     process.stderr.close()
     assert "Traceback" not in said
     assert "bug of sfumato" not in said

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import signal
 import stat
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -381,7 +380,7 @@ def test_the_window_may_change(tmp_path: Path) -> None:
     terminal.resize(10, 30)
     terminal.wait("Make the window larger"[:30])
     terminal.send("o")
-    time.sleep(0.6)
+    terminal.settle()
     since = len(terminal.bytes)
     terminal.resize(40, 120)
     terminal.wait("q leave", since)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from sfumato.examples import generate_clinics, generate_registrations
 from sfumato.linkage.apply import apply_decisions
 from sfumato.linkage.link import link
 from sfumato.linkage.spec.model import LinkSpec, SetThresholds
+from sfumato.review.settings import PROPOSED
 
 SPEC = LinkSpec(
     id="patient",
@@ -90,6 +92,29 @@ def test_a_project_is_made_reviewed_exported_and_applied(folder: Path) -> None:
     assert applied.decisions is not None
     verified = sfumato(folder, "audit", "verify")
     assert verified.returncode == 0, verified.stderr
+
+
+RULES = """
+import json
+print(json.dumps([each.settings for each in Project.objects.order_by("created")]))
+"""
+
+
+def test_what_is_proposed_holds_where_nothing_is_said(folder: Path) -> None:
+    proposed = PROPOSED.model_dump(mode="json")
+    for options in ((), ("--k", "3", "--budget", "1")):
+        made = sfumato(folder, "review", "create", "links", *options)
+        assert made.returncode == 0, made.stderr
+    told = run(folder, "-c", BEGIN + RULES)
+    assert json.loads(told.stdout) == [proposed, {**proposed, "k": 3, "budget": 1.0}]
+
+
+@pytest.mark.parametrize("command", [("review", "create"), ("init",)])
+def test_the_help_names_what_is_proposed(tmp_path: Path, command: tuple[str, ...]) -> None:
+    command = ("-c", "from sfumato.cli.start import main; main()", *command, "--help")
+    text = " ".join(run(tmp_path, *command).stdout.replace("│", " ").split())
+    assert f"fit at least; {PROPOSED.k} when not given" in text
+    assert f"may spend; {PROPOSED.budget:g} when not given" in text
 
 
 def test_who_is_missing_is_said(folder: Path) -> None:

@@ -436,3 +436,37 @@ def test_checks_by_hand_give_precision_and_recall_with_intervals(
     assert recall.low < recall.value
     assert made_again.to_json()["checks"]["precision"]["low"] == precision.low
     assert "By checks" in str(made_again)
+
+
+def test_what_the_checks_contradict_is_not_said_beside_them(
+    links: Links, tables: dict[str, pa.Table], tmp_path: Path
+) -> None:
+    """People call every checked pair different: no figure of the model's precision is left."""
+    links = link(tables, SPEC, model=links.model, seed=4, check_half_width=0.05)
+    assert links.checks is not None
+    links.write(tmp_path / "out")
+    drawn = links.checks.table["pair"].to_pylist()
+    answers = write_answers(tmp_path / "d.parquet", [(pair, -3, False) for pair in drawn])
+    told = apply_decisions(tmp_path / "out", answers)
+    assert told.contradicted == ("precision",)
+    [said] = [each for each in told.warnings if "contradict" in each]
+    assert "what it expects of precision lies outside" in said
+    assert "Expected " not in str(told)
+    assert "of them true" not in str(told)
+    assert "By checks         precision 0.00 %" in str(told)
+    assert "Contradicted      the model's precision" in str(told)
+    plain = told.to_json()
+    assert plain["expected"]["precision"] is None
+    assert plain["expected"]["pairs_to_review"] == told.settled.workload.possible_matches
+    assert plain["checks"]["precision"]["value"] == 0
+    sf.report(told, tmp_path / "report.html")
+    page, twin = ((tmp_path / f"report.{end}").read_text() for end in ("html", "json"))
+    assert "Expected precision" not in page
+    assert "Expected recall" not in page
+    assert "Checked precision" in page
+    assert "They contradict what the model expects of precision" in page
+    assert json.loads(twin)["threshold_table"] == []
+    expected = links.quality[0].value
+    assert 0.9 < expected < 1
+    for form in (f"{100 * expected:.2f}", f"{expected:.6f}"):
+        assert form not in page + twin + str(told)

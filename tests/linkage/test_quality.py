@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.core.errors import InputError
+from sfumato.linkage.numbers import unless_contradicted
 from sfumato.linkage.quality.by_model import expected_quality
 from sfumato.linkage.quality.checked import checked_quality
 from sfumato.linkage.quality.plan import LEAST, draw_checks, plan_checks, weights
@@ -107,6 +108,32 @@ def test_quality_by_the_model():
     assert "blocking has lost" in recall.why
     nothing = expected_quality(np.zeros(2), np.zeros(2, dtype=bool))
     assert [each.value for each in nothing] == [1, 1]
+
+
+EXPECTED = {"precision": 0.99, "recall": 0.9, "false_matches": 3.0, "pairs_to_review": 7}
+
+
+@pytest.mark.parametrize(
+    ("precision", "recall", "names"),
+    [
+        ((0.98, 1.0), (0.9, 0.95), []),
+        ((0.2, 0.989), (0.8, 0.95), ["precision"]),
+        ((0.98, 1.0), (0.91, 0.95), ["recall"]),
+        ((0.991, 1.0), (0.1, 0.2), ["precision", "recall"]),
+    ],
+)
+def test_what_checks_contradict_is_not_said(precision, recall, names):
+    ends = {"precision": precision, "recall": recall}
+    checks = {name: {"value": 0.5, "low": low, "high": high} for name, (low, high) in ends.items()}
+    found = unless_contradicted(EXPECTED, {"drawn": 9, **checks})
+    assert found.get("contradicted", []) == names
+    if not names:
+        assert found == EXPECTED
+        return
+    assert found["precision"] is found["recall"] is found["false_matches"] is None
+    assert found["pairs_to_review"] == 7
+    assert unless_contradicted(found, checks) == found
+    assert unless_contradicted(EXPECTED, {"drawn": 9}) == unless_contradicted(EXPECTED, None)
 
 
 def candidates(rng, pairs=20_000):

@@ -5,7 +5,7 @@ import sys
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from linkage.linked_tables import two_clinics
+from linkage.linked_tables import households, two_clinics
 from numpy.testing import assert_allclose, assert_array_equal
 
 from sfumato.core.errors import InputError, SfumatoError
@@ -68,6 +68,16 @@ def test_dataframes_and_folders_of_spark_are_linked_as_by_duckdb(session, tmp_pa
     assert [table.name for table in session.catalog.listTables()] == ["own"]
     assert session.conf.get("spark.sql.shuffle.partitions") == partitions
     assert "Anna" not in str(capfd.readouterr())
+
+
+def test_households_taken_for_persons_are_refused_as_by_duckdb(session):
+    columns = {"given_name": "given name", "street": "address", "phone": "phone"}
+    spec, said = LinkSpec(columns=columns, blocking=["phone"]), {}
+    for engine in ("duckdb", "spark"):
+        with pytest.raises(InputError, match="'given_name' is different in 7") as error:
+            link(households(100)[0], spec, seed=1, engine=engine)
+        said[engine] = str(error.value)
+    assert said["spark"] == said["duckdb"]
 
 
 def test_without_sfumato_on_the_executors_splink_compares(session, monkeypatch):

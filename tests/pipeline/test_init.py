@@ -101,10 +101,16 @@ def test_what_is_not_said_is_asked(
 
 
 def test_a_schema_of_ones_own_is_named(call: Call, clinics: Path, tmp_path: Path) -> None:
-    made = call(
-        "init", clinics / "visits_hospital.csv", "--schema", clinics / "schema.toml",
-        "--preset", "cms",
-    )  # fmt: skip
+    own = tmp_path / "own.toml"
+    shared = (clinics / "schema.toml").read_text(encoding="utf-8")
+    asked = ("init", clinics / "visits_hospital.csv", "--schema", own, "--preset", "cms")
+    own.write_text(shared, encoding="utf-8")
+    refused = call(*asked)
+    assert refused.code == 1
+    assert 'person = "patient"' in refused.err
+    assert not (tmp_path / "sfumato.toml").exists()
+    own.write_text(f'person = "patient"\n{shared}', encoding="utf-8")
+    made = call(*asked)
     assert made.code == 0, made.err
     project = load_project(tmp_path / "sfumato.toml")
     assert project.columns_are_in_file

@@ -6,12 +6,16 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
+from linkage.linked_tables import households
 from pipeline.clinics_project import PROJECT, change
+from pyarrow import csv
 
 from sfumato.core.errors import InputError
 from sfumato.linkage.spec.model import Mode
 from sfumato.pipeline.kept.leftovers import remove_leftovers
+from sfumato.pipeline.run import run
 from sfumato.pipeline.stages.link import specification
 from sfumato.pipeline.stages.order import stages_of
 from sfumato.pipeline.stages.place import open_project
@@ -69,6 +73,20 @@ def test_the_linkage_sees_roles_and_no_kinds(folder: Path) -> None:
     assert set(found.quasi_identifiers) == {"zip", "age"}
 
 
+def test_households_taken_for_persons_end_the_stage(folder: Path) -> None:
+    """Also where the project says that records are looked for within the tables, too."""
+    for name, table in zip(("hospital", "practice"), households(100)[0].values(), strict=True):
+        ids = pa.array([f"{name}{i}" for i in range(table.num_rows)])
+        csv.write_csv(table.append_column("patient", ids), folder / f"patients_{name}.csv")
+    start, rest = PROJECT.split("[link.specification]", 1)
+    (folder / "sfumato.toml").write_text(start + rest[rest.index("[release]") :])
+    for name in ("hospital", "practice"):
+        change(folder, f'attach = "visits_{name}.csv"\n', "")
+    with pytest.raises(InputError, match="'given_name' is different in 8"):
+        run(open_project(folder))
+    assert not (folder / "stages" / "link").exists()
+
+
 def test_stages_follow_the_sections(folder: Path) -> None:
     names = [stage.name for stage in stages_of(open_project(folder))]
     assert names == ["link", "linked", "assess", "release", "report"]
@@ -81,7 +99,7 @@ def test_a_schema_of_linked_tables_names_no_person(folder: Path) -> None:
     change(folder, "[schema]", '[schema]\nperson = "patient"')
     [link, *_] = stages_of(open_project(folder))
     with pytest.raises(InputError, match="linkage finds the persons"):
-        link.prepare(open_project(folder))
+        link.check(open_project(folder))
 
 
 def test_output_of_somebody_else_is_not_replaced(folder: Path) -> None:
@@ -89,7 +107,7 @@ def test_output_of_somebody_else_is_not_replaced(folder: Path) -> None:
     theirs.mkdir(parents=True)
     [*_, report] = stages_of(open_project(folder))
     with pytest.raises(InputError, match="no run has made"):
-        report.prepare(open_project(folder))
+        report.check(open_project(folder))
 
 
 def test_leftovers_are_told_by_their_names(tmp_path: Path) -> None:

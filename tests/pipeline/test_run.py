@@ -179,13 +179,13 @@ def _pairs(project: Path) -> list[str]:
     return pairs
 
 
-def _decisions(pairs: list[str], path: Path) -> None:
+def _decisions(pairs: list[str], path: Path, answer: int = 3) -> None:
     path.parent.mkdir(exist_ok=True)
     moment = datetime(2026, 1, 1, tzinfo=UTC)
     answers = {
         "pair": pairs,
         "worker": ["w"] * len(pairs),
-        "answer": pa.array([3] * len(pairs), pa.int8()),
+        "answer": pa.array([answer] * len(pairs), pa.int8()),
         "time": pa.array([moment] * len(pairs), pa.timestamp("us")),
         "withdrawn": [False] * len(pairs),
     }
@@ -201,7 +201,7 @@ def test_a_review_in_the_application_is_waited_for(call: Call, project: Path) ->
     assert made.states()["review"] == "waiting"
     waiting = made.json["waiting"]
     assert waiting["count"] == len(pairs)
-    assert waiting["commands"][0] == "sfumato review create stages/link --k 5 --budget 0.5"
+    assert waiting["commands"][0] == "sfumato review create stages/link --k 1 --budget 0.5"
     assert call("status", "--json").json["waiting"] == waiting
     _decisions(pairs[:1], project / "review" / "decisions.parquet")
     half = call("run", "--json")
@@ -215,6 +215,27 @@ def test_a_review_in_the_application_is_waited_for(call: Call, project: Path) ->
     assert apart is not None
     assert "with people's answers" in apart.said
     assert call("run", "--json").ran() == []
+
+
+def test_what_checks_contradict_is_in_no_report(call: Call, project: Path) -> None:
+    """Nor what the model expected before anybody had checked it."""
+    change(project, "dedupe = true", "dedupe = true\ncheck = 0.05")
+    change(project, "[release]", '[review]\nby = "application"\n\n[release]')
+    assert call("run").code == 3
+    expected = json.loads((project / "stages" / "link" / "measured.json").read_text())["expected"]
+    drawn = pq.read_table(project / "stages" / "link" / "checks.parquet")["pair"].to_pylist()
+    pairs = sorted({*drawn, *_pairs(project)})
+    _decisions(pairs, project / "review" / "decisions.parquet", answer=-3)
+    assert call("run").code == 0
+    output = project / "output"
+    told = json.loads((output / "reports" / "project.json").read_text())["stages"]
+    for stage in ("link", "linked"):
+        assert told[stage]["measured"]["expected"]["precision"] is None
+        assert told[stage]["measured"]["expected"]["contradicted"] == ["precision"]
+    assert told["linked"]["measured"]["checks"]["precision"]["value"] == 0
+    written = [path.read_text() for path in output.rglob("*.json")]
+    assert len(written) > 4
+    assert not [text for text in written if str(expected["precision"]) in text]
 
 
 def test_a_review_at_the_terminal_is_prepared_and_waited_for(call: Call, project: Path) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from conftest import missing
-from reports.project_results import CONTEXT, SECRETS, record, results
+from reports.project_results import CONTEXT, LINKED, SECRETS, record, results
 
 from sfumato.core.errors import InputError
 from sfumato.examples import generate_clinics
@@ -109,6 +109,21 @@ def test_the_first_page_answers_four_questions(release: Release) -> None:
     assert "stray" in wrong
 
 
+def test_what_checks_contradict_is_not_told(
+    release: Release, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither inside nor in public: the checks, and that they contradict the model."""
+    monkeypatch.setitem(LINKED["expected"], "precision", 0.9987)
+    for audience in Audience:
+        plain = content(results(release), audience)
+        assert plain["linkage"]["contradicted"] == ["precision"]
+        assert [each["expected"] for each in plain["linkage"]["quality"]] == [None, None]
+        page = draw_project(plain)
+        assert "contradict what the model expects of precision" in page
+        assert "99.87" not in page
+        assert "different people, expected" not in page
+
+
 def test_inside_the_numbers_are_those_that_were_measured(release: Release) -> None:
     plain = content(results(release))
     lines = {line["name"]: line for group in plain["risk"] for line in group["lines"]}
@@ -176,7 +191,7 @@ def test_no_value_of_the_data_stands_in_a_report(audience: Audience) -> None:
             "note": [CANARY] * count,
         }
     )
-    schema = Schema(quasi_identifiers=["town", "age"], sensitive=["ill"])
+    schema = Schema(quasi_identifiers=["town", "age"], sensitive=["ill"], insensitive=["note"])
     made = anonymize(table, schema, GBalance(k=3), HAffiliation(l=2), seed=1)
     assert CANARY in json.dumps(made.to_json())  # distributions of the original, which stay in it
     assert CANARY not in both(results(made), audience)
@@ -195,12 +210,12 @@ def test_a_broken_promise_and_a_successful_attack_stand_first(release: Release) 
 
 @pytest.mark.parametrize("audience", list(Audience))
 def test_what_only_an_estimate_keeps_is_said_to_both(audience: Audience) -> None:
-    visits = generate_clinics(100, rng=3).visits
+    visits = generate_clinics(100, rng=3).visits.select(["patient", "age", "zip"])
     schema = Schema(person="patient", quasi_identifiers=["age", "zip"])
     promises = (GBalance(0.5), MarketerRisk(0.3))
     release = anonymize(visits, schema, *promises, population=900, seed=1)
     release = held_against(release, load.thresholds("cancer-registry-research"))
-    plain = content(results(release, columns=list(release.table.column_names)), audience)
+    plain = content(results(release), audience)
     headline, page = plain["verdict"]["headline"], draw_project(plain)
     assert "keeps its promise" in headline
     assert "; estimated, not promised: marketer" in headline

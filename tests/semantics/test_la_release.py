@@ -63,6 +63,7 @@ def schema(tmp_path: Path) -> Schema:
             name: QuasiIdentifier(hierarchy=tmp_path / f"{name}.csv", kind=Kind.CATEGORICAL)
             for name in files
         },
+        insensitive="drug",
     )
 
 
@@ -153,7 +154,7 @@ def test_other_columns_and_seeds_repeat(schema: Schema) -> None:
 
 def test_missing_values_stay_missing_or_become_anything(schema: Schema) -> None:
     local = HOSPITAL.assign(ethnicity=HOSPITAL.ethnicity.where(HOSPITAL.sex == "F"))
-    linked = local[local.name.isin(["Jack", "Paul", "Emma"])]
+    linked = local[local.name.isin(["Jack", "Paul", "Emma"])].assign(drug="a")
     asked = LinkageAnonymity(local=local, k=3, quasi_identifiers=("ethnicity",))
     shown = asked.apply(linked, schema, keep_order=True, seed=1).data
     assert shown.ethnicity.isna().tolist() == [True, False, True]
@@ -217,6 +218,7 @@ def test_enough_individuals_match_what_is_printed(schema: Schema, seed: int) -> 
     )
     linked = local[local.name.isin(local.name.unique()[:10])]
     k = int(rng.integers(2, 6))
+    schema = schema.model_copy(update={"insensitive": ()})
     shown = LinkageAnonymity(local, k, AT_TIME_1).apply(linked, schema, seed=seed).data
     records = local.to_dict("records")
     for released in shown.to_dict("records"):
@@ -237,7 +239,9 @@ def test_enough_individuals_match_what_is_printed(schema: Schema, seed: int) -> 
 def test_local_data_may_have_a_schema_of_its_own(schema: Schema) -> None:
     twice = pd.concat([HOSPITAL, HOSPITAL]).rename(columns={"name": "mrn"})
     bare = Schema(
-        person="name", quasi_identifiers=dict.fromkeys(schema.quasi_identifiers, "categorical")
+        person="name",
+        quasi_identifiers=dict.fromkeys(schema.quasi_identifiers, "categorical"),
+        insensitive="drug",
     )
     own = schema.model_copy(update={"person": "mrn"})
     asked = LinkageAnonymity(twice, 3, AT_TIME_1, own, name="Hospital A")

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 from semantics.ledgers import entry, opened
 
 from sfumato.core.errors import InputError
@@ -86,7 +87,7 @@ def test_an_entry_of_a_process_killed_within_it_is_not_there(tmp_path: Path, aft
         ledger.append(entry())
         head = ledger.head()
     process = start(KILLED_WITHIN, tmp_path, after)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out, err) == (-signal.SIGKILL, "begun\n", "")
     with opened(tmp_path, make=False) as ledger:
         assert ledger.head() == head
@@ -97,7 +98,7 @@ def test_an_entry_of_a_process_killed_within_it_is_not_there(tmp_path: Path, aft
 
 def test_an_entry_that_was_added_outlives_the_process(tmp_path: Path) -> None:
     process = start(KILLED_WITHIN, tmp_path, 10_000)
-    process.communicate(timeout=60)
+    process.communicate(timeout=PATIENCE)
     assert process.returncode == -signal.SIGKILL
     with opened(tmp_path, make=False) as ledger:
         assert [each.purpose for each in ledger.releases()] == ["killed"]
@@ -112,7 +113,7 @@ def test_a_process_killed_at_any_time_leaves_a_whole_ledger(tmp_path: Path) -> N
         time.sleep(delay)
         process.kill()
         told = max([told, *map(int, process.stdout.read().splitlines())])
-        process.communicate(timeout=60)
+        process.communicate(timeout=PATIENCE)
         with opened(tmp_path, make=False) as ledger:
             verdict = ledger.verify()
             assert verdict.whole, verdict.fault
@@ -122,7 +123,7 @@ def test_a_process_killed_at_any_time_leaves_a_whole_ledger(tmp_path: Path) -> N
 def test_processes_that_make_a_ledger_and_write_at_once_form_one_chain(tmp_path: Path) -> None:
     processes = [start(SEVERAL, tmp_path, "15", name) for name in "abc"]
     for process in processes:
-        _, err = process.communicate(timeout=120)
+        _, err = process.communicate(timeout=PATIENCE)
         assert (process.returncode, err) == (0, "")
     with opened(tmp_path, make=False) as ledger:
         assert ledger.verify().whole
@@ -146,7 +147,7 @@ def test_one_waits_for_another_and_not_for_ever(tmp_path: Path) -> None:
 @pytest.mark.skipif(os.name != "posix", reason="limits the size of files")
 def test_a_full_disk_leaves_the_ledger_as_it_was(tmp_path: Path) -> None:
     process = start(FULL, tmp_path)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, err) == (0, "")
     said, state = out.splitlines()
     assert "nothing was written" in said

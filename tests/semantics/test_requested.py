@@ -20,13 +20,21 @@ from semantics.reader import fewest, holds, shown, together
 from semantics.requests import opened, release, write_example
 
 import sfumato as sf
+from sfumato.core.atomic import write_text
 from sfumato.core.errors import InputError
 from sfumato.hierarchies import Hierarchy
 from sfumato.semantics.associations.association import Association, Item, State
 from sfumato.semantics.ledger.ledger import Ledger
 from sfumato.semantics.linkage_anonymity import Linked, Local
 from sfumato.semantics.policy import load_policy
-from sfumato.semantics.requested import Asked, Known, anonymize_requested
+from sfumato.semantics.requested import (
+    Asked,
+    Known,
+    RequestedRelease,
+    anonymize_requested,
+    ask,
+    make_release,
+)
 from sfumato.semantics.requested.enforced import Enforced, enforce
 from sfumato.semantics.rules import derive
 from sfumato.semantics.rules.rule import house_rules
@@ -135,6 +143,37 @@ def test_a_person_with_several_records_counts_once(folder: Path) -> None:
     assert made.exposed <= 3
     assert len(rows(folder / "out.csv")) == 5
     assert made.table.num_rows == 5
+
+
+def test_what_fails_behind_the_release_leaves_no_note_of_it(folder: Path) -> None:
+    """A report that cannot be written: neither files nor entries are there, but what was."""
+    asked = ask(
+        folder / "linked.csv",
+        sf.load_schema(folder / "schema.toml"),
+        policy=folder / "one.toml",
+        request="diabetes",
+        local={"Hospital A": folder / "hospital.csv"},
+    )
+    numbers = []
+
+    def fail(made: RequestedRelease) -> None:
+        numbers.append(made.number)
+        write_text(own(folder, "reports"), "report")
+        raise InputError("output", "must be written whole")
+
+    with opened(folder) as ledger:
+        before = ledger.head()
+        output = own(folder, "new")
+        with pytest.raises(InputError, match="must be written whole"):
+            make_release(asked, ledger, output, also=fail)
+        assert (ledger.head(), ledger.associations()) == (before, [])
+        for name in ("new", "reports"):
+            assert list((folder / name).iterdir()) == []
+        made = make_release(asked, ledger, output, also=lambda made: numbers.append(made.number))
+        assert numbers == [made.number, made.number]
+        assert ledger.associations()
+        assert ledger.verify(before).whole
+    assert {each.name for each in output.parent.iterdir()} == {"out.csv", "release.toml"}
 
 
 def test_a_release_without_persons_is_not_followed(folder: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from conftest import missing
+from patience import PATIENCE
 
 OPTIONS = (
     "--no-sandbox",
@@ -38,7 +39,7 @@ def browser(chromium: Path, profile: Path, **options: Any) -> Iterator[Any]:
             viewport={"width": 1280, "height": 900},
             **options,
         )
-        context.set_default_timeout(20_000)
+        context.set_default_timeout(1000 * PATIENCE)
         faults: list[str] = []
         context.on("console", lambda said: said.type == "error" and faults.append(said.text))
         context.on("weberror", lambda error: faults.append(str(error.error)))

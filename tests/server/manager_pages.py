@@ -40,7 +40,8 @@ def made_project(custodian: Any, manager: Any, project: Any = None, **fields: An
 def filled(page: bytes, **changes: str) -> dict[str, str]:
     """What the page of settings would send as it is, with changes."""
     text, data = page.decode(), {}
-    for name, rest in re.findall(r'<input type="(?:text|number)" name="([^"]+)"([^>]*)>', text):
+    kinds = "text|number|hidden"
+    for name, rest in re.findall(rf'<input type="(?:{kinds})" name="([^"]+)"([^>]*)>', text):
         value = re.search(r'value="([^"]*)"', rest)
         data[name] = value[1] if value else ""
     for name, rest in re.findall(r'<input type="checkbox" name="([^"]+)"([^>]*)>', text):

@@ -19,11 +19,10 @@ from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
+from patience import PATIENCE
 from server import forked, making
 
 _MAIN = "from sfumato.cli.start import main; main()"
-PATIENCE = 90.0
-"""Seconds that a server may take to answer for the first time."""
 
 
 @dataclass
@@ -58,7 +57,7 @@ class Server:
     def command(self, *words: str, **how: Any) -> subprocess.CompletedProcess[str]:
         """Run a command of sfumato on this server's data."""
         line = [sys.executable, "-c", _MAIN, *words, *self._options()]
-        how = {"capture_output": True, "text": True, "timeout": 120, "check": False, **how}
+        how = {"capture_output": True, "text": True, "timeout": PATIENCE, "check": False, **how}
         return subprocess.run(line, **how)  # noqa: PLW1510 - given above
 
     def make(self, job: dict[str, Any]) -> dict[str, Any]:
@@ -100,6 +99,13 @@ class Server:
             time.sleep(0.05)
         raise AssertionError("the server does not answer")
 
+    def processor_seconds(self) -> float:
+        """What its process has used of the processors so far."""
+        assert self.process is not None
+        stat = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="utf-8")
+        fields = stat.rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def stop(self) -> int:
         """Have it stop as an administrator does, and give its exit code."""
         return self._end(signal.SIGTERM)
@@ -113,7 +119,7 @@ class Server:
         if process is None:
             return 0
         process.send_signal(number)
-        return process.wait(30)
+        return process.wait(PATIENCE)
 
     def _options(self) -> list[str]:
         options = ["--data", str(self.data), "--keys", str(self.keys)]

@@ -57,17 +57,18 @@ def test_an_unknown_name_takes_as_long_as_a_wrong_password(
     def seconds(name: str) -> float:
         from sfumato.server.store.models import LoginAttempt
 
-        best = float("inf")
-        for _ in range(4):
-            LoginAttempt.objects.all().delete()
-            client = visitor()
-            begun = time.process_time()
-            log_in(name, "a wrong password", client)
-            best = min(best, time.process_time() - begun)
-        return best
+        LoginAttempt.objects.all().delete()
+        client = visitor()
+        begun = time.process_time()
+        log_in(name, "a wrong password", client)
+        return time.process_time() - begun
 
-    known, unknown = seconds("wanda"), seconds("nobody")
-    assert 0.6 < unknown / known < 1.7
+    known = unknown = float("inf")
+    for _ in range(40):  # other work makes some of them longer, and none shorter
+        known, unknown = min(known, seconds("wanda")), min(unknown, seconds("nobody"))
+        if 0.6 < unknown / known < 1.7:
+            return
+    pytest.fail(f"{unknown:.3f} s where a known name takes {known:.3f} s")
 
 
 def test_nothing_that_was_typed_is_in_the_log() -> None:

@@ -145,7 +145,7 @@ class Worker:
             click()
         assert answer.value.ok
         # The page has the answer once the pair is drawn anew.
-        self.page.wait_for_function("() => !document.querySelector('[aria-busy=true]')")
+        self.page.wait_for_function("() => !document.querySelector('.pair.unsaved')")
 
 
 @pytest.fixture(scope="module")

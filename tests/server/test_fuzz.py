@@ -14,6 +14,7 @@ from urllib.parse import quote, urlencode
 
 import pytest
 from conftest import missing
+from patience import PATIENCE
 from server.canaries import ATTRIBUTES, canary, found, planted
 from server.forms import FILE, Form, forms_of
 from server.servers import Server, postgresql, project, running
@@ -165,7 +166,7 @@ class Fuzz:
     def _send(
         self, method: str, path: str, body: bytes, headers: dict[str, str]
     ) -> tuple[int, bytes, bytes]:
-        connection = HTTPConnection("127.0.0.1", self.server.port, timeout=30)
+        connection = HTTPConnection("127.0.0.1", self.server.port, timeout=PATIENCE)
         try:
             connection.putrequest(method, path, skip_host="Host" in headers)
             for name, value in headers.items():
@@ -360,7 +361,7 @@ def test_every_answer_forbids_caching_and_sniffing(fuzzed: tuple[Fuzz, list[str]
 )
 def test_bytes_that_are_no_request(raw: bytes, fuzzed: tuple[Fuzz, list[str]]) -> None:
     fuzz, _ = fuzzed
-    with socket.create_connection(("127.0.0.1", fuzz.server.port), timeout=10) as there:
+    with socket.create_connection(("127.0.0.1", fuzz.server.port), timeout=PATIENCE) as there:
         there.sendall(raw)
         there.shutdown(socket.SHUT_WR)
         answer = b""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from server.clinic import Browser, account, body, review_project, stored
+from server.clinic import Browser, account, body, review_project, staff, stored
 
 
 def _fields(model: Any) -> dict[str, Any]:
@@ -61,6 +61,28 @@ def test_nobody_elses_rows_are_read() -> None:
     assert mine is not None
     assert mine.dealt is None
     assert mine.project.__dict__["members_known"] == {worker.pk: True}
+
+
+def test_an_answer_about_another_pair_than_the_workers_own_changes_nothing() -> None:
+    """The answer names its pair; what is not dealt to who sends it, in that project, is refused."""
+    from sfumato.server.store.models import Allowance, DecisionEvent
+
+    custodian, manager, worker = staff()
+    first, _ = stored(people=(custodian, manager, worker))
+    second, _ = stored(people=(custodian, manager, worker))
+    third, other = stored(people=(custodian, manager, account("olga", "worker")))
+    pages = [Browser(worker, first), Browser(worker, second), Browser(other, third)]
+    for page in pages:
+        page.get()
+    before = list(Allowance.objects.values_list("units", flat=True))
+    for page in pages:
+        for token in {
+            each for another in pages if another is not page for each in another.tokens()
+        }:
+            for answer in (page.post(token, "decide", answer=3), page.open(token, [0], 2)):
+                assert answer.status_code == 404
+    assert not DecisionEvent.objects.exists()
+    assert list(Allowance.objects.values_list("units", flat=True)) == before
 
 
 def test_a_click_asks_the_database_a_dozen_times() -> None:

@@ -8,10 +8,14 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from server.clinic import ATTRIBUTES, PEOPLE, account
 from server.manager_pages import client_of, filled
+
+from sfumato.review.settings import PROPOSED
+from sfumato.review.state.outlook import outlook
 
 PLANTED = "Zquxvortexia"
 
@@ -95,7 +99,11 @@ def test_the_project_is_made_as_it_was_entered(server: Any, people: tuple[Any, A
     upload(client)
     page = client.get("/projects/new/settings").content
     data = filled(page, go="create", k="2", budget="0.5", overlap="3", page_size="7")
-    answer = client.post("/projects/new/settings", data)
+    looked = client.post("/projects/new/settings", data)
+    assert looked.status_code == 200
+    assert "Nothing is made yet" in looked.content.decode()
+    assert not Project.objects.exists()
+    answer = client.post("/projects/new/settings", filled(looked.content, go="create"))
     assert answer.status_code == 302, re.findall(r'role="alert">(.*?)<', answer.content.decode())
     made = Project.objects.get()
     assert (made.title, made.overlap, made.page_size) == ("Two clinics", 3, 7)
@@ -122,6 +130,48 @@ def test_a_preview_again_shows_what_is_chosen(people: tuple[Any, Any]) -> None:
     assert shown.count('<li class="column">') == 4
     nothing = client.post("/projects/new/settings", data).content.decode()
     assert "Show one column at least" in nothing
+
+
+def test_the_effect_of_the_rules_is_shown_before(people: tuple[Any, Any]) -> None:
+    """The same figures as of the project that is made then; the defaults leave pairs workable."""
+    from sfumato.server.live.reviews import review_of
+    from sfumato.server.store.models import Project
+
+    client = client_of(people[1])
+    upload(client)
+    page = client.get("/projects/new/settings")
+    data, text = filled(page.content), page.content.decode()
+    assert (data["k"], data["budget"]) == (str(PROPOSED.k), str(PROPOSED.budget))
+    found = figures(text)
+    assert found["Can be opened under k"] == found["Cells closed at first"] > 0
+    assert found["Pairs in which nothing can be opened"] == 0
+    assert 'class="notice warning"' not in text
+
+    text = client.post("/projects/new/settings", {**data, "k": "5", "go": "preview"}).content
+    closed = figures(text.decode())
+    assert 2 * closed["Can be opened under k"] < closed["Cells closed at first"]
+    assert b"With k = 5 most cells stay closed" in text
+    text = client.post("/projects/new/settings", {**data, "budget": "0", "go": "preview"}).content
+    assert b"In most pairs nothing can be opened" in text
+    text = client.post("/projects/new/settings", {**data, "k": "0", "go": "preview"}).content
+    assert figures(text.decode()) == {}
+    assert b"Correct the rules first" in text
+
+    assert client.post("/projects/new/settings", {**data, "go": "create"}).status_code == 302
+    made = review_of(Project.objects.get())
+    assert made.settings == PROPOSED
+    again = outlook(made, np.random.default_rng(0))
+    assert found["Cells closed at first"] == again.cells
+    assert found["Can be opened under k"] == again.openable
+    assert found["Opened within the budget"] == again.opened
+    assert found["KAPR spent"] == pytest.approx(again.spent, abs=0.0005)
+
+
+def figures(page: str) -> dict[str, float]:
+    """What a page says the rules would do."""
+    return {
+        name: float(value) for name, value in re.findall(r"<dt>([^<]+)</dt><dd>([0-9.]+)", page)
+    }
 
 
 def test_nobody_else_reads_an_upload(server: Any, people: tuple[Any, Any]) -> None:

@@ -16,13 +16,12 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
+from patience import PATIENCE
 from server import forked
 from server.forked import Forked
 
 from sfumato.cli.output import BAD_INPUT, NOT_MET
 
-PATIENCE = 240.0
-"""Seconds that a start may take where other work has the machine."""
 _MAIN = "from sfumato.cli.start import main; main()"
 
 
@@ -40,7 +39,7 @@ def _run(*words: str) -> subprocess.CompletedProcess[str]:
     """A command in a process that has the libraries already."""
     with tempfile.TemporaryDirectory() as folder:
         out, err = Path(folder, "out"), Path(folder, "err")
-        code = forked.start(list(words), out, err).wait(60)
+        code = forked.start(list(words), out, err).wait(PATIENCE)
         return subprocess.CompletedProcess(words, code, out.read_text(), err.read_text())
 
 
@@ -69,7 +68,7 @@ class Serving:
     def ask(
         self, method: str, path: str, body: str | bytes = b"", **headers: str
     ) -> tuple[HTTPResponse, bytes]:
-        connection = HTTPConnection("127.0.0.1", self.port, timeout=20)
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         connection.request(method, path, body, named)
         answer = connection.getresponse()
@@ -79,7 +78,7 @@ class Serving:
 
     def raw(self, request: bytes) -> bytes:
         """The bytes of the answer to bytes that need be no request at all."""
-        with socket.create_connection(("127.0.0.1", self.port), timeout=20) as line:
+        with socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE) as line:
             line.sendall(request)
             with suppress(OSError):  # it may have hung up already
                 line.shutdown(socket.SHUT_WR)
@@ -90,7 +89,7 @@ class Serving:
 
     def end(self, number: signal.Signals = signal.SIGTERM) -> int:
         self.process.send_signal(number)
-        return self.process.wait(30)
+        return self.process.wait(PATIENCE)
 
 
 @contextmanager
@@ -400,7 +399,7 @@ def test_a_missing_extra_is_said(tmp_path: Path, command: tuple[str, ...]) -> No
         "u.find_spec = lambda name, *a: None if name == 'waitress' else find(name, *a)\n" + _MAIN
     )
     line = [sys.executable, "-c", code, *command, "--data", str(tmp_path)]
-    run = subprocess.run(line, capture_output=True, text=True, timeout=60, check=False)
+    run = subprocess.run(line, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert run.returncode == BAD_INPUT
     assert 'pip install "sfumato[review]"' in run.stderr
 

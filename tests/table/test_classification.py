@@ -93,6 +93,7 @@ def test_the_person_is_found_by_what_is_constant_within_it(seed: int, tmp_path: 
     guess = guess_schema(open_source(table))
     assert guess.schema.person == person
     assert "its values repeat" in guess.notes[person]
+    assert not set(constant) & set(guess.schema.insensitive), "who knows them finds the person"
     kept = sf.PidKAnonymity(5)
     quasi = dict.fromkeys(constant, sf.QuasiIdentifier())
     others = [name for name in table.column_names if name not in {person, *constant}]

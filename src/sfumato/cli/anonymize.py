@@ -25,6 +25,7 @@ from sfumato.cli.options.output import (
     KeepOrder,
     Output,
     PseudonymKey,
+    check_other_release,
     check_output,
     check_output_on_spark,
     key_of,
@@ -74,6 +75,7 @@ from sfumato.cli.parameters import (
 from sfumato.cli.population import Population, Register
 from sfumato.cli.process import keep_memory
 from sfumato.cli.requested import Options, release_requested
+from sfumato.core.atomic import all_or_none
 from sfumato.core.measure import verdict
 
 if TYPE_CHECKING:
@@ -164,6 +166,7 @@ def anonymize(
     declared = load_schema(schema)
     earlier = None if repeat is None else manifest_of(context, repeat, pseudonym_key)
     engine = engine if earlier is None else earlier.engine
+    key = key_of(pseudonym_key, (data, schema, register, thresholds))
     inputs = (Path(data), schema, pseudonym_key, register)
     if takes_spark(data, engine):
         check_output_on_spark(output, declared, inputs)
@@ -208,6 +211,17 @@ def anonymize(
             "unclassified": unclassified,
             "seed": seed,
         }
+        if seed is not None and not takes_spark(data, engine):
+            check_other_release(
+                Path(output),
+                Path(data),
+                declared,
+                promises,
+                making,
+                keyed=key is not None,
+                register=register,
+                population=population,
+            )
     with progress_bar() as progress:
         release = release_file(
             data,
@@ -216,21 +230,22 @@ def anonymize(
             **making,
             register=register,
             population=population,
-            pseudonym_key=key_of(pseudonym_key),
+            pseudonym_key=key,
             delimiter=delimiter,
             engine=engine,
             progress=progress,
         )
-    release = held_against(release.write(output), presets)
+    with all_or_none():
+        release = held_against(release.write(output), presets)
+        if report is not None:
+            from sfumato.reports import report as write_report
+
+            write_report(release, report)
     _hand_over(release, output, report, json=json)
 
 
 def _hand_over(release: Release, output: str, report: Path | None, *, json: bool) -> None:
-    """Write the report, print what was found, say where everything is."""
-    if report is not None:
-        from sfumato.reports import report as write_report
-
-        write_report(release, report)
+    """Print what was found, say where everything is."""
     if json:
         warn(release.warnings)
         print_json(release.to_json())

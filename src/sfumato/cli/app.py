@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from typing import Annotated
 
@@ -63,9 +64,10 @@ def main() -> None:
     with remember_interrupts():
         code, said = _run()
         if interrupted():
-            code, said = INTERRUPTED, "Interrupted; nothing was left half written."
+            code, said = interrupted(), "Interrupted; nothing was left half written."
     if said:
-        say(said)
+        with suppress(OSError):  # the terminal may be gone
+            say(said)
     sys.exit(code)
 
 

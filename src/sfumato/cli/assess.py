@@ -29,6 +29,7 @@ from sfumato.cli.population import (
     write_record_risks,
 )
 from sfumato.cli.process import keep_memory
+from sfumato.core.atomic import all_or_none
 
 
 def assess(
@@ -120,10 +121,11 @@ def assess(
             engine=engine,
             progress=progress,
         )
-    if record_risks is not None:
-        write_record_risks(risk, record_risks)
-    if report is not None:
-        write_report(risk, report)
+    with all_or_none():
+        if record_risks is not None:
+            write_record_risks(risk, record_risks)
+        if report is not None:
+            write_report(risk, report)
     if json:
         warn(risk.warnings)
         print_json(risk.to_json())

@@ -1,4 +1,7 @@
-"""Ctrl-C, remembered: libraries swallow a KeyboardInterrupt that meets them in an import."""
+"""What asks the program to stop, remembered.
+
+Libraries swallow a KeyboardInterrupt that meets them in an import.
+"""
 
 from __future__ import annotations
 
@@ -10,22 +13,26 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-_pressed = threading.Event()
+_ENDS = [getattr(signal, each) for each in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, each)]
+_received: list[int] = []
 
 
 @contextmanager
 def remember_interrupts() -> Iterator[None]:
-    """Remember Ctrl-C while the block runs, beside raising KeyboardInterrupt as usual.
+    """Remember Ctrl-C, SIGTERM and SIGHUP while the block runs, and raise KeyboardInterrupt.
 
-    What Python cannot raise, in a callback of a library or another thread, is not printed, nor
-    what libraries log of an interrupt: it may hold data.
+    So each cleans up as Ctrl-C does; one that is ignored, as ``nohup`` does, stays ignored. What
+    Python cannot raise, in a callback of a library or another thread, is not printed, nor what
+    libraries log of an interrupt: it may hold data.
     """
-    _pressed.clear()
-    usual = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    if not usual or threading.current_thread() is not threading.main_thread():
+    _received.clear()
+    usual = {number: signal.getsignal(number) for number in _ENDS}
+    taken = [n for n in _ENDS if usual[n] in {signal.default_int_handler, signal.SIG_DFL}]
+    if not taken or threading.current_thread() is not threading.main_thread():
         yield
         return
-    signal.signal(signal.SIGINT, _remember)
+    for number in taken:
+        signal.signal(number, _remember)
     hook, sys.unraisablehook = sys.unraisablehook, _publishable
     of_threads, threading.excepthook = threading.excepthook, _publishable
     try:
@@ -33,7 +40,8 @@ def remember_interrupts() -> Iterator[None]:
     finally:
         sys.unraisablehook, threading.excepthook = hook, of_threads
         logging.disable(logging.NOTSET)
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        for number in taken:
+            signal.signal(number, usual[number])
 
 
 def _publishable(unraisable: sys.UnraisableHookArgs | threading.ExceptHookArgs) -> None:
@@ -43,19 +51,21 @@ def _publishable(unraisable: sys.UnraisableHookArgs | threading.ExceptHookArgs) 
         sys.stderr.write(f"Ignored {kind.__module__}.{kind.__qualname__} (message withheld)\n")
 
 
-def _remember(_number: int, _frame: FrameType | None) -> None:
-    _pressed.set()
+def _remember(number: int, _frame: FrameType | None) -> None:
+    if _received and number != signal.SIGINT:
+        return  # a terminal that closes sends several, which must not stop the cleaning up
+    _received.append(number)
     logging.disable()
     raise KeyboardInterrupt
 
 
-def interrupted() -> bool:
-    """Whether Ctrl-C was pressed."""
-    return _pressed.is_set()
+def interrupted() -> int:
+    """The exit code of a program that was asked to stop, as shells count; 0 where it was not."""
+    return 128 + _received[0] if _received else 0
 
 
 def check_interrupt() -> None:
-    """Stop when Ctrl-C was pressed.
+    """Stop when the program was asked to.
 
     Raises
     ------

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sfumato.core.progress import Progress
 
 MET, BAD_INPUT, NOT_MET, INTERNAL, INTERRUPTED = 0, 1, 2, 70, 130
-"""Exit codes: done and met, bad input, constraints not met, a bug of ours, Ctrl-C."""
+"""Exit codes: done and met, bad input, constraints not met, a bug of ours, Ctrl-C at a question."""
 SHOW_AFTER = 1.0
 """Seconds after which work shows its progress."""
 
@@ -122,7 +122,7 @@ def publishable_hook(
     """
     if interrupted():
         say("Interrupted; nothing was left half written.")
-        raise SystemExit(INTERRUPTED)
+        raise SystemExit(interrupted())
     say("sfumato met an error that it does not know. This is a bug of sfumato; please report:")
     for frame in traceback.extract_tb(trace):
         say(f"  {frame.filename.rpartition('/')[2]}:{frame.lineno} in {frame.name}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -78,8 +79,10 @@ def release_requested(options: Options) -> None:
     policy = load_policy(options.policy)
     local = local_files(options.local)
     rules = options.site_rules or []
-    read = (options.data, options.schema, options.policy, options.pseudonym_key, options.ledger)
+    read = (options.data, options.schema, options.policy, options.ledger)
     inputs = (*read, *local.values(), *rules, *policy.rules)
+    key = key_of(options.pseudonym_key, inputs)
+    inputs = (*inputs, options.pseudonym_key)
     check_output(options.output, declared, inputs)
     if options.report is not None:
         from sfumato.reports import check_report_path
@@ -87,6 +90,8 @@ def release_requested(options: Options) -> None:
         check_report_path(options.report)
         outputs = {options.output, options.output.with_name(MANIFEST)}
         check_apart((options.report,), (*inputs, *outputs))
+    if options.ledger is not None and options.ledger.exists():
+        opened(options.ledger, options.keys).close()
     asked = ask(
         options.data, declared, policy=policy, request=options.request, local=local, rules=rules
     )
@@ -100,16 +105,20 @@ def release_requested(options: Options) -> None:
             mining=mining,
             seed=options.seed,
             keep_order=options.keep_order,
-            pseudonym_key=key_of(options.pseudonym_key),
+            pseudonym_key=key,
+            also=partial(_write_report, path=options.report),
         )
     _hand_over(release, options)
 
 
-def _hand_over(release: RequestedRelease, options: Options) -> None:
-    if options.report is not None:
+def _write_report(release: RequestedRelease, path: Path | None) -> None:
+    if path is not None:
         from sfumato.reports import report
 
-        report(release, options.report)
+        report(release, path)
+
+
+def _hand_over(release: RequestedRelease, options: Options) -> None:
     warn(release.warnings)
     if options.json:
         print_json(release.to_json())

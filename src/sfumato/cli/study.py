@@ -78,6 +78,10 @@ def study(
             "must come with a study that draws samples",
             accepted=", ".join(sorted(DRAWN)),
         )
+    if output is not None:
+        from sfumato.studies.study import check_study_folder
+
+        check_study_folder(output)
     with progress_bar() as progress:
         result = STUDIES[name](data, progress=progress, **given)
     if output is not None:

@@ -1,11 +1,14 @@
-"""Write a file whole or not at all."""
+"""Write a file whole or not at all, and several files all or none."""
 
 from __future__ import annotations
 
 import os
 import secrets
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from pathlib import Path
 
 from sfumato.core.errors import InputError
@@ -37,6 +40,156 @@ def check_target(target: str | os.PathLike[str]) -> None:
         raise _no_folder(path)
 
 
+@dataclass(frozen=True)
+class _Move:
+    """What is written, its place, and where that keeps what it held until all are in place."""
+
+    part: Path
+    place: Path
+    old: Path
+
+    @classmethod
+    def of(cls, part: Path, place: Path) -> _Move:
+        return cls(part, place, place.with_name(f".{place.name}.{secrets.token_hex(4)}"))
+
+
+_together: ContextVar[list[_Move] | None] = ContextVar("together", default=None)
+"""What the block of `all_or_none` has written; ``None`` outside of one."""
+
+
+@contextmanager
+def all_or_none() -> Iterator[None]:
+    """Let the files that the block writes take their places when all are written, or none of them.
+
+    Until then each lies beside its place (see `written_at`). Within another such block, the
+    outer one decides.
+
+    Yields
+    ------
+    None
+        While the files are written.
+
+    Raises
+    ------
+    InputError
+        If one of them cannot take its place; then all places are as they were.
+    """
+    if _together.get() is not None:
+        yield
+        return
+    moves: list[_Move] = []
+    token = _together.set(moves)
+    try:
+        yield
+        _take_places(moves)
+    finally:
+        _together.reset(token)
+        for move in moves:
+            _remove(move.part)
+
+
+def written_at(target: str | os.PathLike[str]) -> Path:
+    """Where a file that was written is now: beside its place until others are written, too.
+
+    Parameters
+    ----------
+    target
+        Its place.
+    """
+    path = Path(target)
+    parts = [move.part for move in _together.get() or () if move.place == path]
+    return parts[-1] if parts else path
+
+
+def take_place(part: Path, target: Path) -> None:
+    """Move what was written to its place, at once or with all others of `all_or_none`.
+
+    Parameters
+    ----------
+    part
+        The file, or the folder, beside its place.
+    target
+        Its place.
+
+    Raises
+    ------
+    InputError
+        If it cannot be moved there; then the place is as it was.
+    """
+    moves = _together.get()
+    if moves is None:
+        _take_places([_Move.of(part, target)])
+    else:
+        moves.append(_Move.of(part, target))
+
+
+def _take_places(moves: list[_Move]) -> None:
+    """Move all to their places; where one cannot be, put back what the others have replaced."""
+    begun: list[tuple[_Move, bool]] = []
+    done = False
+    try:
+        for move in moves:
+            begun.append((move, os.path.lexists(move.place)))
+            if len(moves) > 1 or move.part.is_dir():
+                _set_aside(move)
+            os.replace(move.part, move.place)
+        done = True
+    except OSError as error:
+        raise not_whole(begun[-1][0].place, error) from None
+    finally:
+        for move, was_there in () if done else reversed(begun):
+            if os.path.lexists(move.old):
+                _remove_folder(move.place)
+                os.replace(move.old, move.place)
+            elif not (was_there or os.path.lexists(move.part)):
+                _remove(move.place)
+        for move, _ in begun:
+            _remove(move.old)
+
+
+def _set_aside(move: _Move) -> None:
+    """Keep what is in the place under another name; a file stays in its place as well.
+
+    A folder stays, too, where a file is to be: it is not replaced.
+    """
+    if move.place.is_dir() and not move.part.is_dir():
+        return
+    try:
+        os.link(move.place, move.old, follow_symlinks=False)
+    except FileNotFoundError:
+        return
+    except OSError:
+        os.replace(move.place, move.old)
+
+
+def _remove(path: Path) -> None:
+    _remove_folder(path)
+    path.unlink(missing_ok=True)
+
+
+def _remove_folder(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def not_whole(path: Path, error: OSError) -> InputError:
+    """The error for an output that the system did not let be written.
+
+    Parameters
+    ----------
+    path
+        The output.
+    error
+        What the system says.
+    """
+    return InputError(
+        f"output {path.name}",
+        "must be written whole",
+        found=os.strerror(error.errno).lower() if error.errno else "an error of the system",
+        advice="nothing was written; make room, or choose another folder",
+    )
+
+
 @contextmanager
 def atomic_path(target: str | os.PathLike[str]) -> Iterator[Path]:
     """Give a temporary path beside ``target`` that takes its place when the block succeeds.
@@ -65,16 +218,12 @@ def atomic_path(target: str | os.PathLike[str]) -> Iterator[Path]:
     try:
         _create(temporary, path)
         yield temporary
-        os.replace(temporary, path)
+        take_place(temporary, path)
     except OSError as error:
-        raise InputError(
-            f"output {path.name}",
-            "must be written whole",
-            found=os.strerror(error.errno).lower() if error.errno else "an error of the system",
-            advice="nothing was written; make room, or choose another folder",
-        ) from None
+        raise not_whole(path, error) from None
     finally:
-        temporary.unlink(missing_ok=True)
+        if written_at(path) != temporary:
+            temporary.unlink(missing_ok=True)
 
 
 def _create(temporary: Path, path: Path) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from sfumato.core.atomic import not_whole, take_place, written_at
 from sfumato.core.errors import InputError
 
 
@@ -37,7 +38,9 @@ def check_target_folder(target: str | os.PathLike[str]) -> None:
 
 
 @contextmanager
-def atomic_folder(target: str | os.PathLike[str]) -> Iterator[Path]:
+def atomic_folder(
+    target: str | os.PathLike[str], *, without: Collection[str] = ()
+) -> Iterator[Path]:
     """Give a new folder beside ``target`` that takes its place when the block succeeds.
 
     What ``target`` holds already and the block has not written is kept. The folder can be entered
@@ -47,6 +50,8 @@ def atomic_folder(target: str | os.PathLike[str]) -> Iterator[Path]:
     ----------
     target
         The folder to write; it may exist.
+    without
+        Files in it that are not kept, by their paths in it.
 
     Yields
     ------
@@ -60,27 +65,18 @@ def atomic_folder(target: str | os.PathLike[str]) -> Iterator[Path]:
     """
     path = _whole(target)
     check_target_folder(path)
-    mark = secrets.token_hex(4)
-    making, old = (
-        path.with_name(f".{path.name}.{mark}.part"),
-        path.with_name(f".{path.name}.{mark}"),
-    )
+    making = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:
         making.mkdir(mode=0o700)
         yield making
-        _take_place(making, path, old)
+        if path.exists():
+            _keep(path, making, {path / name for name in without})
+        take_place(making, path)
     except OSError as error:
-        raise InputError(
-            f"output {path.name}",
-            "must be written whole",
-            found=os.strerror(error.errno).lower() if error.errno else "an error of the system",
-            advice="nothing was written; make room, or choose another folder",
-        ) from None
+        raise not_whole(path, error) from None
     finally:
-        if old.is_dir() and not path.exists():
-            old.rename(path)
-        shutil.rmtree(making, ignore_errors=True)
-        shutil.rmtree(old, ignore_errors=True)
+        if written_at(path) != making:
+            shutil.rmtree(making, ignore_errors=True)
 
 
 def _whole(target: str | os.PathLike[str]) -> Path:
@@ -88,29 +84,25 @@ def _whole(target: str | os.PathLike[str]) -> Path:
     return Path(target).resolve()
 
 
-def _take_place(making: Path, path: Path, old: Path) -> None:
-    """Move the new folder to its place, with what the old one holds beside."""
-    if not path.exists():
-        making.rename(path)
-        return
-    _keep(path, making)
-    path.rename(old)
-    making.rename(path)
-
-
-def _keep(path: Path, making: Path) -> None:
+def _keep(path: Path, making: Path, without: set[Path]) -> None:
     """Take over what is only in the old folder, and in folders that are in both."""
     for kept in path.iterdir():
         new = making / kept.name
+        if kept in without:
+            continue
         if not os.path.lexists(new):
-            _copied(kept, new)
+            _copied(kept, new, without)
         elif not kept.is_symlink() and kept.is_dir() and new.is_dir():
-            _keep(kept, new)
+            _keep(kept, new, without)
 
 
-def _copied(kept: Path, to: Path) -> None:
+def _copied(kept: Path, to: Path, without: set[Path]) -> None:
     if kept.is_dir() and not kept.is_symlink():
-        shutil.copytree(kept, to, symlinks=True)
+
+        def left(folder: str, names: list[str]) -> list[str]:
+            return [name for name in names if Path(folder, name) in without]
+
+        shutil.copytree(kept, to, symlinks=True, ignore=left)
         return
     try:
         os.link(kept, to, follow_symlinks=False)

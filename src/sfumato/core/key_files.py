@@ -1,14 +1,18 @@
-"""Files of random keys that only their owner may read."""
+"""Files of keys: random ones that only their owner may read, and secrets that people share."""
 
 from __future__ import annotations
 
 import os
+import re
 import secrets
+from collections.abc import Iterable
 from pathlib import Path
 
 from sfumato.core.errors import InputError
 
 KEY_BYTES = 32
+SHORTEST_SECRET, LONGEST_SECRET = 16, 1024
+_LINES_OF_BASE64 = re.compile(rb"[A-Za-z0-9+/=\r\n]+")
 
 
 def make_key(path: Path) -> None:
@@ -61,3 +65,74 @@ def read_key(path: Path) -> bytes:
     if len(key) != KEY_BYTES:
         raise InputError(f"key {path.name}", f"must have {KEY_BYTES} bytes", found=f"{len(key)}")
     return key
+
+
+def read_secret(
+    path: Path, subject: str, inputs: Iterable[str | os.PathLike[str] | None] = ()
+) -> bytes:
+    """The secret that a file holds, blanks and ends of lines around it left out.
+
+    Parameters
+    ----------
+    path
+        The file.
+    subject
+        What names it: ``"option --pseudonym-key"``.
+    inputs
+        What else is read: data is no secret.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, is one of the inputs, is not of 16 to 1,024 bytes, or is several
+        lines of text.
+    """
+    try:
+        if any(_same(path, each) for each in inputs if each is not None):
+            raise InputError(
+                subject,
+                "must be a file of its own",
+                found="a file that is read as something else, too",
+                advice="write 32 random bytes to a file and keep it apart from the data",
+            )
+        with path.open("rb") as stream:
+            content = stream.read(LONGEST_SECRET + 1)
+    except OSError as error:
+        raise InputError(
+            subject,
+            "must be a file that can be read",
+            found=(error.strerror or type(error).__name__).lower(),
+        ) from None
+    secret = content.strip()
+    several = len(secret.splitlines()) > 1 and _is_text(secret)
+    if several and _LINES_OF_BASE64.fullmatch(secret) is None:
+        found = "several lines of text"
+    elif len(content) > LONGEST_SECRET:
+        found = "more bytes"
+    elif len(secret) < SHORTEST_SECRET:
+        found = f"{len(secret)} bytes"
+    else:
+        return secret
+    raise InputError(
+        subject,
+        f"must be a secret of at least {SHORTEST_SECRET} bytes",
+        found=found,
+        accepted=f"{SHORTEST_SECRET} to {LONGEST_SECRET:,} bytes, in one line if they are text",
+        advice="write 32 random bytes to a file and keep it apart from the data",
+    )
+
+
+def _same(path: Path, other: str | os.PathLike[str]) -> bool:
+    """Whether two paths lead to one file, which may be reached by links."""
+    try:
+        return path.samefile(other)
+    except OSError:
+        return False
+
+
+def _is_text(content: bytes) -> bool:
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

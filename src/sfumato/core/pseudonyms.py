@@ -10,11 +10,11 @@ from collections.abc import Iterable
 import numpy as np
 
 from sfumato.core.errors import InputError
+from sfumato.core.key_files import SHORTEST_SECRET
 
 ALPHABET = np.frombuffer(b"abcdefghijklmnopqrstuvwxyz234567", dtype=np.uint8)
 RANDOM_LENGTH = 16
 KEYED_BYTES = 15
-SHORTEST_KEY = 16
 
 
 def random_pseudonyms(count: int, rng: np.random.Generator) -> list[str]:
@@ -69,7 +69,7 @@ def check_key(key: object) -> None:
     """
     if not isinstance(key, bytes):
         raise InputError("parameter pseudonym_key", "must be bytes", found=type(key).__name__)
-    if len(key) < SHORTEST_KEY:
+    if len(key) < SHORTEST_SECRET:
         raise InputError(
             "parameter pseudonym_key",
             "must be a secret of at least 16 bytes",

@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 from pyarrow import csv
 
-from sfumato.core.atomic import atomic_path, write_text
+from sfumato.core.atomic import all_or_none, atomic_path, write_text
 from sfumato.core.errors import InputError
 from sfumato.examples.clinics import Clinics
 from sfumato.examples.diagnoses import DESCRIPTIONS
@@ -48,7 +48,7 @@ def write_clinics(clinics: Clinics, folder: str | os.PathLike[str]) -> tuple[Pat
     """Write the tables, the schema and the meaning of the codes into a folder.
 
     The files are ``hospital.csv``, ``practice.csv``, ``visits.csv``, ``schema.toml`` (with
-    comments) and ``icd9.csv`` (code, description). Each is written whole or not at all; a file
+    comments) and ``icd9.csv`` (code, description). All are written whole or none is; a file
     of the same name is replaced. Missing values are empty cells.
 
     Parameters
@@ -73,11 +73,12 @@ def write_clinics(clinics: Clinics, folder: str | os.PathLike[str]) -> tuple[Pat
         place / name
         for name in ("hospital.csv", "practice.csv", "visits.csv", "schema.toml", "icd9.csv")
     )
-    _write_csv(clinics.hospital, hospital, quoting="none")
-    _write_csv(clinics.practice, practice, quoting="none")
-    _write_csv(clinics.visits, visits, quoting="none")
-    write_text(schema, f"{_HEADER}\n{dump_schema(clinics.schema, _NOTES)}")
-    _write_codes(codes)
+    with all_or_none():
+        _write_csv(clinics.hospital, hospital, quoting="none")
+        _write_csv(clinics.practice, practice, quoting="none")
+        _write_csv(clinics.visits, visits, quoting="none")
+        write_text(schema, f"{_HEADER}\n{dump_schema(clinics.schema, _NOTES)}")
+        _write_codes(codes)
     return hospital, practice, visits, schema, codes
 
 
@@ -88,7 +89,7 @@ def write_registrations(
 
     The files are ``patients_hospital.csv``, ``patients_practice.csv``, ``visits_hospital.csv``,
     ``visits_practice.csv``, ``truth.csv``, ``schema.toml`` (with comments) and ``icd9.csv`` (code,
-    description). Each is written whole or not at all; a file of the same name is replaced.
+    description). All are written whole or none is; a file of the same name is replaced.
     Missing values are empty cells.
 
     Parameters
@@ -116,11 +117,12 @@ def write_registrations(
         "visits_practice.csv": registrations.practice_visits,
         "truth.csv": registrations.truth,
     }
-    for name, table in tables.items():
-        _write_csv(table, place / name, quoting="none")
     text = f"{_REGISTRATIONS_HEADER}\n{dump_schema(registrations.schema, _NOTES)}"
-    write_text(place / "schema.toml", text)
-    _write_codes(place / "icd9.csv")
+    with all_or_none():
+        for name, table in tables.items():
+            _write_csv(table, place / name, quoting="none")
+        write_text(place / "schema.toml", text)
+        _write_codes(place / "icd9.csv")
     return tuple(place / name for name in (*tables, "schema.toml", "icd9.csv"))
 
 

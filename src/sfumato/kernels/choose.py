@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
+from hashlib import blake2b
+from inspect import getsourcefile
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 COMPILED_ABOVE = 50_000
@@ -56,11 +59,33 @@ def compiled(function: _Function) -> _Function:
 
     It is kept on disk where there is a place for it; containers may have none.
     """
-    numba = _compiler()
+    numba, loops = _compiler(), digest_of_loops(function)
     try:
-        return cast(_Function, numba.njit(cache=True, nogil=True)(function))
+        loop = numba.njit(cache=bool(loops), nogil=True)(function)
     except RuntimeError:
         return cast(_Function, numba.njit(nogil=True)(function))
+    if kept := getattr(loop._cache, "_cache_file", None):  # noqa: SLF001
+        kept._source_stamp = loops  # noqa: SLF001 - numba's own is of the loop's file alone
+    return cast(_Function, loop)
+
+
+def digest_of_loops(function: Callable[..., object]) -> bytes:
+    """Digest of all files in a loop's folder, for loops call each other; empty if there are none.
+
+    What is kept of a loop is stale when any of them changes.
+    """
+    source = getsourcefile(function)
+    return _digest_of(Path(source).parent) if source else b""
+
+
+@cache
+def _digest_of(folder: Path) -> bytes:
+    files = sorted(folder.glob("*.py"))
+    return (
+        blake2b(b"".join(blake2b(file.read_bytes()).digest() for file in files)).digest()
+        if files
+        else b""
+    )
 
 
 def spare_linear_algebra() -> None:

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
+from sfumato.kernels.choose import digest_of_loops
+
 if TYPE_CHECKING:
     from sfumato.kernels.machine_code import Kind
 
@@ -72,21 +74,18 @@ class _Stored:
         from sfumato.kernels import machine_code
 
         number = self._gives_number
-        files = self._files(f"{kinds} {machine_code.fingerprint()}")
-        made = next(filter(None, map(_kept, files)), None)
+        loops = digest_of_loops(self.py_func)
+        files = self._files(f"{kinds} {machine_code.fingerprint()}") if loops else []
+        made = next(filter(None, (_kept(file, loops) for file in files)), None)
         if made is None:
             made = machine_code.compile_loop(self._dispatcher, kinds, gives_number=number)
-            any(_keep(made, file) for file in files)
+            any(_keep(made, file, loops) for file in files)
         return machine_code.load_loop(made, kinds, gives_number=number)
 
     def _files(self, said: str) -> list[Path]:
-        """Where its machine code may be, the best place first; named by all that it depends on."""
+        """Where its machine code may be, the best place first; a changed loop has the same name."""
         source = Path(cast(str, getsourcefile(self.py_func)))
-        try:
-            loops = source.read_bytes()
-        except OSError:  # an archive of modules
-            return []
-        key = sha256(loops + f"{self.py_func.__qualname__} {said}".encode()).hexdigest()
+        key = sha256(f"{self.py_func.__qualname__} {said}".encode()).hexdigest()
         name = f"{source.stem}.{self.py_func.__name__}-{key[:32]}.loop"
         if chosen := os.environ.get("NUMBA_CACHE_DIR"):
             return [Path(chosen, name)]
@@ -113,25 +112,25 @@ def _kind(argument: Any) -> Kind:
     return ("float64", 0) if isinstance(argument, float) else ("int64", 0)
 
 
-def _kept(file: Path) -> bytes | None:
-    """The machine code in a file, if it is there and whole: LLVM does not survive another."""
+def _kept(file: Path, loops: bytes) -> bytes | None:
+    """The machine code of these loops in a file, if whole: LLVM does not survive another."""
     try:
         digest, made = file.read_bytes().split(b"\n", 1)
     except (OSError, ValueError):
         return None
-    return made if digest == _digest(made) else None
+    return made if digest == _digest(made, loops) else None
 
 
-def _digest(made: bytes) -> bytes:
-    return sha256(made).hexdigest().encode()
+def _digest(made: bytes, loops: bytes) -> bytes:
+    return sha256(loops + made).hexdigest().encode()
 
 
-def _keep(made: bytes, file: Path) -> bool:
+def _keep(made: bytes, file: Path, loops: bytes) -> bool:
     """Write the machine code, if there is room for it here; containers may have none."""
     half = file.with_suffix(f".{os.getpid()}")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        half.write_bytes(_digest(made) + b"\n" + made)
+        half.write_bytes(_digest(made, loops) + b"\n" + made)
         half.replace(file)
     except OSError:
         with suppress(OSError):

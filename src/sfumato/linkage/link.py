@@ -161,8 +161,9 @@ def link(  # noqa: PLR0913
     ------
     InputError
         If a table, the specification, the model, the decisions or the previous linkage cannot be
-        used, the blocking rules make more pairs than allowed, or none, encodings cannot be
-        compared, or something is asked that they cannot give.
+        used, the blocking rules make more pairs than allowed, or none, the model takes different
+        persons for one, encodings cannot be compared, or something is asked that they cannot
+        give.
     SfumatoError
         If Splink or its database fails.
     """

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -11,6 +13,7 @@ import pyarrow as pa
 from sfumato.linkage.checks import Checked, Checks, check_answers
 from sfumato.linkage.found import Found
 from sfumato.linkage.model.saved import Model
+from sfumato.linkage.numbers import expected_json, unless_contradicted
 from sfumato.linkage.persons.decisions import Decisions
 from sfumato.linkage.spec.model import LinkSpec
 
@@ -56,12 +59,24 @@ class Linkage(Found):
     checks: Checks | None = field(repr=False)
     origin: Path | None = None
 
-    @property
+    @cached_property
     def checked(self) -> Checked | None:
         """What answers to the pairs drawn for checks say; ``None`` where none were drawn."""
         if self.checks is None:
             return None
         return check_answers(self.checks, self.pairs, self.settled.verdicts, self.lost)
+
+    @cached_property
+    def expected(self) -> dict[str, Any]:
+        """The errors to be expected, as `unless_contradicted` gives them."""
+        quality = None if self.checked is None else self.checked.quality
+        checks = {each.name: each.to_json() for each in quality or ()}
+        return unless_contradicted(expected_json(self), checks)
+
+    @property
+    def contradicted(self) -> tuple[str, ...]:
+        """Which of the expected precision and recall the checked pairs contradict."""
+        return tuple(self.expected.get("contradicted", ()))
 
     @property
     def lost(self) -> float:
@@ -76,7 +91,13 @@ class Linkage(Found):
             for name, count in self.model.impossible.items()
             if count
         )
-        return (*self.model.notes, *dates, *self._joined(), *self.linked_schema.warnings)
+        return (
+            *self.model.notes,
+            *dates,
+            *self._joined(),
+            *self._contradicted(),
+            *self.linked_schema.warnings,
+        )
 
     def _joined(self) -> tuple[str, ...]:
         """A warning where one person has so many records that they can hardly be one's."""
@@ -87,5 +108,16 @@ class Linkage(Found):
         said = (
             f"one person has {most:,} of the {len(person):,} records: records of different people "
             "have probably been joined; see whether what is compared tells people apart."
+        )
+        return (said,)
+
+    def _contradicted(self) -> tuple[str, ...]:
+        """A warning where pairs that people checked speak against the model."""
+        if not self.contradicted:
+            return ()
+        said = (
+            "the checked pairs contradict the model: what it expects of "
+            f"{' and '.join(self.contradicted)} lies outside the interval of the checks, and is "
+            "not shown. See whether what is compared tells people apart."
         )
         return (said,)

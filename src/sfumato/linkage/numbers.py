@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import isfinite
 from typing import Any
 
@@ -9,6 +10,17 @@ import numpy as np
 
 from sfumato.linkage.found import Found
 from sfumato.linkage.outcomes.thresholds import MATCH, NON_MATCH, POSSIBLE_MATCH
+
+_BY_MODEL = (
+    "false_matches",
+    "missed_matches",
+    "true_matches_found_in_review",
+    "false_match_rate",
+    "missed_match_rate",
+    "precision",
+    "recall",
+)
+"""What is known only as well as the model's probabilities are."""
 
 
 def records_json(found: Found) -> dict[str, int]:
@@ -72,6 +84,37 @@ def expected_json(found: Found) -> dict[str, float]:
         "recall": recall.value,
         "labels": found.settled.calibrated,
     }
+
+
+def unless_contradicted(
+    expected: Mapping[str, Any], checks: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    """The errors to be expected, where pairs checked by hand do not contradict them.
+
+    Parameters
+    ----------
+    expected
+        As `expected_json` has them.
+    checks
+        Precision and recall by checked pairs with their intervals, where there are some.
+
+    Returns
+    -------
+    dict
+        The same; or, where the expected precision or recall lies outside its interval, ``None``
+        for all that rests on the model alone, and the names of those two that do under
+        ``contradicted``.
+    """
+    names = [
+        name
+        for name in ("precision", "recall")
+        if (held := (checks or {}).get(name)) is not None
+        and expected[name] is not None
+        and not held["low"] <= expected[name] <= held["high"]
+    ]
+    if not names:
+        return dict(expected)
+    return {**expected, **dict.fromkeys(_BY_MODEL), "contradicted": names}
 
 
 def persons_json(found: Found) -> dict[str, Any]:

@@ -8,7 +8,6 @@ import numpy as np
 
 from sfumato.linkage.linkage import Linkage
 from sfumato.linkage.numbers import (
-    expected_json,
     outcomes_json,
     persons_json,
     records_json,
@@ -34,7 +33,7 @@ def as_json(links: Linkage) -> dict[str, Any]:
         "pairs": len(links.pairs),
         "thresholds": thresholds_json(links),
         "outcomes": outcomes_json(links),
-        "expected": expected_json(links),
+        "expected": links.expected,
         "persons": persons_json(links),
         "decisions": decisions_json(links),
         "warnings": list(links.warnings),
@@ -96,28 +95,27 @@ def as_text(links: Linkage) -> str:
     links
         The linkage.
     """
-    settled, work = links.settled, links.settled.workload
-    at = settled.thresholds
-    precision, recall = settled.quality
+    settled, at = links.settled, links.thresholds
     sources = ", ".join(
         f"{name} {len(ids):,}"
         for name, ids in zip(links.records.sources, links.records.ids, strict=True)
     )
     found = outcomes_json(links)
+    about = f", about {settled.workload.found_in_review:,.1f} of them true"
+    about = "" if links.contradicted else about
     lines = [
         f"Records           {links.records.count:,} ({sources}), {links.spec.mode.value}",
         f"Candidate pairs   {links.model.candidates:,} of {links.model.comparisons:,}",
         f"Matches           {found['match']:,} (score from {at.upper:.4g})",
-        (
-            f"Possible matches  {found['possible_match']:,} (score from {at.lower:.4g}), "
-            f"about {work.found_in_review:,.1f} of them true"
-        ),
+        f"Possible matches  {found['possible_match']:,} (score from {at.lower:.4g}){about}",
         f"Persons           {settled.persons.count:,}",
-        (
+    ]
+    if not links.contradicted:
+        precision, recall = settled.quality
+        lines.append(
             f"Expected          precision {_percent(precision.value)}, "
             f"recall {_percent(recall.value)} with {links.lost:,.1f} true matches lost to blocking"
-        ),
-    ]
+        )
     return "\n".join([*lines, *_checked(links), *_decided(links), *_followed(links)])
 
 
@@ -135,6 +133,11 @@ def _checked(links: Linkage) -> list[str]:
         f"({_percent(each.low or 0.0)} to {_percent(each.high or 0.0)})"
         for each in checked.quality or ()
     ]
+    if links.contradicted:
+        lines.append(
+            f"Contradicted      the model's {' and '.join(links.contradicted)}, so nothing that it "
+            "expects is shown"
+        )
     return lines
 
 

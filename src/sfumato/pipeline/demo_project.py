@@ -18,6 +18,7 @@ from sfumato.pipeline.propose.propose import propose
 from sfumato.pipeline.propose.wanted import Wanted
 from sfumato.pipeline.propose.write import write_project_file
 from sfumato.pipeline.stages.place import Place, open_project
+from sfumato.review.settings import PROPOSED
 
 PERSONS, SEED = 2_000, 2020
 CLINICS = ("hospital", "practice")
@@ -27,7 +28,13 @@ G_BALANCE, H_AFFILIATION = 0.9, 0.5
 TRUTH = "truth.csv"
 """The file that says who is who; nothing that the project makes is made of it."""
 _DOUBTFUL = SetThresholds(lower=0.01, upper=0.999)
-_REVIEW = Review(by=Reviewers.SIMULATED, k=5, budget=0.2, hints=True, certainty=0.99)
+_REVIEW = Review(
+    by=Reviewers.SIMULATED,
+    k=PROPOSED.k,
+    budget=PROPOSED.budget,
+    hints=True,
+    certainty=0.99,
+)
 _ABOUT = {
     "recipients": "a research group of a made-up university",
     "purpose": "a study of which diagnoses are treated in hospital, and which in practices",

@@ -44,7 +44,8 @@ def make_stage(place: Place, stage: Stage, now: Depends, progress: Progress) -> 
     """
     folder = place.of_stage(stage.name)
     started = time.monotonic()
-    with atomic_folder(folder) as making:
+    before = read_record(folder)
+    with atomic_folder(folder, without=() if before is None else before.outputs) as making:
         made = stage.make(place, making, progress)
         check_unchanged(now.inputs, depends(place, stage).inputs)
         _write_measured(made, making)
@@ -62,7 +63,6 @@ def make_stage(place: Place, stage: Stage, now: Depends, progress: Progress) -> 
             versions=versions(),
         )
         record.write(making)
-        _clear(folder)
     return record
 
 
@@ -80,10 +80,3 @@ def _finite(value: object) -> object:
     if isinstance(value, float) and (value != value or abs(value) == float("inf")):  # noqa: PLR0124
         return None
     return value
-
-
-def _clear(folder: Path) -> None:
-    """Remove what the stage made before; its record alone stands for no stage."""
-    record = read_record(folder)
-    for name in () if record is None else record.outputs:
-        (folder / name).unlink(missing_ok=True)

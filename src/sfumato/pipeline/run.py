@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 
+from sfumato.core.atomic_folder import check_target_folder
 from sfumato.core.progress import Progress, silent
 from sfumato.pipeline.current import check_unchanged, current_record, depends
 from sfumato.pipeline.kept.leftovers import remove_leftovers
 from sfumato.pipeline.kept.lock import run_lock
 from sfumato.pipeline.kept.record import read_record
 from sfumato.pipeline.make_stage import make_stage
-from sfumato.pipeline.stages.link import check_classified
 from sfumato.pipeline.stages.order import check_stage, stages_of
 from sfumato.pipeline.stages.place import Place
-from sfumato.pipeline.stages.release import NAME as RELEASE
 from sfumato.pipeline.stages.stage import Stage
 from sfumato.pipeline.status import StageState, State, Status, after_a_gap
 
@@ -63,19 +62,16 @@ def run(
         check_stage(place, until, "option --until")
     for name in force:
         check_stage(place, name, "option --force")
-    if until is None or _is_released(place, until):
-        check_classified(place)
     with run_lock(place.stages):
         for stage in stages_of(place):
             remove_leftovers(place.of_stage(stage.name))
         remove_leftovers(place.at(place.project.review.folder))
+        for stage in stages_of(place):
+            check_target_folder(place.of_stage(stage.name))
+            stage.check(place)
+            if stage.name == until:
+                break
         return Status(place, tuple(_states(place, until, force, working, tell)))
-
-
-def _is_released(place: Place, until: str) -> bool:
-    """Whether a run until that stage makes the release."""
-    names = [stage.name for stage in stages_of(place)]
-    return names.index(until) >= names.index(RELEASE)
 
 
 def _states(

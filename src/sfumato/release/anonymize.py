@@ -141,10 +141,14 @@ def anonymize(  # noqa: PLR0913
         threshold=threshold,
         unclassified=unclassified,  # type: ignore[arg-type]
     )
-    _check_constraints(schema, constraints)
-    check_population(constraints, options, register=register is not None, population=population)
-    _check_coarsening(options, constraints, pseudonym_key)
-    _check_key(schema, pseudonym_key)
+    check_asked(
+        schema,
+        constraints,
+        options,
+        register=register is not None,
+        population=population,
+        pseudonym_key=pseudonym_key,
+    )
     where = Engine.SPARK if takes_spark(data, engine) else Engine.EMBEDDED
     manifest = Manifest(
         options=options,
@@ -169,6 +173,41 @@ def anonymize(  # noqa: PLR0913
         everybody = open_register(register, table.schema)
         manifest = replace(manifest, register_sha256=_sha256(register))
     return make_release(table, manifest, pseudonym_key, progress, everybody, _frame(data))
+
+
+def check_asked(
+    schema: Schema,
+    constraints: Sequence[Constraint | Budget],
+    options: Options,
+    *,
+    register: bool,
+    population: int | None,
+    pseudonym_key: bytes | None,
+) -> None:
+    """Refuse what no data could make right, before any is read.
+
+    Parameters
+    ----------
+    schema
+        What each column is.
+    constraints
+        The promises.
+    options
+        How the release is made.
+    register
+        Whether there is a register.
+    population, pseudonym_key
+        As in `anonymize`.
+
+    Raises
+    ------
+    InputError
+        If there is no promise, or one of them, an option or the key does not fit the others.
+    """
+    check_constraints(schema, constraints)
+    check_population(constraints, options, register=register, population=population)
+    _check_coarsening(options, constraints, pseudonym_key)
+    _check_key(schema, pseudonym_key)
 
 
 def _on_spark(
@@ -272,7 +311,22 @@ def _check_names(table: Table | SparkTable, options: Options) -> None:
                 )
 
 
-def _check_constraints(schema: Schema, constraints: Sequence[Constraint | Budget]) -> None:
+def check_constraints(schema: Schema, constraints: Sequence[Constraint | Budget]) -> None:
+    """Refuse promises that a schema leaves nothing for.
+
+    Parameters
+    ----------
+    schema
+        What each column is.
+    constraints
+        The promises.
+
+    Raises
+    ------
+    InputError
+        If there is none, one is no constraint, or one needs a sensitive attribute that the schema
+        lacks.
+    """
     check_schema(schema)
     if not constraints:
         raise InputError(

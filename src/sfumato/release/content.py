@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.core.atomic import write_text
+from sfumato.core.atomic import write_text, written_at
 from sfumato.release.manifest import file_sha256
 from sfumato.table.dataframes import to_frame_like as like
 from sfumato.table.table_files import write_table
@@ -97,7 +97,7 @@ class ReleasedTable:
             A ``.csv``, ``.tsv`` or ``.parquet`` file.
         """
         write_table(self.table, path)
-        return file_sha256(path)
+        return file_sha256(written_at(path))
 
     def write_beside(self, path: str | os.PathLike[str], name: str, text: str) -> None:
         """Write a text to the folder of ``path``, whole or not at all.

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.core.atomic import all_or_none
 from sfumato.core.paths import check_path
 from sfumato.release.beside import MANIFEST_FILE, check_beside
 from sfumato.release.constraints import Budget, Constraint
@@ -128,7 +129,7 @@ class Release:
     def write(
         self, path: str | os.PathLike[str], manifest: str | os.PathLike[str] | None = None
     ) -> Release:
-        """Write the release and its manifest, each whole or not at all.
+        """Write the release and its manifest, both whole or neither.
 
         Parameters
         ----------
@@ -156,12 +157,13 @@ class Release:
         elif isinstance(self.content, ReleasedTable):
             check_output_path(path)
             check_beside(path, self.manifest.to_toml())
-        digest = self.content.write(path)
-        written = replace(self, manifest=replace(self.manifest, output_sha256=digest))
-        if manifest is None:
-            self.content.write_beside(path, MANIFEST_FILE, written.manifest.to_toml())
-        else:
-            written.manifest.write(manifest)
+        with all_or_none():
+            digest = self.content.write(path)
+            written = replace(self, manifest=replace(self.manifest, output_sha256=digest))
+            if manifest is None:
+                self.content.write_beside(path, MANIFEST_FILE, written.manifest.to_toml())
+            else:
+                written.manifest.write(manifest)
         return written
 
     def to_json(self) -> dict[str, Any]:

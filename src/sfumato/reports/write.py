@@ -11,7 +11,7 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sfumato.core.atomic import check_target, write_text
+from sfumato.core.atomic import all_or_none, check_target, write_text
 from sfumato.core.errors import InputError
 from sfumato.core.paths import check_path
 from sfumato.release.result import Release
@@ -87,8 +87,9 @@ def report(
     text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     if target.suffix.lower() == ".html":
         page = _page(result, content["report"])
-        write_text(target.with_suffix(".json"), text)
-        write_text(target, page)
+        with all_or_none():
+            write_text(target.with_suffix(".json"), text)
+            write_text(target, page)
     else:
         write_text(target, text)
     return target

@@ -91,3 +91,10 @@ class Settings(BaseModel):
         if self.common_from < self.rare_below:
             raise ValueError("'common_from' must not be below 'rare_below'")
         return self
+
+
+PROPOSED = Settings(budget=0.2)
+"""What is proposed where a project is made: every cell can be opened, and the budget is the limit.
+
+In the trade-off that docs/review.md shows it holds all that hints name.
+"""

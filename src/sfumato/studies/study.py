@@ -12,7 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from sfumato.core.atomic import write_text
+from sfumato.core.atomic import all_or_none, write_text
 from sfumato.core.errors import InputError
 
 Cell = str | int | float | bool | None
@@ -181,12 +181,7 @@ class Study:
         InputError
             If the extra ``report`` is not installed.
         """
-        if any(find_spec(module) is None for module in DRAWN_WITH):
-            raise InputError(
-                "plots",
-                "need the extra 'report', which is not installed",
-                advice='run: pip install "sfumato[report]"',
-            )
+        _check_drawn_with()
         return MappingProxyType({name: each.draw() for name, each in self.drawings.items()})
 
     def grid(self, name: str) -> Grid:
@@ -243,9 +238,39 @@ class Study:
                 "output folder", "must be a folder that exists or can be made"
             ) from None
         paths = tuple(target / name for name in texts)
-        for path, text in zip(paths, texts.values(), strict=True):
-            write_text(path, text)
+        with all_or_none():
+            for path, text in zip(paths, texts.values(), strict=True):
+                write_text(path, text)
         return paths
+
+
+def check_study_folder(folder: str | os.PathLike[str]) -> None:
+    """Refuse a folder that no study can be written to, before one is computed.
+
+    Parameters
+    ----------
+    folder
+        The folder; it need not exist.
+
+    Raises
+    ------
+    InputError
+        If it cannot be made or written, or the extra ``report`` is not installed.
+    """
+    _check_drawn_with()
+    target = Path(folder).absolute()
+    there = next(each for each in (target, *target.parents) if os.path.lexists(each))
+    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+        raise InputError("output folder", "must be a folder that exists or can be made")
+
+
+def _check_drawn_with() -> None:
+    if any(find_spec(module) is None for module in DRAWN_WITH):
+        raise InputError(
+            "plots",
+            "need the extra 'report', which is not installed",
+            advice='run: pip install "sfumato[report]"',
+        )
 
 
 def _escaped(cells: list[str]) -> list[str]:

@@ -16,7 +16,7 @@ import pyarrow as pa
 from sfumato.core.errors import InputError
 from sfumato.core.progress import Progress, silent
 from sfumato.schema import Schema, check_schema
-from sfumato.table.door import open_table
+from sfumato.table.door import check_columns, open_table
 from sfumato.table.person_column import (
     PersonCandidate,
     person_candidates,
@@ -109,7 +109,39 @@ def classified(
     Raises
     ------
     InputError
-        If somebody left a column undecided, or one is not named and not to be left out.
+        If the file lacks a column that the schema names, somebody left one undecided, or one is
+        not named and not to be left out.
+    """
+    check_columns(subject, names, schema)
+    unnamed = unnamed_columns(names, schema)
+    check_decided(subject, unnamed, schema, unclassified, candidates)
+    if not unnamed:
+        return schema
+    return schema.model_copy(update={"undecided": dict.fromkeys(unnamed, NOT_NAMED)})
+
+
+def check_decided(
+    subject: str,
+    unnamed: Sequence[str],
+    schema: Schema,
+    unclassified: Unclassified,
+    candidates: Callable[[Sequence[str]], Sequence[PersonCandidate]],
+) -> None:
+    """Refuse a file that may not be released as long as nobody says more about its columns.
+
+    Parameters
+    ----------
+    subject
+        How errors call the file.
+    unnamed
+        Its columns that the schema does not name.
+    schema, unclassified, candidates
+        As in `classified`.
+
+    Raises
+    ------
+    InputError
+        If a column is undecided, or there are unnamed ones that are not to be left out.
     """
     if schema.undecided:
         raise InputError(
@@ -118,11 +150,8 @@ def classified(
             found="a question under [undecided] of the schema",
             advice="answer it: give the column a role, and take it from [undecided]",
         )
-    unnamed = unnamed_columns(names, schema)
-    if not unnamed:
-        return schema
-    if unclassified is Unclassified.DROP:
-        return schema.model_copy(update={"undecided": dict.fromkeys(unnamed, NOT_NAMED)})
+    if not unnamed or unclassified is Unclassified.DROP:
+        return
     # Nobody should copy a line that lets the person out.
     found = candidates(unnamed) if schema.person is None else ()
     persons = "".join(f'; person = "{each.name}", as {each.reason}' for each in found)

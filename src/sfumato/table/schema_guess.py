@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -172,6 +172,7 @@ def guess_schema(source: Source) -> Guess:
     sample = _sample(source)
     columns = {name: _Column(name, profile_column(sample.column(name))) for name in source.names}
     person, candidates = _person(columns, sample, source)
+    constant = _constant_about(person, sample, candidates)
     roles: dict[_ListedRole, list[str]] = {
         "quasi": [],
         "insensitive": [],
@@ -187,6 +188,8 @@ def guess_schema(source: Source) -> Guess:
         role, why = column.role()
         if reason and role in ("insensitive", "direct"):
             role, why = "direct", f"it may number persons, too: {reason}"
+        elif role == "insensitive" and column.profile.distinct > 1 and name in constant:
+            role, why = "quasi", "it does not change about a person, whom it may help to find"
         roles[role].append(name)
         notes[name] = f"{why}; {column.summary}"
     if not roles["quasi"]:
@@ -243,6 +246,18 @@ def _person(
     if found:
         return found[0].name, candidates
     return (best.name if best.person_score > 0 else None), {}
+
+
+def _constant_about(
+    person: str | None, sample: pa.Table, candidates: Mapping[str, PersonCandidate]
+) -> Collection[str]:
+    """The columns that are constant within the person, as far as the sample shows it."""
+    if person is None:
+        return ()
+    found = candidates.get(person)
+    if found is None:
+        found = next(iter(person_candidates(sample, [person])), None)
+    return () if found is None else found.constant
 
 
 def _most_plausible(

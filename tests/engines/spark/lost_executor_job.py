@@ -35,7 +35,7 @@ SCHEMA = sf.Schema(
 )
 KEY = b"pseudonyms that both engines give"
 PROMISES = (sf.GBalance(0.5), sf.HAffiliation(0.5))
-PATIENCE = 0.15
+PAUSE = 0.15
 """Seconds between two looks at what executors do."""
 EARLY = 45
 """Tasks after which the executor is lost, about half of all."""
@@ -92,7 +92,7 @@ class Cluster:
 
     def kill_one(self, after: int, over: Event) -> str | None:
         """Kill an executor in the middle of a task, once so many tasks were started."""
-        while not over.wait(PATIENCE):
+        while not over.wait(PAUSE):
             executors = self.executors()
             if sum(each["totalTasks"] for each in executors.values()) < after:
                 continue
@@ -128,7 +128,8 @@ def with_a_loss(cluster: Cluster, work: Callable[[], Any]) -> dict[str, Any]:
     found = work()
     over.set()
     killer.join()
-    time.sleep(1)
+    while cluster.executors()[lost[0]]["isActive"]:
+        time.sleep(PAUSE)
     victim = cluster.executors()[lost[0]]
     return {
         "found": found,

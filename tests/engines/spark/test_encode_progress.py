@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from patience import wait_until
 
-from sfumato.engines.spark.progress import INTERVAL, watched
+from sfumato.engines.spark.progress import watched
 
 
 class Context:
@@ -51,7 +51,7 @@ def test_shares_of_the_tasks_that_are_done() -> None:
     context, told = Context(), []
     session: Any = SimpleNamespace(sparkContext=context)
     with watched(session, lambda *each: told.append(each), "read", 0.5, 1.0, jobs=2):
-        time.sleep(3 * INTERVAL)
+        wait_until(lambda: told)
     assert told == [("read", 0.5 + 0.5 * (1 + 1 / 4) / 2), ("read", 1.0)]
     assert context.properties["spark.jobGroup.id"] == "mine"
 

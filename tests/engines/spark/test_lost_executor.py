@@ -13,12 +13,11 @@ import pyarrow.parquet as pq
 import pytest
 from conftest import missing
 from oracles.both_engines import check_values
+from patience import PATIENCE
 
 JOB = Path(__file__).with_name("lost_executor_job.py")
 PERSONS, RECORDS = 1_800, 7_200
 OF_ONE_ENGINE = ("manifest", "positions", "ran", "warnings", "written")
-PATIENCE = 400
-"""Seconds, many times what the job takes on a machine with nothing else to do."""
 
 
 @pytest.fixture(scope="module")

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from oracles.both_engines import check_values
 
 from sfumato.engines.embedded.counts import group
 from sfumato.engines.spark.names import quasi_identifier
@@ -132,24 +132,7 @@ def test_sums_of_whole_classes_give_the_losses_of_the_file(data, parts, cases) -
     sums = [loss(as_arrow(rows, names, len(table.quasi_identifiers))) for rows in buckets.values()]
     summed = pa.concat_tables(sums).group_by(["what", "at"]).aggregate([("value", "sum")])
     found = by_what(summed.rename_columns({"value_sum": "value"}))
-    check(utility_of_sums(on_spark(table), found).to_json(), expected.to_json())
-
-
-def check(found, expected) -> None:
-    """Equal, numbers to 12 digits."""
-    assert type(found) is type(expected)
-    if isinstance(expected, dict):
-        assert found.keys() == expected.keys()
-        for name in expected:
-            check(found[name], expected[name])
-    elif isinstance(expected, list):
-        assert len(found) == len(expected)
-        for one, other in zip(found, expected, strict=True):
-            check(one, other)
-    elif isinstance(expected, float):
-        assert found == pytest.approx(expected, rel=1e-12, abs=1e-12)
-    else:
-        assert found == expected
+    check_values(utility_of_sums(on_spark(table), found).to_json(), expected.to_json())
 
 
 def test_a_person_counts_in_the_bar_of_the_highest_value(column) -> None:

@@ -19,6 +19,7 @@ from oracles.both_engines import (
     measured_here,
     measured_on_spark,
 )
+from oracles.close import close
 
 from sfumato.core.errors import InputError
 from sfumato.engines.embedded.counts import group
@@ -153,7 +154,8 @@ def test_every_class_is_counted_right(spark: Any) -> None:
         expected[rest(3)] = own.valued[name] - own.commonest[name].sum(axis=1)
         for what, numbers in expected.items():
             got = column(value_column(place, what))
-            np.testing.assert_allclose(got, numbers, rtol=1e-12, atol=1e-14, err_msg=what)
+            whole = np.log(own.records.max()) if what == "entropy" else 1.0
+            assert got == close(numbers, whole), what
 
 
 def test_one_person_with_most_records_and_one_value_everywhere_or_all_in_a_class(
@@ -237,6 +239,25 @@ def test_an_empty_file_is_refused(spark: Any) -> None:
         measure_on_spark(frame, ["a"], None, {}, value_counts={}, threshold=0.2)
 
 
-def test_the_comparison_can_fail() -> None:
-    with pytest.raises(AssertionError, match="k"):
-        check_values({"k": 1.0}, {"k": 1.0 + 1e-11})
+@pytest.mark.parametrize(
+    ("here", "there"),
+    [
+        ({"k": 1.0}, {"k": 1.0 + 1e-11}),
+        ({"mean": 1e-5}, {"mean": 1e-5 + 1e-15}),
+        ({"correlations": {"mean_change": 1e-5}}, {"correlations": {"mean_change": 1e-5 + 1e-11}}),
+        ({"sse": 1e-9, "sst": 100.0}, {"sse": 2e-9, "sst": 100.0}),
+    ],
+)
+def test_the_comparison_can_fail(here: Any, there: Any) -> None:
+    with pytest.raises(AssertionError):
+        check_values(here, there)
+
+
+def test_a_difference_has_the_digits_of_its_parts() -> None:
+    """Of correlations that were summed in another order, each right to the last digits."""
+    before, after, other = 0.4213, 0.4213 + 1.08453162e-05, 0.4213 + 1.08453162e-05 + 2e-16
+    here, there = ({"mean_change": each - before} for each in (after, other))
+    assert here != there
+    assert here["mean_change"] != pytest.approx(there["mean_change"], rel=1e-12, abs=0)
+    check_values({"correlations": here}, {"correlations": there})
+    check_values({"sse": 1e-13, "sst": 100.0}, {"sse": 0.0, "sst": 100.0})

@@ -59,10 +59,11 @@ def repeated_release(
     manifest = _manifest_beside(released)
     _check_same(manifest, released, original, declared)
     _check_beside(manifest, register, key)
+    secret = key_of(key, (released, original, register))
     table = open_table(original, declared, progress=progress)
     counted = register if manifest.register_sha256 else None
     everybody = None if counted is None else open_register(counted, table.schema)
-    release = make_release(table, manifest, key_of(key), progress, everybody)
+    release = make_release(table, manifest, secret, progress, everybody)
     with Workspace() as workspace:
         again = release.write(workspace.path / f"again{released.suffix}")
     if again.manifest.output_sha256 != file_sha256(released):

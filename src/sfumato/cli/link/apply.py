@@ -45,10 +45,13 @@ def apply(
     Decisions go before scores; those that contradict each other are listed. Answers applied
     before hold until they are changed or withdrawn. Persons keep their ids where they can.
     """
+    from sfumato.core.atomic_folder import check_target_folder
     from sfumato.linkage.apply import apply_decisions
 
+    check_target_folder(folder)
+    key = key_of(key_file, (decisions, *(folder.iterdir() if folder.is_dir() else ())))
     with progress_bar() as progress:
         progress("persons", 0.0)
-        links = apply_decisions(folder, decisions, afresh=afresh, pseudonym_key=key_of(key_file))
+        links = apply_decisions(folder, decisions, afresh=afresh, pseudonym_key=key)
         write_with_report(links, folder)
     hand_over(links, folder, json=json)

@@ -42,7 +42,7 @@ def encode(
 
     An encoding is not an anonymous record: treat it as personal data. Ids go along as they are.
     """
-    from sfumato.core.atomic import check_target, write_text
+    from sfumato.core.atomic import all_or_none, check_target, write_text
     from sfumato.linkage.asked import stem_of
     from sfumato.linkage.encodings.file import write_encoded
     from sfumato.linkage.encodings.owner.key_file import read_key
@@ -54,10 +54,11 @@ def encode(
         check_target(target)
     check_apart((output, beside), (table, key_file, schema))
     check_apart((output,), (spec,))
+    key = read_key(key_file, (table, spec, schema))
     with progress_bar() as progress:
         made = encode_table(
             table,
-            read_key(key_file),
+            key,
             spec,
             id_column=id_column,
             headers=headers_of(column or []),
@@ -66,10 +67,11 @@ def encode(
             name=stem_of(table),
             progress=progress,
         )
-        if made.suggested:
-            check_apart((beside,), (spec,))
-            write_text(beside, dump_encoding_spec(made.spec))
-        write_encoded(made.encoded, output)
+        with all_or_none():
+            if made.suggested:
+                check_apart((beside,), (spec,))
+                write_text(beside, dump_encoding_spec(made.spec))
+            write_encoded(made.encoded, output)
     warn(made.warnings)
     if json:
         print_json(_plain(made))

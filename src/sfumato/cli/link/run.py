@@ -111,8 +111,9 @@ def run(
     named = named_places(tables)
     limits = Limits(match, possible, false_match_rate, missed_match_rate, similarity)
     asked = Asked(spec, dedupe, id_column, one_per_source, limits, allow_pairs, engine)
-    key = key_of(key_file)
     beside = {name: place_of(path) for name, path in attached(attach or []).items()}
+    inputs = (*named.values(), *beside.values(), spec, schema, model, decisions)
+    key = key_of(key_file, inputs)
     linked = LinkedFile(quasi_identifier or None, beside, key, seed)
     declared = load_schema_of(schema)
     links: Links | EncodedLinks

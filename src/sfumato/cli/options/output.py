@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from sfumato.cli.options.panels import MAKING
 from sfumato.cli.output import check_apart
-from sfumato.core.errors import InputError
+from sfumato.core.key_files import read_secret
 
 if TYPE_CHECKING:
+    from sfumato.release.constraints import Budget, Constraint
     from sfumato.release.manifest import Manifest
     from sfumato.schema import Schema
 
@@ -84,6 +85,43 @@ def check_output(
         check_beside(output, "" if repeated is None else repeated.to_toml())
 
 
+def check_other_release(
+    output: Path,
+    data: Path,
+    declared: Schema,
+    promises: tuple[Constraint | Budget, ...],
+    making: dict[str, Any],
+    *,
+    keyed: bool,
+    register: Path | None,
+    population: int | None,
+) -> None:
+    """Refuse to write over the manifest of another release than that of a seed, before the work.
+
+    Raises
+    ------
+    InputError
+        If one is there.
+    """
+    if not output.with_name(MANIFEST).is_file():
+        return
+    from sfumato.release.beside import check_beside
+    from sfumato.release.manifest import Manifest, file_sha256, schema_sha256
+    from sfumato.release.options import Options
+
+    planned = Manifest(
+        options=Options(**{name: each for name, each in making.items() if name != "seed"}),
+        constraints=promises,
+        seed=making["seed"],
+        keyed=keyed,
+        schema_sha256=schema_sha256(declared),
+        input_sha256=file_sha256(data) if data.is_file() else "",
+        population=population,
+        register_sha256="" if register is None else file_sha256(register),
+    )
+    check_beside(output, planned.to_toml())
+
+
 def check_output_on_spark(output: str, declared: Schema, inputs: tuple[Path | None, ...]) -> None:
     """The same of a folder that Spark writes; a URI is looked at when it is written.
 
@@ -116,17 +154,19 @@ def manifest_beside(output: str) -> str:
     return f"{around}{slash}{MANIFEST}"
 
 
-def key_of(path: Path | None) -> bytes | None:
+def key_of(path: Path | None, inputs: tuple[str | Path | None, ...]) -> bytes | None:
     """The key for pseudonyms that a file holds.
+
+    Parameters
+    ----------
+    path
+        The file; ``None`` without a key.
+    inputs
+        The other files that the command reads.
 
     Raises
     ------
     InputError
-        If the file cannot be read.
+        If the file cannot be read, or is no key.
     """
-    if path is None:
-        return None
-    try:
-        return path.read_bytes().strip()
-    except OSError:
-        raise InputError("option --pseudonym-key", "must be a file that can be read") from None
+    return None if path is None else read_secret(path, "option --pseudonym-key", inputs)

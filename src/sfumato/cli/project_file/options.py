@@ -113,7 +113,7 @@ ReviewK = Annotated[
     typer.Option(
         metavar="NUMBER",
         min=1,
-        help="Records that what is disclosed must fit at least.  [default: 5]",
+        help="Records that what is disclosed must fit at least; 1 when not given.",
         show_default=False,
         rich_help_panel=REVIEW,
     ),
@@ -124,7 +124,7 @@ Budget = Annotated[
         metavar="KAPR",
         min=0,
         max=1,
-        help="What each reviewer may spend.",
+        help="What each reviewer may spend; 0.2 when not given, 1 for no limit.",
         show_default=False,
         rich_help_panel=REVIEW,
     ),

@@ -10,9 +10,9 @@ from sfumato.cli.output import progress_bar, say
 from sfumato.cli.review.options.rules import (
     CostsOption,
     Hints,
+    K,
     PolicyOption,
     ProjectBudget,
-    ProjectK,
     Start,
     Width,
     WorkerBudget,
@@ -47,7 +47,7 @@ def create(
     gold_share: GoldShare = 0.0,
     overlap: Overlap = 2,
     page_size: PageSize = 10,
-    k: ProjectK = 5,
+    k: K = None,
     budget: WorkerBudget = None,
     project_budget: ProjectBudget = None,
     costs: CostsOption = None,
@@ -66,7 +66,7 @@ def create(
     import numpy as np
 
     from sfumato.review.project.from_linkage import from_linkage
-    from sfumato.review.settings import Settings
+    from sfumato.review.settings import PROPOSED, Settings
     from sfumato.server.live.make import make_project
     from sfumato.server.manager.linked import keep_linkage
     from sfumato.server.store.models import Role
@@ -74,8 +74,8 @@ def create(
     chief = _person(manager, Role.MANAGER)
     owner = _person(custodian, Role.CUSTODIAN, other_than=chief)
     rules: dict[str, Any] = given(
-        budget=budget, k=k, costs=costs, mask_width=mask_width, policy=policy, start=start,
-        hints=hints,
+        budget=PROPOSED.budget if budget is None else budget,
+        k=k, costs=costs, mask_width=mask_width, policy=policy, start=start, hints=hints,
     )  # fmt: skip
     settings = Settings(**rules, project_budget=project_budget)
     with progress_bar() as progress:

@@ -10,6 +10,7 @@ import typer
 from sfumato.cli.output import check_apart, progress_bar, say
 from sfumato.cli.server.decisions import export_project, project_id
 from sfumato.cli.server.options import DATA, Data, Database, KeyFolder
+from sfumato.core.atomic import all_or_none
 from sfumato.core.errors import InputError
 from sfumato.review.extra import needs_review
 
@@ -80,6 +81,8 @@ def export(
     from sfumato.review.terminal.answers import answers_in
     from sfumato.review.terminal.journal import journals_in
     from sfumato.review.terminal.opened import open_folder
+    from sfumato.review.terminal.shown_file import check_shown_path
+    from sfumato.table.table_files import check_output_path
 
     journals = journals_in(folder)
     if not journals:
@@ -92,13 +95,19 @@ def export(
     for target in (each for each in (output, shown, shown_truth) if each is not None):
         others = folder.glob("*.parquet") if target is not output or _foreign(target) else ()
         check_apart([target], [*journals, *others])
-    if output is not None:
-        project = open_folder(folder).project
-        answers = answers_in(folder, project)
-        write_answers(answers, project, output)
-        say(f"{len(answers.answers):,} of {len(project.pair_ids):,} pairs have an answer: {output}")
-    if shown is not None:
-        _write_shown(folder, shown, shown_truth)
+        (check_output_path if target is output else check_shown_path)(target)
+    said = []
+    with all_or_none():
+        if output is not None:
+            project = open_folder(folder).project
+            answers = answers_in(folder, project)
+            write_answers(answers, project, output)
+            pairs = f"{len(answers.answers):,} of {len(project.pair_ids):,} pairs"
+            said.append(f"{pairs} have an answer: {output}")
+        if shown is not None:
+            said.append(_write_shown(folder, shown, shown_truth))
+    for each in said:
+        say(each)
 
 
 def _foreign(output: Path) -> bool:
@@ -115,17 +124,16 @@ def _check_asked(output: Path | None, shown: Path | None, truth: Path | None) ->
         raise InputError("options --output, --shown and --shown-truth", "must name several files")
 
 
-def _write_shown(folder: Path, target: Path, truth: Path | None) -> None:
+def _write_shown(folder: Path, target: Path, truth: Path | None) -> str:
+    """Write what screens showed; what there is to say of it."""
     import numpy as np
 
-    from sfumato.review.terminal.shown_file import check_shown_path, shown_in, write_shown
+    from sfumato.review.terminal.shown_file import shown_in, write_shown
 
-    for path in (target,) if truth is None else (target, truth):
-        check_shown_path(path)
     with progress_bar() as progress:
         shown = shown_in(folder, np.random.default_rng(), progress)
     write_shown(shown, target, truth)
-    say(f"{sum(len(each.truth) for each in shown):,} rows showed: {target}")
+    return f"{sum(len(each.truth) for each in shown):,} rows showed: {target}"
 
 
 def write_answers(answers: Decisions, project: Project, target: Path) -> None:

@@ -24,6 +24,7 @@ from sfumato.cli.tune.options.allowed import (
 from sfumato.cli.tune.options.asked import AtRisk, Loss, LossWord, Thresholds, thresholds_of
 from sfumato.cli.tune.options.effort import TimeLimit, Trials, seconds_of
 from sfumato.cli.tune.schema_file import check_schema_file, write_schema
+from sfumato.core.atomic import all_or_none
 
 if TYPE_CHECKING:
     from sfumato.pipeline.tune import Tuned
@@ -120,13 +121,15 @@ def _hand_over(
     Exit
         If no point meets the thresholds.
     """
-    if changed is not None and tuned.best is not None and tuned.best.point.change:
-        write_schema(tuned.schema, changed)
-        schema = changed
+    with all_or_none():
+        if changed is not None and tuned.best is not None and tuned.best.point.change:
+            write_schema(tuned.schema, changed)
+            schema = changed
+        tuned = tuned.with_files(schema=schema, output=output)
+        if report is not None:
+            tuned.report(report)
+    if schema == changed:
         say(f"Schema: {changed}")
-    tuned = tuned.with_files(schema=schema, output=output)
-    if report is not None:
-        tuned.report(report)
     if json:
         warn(tuned.setting.table.warnings)
         print_json(tuned.to_json())

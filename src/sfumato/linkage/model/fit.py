@@ -23,6 +23,7 @@ from sfumato.linkage.model.blocked import (
     lost_matches,
 )
 from sfumato.linkage.model.engine import Database, Engine, OnDuckDB, connect, database_of
+from sfumato.linkage.model.plausible import check_plausible
 from sfumato.linkage.model.prior import Adjusted, distinct_patterns, first_prior, fit_prior
 from sfumato.linkage.model.refit import refit_m, weight_change
 from sfumato.linkage.model.saved import (
@@ -83,8 +84,8 @@ def fit_and_score(
     ------
     InputError
         If ``[link]``, or ``[spark]`` for Spark, is not installed, there are more candidate pairs
-        than the specification allows, or none, or the model compares columns that the sources do
-        not have.
+        than the specification allows, or none, the model compares columns that the sources do
+        not have, or takes records of different persons for one person's.
     SfumatoError
         If Splink or its database fails.
     """
@@ -95,6 +96,7 @@ def fit_and_score(
         with database_of(engine, connection, folder) as database:
             work = _Work(database, connection, opened, standardised.tables, model)
             pairs, fitted = work.run(progress)
+    check_plausible(pairs, fitted.weights, opened.records, opened.spec)
     impossible = dict(standardised.impossible)
     return pairs, replace(fitted, impossible=impossible, engine=engine.value)
 

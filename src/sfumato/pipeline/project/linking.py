@@ -18,7 +18,7 @@ from sfumato.pipeline.project.frozen import (
     SpecificationPart,
 )
 from sfumato.review.modes import Mode
-from sfumato.review.settings import Costs, MaskWidth, Policy, Settings
+from sfumato.review.settings import PROPOSED, Costs, MaskWidth, Policy, Settings
 
 
 class Link(Frozen):
@@ -135,14 +135,14 @@ class Review(Frozen):
 
     by: Reviewers = Reviewers.NONE
     unanswered: Unanswered = Unanswered.WAIT
-    k: Annotated[int, Field(ge=1)] = 5
+    k: Annotated[int, Field(ge=1)] = PROPOSED.k
     budget: Rate | None = None
     project_budget: Rate | None = None
-    costs: Costs = Costs.BOUND
-    mask_width: MaskWidth = MaskWidth.TRUE
-    policy: Policy = Policy.CONSISTENT
-    start: Start = Mode.MASKED
-    hints: bool = False
+    costs: Costs = PROPOSED.costs
+    mask_width: MaskWidth = PROPOSED.mask_width
+    policy: Policy = PROPOSED.policy
+    start: Start = PROPOSED.start
+    hints: bool = PROPOSED.hints
     folder: Path = Path("review")
     certainty: Annotated[float, Field(ge=0.5, le=1, allow_inf_nan=False)] = 0.9
     decisions: Path | None = None

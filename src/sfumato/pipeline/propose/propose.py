@@ -19,6 +19,7 @@ from sfumato.pipeline.project.dump import dump_project
 from sfumato.pipeline.project.linking import Reviewers
 from sfumato.pipeline.project.load import PROJECT_FILE, parse_project, problems_in
 from sfumato.pipeline.project.model import Project
+from sfumato.pipeline.project.releasing import Release
 from sfumato.pipeline.project.sources import SEED_BITS
 from sfumato.pipeline.propose.columns import (
     guess_all,
@@ -31,6 +32,8 @@ from sfumato.pipeline.propose.said import said_of
 from sfumato.pipeline.propose.wanted import Wanted
 from sfumato.pipeline.stages.link import check_classified
 from sfumato.pipeline.stages.place import Place
+from sfumato.release.anonymize import check_constraints
+from sfumato.review.settings import PROPOSED
 from sfumato.schema import Schema, load_schema
 from sfumato.table.schema_guess import Guess
 from sfumato.table.table_files import open_source
@@ -85,10 +88,12 @@ def propose(wanted: Wanted) -> Proposal:
                 accepted=", ".join(wanted.sources),
             )  # fmt: skip
     _check_of_use(wanted)
+    _project(wanted, None, None)
     if wanted.attach and wanted.id is None:
         wanted = replace(wanted, id=_id_of(wanted))
     guess = _guess(wanted)
     made, columns = None, guess.schema
+    _check_promises(wanted, columns)
     if wanted.is_linked:
         made = _specification(wanted, columns)
         columns = without(columns, None if made is None else made.spec.id or wanted.id)
@@ -165,15 +170,24 @@ def _specification(wanted: Wanted, columns: Schema) -> Suggestion | None:
     return Suggestion(spec, made.notes)
 
 
-def _project(wanted: Wanted, columns: Schema, made: Suggestion | None) -> Project:
-    """The project of what was found and asked."""
+def _check_promises(wanted: Wanted, columns: Schema) -> None:
+    """Refuse a promise about sensitive values where no column has any."""
+    promises = Release(**_asked_promises(wanted)).promises
+    if promises:
+        check_constraints(columns, promises)
+
+
+def _project(wanted: Wanted, columns: Schema | None, made: Suggestion | None) -> Project:
+    """The project of what was found and asked; without columns, to see whether it may be one."""
     fields: dict[str, Any] = {
         "project": {
             "name": wanted.name or _name_of(wanted.folder),
             "seed": secrets.randbits(SEED_BITS) if wanted.seed is None else wanted.seed,
         },
         "sources": {each: _source(wanted, each) for each in wanted.sources},
-        "schema": columns if wanted.schema is None else {"file": _from(wanted, wanted.schema)},
+        "schema": columns
+        if wanted.schema is None and columns is not None
+        else {"file": _from(wanted, wanted.schema or Path("schema.toml"))},
         "release": _promises(wanted, columns),
         "attack": {},
         "outputs": {"folder": "output", "formats": wanted.formats or ("csv",)},
@@ -225,24 +239,27 @@ def _source(wanted: Wanted, name: str) -> dict[str, Any]:
 def _review(wanted: Wanted) -> dict[str, Any]:
     given: dict[str, Any] = {"by": wanted.reviewers}
     if wanted.reviewers is not Reviewers.NONE:
-        given["k"] = 5 if wanted.review_k is None else wanted.review_k
-        if wanted.budget is not None:
-            given["budget"] = wanted.budget
+        given["k"] = PROPOSED.k if wanted.review_k is None else wanted.review_k
+        given["budget"] = PROPOSED.budget if wanted.budget is None else wanted.budget
     return given
 
 
-def _promises(wanted: Wanted, columns: Schema) -> dict[str, Any]:
-    """What is asked for, or what a file of this kind can usually keep."""
+def _asked_promises(wanted: Wanted) -> dict[str, Any]:
+    """What is asked for."""
     asked: dict[str, Any] = {
         "g_balance": wanted.g_balance,
         "h_affiliation": wanted.h_affiliation,
         "pid_k": wanted.pid_k,
+        "presets": wanted.presets or None,
     }
-    asked = {name: value for name, value in asked.items() if value is not None}
-    if wanted.presets:
-        asked["presets"] = wanted.presets
-    if asked:
-        return asked
+    return {name: value for name, value in asked.items() if value is not None}
+
+
+def _promises(wanted: Wanted, columns: Schema | None) -> dict[str, Any]:
+    """What is asked for, or what a file of this kind can usually keep."""
+    asked = _asked_promises(wanted)
+    if asked or columns is None:
+        return asked or {"pid_k": PERSONS}
     several = wanted.is_linked or columns.person is not None
     promised: dict[str, Any] = {"g_balance": G_BALANCE} if several else {"pid_k": PERSONS}
     share = _usual_share(wanted, columns)

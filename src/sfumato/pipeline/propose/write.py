@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sfumato.core.atomic import write_text
+from sfumato.core.atomic import all_or_none, write_text
 from sfumato.pipeline.project.dump import SCHEMA_FILE
 from sfumato.pipeline.project.json_schema import json_schema_text
 
@@ -25,6 +25,7 @@ def write_project_file(text: str, path: Path) -> None:
         If one of them cannot be written.
     """
     schema = path.with_name(SCHEMA_FILE)
-    if not schema.exists():
-        write_text(schema, json_schema_text())
-    write_text(path, text)
+    with all_or_none():
+        if not schema.exists():
+            write_text(schema, json_schema_text())
+        write_text(path, text)

@@ -27,7 +27,7 @@ from sfumato.pipeline.stages.place import Place
 from sfumato.pipeline.stages.reported import form_of, lacking, write_report
 from sfumato.pipeline.stages.schemas import given_schema, plain_schema, schema_to_link
 from sfumato.pipeline.stages.stage import Made, Stage
-from sfumato.table.classification import classified
+from sfumato.table.classification import check_decided, classified
 from sfumato.table.person_column import person_candidates_of
 from sfumato.table.table_files import open_source
 
@@ -169,7 +169,7 @@ def check_classified(place: Place) -> None:
         for table in tables:
             unnamed = [name for name in table.names if sql_name(name) not in known]
             names = [name for name in unnamed if not numbers_a_person(name)]
-            classified(table.subject, names, schema, unclassified, lambda _names: ())
+            check_decided(table.subject, names, schema, unclassified, lambda _names: ())
 
 
 def _settings(place: Place) -> dict[str, Any]:
@@ -267,4 +267,10 @@ def checked_schema(place: Place) -> None:
         )
 
 
-STAGE = Stage(LINK, _settings, _make, files=_files, prepare=checked_schema)
+def _check(place: Place) -> None:
+    checked_schema(place)
+    asked = place.project.link or Link()
+    place.key(asked.key_file, "link.key_file")
+
+
+STAGE = Stage(LINK, _settings, _make, files=_files, check=_check)

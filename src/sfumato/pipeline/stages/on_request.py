@@ -11,6 +11,7 @@ from sfumato.core.progress import Progress
 from sfumato.pipeline.project.linking import OnRequest, Undecided
 from sfumato.pipeline.stages import schemas
 from sfumato.pipeline.stages.assess import data_inputs, data_of
+from sfumato.pipeline.stages.link import check_classified
 from sfumato.pipeline.stages.place import Place, shown
 from sfumato.pipeline.stages.release import NAME, release_files
 from sfumato.pipeline.stages.reported import form_of, lacking, write_report
@@ -19,7 +20,7 @@ from sfumato.semantics.associations.association import State
 from sfumato.semantics.ledger.keys import default_ledger_keys
 from sfumato.semantics.ledger.ledger import Ledger
 from sfumato.semantics.policy import load_policy
-from sfumato.semantics.requested import Asked, Mining, ask, make_release
+from sfumato.semantics.requested import Asked, Mining, RequestedRelease, ask, make_release
 from sfumato.semantics.requested.hashes import policy_sha256
 from sfumato.table.table_files import write_table
 
@@ -85,6 +86,11 @@ def _ledger(place: Place, *, make: bool) -> Ledger | None:
         return None
     keys = default_ledger_keys() if section.keys is None else place.at(section.keys)
     return Ledger.open(file, keys, make=make)
+
+
+def _check(place: Place) -> None:
+    place.key(place.project.release.pseudonym_key, "release.pseudonym_key")
+    check_classified(place)
 
 
 def _asked(place: Place) -> Asked:
@@ -162,6 +168,12 @@ def _make(place: Place, making: Path, progress: Progress) -> Made:
     asked = _asked(place)
     first, *others = release_files(place)
     ledger = _ledger(place, make=True)
+
+    def write_others(made: RequestedRelease) -> None:
+        for name in others:
+            write_table(made.table, making / name)
+        write_report(made, place, making, "Release on request")
+
     with nullcontext() if ledger is None else ledger:
         made = make_release(
             asked,
@@ -171,10 +183,8 @@ def _make(place: Place, making: Path, progress: Progress) -> Made:
             seed=seed,
             keep_order=release.keep_order,
             pseudonym_key=place.key(release.pseudonym_key, "release.pseudonym_key"),
+            also=write_others,
         )
-    for name in others:
-        write_table(made.table, making / name)
-    write_report(made, place, making, "Release on request")
     return Made(
         made.to_json(),
         f"{made.table.num_rows:,} records for request '{asked.request}', k = {made.k}",
@@ -184,5 +194,12 @@ def _make(place: Place, making: Path, progress: Progress) -> Made:
 
 
 STAGE = Stage(
-    NAME, _settings, _make, files=_files, earlier=_earlier, prepare=_prepare, waits=_waits
+    NAME,
+    _settings,
+    _make,
+    files=_files,
+    earlier=_earlier,
+    check=_check,
+    prepare=_prepare,
+    waits=_waits,
 )

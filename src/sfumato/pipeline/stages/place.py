@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sfumato.core.errors import InputError
+from sfumato.core.key_files import read_secret
 from sfumato.pipeline.project.load import PROJECT_FILE, load_project
 from sfumato.pipeline.project.model import Project
 
@@ -77,14 +78,17 @@ class Place:
         Raises
         ------
         InputError
-            If it cannot be read.
+            If it cannot be read, or is no key.
         """
         if path is None:
             return None
-        try:
-            return self.at(path).read_bytes().strip()
-        except OSError:
-            raise InputError(name, "must be a file that can be read") from None
+        tables = (
+            table
+            for source in self.project.sources.values()
+            for table in (source.file, source.attach)
+            if table is not None
+        )
+        return read_secret(self.at(path), name, (self.file, *map(self.at, tables)))
 
 
 def open_project(path: str | os.PathLike[str]) -> Place:

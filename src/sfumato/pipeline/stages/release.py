@@ -8,10 +8,13 @@ from typing import Any
 from sfumato.core.progress import Progress
 from sfumato.pipeline.stages import schemas
 from sfumato.pipeline.stages.assess import data_inputs, data_of, presets_of, threshold_files
+from sfumato.pipeline.stages.link import check_classified
 from sfumato.pipeline.stages.place import Place
 from sfumato.pipeline.stages.reported import form_of, lacking, write_report
 from sfumato.pipeline.stages.stage import Made, Stage
-from sfumato.release.anonymize import anonymize
+from sfumato.release.anonymize import anonymize, check_asked
+from sfumato.release.constraints import Budget, Constraint
+from sfumato.release.options import Options
 from sfumato.release.promises import held_against, strictest
 from sfumato.release.promises import promises as promises_of
 from sfumato.release.result import Release
@@ -76,14 +79,10 @@ def made_release(place: Place, progress: Progress) -> Release:
     """
     asked = place.project.release
     data, delimiter = data_of(place)
-    presets = presets_of(place, asked, NAME)
-    promised = asked.promises
-    if presets:
-        promised = strictest((*promised, *promises_of(*presets, threshold=asked.threshold)))
     return anonymize(
         data,
         schemas.released_schema(place),
-        *promised,
+        *_promised(place),
         **asked.making,
         register=None if asked.register_file is None else place.at(asked.register_file),
         population=asked.population,
@@ -91,6 +90,41 @@ def made_release(place: Place, progress: Progress) -> Release:
         pseudonym_key=place.key(asked.pseudonym_key, "release.pseudonym_key"),
         delimiter=delimiter,
         progress=progress,
+    )
+
+
+def _promised(place: Place) -> tuple[Constraint | Budget, ...]:
+    """All promises, those of presets too."""
+    asked = place.project.release
+    presets = presets_of(place, asked, NAME)
+    if not presets:
+        return asked.promises
+    return strictest((*asked.promises, *promises_of(*presets, threshold=asked.threshold)))
+
+
+def _check(place: Place) -> None:
+    """Refuse promises that no data could keep, a column left open, and a file that is no key.
+
+    Raises
+    ------
+    InputError
+        If there are such.
+    """
+    asked = place.project.release
+    key = place.key(asked.pseudonym_key, "release.pseudonym_key")
+    check_classified(place)
+    schema = schemas.given_schema(place)
+    if schema is None:
+        return
+    if place.project.is_linked:
+        schema = schema.model_copy(update={"person": "person"})  # the linkage finds the persons
+    check_asked(
+        schema,
+        _promised(place),
+        Options(**asked.making),
+        register=asked.register_file is not None,
+        population=asked.population,
+        pseudonym_key=key,
     )
 
 
@@ -112,4 +146,4 @@ def _make(place: Place, making: Path, progress: Progress) -> Made:
     )
 
 
-STAGE = Stage(NAME, _settings, _make, files=_files, earlier=_earlier)
+STAGE = Stage(NAME, _settings, _make, files=_files, earlier=_earlier, check=_check)

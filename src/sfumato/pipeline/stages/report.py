@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,7 +18,7 @@ from sfumato.pipeline.stages import assess, attack, link, release, schemas
 from sfumato.pipeline.stages.copies import copy_private
 from sfumato.pipeline.stages.place import REPORT, REVIEW, Place
 from sfumato.pipeline.stages.reported import PAGE, TWIN, form_of
-from sfumato.pipeline.stages.results import results_of
+from sfumato.pipeline.stages.results import StageResult, results_of
 from sfumato.pipeline.stages.stage import Made, Stage
 from sfumato.reports.project import Audience, ProjectResults
 from sfumato.reports.project.results import CONTEXT
@@ -82,6 +83,8 @@ def collected(place: Place) -> dict[str, Any]:
     """
     results = results_of(place, reporting(place))
     about = place.project.about.model_dump(mode="json", exclude_none=True)
+    if _contradicted(results):
+        results[link.LINK].measured["expected"] = results[schemas.LINKED].measured["expected"]
     return {
         "project": place.project.about.name,
         "context": {name: about[name] for name in CONTEXT if name in about},
@@ -90,7 +93,13 @@ def collected(place: Place) -> dict[str, Any]:
     }
 
 
-def _prepare(place: Place) -> None:
+def _contradicted(results: Mapping[str, StageResult]) -> bool:
+    """Whether the review contradicts what the model of the linkage expects."""
+    linked = results.get(schemas.LINKED)
+    return linked is not None and "contradicted" in linked.measured.get("expected", {})
+
+
+def _check(place: Place) -> None:
     """Refuse to replace folders that no run has made.
 
     Raises
@@ -121,7 +130,10 @@ def _make(place: Place, making: Path, progress: Progress) -> Made:
         copy_private(made / name, out / name)
     copy_private(made / release.RELEASE_MANIFEST, inside / release.RELEASE_MANIFEST)
     pages = 0
-    for stage in reporting(place):
+    results = results_of(place, reporting(place))
+    for stage in results:
+        if stage == link.LINK and _contradicted(results):
+            continue  # it was written before the review, with what the model expected
         for page in (PAGE, TWIN):
             file = place.of_stage(stage) / page
             if file.is_file():
@@ -158,4 +170,4 @@ def _write_report(
     return lacking
 
 
-STAGE = Stage(REPORT, _settings, _make, earlier=_earlier, prepare=_prepare)
+STAGE = Stage(REPORT, _settings, _make, earlier=_earlier, check=_check)

@@ -225,7 +225,7 @@ def _waits_for_file(place: Place, possible: int) -> Waiting | None:
 def _rules(review: Review) -> str:
     """The rules as options of ``sfumato review create``."""
     plain = review.model_dump(mode="json")
-    words = f" --k {review.k}"
+    words = f" --k {review.k}" + (" --budget 1" if review.budget is None else "")
     for key in ("budget", "project_budget", "costs", "mask_width", "policy", "start"):
         if key in review.model_fields_set and plain[key] is not None:
             words += f" --{key.replace('_', '-')} {plain[key]}"

@@ -92,6 +92,8 @@ class Stage:
         The files that it reads, by what the project file calls them.
     earlier
         The files of earlier stages that it reads: names by stage.
+    check
+        Refuses what can be seen to be wrong before any stage is made.
     prepare
         Readies what people work on.
     waits
@@ -103,5 +105,6 @@ class Stage:
     make: Callable[[Place, Path, Progress], Made]
     files: Callable[[Place], dict[str, Path]] = field(default=_no_files)
     earlier: Callable[[Place], dict[str, tuple[str, ...]]] = field(default=lambda _place: {})
+    check: Callable[[Place], None] = field(default=_nothing)
     prepare: Callable[[Place], None] = field(default=_nothing)
     waits: Callable[[Place], Waiting | None] = field(default=_nobody)

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sfumato.core.atomic import write_text
+from sfumato.core.atomic import not_whole, take_place, write_text, written_at
 from sfumato.core.errors import InputError
 from sfumato.core.quiet import silenced, spark_errors
 from sfumato.engines.spark.session import said_plainly
@@ -117,7 +117,7 @@ def write_frame(frame: DataFrame, path: str | os.PathLike[str]) -> str:
         _check_here(session, path)
         with _folder(Path(path)) as making, said_plainly("write the release"):
             _written(frame, making.as_uri(), suffix)
-        return folder_sha256(path)
+        return folder_sha256(written_at(Path(path).resolve()))
     with (
         _on_hadoop(session, os.fspath(path), folder=True) as making_there,
         said_plainly("write the release"),
@@ -216,27 +216,20 @@ def _folder(path: Path) -> Iterator[Path]:
     """
     whole = path.resolve()
     mark = f".{whole.name}.{secrets.token_hex(4)}"
-    private, old = whole.with_name(f"{mark}.part"), whole.with_name(mark)
+    private, part = whole.with_name(f"{mark}.private"), whole.with_name(f"{mark}.part")
     making = private / whole.name
     try:
         private.mkdir(mode=0o700)
         yield making
         making.chmod(0o700)
-        if whole.exists():
-            whole.rename(old)
-        making.rename(whole)
+        making.rename(part)
+        take_place(part, whole)
     except OSError as error:
-        raise InputError(
-            f"output {path.name}",
-            "must be written whole",
-            found=os.strerror(error.errno).lower() if error.errno else "an error of the system",
-            advice="nothing was written; make room, or choose another folder",
-        ) from None
+        raise not_whole(path, error) from None
     finally:
-        if old.is_dir() and not whole.exists():
-            old.rename(whole)
         shutil.rmtree(private, ignore_errors=True)
-        shutil.rmtree(old, ignore_errors=True)
+        if written_at(whole) != part:
+            shutil.rmtree(part, ignore_errors=True)
 
 
 @contextmanager

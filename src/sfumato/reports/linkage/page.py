@@ -45,7 +45,10 @@ def _content(links: Links) -> dict[str, Any]:
         "compared": _compared(links),
         "rules": _rules(links),
         "thresholds": _thresholds(links),
-        "summary_figures": [scores_figure(links), quality_figure(links)],
+        "summary_figures": [
+            scores_figure(links),
+            *([] if links.contradicted else [quality_figure(links)]),
+        ],
         "weights": weights_figure(links),
         "waterfalls": [
             waterfall_figure(pattern, f"waterfall{place}")

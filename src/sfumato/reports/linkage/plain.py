@@ -11,19 +11,21 @@ from sfumato.linkage.outcomes.table import threshold_table
 
 
 def linkage_json(links: Links) -> dict[str, Any]:
-    """Numbers about a linkage, its thresholds and its weights.
+    """Numbers about a linkage, its thresholds and its weights; no table where checks contradict it.
 
     Parameters
     ----------
     links
         The linkage.
     """
-    table = threshold_table(
-        links.pairs.score,
-        lower=links.thresholds.lower,
-        probability=links.settled.probability,
-        lost=links.lost,
-    )
+    table = []
+    if not links.contradicted:
+        table = threshold_table(
+            links.pairs.score,
+            lower=links.thresholds.lower,
+            probability=links.settled.probability,
+            lost=links.lost,
+        )
     return {
         **links.to_json(),
         "threshold_table": [asdict(row) for row in table],

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from sfumato.linkage.numbers import unless_contradicted
 from sfumato.reports.project.discretion import Internal
 from sfumato.reports.project.results import ASSESS, LINK, LINKED, ProjectResults
 
@@ -63,9 +64,11 @@ def linkage_of(results: ProjectResults, show: Internal) -> dict[str, Any] | None
     found = final(results)
     if not found:
         return None
-    expected, outcomes = found["expected"], found["outcomes"]
     checks, answers = found.get("checks"), found.get("decisions", {})
-    persons = found["persons"]
+    expected = unless_contradicted(found["expected"], checks)
+    outcomes, persons = found["outcomes"], found["persons"]
+    contradicted = expected.get("contradicted", [])
+    missed = None if contradicted else expected["missed_matches"] + expected["lost_to_blocking"]
     return {
         "persons": show.count(persons["count"]),
         "persons_by_records": {} if show.is_public else dict(persons["by_records"]),
@@ -86,7 +89,8 @@ def linkage_of(results: ProjectResults, show: Internal) -> dict[str, Any] | None
             for name, says in _QUALITY.items()
         ],
         "false_matches": show.count(expected["false_matches"]),
-        "missed": show.count(expected["missed_matches"] + expected["lost_to_blocking"]),
+        "missed": show.count(missed),
+        "contradicted": list(contradicted),
         "calibrated_by": show.count(expected["labels"]),
         "checks": None
         if checks is None

@@ -1,4 +1,4 @@
-"""Write the report of a project: HTML or PDF with its JSON twin, each whole or not at all."""
+"""Write the report of a project: HTML or PDF with its JSON twin, all whole or none."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import date
 from importlib.util import find_spec
 from pathlib import Path
 
-from sfumato.core.atomic import atomic_path, check_target, write_text
+from sfumato.core.atomic import all_or_none, atomic_path, check_target, write_text
 from sfumato.core.errors import InputError
 from sfumato.reports.project.content import project_content
 from sfumato.reports.project.discretion import Audience
@@ -96,13 +96,16 @@ def write_project(
         from sfumato.reports.project.page import draw_project  # needs the extra
 
         page = draw_project(content)
+    printed = b""
     if PDF in wanted:
         from sfumato.reports.project.pdf import pdf_of
 
         printed = pdf_of(page)
-        with atomic_path(path.with_suffix(PDF)) as making:
-            making.write_bytes(printed)
     text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
-    write_text(path.with_suffix(JSON), f"{text}\n")
-    if HTML in wanted:
-        write_text(path.with_suffix(HTML), page)
+    with all_or_none():
+        if PDF in wanted:
+            with atomic_path(path.with_suffix(PDF)) as making:
+                making.write_bytes(printed)
+        write_text(path.with_suffix(JSON), f"{text}\n")
+        if HTML in wanted:
+            write_text(path.with_suffix(HTML), page)

@@ -9,7 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from sfumato.core.atomic import write_text
+from sfumato.core.atomic import all_or_none, write_text
 from sfumato.reports.write import INTERNAL, check_report_path
 
 TITLE = "What a release costs under thresholds"
@@ -61,8 +61,9 @@ def write_tuned(
         from sfumato.reports.tune.page import draw_tuned
 
         page = draw_tuned(found, about["title"], day)
-        write_text(target.with_suffix(".json"), f"{text}\n")
-        write_text(target, page)
+        with all_or_none():
+            write_text(target.with_suffix(".json"), f"{text}\n")
+            write_text(target, page)
     else:
         write_text(target, f"{text}\n")
     return target

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Hashable, Mapping, Sequence
 from functools import lru_cache
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -80,6 +82,19 @@ class Review:
     def pairs(self) -> int:
         """Number of pairs."""
         return len(self.left)
+
+    def with_budgets(self, budget: float | None, project_budget: float | None) -> Self:
+        """The same review under other budgets; all else is shared.
+
+        Parameters
+        ----------
+        budget, project_budget
+            As in the settings.
+        """
+        own = copy.copy(self)
+        budgets = {"budget": budget, "project_budget": project_budget}
+        own.settings = self.settings.model_copy(update=budgets)
+        return own
 
     def facts(self, pair: int) -> Facts:
         """What there is to know of a pair.

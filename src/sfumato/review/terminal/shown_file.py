@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from sfumato.core.atomic import atomic_path, check_target
+from sfumato.core.atomic import all_or_none, atomic_path, check_target
 from sfumato.core.errors import InputError
 from sfumato.core.progress import Progress
 from sfumato.review.anonymity.database import Database
@@ -125,10 +125,11 @@ def write_shown(
         If a file cannot be written.
     """
     check_shown_path(Path(target))
-    if truth is not None:
-        check_shown_path(Path(truth))
-        _write([each.truth for each in shown], Path(truth))
-    _write([each.cells for each in shown], Path(target))
+    with all_or_none():
+        if truth is not None:
+            check_shown_path(Path(truth))
+            _write([each.truth for each in shown], Path(truth))
+        _write([each.cells for each in shown], Path(target))
 
 
 def check_shown_path(path: Path) -> None:

@@ -6,6 +6,7 @@ import json
 import os
 import secrets
 from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
@@ -340,6 +341,16 @@ class Ledger:
         detail = {"decided": wanted, "state": str(_STATES[decision]), "note": note}
         self._log.append(_DECIDED, by, detail)
         return next(each for each in self.associations() if each.id == wanted)
+
+    def changing(self) -> AbstractContextManager[None]:
+        """Note all that the block notes together, or none of it where it fails.
+
+        Raises
+        ------
+        InputError
+            If the ledger is locked, full or damaged.
+        """
+        return self._log.changing()
 
     def head(self) -> Head:
         """The last entry: keep it elsewhere, and verify against it later."""

@@ -92,7 +92,7 @@ class Log:
         """
         check_text(actor)
         described = {part.name: part.described() for part in parts}
-        with self._changing():
+        with self.changing():
             if not has_its_tables(self.connection):
                 raise self.not_whole(CHANGED)
             last = last_entry(self.connection)
@@ -184,7 +184,23 @@ class Log:
         )
 
     @contextmanager
-    def _changing(self) -> Iterator[None]:
+    def changing(self) -> Iterator[None]:
+        """Append all entries of the block together, or none of them where it fails.
+
+        Yields
+        ------
+        None
+            While nobody else may append.
+
+        Raises
+        ------
+        InputError
+            If the file is locked, full or damaged.
+        """
+        begun: bool = self.connection.in_transaction
+        if begun:
+            yield
+            return
         with said_clearly(self.name):
             self.connection.execute("BEGIN IMMEDIATE")
             try:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from sfumato.core.atomic import atomic_path, check_target
+from sfumato.core.atomic import all_or_none, check_target, write_text, written_at
 from sfumato.core.errors import InputError
 from sfumato.core.paths import check_path
 from sfumato.release.beside import MANIFEST_FILE, check_beside
@@ -140,8 +139,11 @@ def make_release(
     seed: int | None = None,
     keep_order: bool = False,
     pseudonym_key: bytes | None = None,
+    also: Callable[[RequestedRelease], None] | None = None,
 ) -> RequestedRelease:
     """Make the release of a request, note it in the ledger, and write it.
+
+    All of it is done, or none.
 
     Parameters
     ----------
@@ -149,6 +151,8 @@ def make_release(
         What `ask` gave.
     ledger, output, mining, seed, keep_order, pseudonym_key
         As in `anonymize_requested`.
+    also
+        Writes more files, given the release as it is noted.
 
     Raises
     ------
@@ -191,50 +195,53 @@ def make_release(
     ids = person_ids(linked)
     if ids is not None:
         members = Members([ids[person] for person in linked.table.person.tolist()], tuple_of)
-    return _hand_over(release, ledger, output, (tuples, members))
-
-
-@contextmanager
-def _written(
-    release: RequestedRelease, output: str | os.PathLike[str] | None
-) -> Iterator[RequestedRelease]:
-    """The release and its manifest, in place once the block succeeds."""
-    if output is None:
-        yield release
-        return
-    path = Path(output)
-    with (
-        atomic_path(path.with_name(MANIFEST_FILE)) as manifest,
-        atomic_path(path) as file,
-    ):
-        write_table(release.table, file)
-        about = dict(release.manifest)
-        about["release"] = {**about["release"], "output_sha256": file_sha256(file)}
-        manifest.write_text(manifest_text(about), encoding="utf-8")
-        yield replace(release, manifest=about)
-
-
-def _hand_over(
-    release: RequestedRelease,
-    ledger: Ledger | None,
-    output: str | os.PathLike[str] | None,
-    noted: tuple[Any, Members | None],
-) -> RequestedRelease:
-    with _written(release, output) as written:
+    with all_or_none():
+        written = release if output is None else _written(release, Path(output))
         if ledger is None:
-            return written
-        if ledger.head() != written.known.head:
-            raise InputError(
-                "the ledger",
-                "must not have changed while the release was made",
-                found="a new entry",
-                advice="make the release again, so that it rests on what the ledger says now",
-            )
-        entry = _entry(written, noted[0], "" if output is None else Path(output).name)
-        number = ledger.append(entry, members=noted[1]).number
-        if written.proposed:
-            ledger.propose(written.proposed, f"release {number}")
-        return replace(written, number=number)
+            return _with_others(written, also)
+        with ledger.changing():
+            number = _noted(written, ledger, output, tuples, members)
+            return _with_others(replace(written, number=number), also)
+
+
+def _written(release: RequestedRelease, output: Path) -> RequestedRelease:
+    """Write the release and its manifest."""
+    write_table(release.table, output)
+    about = dict(release.manifest)
+    sha256 = file_sha256(written_at(output))
+    about["release"] = {**about["release"], "output_sha256": sha256}
+    write_text(output.with_name(MANIFEST_FILE), manifest_text(about))
+    return replace(release, manifest=about)
+
+
+def _noted(
+    release: RequestedRelease,
+    ledger: Ledger,
+    output: str | os.PathLike[str] | None,
+    tuples: Any,
+    members: Members | None,
+) -> int:
+    """The number under which the ledger notes the release."""
+    if ledger.head() != release.known.head:
+        raise InputError(
+            "the ledger",
+            "must not have changed while the release was made",
+            found="a new entry",
+            advice="make the release again, so that it rests on what the ledger says now",
+        )
+    entry = _entry(release, tuples, "" if output is None else Path(output).name)
+    number = ledger.append(entry, members=members).number
+    if release.proposed:
+        ledger.propose(release.proposed, f"release {number}")
+    return number
+
+
+def _with_others(
+    release: RequestedRelease, also: Callable[[RequestedRelease], None] | None
+) -> RequestedRelease:
+    if also is not None:
+        also(release)
+    return release
 
 
 def _entry(release: RequestedRelease, tuples: Any, name: str) -> ReleaseEntry:

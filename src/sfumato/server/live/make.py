@@ -7,10 +7,10 @@ from dataclasses import asdict
 
 from django.db import transaction
 
-from sfumato.review.anonymity.database import Database
-from sfumato.review.anonymity.index import Index
+from sfumato.core.progress import silent
 from sfumato.review.hints.evidence import evidence_of
 from sfumato.review.project.project import Project as ReviewProject
+from sfumato.review.terminal.opened import index_of
 from sfumato.server.audit.append import append
 from sfumato.server.live.fingerprint import fingerprint_of
 from sfumato.server.live.project_files import remove_files, write_project
@@ -47,14 +47,7 @@ def make_project(
         Share of pairs with known truth among those dealt.
     """
     rules, project_id = project.settings, uuid.uuid4()
-    index = Index.build(
-        Database.of(
-            project.attributes,
-            project.columns,
-            rare_below=rules.rare_below,
-            common_from=rules.common_from,
-        )
-    )
+    index = index_of(project, rules, silent)
     evidence = evidence_of(project)
     done = False
     try:

@@ -12,13 +12,12 @@ from django.db.models import Max, Min
 from sfumato.review.decisions.answers import Answer
 from sfumato.review.modes import Mode
 from sfumato.review.state.opening import Charge, Cost, Opening, Refusal
-from sfumato.review.state.review import Review
 from sfumato.review.state.worker import WorkerState
 from sfumato.server.audit.append import append
 from sfumato.server.live.memory import Held, Live, forget_states, lock_of
 from sfumato.server.live.page import PairView, Standing
 from sfumato.server.live.project_files import settings_of
-from sfumato.server.live.reviews import live_of, with_budget
+from sfumato.server.live.reviews import live_of
 from sfumato.server.live.stop import Stop
 from sfumato.server.live.task import Task
 from sfumato.server.live.workers import modes_text
@@ -261,7 +260,7 @@ def _task(account: Account, project: Project, *, new: bool) -> Task:
     budget = allowance.budget
     left = None if budget is None else max(0.0, budget - task.elsewhere)
     if task.state.review.settings.budget != left or task.state.review.settings.project_budget:
-        task.state.review = _own_review(live, left)
+        task.state.review = live.review.with_budgets(left, None)  # workers have paid the project's
     return task
 
 
@@ -281,16 +280,9 @@ def _held(live: Live, account: Account, allowance: Allowance, pairs: dict[int, s
             "rows": allowance.rows,
             "modes": {str(pair): modes for pair, modes in pairs.items() if modes},
         }
-        restored = WorkerState.restored(_own_review(live, None), state)
+        restored = WorkerState.restored(live.review.with_budgets(None, None), state)
         held = live.workers[-account.pk] = Held(allowance.version, restored)
     return held
-
-
-def _own_review(live: Live, budget: float | None) -> Review:
-    """The project's budget is not touched: what a manager opens, some worker has seen."""
-    own = with_budget(live.review, budget)
-    own.settings = own.settings.model_copy(update={"project_budget": None})
-    return own
 
 
 def _show(task: Task, resolution: Resolution) -> Refusal | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping
 from typing import Any
 
@@ -57,21 +56,6 @@ def live_of(project: Project) -> Live:
         live = Live(dict(project.settings), review, _evidence(project.weights.get("evidence")))
         keep(project.id, live)
         return live
-
-
-def with_budget(review: Review, budget: float | None) -> Review:
-    """A review with a worker's own budget; all else is shared.
-
-    Parameters
-    ----------
-    review
-        The review.
-    budget
-        KAPR that the worker may spend in it, ``None`` for no limit.
-    """
-    own = copy.copy(review)
-    own.settings = review.settings.model_copy(update={"budget": budget})
-    return own
 
 
 def _evidence(stored: Mapping[str, Any] | None) -> Evidence | None:

@@ -15,7 +15,7 @@ from sfumato.review.state.opening import Charge, Refusal
 from sfumato.review.state.worker import WorkerState
 from sfumato.server.audit.append import append
 from sfumato.server.live.memory import Held, Live, forget_states, kept, lock_of
-from sfumato.server.live.reviews import live_of, with_budget
+from sfumato.server.live.reviews import live_of
 from sfumato.server.live.rows import Rows, read_rows, write_charge, write_shown
 from sfumato.server.live.stop import Stop
 from sfumato.server.live.workers import modes_text, state_of
@@ -257,4 +257,5 @@ def _set_budget(task: Task) -> None:
     if budget is not None:
         budget = max(0.0, budget - task.elsewhere)
     if task.state.review.settings.budget != budget:
-        task.state.review = with_budget(task.live.review, budget)
+        review = task.live.review
+        task.state.review = review.with_budgets(budget, review.settings.project_budget)

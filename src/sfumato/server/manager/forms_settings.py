@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from sfumato.review.attributes import Attribute, AttributeKind, DateOrder, NamePart
 from sfumato.review.modes import Mode
-from sfumato.review.settings import Costs, Floor, MaskWidth, Policy, Settings
+from sfumato.review.settings import PROPOSED, Costs, Floor, MaskWidth, Policy, Settings
 from sfumato.server.store.models import Account, Role
 
 MOST_SHOWN = 16
@@ -127,14 +127,14 @@ class RulesForm(forms.Form):
         label="k: the minimum allowed anonymity-set size",
         min_value=1,
         max_value=1_000_000,
-        initial=5,
-        help_text="Records that a row must be left with that look like its own.",
+        help_text="Records that a row must be left with that look like its own. From 2 on, a cell "
+        "stays closed where one of the values that it could hold is rarer, as nearly all names "
+        "are. With 1, the budget is the limit.",
     )
     k_floor = forms.ChoiceField(label="Where fewer could be left", choices=_words(_FLOOR))
     policy = forms.ChoiceField(
         label="What narrows an anonymity set",
         choices=_words(_POLICY),
-        initial=Policy.CONSISTENT.value,
     )
     costs = forms.ChoiceField(label="Costs that are shown", choices=_words(_COSTS))
     start = forms.TypedChoiceField(label="Shown at first", choices=_words(_START), coerce=int)
@@ -159,11 +159,11 @@ class RulesForm(forms.Form):
         help_text="Of all pairs that a worker gets, from 0 to 0.5.",
         widget=forms.NumberInput(attrs={"step": "any"}),
     )
-    rare_below = forms.IntegerField(label="Rare: fewer records than", min_value=2, initial=5)
-    common_from = forms.IntegerField(label="Common: as many as", min_value=2, initial=50)
+    rare_below = forms.IntegerField(label="Rare: fewer records than", min_value=2)
+    common_from = forms.IntegerField(label="Common: as many as", min_value=2)
 
     def __init__(self, manager: Account, data: Any = None) -> None:
-        super().__init__(data, initial=None)
+        super().__init__(data, initial=PROPOSED.model_dump(mode="json"))
         custodians = Account.objects.filter(is_active=True)
         able = [each.pk for each in custodians if each.has_role(Role.CUSTODIAN)]
         others = [key for key in able if key != manager.pk]

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from django.utils.safestring import SafeString
 
-from sfumato.review.anonymity.database import Database
-from sfumato.review.display.compare import compare_pair
 from sfumato.review.display.render import render_pair
 from sfumato.review.modes import Mode
-from sfumato.review.project.project import LEFT, RIGHT, Project
+from sfumato.review.state.review import Review
 from sfumato.review.values import Rarity, RenderedAttribute
 from sfumato.server.worker.cells import draw_row
 from sfumato.server.worker.marks import MEANING, draw_mark, draw_rarity
@@ -42,36 +40,22 @@ class Column:
     meaning: str
 
 
-def preview(project: Project, rng: np.random.Generator) -> list[tuple[Column, ...]]:
+def preview(review: Review, rng: np.random.Generator) -> list[tuple[Column, ...]]:
     """Some pairs with every character masked, whatever workers are shown at first.
 
     Parameters
     ----------
-    project
-        The project, in memory.
+    review
+        The review, in memory.
     rng
         Source of randomness: which pairs.
     """
-    rules, attributes = project.settings, project.attributes
-    database = Database.of(
-        attributes, project.columns, rare_below=rules.rare_below, common_from=rules.common_from
-    )
-    left, right = project.pairs[LEFT], project.pairs[RIGHT]
-    chosen = np.sort(rng.permutation(len(project.pairs))[:PAIRS]).tolist()
+    chosen = np.sort(rng.permutation(review.pairs)[:PAIRS]).tolist()
+    masked = (Mode.MASKED,) * len(review.attributes)
     drawn = []
-    for place in chosen:
-        one, two = left[place].as_py(), right[place].as_py()
+    for facts in map(review.facts, chosen):
         rendered = render_pair(
-            attributes,
-            compare_pair(attributes, database.values(one), database.values(two)),
-            (Mode.MASKED,) * len(attributes),
-            rules.mask_width,
-            tuple(
-                (database.rarity(one, number), database.rarity(two, number))
-                if each.rarity
-                else (None, None)
-                for number, each in enumerate(attributes)
-            ),
+            review.attributes, facts.comparisons, masked, review.settings.mask_width, facts.rarity
         )
         drawn.append(tuple(_column(each) for each in rendered))
     return drawn

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import hashlib
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
 
@@ -16,6 +17,11 @@ from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods, require_POST
 
 from sfumato.core.errors import InputError
+from sfumato.core.progress import silent
+from sfumato.review.attributes import Attribute
+from sfumato.review.settings import PROPOSED, Settings
+from sfumato.review.state.outlook import outlook
+from sfumato.review.terminal.opened import index_of, review_of
 from sfumato.server.errors import problem
 from sfumato.server.live.make import make_project
 from sfumato.server.manager.forms_settings import (
@@ -105,7 +111,7 @@ def _new(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @creators_view
 def settings_page(request: HttpRequest) -> HttpResponse:
-    """What is shown, and by which rules; with five masked pairs. Nothing is stored yet.
+    """What is shown, by which rules, and what they would do. Nothing is stored yet.
 
     Parameters
     ----------
@@ -124,28 +130,25 @@ def settings_page(request: HttpRequest) -> HttpResponse:
     ]
     rules = RulesForm(request.user, data)
     valid = data is None or all([*(each.is_valid() for each in columns), rules.is_valid()])
-    if data is not None and valid and request.POST.get("go") == "create":
+    create = data is not None and data.get("go") == "create"
+    seen = create and valid and _was_shown(request, columns, rules)
+    if seen:
         try:
             return _created(request, upload, columns, rules)
         except InputError as error:
             rules.add_error(None, str(error))
-    if data is not None and request.POST.get("go") != "create":
+    if data is not None and not create:
         rules.errors.pop("title", None)
-    pairs, reason = _pairs(upload, proposal, columns, rules)
     context = {
         "proposal": proposal,
         "linkage": upload.kind == LINKAGE,
         "columns": columns,
         "rules": rules,
-        "pairs": pairs,
-        "reason": reason,
+        "to_look_at": create and valid and not seen,
+        **_foreseen(upload, proposal, columns, rules),
     }
-    return render(
-        request,
-        "manager/settings.html",
-        context,
-        status=400 if data is not None and request.POST.get("go") == "create" else 200,
-    )
+    wrong = create and (seen or not valid)
+    return render(request, "manager/settings.html", context, status=400 if wrong else 200)
 
 
 @require_POST
@@ -170,24 +173,48 @@ def _advice(upload: Upload, error: InputError) -> str:
     return "Name the column of ids, if the tables have one whose header does not say so."
 
 
-def _pairs(
+def _foreseen(
     upload: Upload, proposal: Proposal, columns: list[AttributeForm], rules: RulesForm
-) -> tuple[list[Any], str]:
-    """Masked pairs with what is entered so far, or why there are none."""
-    settings: Any = None
+) -> dict[str, Any]:
+    """Masked pairs with what is entered so far, and what the rules would do to all; or why not."""
+    settings: Settings | None = PROPOSED
     if not rules.is_bound:
         attributes = tuple(each for each in proposal.attributes if each.name in proposal.shown)
     elif all(each.is_valid() for each in columns):
         attributes = attributes_of_forms(columns)
         settings = rules.cleaned_data.get("settings")
     else:
-        return [], "Correct the columns first."
+        return {"reason": "Correct the columns first."}
     if not 0 < len(attributes) <= MOST_SHOWN:
-        return [], f"Show one column at least, and {MOST_SHOWN} at most."
+        return {"reason": f"Show one column at least, and {MOST_SHOWN} at most."}
+    under = settings or PROPOSED
     try:
-        return preview(build(upload, attributes, settings), np.random.default_rng(upload.seed)), ""
+        project = build(upload, attributes, under)
+        review = review_of(project, under, index_of(project, under, silent))
     except InputError as error:
-        return [], str(error)
+        return {"reason": str(error)}
+    rng = np.random.default_rng(upload.seed)
+    found: dict[str, Any] = {"pairs": preview(review, rng)}
+    if settings is not None:
+        found |= {
+            "outlook": outlook(review, rng),
+            "total": review.pairs,
+            "under": settings,
+            "seen": _digest(attributes, settings),
+        }
+    return found
+
+
+def _was_shown(request: HttpRequest, columns: list[AttributeForm], rules: RulesForm) -> bool:
+    """Whether what these columns and rules would do is what the page showed."""
+    asked = _digest(attributes_of_forms(columns), rules.cleaned_data["settings"])
+    return request.POST.get("seen") == asked
+
+
+def _digest(attributes: Sequence[Attribute], settings: Settings) -> str:
+    """Which columns and rules it was that the manager was shown the effect of."""
+    said = repr([each.model_dump(mode="json") for each in (*attributes, settings)])
+    return hashlib.sha256(said.encode()).hexdigest()
 
 
 def _created(

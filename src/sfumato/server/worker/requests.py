@@ -41,7 +41,7 @@ def workers_view(view: View) -> View:
     def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if not request.user.is_authenticated:
             if wants_json(request):
-                return problem(request, 401, "You are logged out. Log in and load the page again.")
+                return problem(request, 401, "Log in again; then it can be sent again.")
             return redirect("/login?" + urlencode({"next": request.path}))
         try:
             return view(request, *args, **kwargs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -10,6 +11,7 @@ import typer
 
 from sfumato.cli.link.options.panels import LINKED
 from sfumato.core.errors import InputError
+from sfumato.core.key_files import read_secret
 
 QuasiIdentifiers = Annotated[
     list[str] | None,
@@ -85,27 +87,19 @@ def attached(words: list[str]) -> dict[str, str]:
     return tables
 
 
-def key_of(path: Path | None) -> bytes | None:
+def key_of(path: Path | None, inputs: Iterable[str | Path | None]) -> bytes | None:
     """The key that a file holds.
+
+    Parameters
+    ----------
+    path
+        The file; ``None`` without a key.
+    inputs
+        The other files that the command reads.
 
     Raises
     ------
     InputError
-        If the file cannot be read, or the key is too short.
+        If the file cannot be read, or is no key.
     """
-    from sfumato.core.pseudonyms import SHORTEST_KEY
-
-    if path is None:
-        return None
-    try:
-        key = path.read_bytes().strip()
-    except OSError:
-        raise InputError("option --key-file", "must be a file that can be read") from None
-    if len(key) < SHORTEST_KEY:
-        raise InputError(
-            "option --key-file",
-            f"must hold a secret of at least {SHORTEST_KEY} bytes",
-            found=f"{len(key)} bytes",
-            advice="write 32 random bytes to a file and keep it apart from the data",
-        )
-    return key
+    return None if path is None else read_secret(path, "option --key-file", inputs)

@@ -100,23 +100,13 @@ Start = Annotated[
         rich_help_panel=RULES,
     ),
 ]
-ProjectK = Annotated[
-    int,
-    typer.Option(
-        "--k",
-        min=1,
-        metavar="NUMBER",
-        help="Records that what is disclosed must fit at least.",
-        rich_help_panel=RULES,
-    ),
-]
 WorkerBudget = Annotated[
     float | None,
     typer.Option(
         min=0,
         max=1,
         metavar="KAPR",
-        help="What each worker may spend.  [default: no limit]",
+        help="What each worker may spend; 0.2 when not given, 1 for no limit.",
         show_default=False,
         rich_help_panel=RULES,
     ),

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import secrets
 import stat
+from collections.abc import Iterable
 from pathlib import Path
 
 from sfumato.core.errors import InputError
-from sfumato.linkage.encodings.keys import check_secret
+from sfumato.core.key_files import read_secret
 
 KEY_BYTES = 32
 """Random bytes of a new key; the file holds them in hexadecimal."""
@@ -44,34 +45,35 @@ def write_new_key(path: str | os.PathLike[str]) -> None:
         stream.write(secrets.token_hex(KEY_BYTES) + "\n")
 
 
-def read_key(path: str | os.PathLike[str]) -> bytes:
+def read_key(
+    path: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str] | None] = ()
+) -> bytes:
     """The secret that a file holds, blanks and ends of lines around it left out.
 
     Parameters
     ----------
     path
         The file.
+    inputs
+        What else is read: data is no secret.
 
     Raises
     ------
     InputError
-        If it cannot be read, others than its owner may read or write it, or the secret is shorter
-        than 16 bytes.
+        If it cannot be read, is one of the inputs or no key, or others than its owner may read or
+        write it.
     """
     file = Path(path)
     subject = f"key file {file.name or file}"
-    try:
-        with file.open("rb") as stream:
-            mode = os.fstat(stream.fileno()).st_mode
-            secret = stream.read().strip()
-    except OSError as error:
-        found = (error.strerror or type(error).__name__).lower()
+    if not file.exists():
         raise InputError(
             subject,
             "must be a file that can be read",
-            found=found,
+            found="no such file",
             advice="'sfumato link key FILE' makes one, which all owners share",
-        ) from None
+        )
+    secret = read_secret(file, subject, inputs)
+    mode = file.stat().st_mode
     if os.name == "posix" and mode & (stat.S_IRWXG | stat.S_IRWXO):
         raise InputError(
             subject,
@@ -80,5 +82,4 @@ def read_key(path: str | os.PathLike[str]) -> bytes:
             accepted="mode 0600",
             advice="run chmod 600 on it; if others may have read it, make a new key",
         )
-    check_secret(secret)
     return secret

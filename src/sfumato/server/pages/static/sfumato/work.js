@@ -1,51 +1,80 @@
-// One request per click: the pair and the meters come back drawn anew. Nothing is stored in the
-// browser, and without this file every button works as a plain form.
+// What is done on the page shows at once and waits in a queue for its turn to be sent: one request
+// at a time, in order, each with the pair that it was done on. What cannot be sent stays in the
+// queue, and is shown. Nothing is stored in the browser, and without this file every button works
+// as a plain form.
 "use strict";
 
 (() => {
   const pile = document.querySelector(".pile");
   const said = document.getElementById("said");
   const standing = document.getElementById("standing");
+  const unsent = document.getElementById("unsent");
   if (!pile) return;
   const touch = window.matchMedia("(hover: none)");
+  const PATIENCE = 30000; // milliseconds after which an answer is not waited for any longer
+  const AGAIN_AFTER = [300, 1500]; // every action may be sent twice: the second changes nothing
+  const REFUSALS = [400, 403, 404, 409, 413]; // the same request would be refused again
+  const queue = []; // what was done and is not saved yet
+  const served = new Map(); // by token, a pair as the server drew it, where more was done since
+  let csrf = pile.querySelector("[name=csrfmiddlewaretoken]").value;
+  let sending = false;
+  let stopped = null; // why nothing is sent any more, until it is tried again
+  let leaving = ""; // where to go once all is saved
   let last = null; // the pair that was decided last
   let armed = null; // on touch screens: the cell whose cost is seen
-  let queue = Promise.resolve();
 
   const pairs = () => [...pile.querySelectorAll(".pair")];
   const byToken = (token) => pairs().find((pair) => pair.dataset.token === token);
   const covers = (pair) => [...pair.querySelectorAll(".cover")];
   const undecided = (pair) => pair.classList.contains("undecided");
+  const nameOf = (pair) => pair.getAttribute("aria-label");
+  const parsed = (html) => document.adoptNode(
+    new DOMParser().parseFromString(html, "text/html").querySelector(".pair"));
 
   function say(text, problem = false) {
     said.textContent = text;
     said.classList.toggle("problem", problem);
   }
 
-  // ------------------------------------------------------------------------------- requests
-  async function ask(url, body) {
-    const options = { headers: { Accept: "application/json" }, credentials: "same-origin" };
-    if (body) Object.assign(options, { method: "POST", body });
-    const answer = await fetch(url, options);
-    return answer.json();
-  }
-
+  // ------------------------------------------------------------------------ drawing a pair
+  // A pair as the server drew it, with what was done on it since.
   function replace(pair, html) {
     const typed = pair.querySelector("textarea");
-    const kept = typed && typed.value !== typed.defaultValue ? typed.value : null;
+    const kept = typed.value !== typed.defaultValue ? typed.value : null;
     const focus = remembered(pair);
-    const parsed = new DOMParser().parseFromString(html, "text/html");
-    const fresh = document.adoptNode(parsed.querySelector(".pair"));
+    const note = pair.querySelector(".note").open;
+    const fresh = parsed(html);
     pair.replaceWith(fresh);
     if (kept !== null) fresh.querySelector("textarea").value = kept;
+    fresh.querySelector(".note").open = note;
+    served.delete(fresh.dataset.token);
+    queue.filter((each) => each.token === fresh.dataset.token).forEach((each) => draw(fresh, each));
     if (focus) restore(fresh, focus);
     return fresh;
+  }
+
+  function draw(pair, done) {
+    if (!served.has(done.token)) served.set(done.token, pair.outerHTML);
+    pair.classList.add("unsaved");
+    if (done.state) {
+      pair.classList.remove("decided", "skipped", "undecided");
+      pair.classList.add(done.state);
+      for (const choice of pair.querySelectorAll(".choice")) {
+        choice.setAttribute("aria-pressed", String(choice.value === done.data.answer));
+      }
+      pair.dataset.now = done.words;
+    }
+    const now = pair.dataset.now || pair.querySelector(".state").textContent.trim();
+    pair.dataset.now = now;
+    pair.querySelector(".state").textContent = `${now}, ${done.late ? "not saved" : "saving"}`;
+    pair.querySelector("h2").textContent = `${nameOf(pair)}: ${now}, not saved yet`;
   }
 
   // Where the focus was in a pair, by what stands there, so that it is there again afterwards.
   function remembered(pair) {
     const at = document.activeElement;
     if (!pair.contains(at)) return null;
+    if (at.matches("textarea")) return { from: at.selectionStart, to: at.selectionEnd };
     const column = at.closest(".column");
     if (column) return { column: [...column.parentNode.children].indexOf(column) };
     if (at.dataset.key) return { key: at.dataset.key };
@@ -53,6 +82,11 @@
   }
 
   function restore(pair, focus) {
+    if ("from" in focus) {
+      const note = pair.querySelector("textarea");
+      note.focus({ preventScroll: true });
+      return note.setSelectionRange(focus.from, focus.to);
+    }
     const first = focus.key && pair.querySelector(`[data-key="${focus.key}"]`);
     const next = first || nearest(pair, focus.column || 0);
     if (next) next.focus({ preventScroll: true });
@@ -66,72 +100,184 @@
     return cover || pair.querySelector(".choice") || pair.querySelector("button");
   }
 
-  function applied(pair, answer, url = "") {
+  // ----------------------------------------------------------------------------- the queue
+  function act(pair, button, byKey = false) {
+    if (button.getAttribute("aria-disabled") === "true") {
+      const costs = button.closest(".column, .group");
+      return say(`${nameOf(pair)}: refused. ${costs ? costs.querySelector("p:not(.meaning), .amount").textContent : ""}`, true);
+    }
+    const cell = button.classList.contains("cover") ? button.closest(".column") : null;
+    const first = touch.matches && cell && cell !== armed;
+    arm(first ? cell : null); // on touch screens the first touch shows the cost, the second opens
+    if (first) return;
+    const verb = (button.getAttribute("formaction") || pair.getAttribute("action")).split("/").pop();
+    const data = button.name ? { [button.name]: button.value } : {};
+    if (verb === "note") data.note = pair.querySelector("textarea").value;
+    const words = (button.classList.contains("choice") ? button.querySelector(".hidden") : button)
+      .textContent.replace(/\s+/g, " ").trim();
+    if (leaving) return say("What was done on this page is being saved; then the page opens.", true);
+    enqueue(pair, verb, data, words);
+    if (byKey && /decide|skip/.test(verb)) onward(pair);
+  }
+
+  function enqueue(pair, verb, data, words) {
+    const { token } = pair.dataset;
+    const action = pair.getAttribute("action");
+    const base = action.slice(0, action.lastIndexOf("/"));
+    const state = { decide: "decided", skip: "skipped", withdraw: "undecided" }[verb];
+    const said = { skip: "Skipped", withdraw: "Not decided" }[verb] || words;
+    const before = queue.filter((each) => each.token === token).pop();
+    const again = before && before.verb === verb && JSON.stringify(before.data) === JSON.stringify(data);
+    if (again) return; // a double click
+    const done = { token, base, verb, data, state, name: nameOf(pair), words: said, refused: "", late: false };
+    queue.push(done);
+    if (/decide|skip/.test(verb)) last = token;
+    draw(pair, done);
+    if (stopped) tell();
+    else start();
+  }
+
+  // What comes next: behind something that was refused, the same pair's has to wait.
+  function next() {
+    const waits = new Set(queue.filter((each) => each.refused).map((each) => each.token));
+    return queue.find((each) => !waits.has(each.token));
+  }
+
+  const start = () => send().catch(() => say("This did not work. Load the page again.", true));
+  async function send() {
+    if (sending) return;
+    sending = true;
+    stopped = null;
+    tell();
+    try {
+      let lost = 0;
+      for (let done = next(); done && !stopped; done = next()) {
+        const answer = await ask(done);
+        if (answer.ok) {
+          queue.splice(queue.indexOf(done), 1);
+          applied(done, answer);
+          lost = 0;
+        } else if (!answer.status && lost < AGAIN_AFTER.length) {
+          await new Promise((later) => setTimeout(later, AGAIN_AFTER[lost++]));
+        } else if (REFUSALS.includes(answer.status)) {
+          done.refused = told(answer);
+        } else {
+          stopped = answer;
+        }
+        tell();
+      }
+    } finally {
+      sending = false;
+      tell();
+    }
+    const to = leaving;
+    leaving = "";
+    if (to) leave(to);
+  }
+
+  const told = (answer) => `${answer.error}.${answer.reason ? ` ${answer.reason}` : ""}`;
+
+  async function ask(done) {
+    const body = () => new URLSearchParams({ ...done.data, csrfmiddlewaretoken: csrf });
+    const answer = await request(`${done.base}/${done.verb}`, body());
+    if (answer.status !== 403) return answer;
+    const now = await request(done.base); // who has logged in again, has another token
+    if (!now.ok) return now;
+    csrf = parsed(now.pair).elements.csrfmiddlewaretoken.value;
+    return request(`${done.base}/${done.verb}`, body());
+  }
+
+  async function request(url, body) {
+    const options = { headers: { Accept: "application/json" }, credentials: "same-origin" };
+    if (body) Object.assign(options, { method: "POST", body });
+    try {
+      const answer = await fetch(url, { ...options, signal: AbortSignal.timeout(PATIENCE) });
+      const type = answer.headers.get("Content-Type") || "";
+      if (type.startsWith("application/json")) return await answer.json();
+      if (answer.ok) return { status: 401, error: "You are logged out" }; // a page to log in
+      return { status: answer.status, error: "The server cannot answer" };
+    } catch {
+      return { status: 0, error: "The server cannot be reached" };
+    }
+  }
+
+  function applied(done, answer) {
     standing.innerHTML = answer.standing;
-    const fresh = replace(pair, answer.pair);
+    const pair = byToken(done.token);
+    if (done.verb === "note") pair.querySelector("textarea").defaultValue = done.data.note;
+    replace(pair, answer.pair);
     for (const [token, html] of Object.entries(answer.others)) {
       const other = byToken(token); // it shows the same record, and its costs have changed
-      if (other && other.getAttribute("aria-busy") !== "true") replace(other, html);
+      if (other) replace(other, html);
     }
-    const name = fresh.getAttribute("aria-label");
     const spent = standing.querySelector(".previews .reading").textContent;
-    const done = {
+    const result = {
       open: `opened. KAPR spent: ${spent}`, note: "the note is saved",
       flag: "flagged", unflag: "the flag is removed",
-    }[url.split("/").pop()] || answer.said;
-    say(answer.refused ? `${name}: not opened, ${answer.refused}.` : `${name}: ${done}.`,
-      Boolean(answer.refused));
-    return fresh;
+    }[done.verb] || answer.said;
+    if (answer.refused) return say(`${done.name}: not opened, ${answer.refused}.`, true);
+    say(`${done.name}: ${result}.${pairs().some(undecided) ? "" : ` ${finished()}`}`);
   }
 
-  // A lost connection: ask how the pair stands now; what was done, was done once.
-  async function lost(token, base) {
-    for (const wait of [300, 1500]) {
-      await new Promise((done) => setTimeout(done, wait));
-      try {
-        const answer = await ask(base);
-        const pair = byToken(token);
-        if (answer.ok && pair) {
-          applied(pair, answer);
-          say("The connection was lost for a moment. This is how the pair stands now.");
-          return;
-        }
-        if (!answer.ok) return say(`${answer.error}. ${answer.reason}`, true);
-      } catch { /* still no connection */ }
-    }
-    say("The server cannot be reached. What was answered before is saved. Try again later.", true);
+  // Everything that is not saved, where that is more than a matter of a moment.
+  function tell() {
+    const refused = new Set(queue.filter((each) => each.refused).map((each) => each.token));
+    for (const each of queue) each.late ||= stopped !== null || refused.has(each.token);
+    const late = queue.filter((each) => each.late);
+    unsent.hidden = !late.length;
+    const why = stopped ? told(stopped) : "";
+    const place = unsent.querySelector(".why");
+    if (place.textContent !== why) place.textContent = why;
+    unsent.querySelector("a").hidden = !stopped || stopped.status !== 401;
+    unsent.querySelector(".again").setAttribute("aria-disabled", String(sending));
+    unsent.querySelector("ol").replaceChildren(...late.map((each) => {
+      const line = unsent.querySelector("template").content.cloneNode(true);
+      line.querySelector("span").textContent = `${each.name}: ${each.words}`;
+      line.querySelector("small").textContent = each.refused;
+      line.querySelector("button").setAttribute("aria-label", `Discard: ${each.name}, ${each.words}`);
+      line.querySelector("button").addEventListener("click", () => discard(each));
+      return line;
+    }));
+    late.forEach((each) => draw(byToken(each.token), each));
   }
 
-  async function submit(pair, button) {
-    const token = pair.dataset.token;
-    const url = button.getAttribute("formaction") || pair.getAttribute("action");
-    const base = url.slice(0, url.lastIndexOf("/"));
-    const data = new URLSearchParams();
-    data.set("csrfmiddlewaretoken", pair.elements.csrfmiddlewaretoken.value);
-    if (button.name) data.set(button.name, button.value);
-    if (url.endsWith("/note")) {
-      const note = pair.querySelector("textarea");
-      data.set("note", note.value);
-    }
-    let answer;
-    try {
-      answer = await ask(url, data);
-    } catch {
-      await lost(token, base);
-      const still = byToken(token);
-      if (still) still.removeAttribute("aria-busy");
-      return null;
-    }
-    if (!answer.ok) {
-      pair.removeAttribute("aria-busy");
-      say(`${answer.error}. ${answer.reason}`, true);
-      return null;
-    }
-    if (url.endsWith("/note")) pair.querySelector("textarea").defaultValue = data.get("note");
-    const fresh = applied(pair, answer, url);
-    if (url.endsWith("/decide") || url.endsWith("/skip")) last = token;
-    return fresh;
+  function discard(done) {
+    if (sending && !done.refused) return say("It is being saved.", true);
+    queue.splice(queue.indexOf(done), 1);
+    replace(byToken(done.token), served.get(done.token));
+    if (stopped || sending) tell();
+    else start();
   }
+
+  function again() {
+    if (sending) return;
+    queue.forEach((each) => { each.refused = ""; });
+    start();
+  }
+
+  unsent.querySelector(".again").addEventListener("click", again);
+  window.addEventListener("online", () => stopped && again());
+  window.addEventListener("beforeunload", (event) => {
+    if (!queue.length) return;
+    event.preventDefault();
+    event.returnValue = "unsaved"; // for browsers that do not ask without
+  });
+
+  function leave(url) {
+    if (sending) {
+      leaving = url;
+      return say("What was done on this page is being saved; then the page opens.");
+    }
+    if (!queue.length) leaving = url; // what is pressed from now on is about no pair on screen
+    window.location.assign(url);
+  }
+
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest("a:not([target], [href^='#'])");
+    if (!link || !sending || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    leave(link.href);
+  });
 
   function arm(cell) {
     if (armed) armed.classList.remove("armed");
@@ -141,25 +287,15 @@
   }
 
   pile.addEventListener("submit", (event) => {
-    const button = event.submitter;
-    const pair = event.target;
-    if (!button) return;
+    if (!event.submitter) return;
     event.preventDefault();
-    if (pair.getAttribute("aria-busy") === "true") return; // a double click
-    if (button.getAttribute("aria-disabled") === "true") {
-      const costs = button.closest(".column, .group");
-      return say(`${pair.getAttribute("aria-label")}: refused. ${costs ? costs.querySelector("p:not(.meaning), .amount").textContent : ""}`, true);
-    }
-    const cell = button.classList.contains("cover") ? button.closest(".column") : null;
-    const first = touch.matches && cell && cell !== armed;
-    arm(first ? cell : null); // on touch screens the first touch shows the cost, the second opens
-    if (first) return;
-    pair.setAttribute("aria-busy", "true");
-    const byKey = button.dataset.byKey === "1";
-    queue = queue.then(() => submit(pair, button)).then((fresh) => {
-      if (byKey && fresh && !undecided(fresh)) onward(fresh);
-    }).catch(() => say("This did not work. Load the page again.", true));
+    act(event.target, event.submitter);
   });
+
+  // The second half of a double click is not meant for the button that stands there by then.
+  pile.addEventListener("click", (event) => {
+    if (event.detail > 1 && !touch.matches && event.target.closest("button")) event.preventDefault();
+  }, true);
 
   // --------------------------------------------------------------------- preview on the meter
   function preview(button) {
@@ -190,9 +326,9 @@
   document.addEventListener("pointerdown", () => pile.classList.add("pointing"));
   document.addEventListener("keydown", () => pile.classList.remove("pointing"), true);
 
+  // The pair that the focus is in, else the first that is to be decided: never one that is done.
   function current() {
-    const at = document.activeElement && document.activeElement.closest(".pair");
-    return at || pairs().find(undecided) || pairs()[0];
+    return document.activeElement?.closest(".pair") || pairs().find(undecided);
   }
   function go(pair, column = 0) {
     if (!pair) return;
@@ -200,18 +336,22 @@
     if (target) target.focus({ preventScroll: true });
     pair.scrollIntoView({ block: "nearest" });
   }
+  const finished = () => (pile.dataset.next ? "All pairs of this page are done. n goes to the next page." : "All pairs are done.");
   function onward(from) {
     const all = pairs();
     const next = all.slice(all.indexOf(from) + 1).find(undecided) || all.find(undecided);
     if (next) return go(next);
-    from.querySelector(".choice, button").focus();
-    say(pile.dataset.next ? "All pairs of this page are done. n goes to the next page." : "All pairs are done.");
+    const on = document.querySelector(".pile + .pager [rel=next]");
+    if (on) on.focus(); // out of the pair: one more key would change its decision
+    else said.focus({ preventScroll: true });
+    say(finished());
   }
   function step(by) {
     const all = pairs();
-    const at = document.activeElement.closest(".pair");
-    const place = at ? all.indexOf(at) + by : all.indexOf(current());
-    if (place >= all.length && pile.dataset.next) window.location.assign(pile.dataset.next);
+    const at = current();
+    const place = document.activeElement?.closest(".pair") ? all.indexOf(at) + by
+      : at ? all.indexOf(at) : all.length - (by < 0 ? 1 : 0);
+    if (place >= all.length && pile.dataset.next) leave(pile.dataset.next);
     else go(all[Math.max(0, Math.min(place, all.length - 1))]);
   }
   function sideways(by) {
@@ -228,21 +368,23 @@
     const place = column ? [...column.parentNode.children].indexOf(column) : 0;
     go(all[all.indexOf(pair) + by] || pair, place);
   }
-  function press(pair, key) {
-    const button = pair && pair.querySelector(`[data-key="${key}"]`);
-    if (!button || pair.getAttribute("aria-busy") === "true") return;
-    if (/[1-6s]/.test(key)) button.dataset.byKey = "1";
-    pair.requestSubmit(button);
+  function press(key) {
+    const pair = current();
+    if (!pair) return say(finished(), true);
+    const button = pair.querySelector(`[data-key="${key}"]`);
+    if (button) act(pair, button, true);
+    else say(`${nameOf(pair)}: this cannot be done with it now.`, true);
   }
   function undo() {
     const pair = current();
     const target = pair && !undecided(pair) ? pair : byToken(last);
-    if (target) press(target, "u");
+    if (target && !undecided(target) && !leaving) enqueue(target, "withdraw", {}, "Undo");
   }
 
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.target.closest("textarea, input, select")) return;
+    if (event.repeat && /^([1-6sufn?]|Enter)$/.test(event.key)) return event.preventDefault();
     if (event.key === "Escape") {
       arm(null);
       return document.activeElement.closest(".pair") && document.activeElement.blur();
@@ -258,14 +400,14 @@
     if (!document.getElementById("keys").checked) return;
     const letters = {
       n: () => step(1), p: () => step(-1), u: undo,
-      s: () => press(current(), "s"), f: () => press(current(), "f"),
+      s: () => press("s"), f: () => press("f"),
       "?": () => {
         const help = document.getElementById("help");
         help.open = !help.open;
         if (help.open) help.querySelector("summary").focus();
       },
     };
-    if (/^[1-6]$/.test(event.key)) letters[event.key] = () => press(current(), event.key);
+    if (/^[1-6]$/.test(event.key)) letters[event.key] = () => press(event.key);
     if (!letters[event.key]) return;
     event.preventDefault();
     letters[event.key]();

@@ -1,0 +1,105 @@
+"""What rules would do to pairs: against what a worker meets who opens everything by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from review.kapr_oracle import Case, cases, table_2
+
+from sfumato.review.modes import Mode
+from sfumato.review.settings import Floor, Policy
+from sfumato.review.state import outlook as module
+from sfumato.review.state.opening import Opening, Reason, Refusal
+from sfumato.review.state.outlook import Outlook, outlook
+from sfumato.review.state.worker import WorkerState
+
+few = settings(max_examples=40)
+
+
+def outlook_of(case: Case) -> Outlook:
+    return outlook(case.review(), np.random.default_rng(1))
+
+
+@few
+@given(cases(k=1, budget=None, start=Mode.MASKED, k_floor=Floor.REFUSE))
+def test_without_limits_everything_is_opened(case: Case) -> None:
+    found, worker = outlook_of(case), WorkerState(case.review(), range(len(case.pairs)))
+    for pair in worker.pairs:
+        worker.show(pair)
+        worker.open(pair, Opening((0, 1, 2), Mode.FULL))
+    assert found.spent == worker.score
+    assert found.cells == found.openable == found.opened
+    assert found.pairs == found.shown == found.workable == len(case.pairs)
+    held = [any(row[place] is not None for row in rows(case, pair)) for pair in worker.pairs
+            for place in range(3)]  # fmt: skip
+    assert found.cells == sum(held)
+
+
+def rows(case: Case, pair: int) -> list[list[str | None]]:
+    """The two rows of a pair."""
+    return [[column[record] for column in case.columns] for record in case.pairs[pair]]
+
+
+@few
+@given(cases(budget=None, policy=Policy.PAPER, k_floor=Floor.REFUSE))
+def test_the_floor_is_what_a_worker_meets_at_each_pair(case: Case) -> None:
+    """Under the paper's policy no pair bears on another: each worker begins anew."""
+    openable, shown, costs = 0, 0, [0.0] * 3
+    for pair in range(len(case.pairs)):
+        worker = WorkerState(case.review(), [pair], 2 * len(case.pairs))
+        if isinstance(worker.show(pair), Refusal):
+            continue
+        shown += 1
+        for each in worker.costs(pair):
+            if len(each.opening.attributes) == 1 and each.opening.mode is Mode.FULL:
+                openable += each.refusal is None
+                costs[each.opening.attributes[0]] += 0 if each.refusal else each.cost
+                assert each.refusal is None or each.refusal.reason is Reason.FLOOR
+    found = outlook_of(case)
+    assert (found.openable, found.shown) == (openable, shown)
+    assert [each.cost for each in found.attributes] == pytest.approx(costs)
+    assert found.opened <= found.openable
+
+
+def test_cells_of_pairs_that_are_not_shown_count_as_closed() -> None:
+    found = outlook_of(table_2(start=Mode.PARTIAL, k=5))
+    assert found.shown < found.pairs
+    assert found.cells > 3 * found.shown
+    assert found.workable <= found.shown
+
+
+@few
+@given(cases(budget=0.3, k_floor=Floor.REFUSE))
+def test_no_budget_is_exceeded(case: Case) -> None:
+    found = outlook_of(case)
+    assert found.spent <= 0.3
+    assert found.opened <= found.cells
+    assert found.workable <= found.shown <= found.pairs
+
+
+@pytest.mark.parametrize(("budget", "project_budget"), [(0.3, None), (None, 0.3), (0.3, 0.9)])
+def test_the_smaller_budget_is_spread_over_all_pairs(
+    budget: float | None, project_budget: float | None
+) -> None:
+    case = table_2(budget=budget, project_budget=project_budget)
+    found = outlook_of(case)
+    free = outlook_of(table_2())
+    assert free.opened == free.cells
+    assert 0 < found.opened < free.opened
+    assert found.workable == 6
+    assert found.spent <= 0.3
+
+
+def test_of_many_pairs_some_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_PAIRS", 4)
+    found = outlook_of(table_2())
+    assert found.pairs == found.shown == 4
+    assert found.cells == 4 * 3
+    assert found.spent == pytest.approx(0.75, abs=0.25), "the same share of a smaller task"
+
+
+def test_what_is_open_at_first_needs_no_opening() -> None:
+    found = outlook_of(table_2(start=Mode.FULL))
+    assert (found.cells, found.opened) == (0, 0)
+    assert found.workable == found.shown == 6
