@@ -341,11 +341,11 @@ def write_skos(
         for concept in concepts
     ]
     for concept, name in zip(concepts, names, strict=True):
-        called = given.names.get(concept.label, concept.label)
+        name_text = given.names.get(concept.label, concept.label)
         graph.add((name, library.RDF.type, skos.Concept))
         graph.add((name, skos.inScheme, scheme))
         graph.add((name, skos.notation, library.Literal(concept.label)))
-        graph.add((name, skos.prefLabel, library.Literal(called)))
+        graph.add((name, skos.prefLabel, library.Literal(name_text)))
         if concept.broader >= 0:
             graph.add((name, skos.broader, names[concept.broader]))
         else:

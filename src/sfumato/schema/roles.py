@@ -170,13 +170,13 @@ class QuasiIdentifier(_Part):
         return self
 
 
-def _several(value: Any) -> Any:
+def _as_tuple(value: Any) -> Any:
     return (value,) if isinstance(value, str) else value
 
 
-def _named(value: Any) -> Any:
+def _as_quasi_identifiers(value: Any) -> Any:
     """Take names alone, or names with the kind as a word, as quasi-identifiers."""
-    value = _several(value)
+    value = _as_tuple(value)
     if isinstance(value, (list, tuple)):
         if not all(isinstance(name, str) for name in value):
             raise ValueError("a list must hold names of columns; fields go into a table by name")
@@ -191,8 +191,8 @@ def _named(value: Any) -> Any:
     return value
 
 
-Names = Annotated[tuple[str, ...], BeforeValidator(_several)]
-Said = dict[str, Annotated[StrictStr, StringConstraints(strip_whitespace=True, min_length=1)]]
+Names = Annotated[tuple[str, ...], BeforeValidator(_as_tuple)]
+Sentences = dict[str, Annotated[StrictStr, StringConstraints(strip_whitespace=True, min_length=1)]]
 """A sentence for each of some columns."""
 
 
@@ -242,12 +242,12 @@ class Schema(_Frozen):
 
     person: str | None = None
     household: str | None = None
-    quasi_identifiers: Annotated[dict[str, QuasiIdentifier], BeforeValidator(_named)]
+    quasi_identifiers: Annotated[dict[str, QuasiIdentifier], BeforeValidator(_as_quasi_identifiers)]
     sensitive: Names = ()
     direct_identifiers: Names = ()
     insensitive: Names = ()
-    undecided: Said = Field(default_factory=dict)
-    accepted: Said = Field(default_factory=dict)
+    undecided: Sentences = Field(default_factory=dict)
+    accepted: Sentences = Field(default_factory=dict)
     missing: Names = ()
 
     def __init__(self, /, **fields: Any) -> None:

@@ -191,8 +191,8 @@ def check_person(
     InputError
         If there is such a column.
     """
-    asked = (*schema.sensitive, *unnamed_columns(names, schema))
-    found = candidates([name for name in asked if name not in schema.accepted])
+    unexplained = (*schema.sensitive, *unnamed_columns(names, schema))
+    found = candidates([name for name in unexplained if name not in schema.accepted])
     if not found:
         return
     first, *others = found

@@ -167,10 +167,10 @@ def likeliest_first(found: Sequence[PersonCandidate | None]) -> list[PersonCandi
     """
     known = [each for each in found if each is not None]
     common = set.intersection(*(set(each.constant) for each in known)) if known else set()
-    held = common or {each.name for each in known}
+    compared = common or {each.name for each in known}
     return sorted(
         known,
-        key=lambda each: (-sum(each.constant.get(name, 0.0) for name in held), each.values),
+        key=lambda each: (-sum(each.constant.get(name, 0.0) for name in compared), each.values),
     )
 
 
