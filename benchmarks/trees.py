@@ -16,9 +16,8 @@ from sfumato.release.divide import Divided, divide
 from sfumato.release.manifest import Manifest
 from sfumato.release.options import Cut, Options
 from sfumato.release.persons import person_table
-from sfumato.table.columns import NumberDomain
 from sfumato.table.door import open_table
-from sfumato.table.table import Table
+from sfumato.table.table import NumberDomain, Table
 
 RECORDS = (400_000, 4_000_000, 10_000_000)
 WARM_UP = 100_000

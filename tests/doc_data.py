@@ -11,7 +11,7 @@ from semantics import ledgers, requests
 
 from sfumato.examples import generate_clinics
 from sfumato.hierarchies import Hierarchy
-from sfumato.hierarchies.skos_write import write_skos
+from sfumato.hierarchies.skos import write_skos
 
 Names = dict[str, object]
 

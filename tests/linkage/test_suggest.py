@@ -17,7 +17,7 @@ from sfumato.linkage.suggest.rules import choose_rules
 from sfumato.linkage.suggest.sample import take_sample
 from sfumato.linkage.suggest.suggest import suggest
 from sfumato.schema import Schema
-from sfumato.table.sources.open_source import open_source
+from sfumato.table.table_files import open_source
 
 
 @pytest.mark.parametrize(

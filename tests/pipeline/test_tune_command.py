@@ -20,7 +20,7 @@ from sfumato.pipeline.tune import tune
 from sfumato.pipeline.tune.command import anonymize_command
 from sfumato.pipeline.tune.point import Point
 from sfumato.schema import Schema, dump_schema, load_schema
-from sfumato.table.write import write_table
+from sfumato.table.table_files import write_table
 
 DATA = "the clinic's visits.csv"
 WORDS = ("tune", DATA, "--schema", "schema.toml", "--seed", "5", "--suppress", "0")

@@ -16,7 +16,7 @@ from sfumato.hierarchies import contains, parse_released
 from sfumato.release.full_domain.lattice import search_lattice
 from sfumato.release.full_domain.proposals import proposed_widths
 from sfumato.schema import Kind
-from sfumato.table.columns import CodedColumn, NumberDomain
+from sfumato.table.table import CodedColumn, NumberDomain
 
 AGES = {"widths": [10, 20], "start": 0}
 PLACES = {"lengths": [2, 1]}

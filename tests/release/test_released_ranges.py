@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sfumato.hierarchies import Range, format_released
 from sfumato.release.released import Form, release_column
 from sfumato.schema import Kind
-from sfumato.table.columns import CodedColumn, NumberDomain
+from sfumato.table.table import CodedColumn, NumberDomain
 
 numbers = st.lists(st.integers(-20, 200), min_size=1, max_size=12, unique=True).map(sorted)
 cells = st.lists(st.tuples(st.integers(0, 4), st.integers(-1, 11)), min_size=1, max_size=30)

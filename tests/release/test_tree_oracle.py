@@ -29,8 +29,7 @@ from sfumato.release.persons import person_table
 from sfumato.release.splits import Split
 from sfumato.release.tree import grow
 from sfumato.schema import Kind, Schema
-from sfumato.table.columns import MISSING, CodedColumn, LabelDomain, NumberDomain
-from sfumato.table.table import Table
+from sfumato.table.table import MISSING, CodedColumn, LabelDomain, NumberDomain, Table
 
 NUMERIC, ORDERED, CATEGORICAL = "numeric", "ordered", "categorical"
 NEAR = Fraction(1, 10**12)

@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from sfumato.schema.model import IntervalHierarchy, PrefixHierarchy
+from sfumato.schema.roles import IntervalHierarchy, PrefixHierarchy
 from sfumato.semantics.policy import Database, Linkage, LinkageQI, Measure, Policy, Request
 
 EXAMPLE = """

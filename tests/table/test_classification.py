@@ -15,9 +15,9 @@ import pytest
 import sfumato as sf
 from sfumato.core.errors import InputError
 from sfumato.table.classification import Unclassified, open_classified
-from sfumato.table.guessing.guess import guess_schema
-from sfumato.table.guessing.person import person_candidates, person_candidates_of
-from sfumato.table.sources.open_source import open_source
+from sfumato.table.person_column import person_candidates, person_candidates_of
+from sfumato.table.schema_guess import guess_schema
+from sfumato.table.table_files import open_source
 
 Make = Callable[[int], Any]
 

@@ -12,8 +12,8 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from sfumato.table.sources import formats
-from sfumato.table.sources.open_source import open_source
+from sfumato.table import formats
+from sfumato.table.table_files import open_source
 
 openpyxl = pytest.importorskip("openpyxl")
 pyreadstat = pytest.importorskip("pyreadstat")

@@ -115,7 +115,7 @@ def check_record_risks(
             "must come with a population",
             accepted="--population, --fraction, --weights or --register",
         )
-    from sfumato.table.write import check_output_path
+    from sfumato.table.table_files import check_output_path
 
     check_output_path(target)
     register = None if given.register is None else Path(given.register)
@@ -133,7 +133,7 @@ def write_record_risks(risk: Risk, target: Path) -> None:
     import numpy as np
     import pyarrow as pa
 
-    from sfumato.table.write import write_table
+    from sfumato.table.table_files import write_table
 
     if risk.population is None or risk.population.class_of is None:
         return

@@ -30,8 +30,8 @@ def guess(
     """Propose a schema for a file: kinds, likely roles and why. Read and edit it."""
     from sfumato.core.atomic import check_target, write_text
     from sfumato.schema import dump_schema
-    from sfumato.table.guessing.guess import guess_schema
-    from sfumato.table.sources.open_source import open_source
+    from sfumato.table.schema_guess import guess_schema
+    from sfumato.table.table_files import open_source
 
     if output is not None:
         check_target(output)

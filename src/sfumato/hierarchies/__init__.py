@@ -1,16 +1,15 @@
 """Hierarchies of a column's values, and the released values that they give."""
 
-from sfumato.hierarchies.build import build_hierarchy, leaf_order, read_hierarchy
-from sfumato.hierarchies.classification_csv import read_classification
-from sfumato.hierarchies.code_list import CodeList
-from sfumato.hierarchies.contains import contains
+from sfumato.hierarchies.builders import (
+    build_hierarchy,
+    interval_hierarchy,
+    leaf_order,
+    prefix_hierarchy,
+    read_hierarchy,
+)
+from sfumato.hierarchies.code_lists import CodeList, read_classification, read_leaves_csv
 from sfumato.hierarchies.hierarchy import ROOT, Hierarchy
-from sfumato.hierarchies.intervals import interval_hierarchy
-from sfumato.hierarchies.leaves_csv import read_leaves_csv
-from sfumato.hierarchies.prefixes import prefix_hierarchy
-from sfumato.hierarchies.skos_read import read_skos
-from sfumato.hierarchies.skos_write import write_skos
-from sfumato.hierarchies.values import (
+from sfumato.hierarchies.released_values import (
     Anything,
     AtLeast,
     AtMost,
@@ -19,9 +18,11 @@ from sfumato.hierarchies.values import (
     OneOf,
     Range,
     Released,
+    contains,
     format_released,
     parse_released,
 )
+from sfumato.hierarchies.skos import read_skos, write_skos
 
 __all__ = [
     "ROOT",

@@ -1,4 +1,4 @@
-"""A hierarchy in array form: levels, ancestors and lowest common ancestors."""
+"""A hierarchy in array form: levels, ancestors, lowest common ancestors and distances."""
 
 from __future__ import annotations
 
@@ -148,13 +148,6 @@ class Hierarchy:
     def restricted(self, labels: Sequence[str], subject: str) -> Hierarchy:
         """The hierarchy over these leaves only, in this order.
 
-        Parameters
-        ----------
-        labels
-            The leaves to keep.
-        subject
-            What an error is about: ``"hierarchy of column 'age'"``.
-
         Raises
         ------
         InputError
@@ -209,3 +202,82 @@ def _check_nesting(
         found=f"lines {one} and {other}, which {shared} and differ in column {level + 2}",
         advice="give both lines the same labels there, or tell the shared label apart",
     )
+
+
+def generalised(hierarchy: Hierarchy, codes: Ints, levels: int | npt.NDArray[np.integer]) -> Ints:
+    """The ancestor of each leaf at a level: its index into the labels of all levels.
+
+    Those are the labels of level 0, then of level 1, and so on, as `all_labels` gives them, so
+    that values at several levels have numbers of their own.
+
+    Parameters
+    ----------
+    hierarchy, codes
+        The hierarchy, and leaves of it, -1 for missing; shape (records,).
+    levels
+        One level for all, or one per record, shape (records,).
+
+    Returns
+    -------
+    numpy.ndarray
+        Shape (records,); -1 for a missing value below the root.
+    """
+    first = np.cumsum([0, *(len(labels) for labels in hierarchy.labels[:-1])])
+    table = np.column_stack(
+        [
+            hierarchy.ancestors + first[:, np.newaxis].astype(np.int32),
+            np.full(len(first), -1, dtype=np.int32),
+        ]
+    )
+    table[-1, -1] = first[-1]
+    found: Ints
+    if isinstance(levels, int):
+        found = table[levels][codes]
+    else:
+        found = table.ravel()[levels.astype(np.int64) * table.shape[1] + codes % table.shape[1]]
+    return found
+
+
+def all_labels(hierarchy: Hierarchy) -> tuple[str, ...]:
+    """The labels of all levels, the leaves first."""
+    return tuple(label for labels in hierarchy.labels for label in labels)
+
+
+def steps_raised(hierarchy: Hierarchy) -> Ints:
+    """Steps from each leaf up to its ancestor at each level.
+
+    A level at which a branch repeats its label over the same leaves is no step: a code that
+    stands alone below the root is one step away from it, however deep other branches are.
+
+    Returns
+    -------
+    numpy.ndarray
+        Shape (levels, leaves); the last row is the number of steps from leaf to root.
+    """
+    steps = np.zeros(hierarchy.ancestors.shape, dtype=np.int32)
+    for level in range(1, len(steps)):
+        above, below = hierarchy.ancestors[level], hierarchy.ancestors[level - 1]
+        names = np.array(hierarchy.labels[level], dtype=object)
+        under = np.array(hierarchy.labels[level - 1], dtype=object)
+        same = (names[above] == under[below]).astype(np.bool_)
+        same &= hierarchy.leaf_counts(level)[above] == hierarchy.leaf_counts(level - 1)[below]
+        steps[level] = steps[level - 1] + ~same
+    return steps
+
+
+def common_levels(hierarchy: Hierarchy, one: Ints, other: Ints) -> Ints:
+    """The level of the lowest ancestor that each pair of leaves shares; shape (pairs,).
+
+    It is 0 where both are the same leaf.
+    """
+    apart = hierarchy.ancestors[:, one] != hierarchy.ancestors[:, other]
+    levels: Ints = apart.sum(axis=0, dtype=np.int32)
+    return levels
+
+
+def distances(hierarchy: Hierarchy, one: Ints, other: Ints) -> Ints:
+    """Steps between each pair of leaves, over their lowest common ancestor; shape (pairs,)."""
+    level = common_levels(hierarchy, one, other)
+    raised = steps_raised(hierarchy)
+    apart: Ints = raised[level, one] + raised[level, other]
+    return apart

@@ -22,7 +22,7 @@ from sfumato.intruder.referee.truth import (
     person_values,
 )
 from sfumato.schema import Schema
-from sfumato.table.sources.open_source import open_source
+from sfumato.table.table_files import open_source
 
 Ints = npt.NDArray[np.int64]
 SAME_ORDER = "same-order"

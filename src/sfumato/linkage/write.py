@@ -40,7 +40,7 @@ from sfumato.linkage.persons.follow import Followed
 from sfumato.linkage.sources.open import RECORD
 from sfumato.linkage.spec.toml import dump_link_spec
 from sfumato.schema import Schema, dump_schema
-from sfumato.table.write import write_table
+from sfumato.table.table_files import write_table
 
 _LINKED_HEADER = """\
 # What each column of linked.parquet is. Read and edit it: only you know what an intruder may know.

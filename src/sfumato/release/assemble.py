@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from sfumato.core.pseudonyms import keyed_pseudonyms, random_pseudonyms
 from sfumato.release.released import ReleasedColumn
-from sfumato.table.encoding.arrow_types import from_numpy, from_texts, is_bytes
+from sfumato.table.sources import from_numpy, from_texts, is_bytes
 from sfumato.table.table import Table
 
 Codes = npt.NDArray[np.int32]

@@ -11,8 +11,7 @@ from sfumato.core.errors import InputError
 from sfumato.release.options import Options, Recoding
 from sfumato.release.released import Form
 from sfumato.release.tie_order import content_ties
-from sfumato.table.columns import MISSING, CodedColumn
-from sfumato.table.table import Table
+from sfumato.table.table import MISSING, CodedColumn, Table
 
 if TYPE_CHECKING:
     from sfumato.engines.spark.table import SparkTable

@@ -14,8 +14,8 @@ import pyarrow.compute as pc
 
 from sfumato.core.atomic import write_text, written_at
 from sfumato.release.manifest import file_sha256
-from sfumato.table.sources.frames import like
-from sfumato.table.write import write_table
+from sfumato.table.dataframes import to_frame_like as like
+from sfumato.table.table_files import write_table
 
 
 class Content(Protocol):

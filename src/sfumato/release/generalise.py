@@ -13,8 +13,7 @@ from sfumato.release.manifest import Manifest
 from sfumato.release.register.cells import Cells
 from sfumato.release.released import Form, ReleasedColumn, release_column
 from sfumato.schema import Kind
-from sfumato.table.columns import CodedColumn
-from sfumato.table.table import Table
+from sfumato.table.table import CodedColumn, Table
 
 Codes = npt.NDArray[np.int32]
 Released = dict[str, tuple[ReleasedColumn, ...]]

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sfumato.kernels import node_counts, person_values
 from sfumato.release.persons import IndicatorAxis, PersonTable
 from sfumato.schema import Kind
-from sfumato.table.columns import CodedColumn
+from sfumato.table.table import CodedColumn
 
 Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]

@@ -16,9 +16,8 @@ from sfumato.release.register.members import Members
 from sfumato.release.tie_order import ascending, in_tie_order, person_ties
 from sfumato.risk.classes import ClassSummary
 from sfumato.schema import Kind
-from sfumato.table.columns import MISSING, CodedColumn, Codes, LabelDomain, NumberDomain
-from sfumato.table.encoding.ranks import number_ranks
-from sfumato.table.table import Table
+from sfumato.table.scalars import number_ranks
+from sfumato.table.table import MISSING, CodedColumn, Codes, LabelDomain, NumberDomain, Table
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]

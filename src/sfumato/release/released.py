@@ -21,7 +21,7 @@ from sfumato.hierarchies import (
     format_released,
 )
 from sfumato.schema import Kind
-from sfumato.table.columns import MISSING, CodedColumn, CodedEnds, Codes, NumberDomain
+from sfumato.table.table import MISSING, CodedColumn, CodedEnds, Codes, NumberDomain
 
 Ints = npt.NDArray[np.int64]
 MEAN_DECIMALS = 2

@@ -22,7 +22,7 @@ from sfumato.release.population.measured import PopulationRisk
 from sfumato.release.utility import Utility
 from sfumato.risk.disclosure_risk import Risk
 from sfumato.schema import Schema
-from sfumato.table.write import check_output_path
+from sfumato.table.table_files import check_output_path
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,7 @@ from sfumato.release.utility.class_means import category_shares, class_means, fu
 from sfumato.risk.class_measures import ranks_of
 from sfumato.risk.classes import summarize
 from sfumato.schema import Kind
-from sfumato.table.columns import MISSING, Codes
-from sfumato.table.table import Table
+from sfumato.table.table import MISSING, Codes, Table
 
 Floats = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.int64]

@@ -1,7 +1,7 @@
 """Persons in one order per axis, whatever the order of the file: ties by a hash of the person.
 
 The tie of a person is a hash of the id's text, so that it is the same wherever the person
-stands in the file; see `sfumato.table.encoding.ties`. Without a person column it is a hash of
+stands in the file; see `sfumato.table.scalars`. Without a person column it is a hash of
 the record's content: records with equal ties are alike.
 """
 
@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.kernels.key_numbering import EMPTY, extended, tie_order
-from sfumato.table.encoding.ties import ties_of_codes, ties_of_values
+from sfumato.table.scalars import ties_of_codes, ties_of_values
 from sfumato.table.table import Table
 
 Ints = npt.NDArray[np.int64]

@@ -22,13 +22,14 @@ from sfumato.risk.special_uniques import check_msu_size
 from sfumato.risk.special_uniques import special_uniques as find_special_uniques
 from sfumato.schema import Schema
 from sfumato.table.door import open_table
-from sfumato.table.sources.open_source import Source, open_source
+from sfumato.table.sources import Source
 from sfumato.table.table import Table
+from sfumato.table.table_files import open_source
 
 if TYPE_CHECKING:
     from sfumato.risk.population.population_size import Given
     from sfumato.risk.risk_thresholds import Preset
-    from sfumato.table.weights import Floats
+    from sfumato.table.sources import Floats
 
 
 def assess(  # noqa: PLR0913
@@ -246,7 +247,7 @@ def _weights(source: Source | Table, given: Given) -> Floats | None:
             "must not name a column of weights where the data is a table that is open already",
             advice="pass the file or dataframe itself",
         )
-    from sfumato.table.weights import read_weights
+    from sfumato.table.sources import read_weights
 
     return read_weights(source, given.weights)
 

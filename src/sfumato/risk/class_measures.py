@@ -13,9 +13,8 @@ from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure, Position
 from sfumato.engines.embedded.counts import group
 from sfumato.risk.classes import ClassSummary, Counts, Floats, Integers
-from sfumato.table.columns import Codes, LabelDomain
-from sfumato.table.encoding.ranks import number_ranks
-from sfumato.table.table import Table
+from sfumato.table.scalars import number_ranks
+from sfumato.table.table import Codes, LabelDomain, Table
 
 if TYPE_CHECKING:
     from sfumato.engines.spark.table import SparkTable

@@ -15,10 +15,9 @@ from sfumato.risk import measure_table
 from sfumato.risk.classes import Codes
 from sfumato.risk.measure_table import row
 from sfumato.schema import Schema
-from sfumato.table.columns import CodedColumn, Domain, NumberDomain
 from sfumato.table.door import open_table
-from sfumato.table.sources.open_source import open_source
-from sfumato.table.table import Table
+from sfumato.table.table import CodedColumn, Domain, NumberDomain, Table
+from sfumato.table.table_files import open_source
 
 Ints = npt.NDArray[np.int64]
 

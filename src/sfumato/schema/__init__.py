@@ -1,14 +1,16 @@
 """What each column of a file is: declared in Python or TOML, without touching data."""
 
-from sfumato.schema.model import (
+from sfumato.schema.roles import (
     IntervalHierarchy,
     Kind,
     PrefixHierarchy,
     QuasiIdentifier,
     Schema,
     check_schema,
+    dump_schema,
+    load_schema,
+    schema_to_dict,
 )
-from sfumato.schema.toml import dump_schema, load_schema, schema_to_dict
 
 __all__ = [
     "IntervalHierarchy",

@@ -16,18 +16,15 @@ import pyarrow as pa
 from sfumato.core.errors import InputError
 from sfumato.core.progress import Progress, silent
 from sfumato.schema import Schema, check_schema
-from sfumato.table.columns import MISSING, Codes
-from sfumato.table.door import open_table
-from sfumato.table.encoding.arrow_types import from_numpy, from_texts
-from sfumato.table.encoding.checks import check_columns
-from sfumato.table.guessing.person import (
+from sfumato.table.door import check_columns, open_table
+from sfumato.table.person_column import (
     PersonCandidate,
-    listed,
     person_candidates,
     person_candidates_of,
 )
-from sfumato.table.sources.open_source import Source, open_source
-from sfumato.table.table import Table
+from sfumato.table.sources import Source, from_numpy, from_texts, listed
+from sfumato.table.table import MISSING, Codes, Table
+from sfumato.table.table_files import open_source
 
 NOT_NAMED = "the schema does not name it"
 
@@ -148,7 +145,7 @@ def check_decided(
     """
     if schema.undecided:
         raise InputError(
-            f"column{_s(schema.undecided)} {listed(schema.undecided)} of {subject}",
+            f"column{_plural(schema.undecided)} {listed(schema.undecided)} of {subject}",
             "must be decided about before a release",
             found="a question under [undecided] of the schema",
             advice="answer it: give the column a role, and take it from [undecided]",
@@ -161,7 +158,7 @@ def check_decided(
     harmless = [name for name in unnamed if name not in {each.name for each in found}]
     line = ", ".join(f'"{name}"' for name in (*schema.insensitive, *harmless))
     raise InputError(
-        f"column{_s(unnamed)} {listed(unnamed)} of {subject}",
+        f"column{_plural(unnamed)} {listed(unnamed)} of {subject}",
         "must be classified before a release",
         found="no role in the schema",
         accepted="quasi_identifiers, sensitive, direct_identifiers, insensitive; or [undecided], "
@@ -189,22 +186,13 @@ def check_person(
     Sensitive columns are asked about, and those that are left out because nobody classified them;
     a column that has another role, or is accepted with a reason, somebody has thought about.
 
-    Parameters
-    ----------
-    schema
-        What each column is; without a person.
-    candidates
-        Gives those of some columns that may be the person's.
-    names
-        Names of the file's columns.
-
     Raises
     ------
     InputError
         If there is such a column.
     """
-    asked = (*schema.sensitive, *unnamed_columns(names, schema))
-    found = candidates([name for name in asked if name not in schema.accepted])
+    unexplained = (*schema.sensitive, *unnamed_columns(names, schema))
+    found = candidates([name for name in unexplained if name not in schema.accepted])
     if not found:
         return
     first, *others = found
@@ -232,5 +220,5 @@ def _with_nulls(codes: Codes) -> pa.Array:
     return from_numpy(codes, codes == MISSING)
 
 
-def _s(names: Collection[str]) -> str:
+def _plural(names: Collection[str]) -> str:
     return "s" if len(names) > 1 else ""

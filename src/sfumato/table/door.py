@@ -1,36 +1,35 @@
-"""Encode a file once: codes for all that is measured, Arrow for what a release hands on."""
+"""The door: a file or dataframe is read once, checked and encoded."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+import difflib
+from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from sfumato.core.errors import InputError
 from sfumato.core.progress import Progress, silent
 from sfumato.kernels.threads import in_threads, one_by_one, read_ahead
 from sfumato.schema import Kind, QuasiIdentifier, Schema, check_schema
-from sfumato.table.columns import MISSING, CodedColumn
-from sfumato.table.encoding.accumulate import Accumulator, RawColumn, at_rows
-from sfumato.table.encoding.arrow_types import check_utf8
-from sfumato.table.encoding.checks import (
-    check_columns,
-    check_persons,
-    check_type,
-    column_warnings,
-    count_missing,
-    person_warnings,
-    settled,
-    spaces_warning,
+from sfumato.table.accumulator import Accumulator, RawColumn, at_rows
+from sfumato.table.domains import encode_quasi_identifier, encode_sensitive
+from sfumato.table.scalars import have_spaces, mean_missing
+from sfumato.table.sources import Source, check_utf8, is_bytes, listed
+from sfumato.table.table import MISSING, CodedColumn, Table
+from sfumato.table.table_files import open_source
+
+NO_PERSON = (
+    "no person column is named, so every record counts as a person of its own; where people "
+    "have several records, these numbers understate the risk."
 )
-from sfumato.table.encoding.encode import encode_quasi_identifier, encode_sensitive
-from sfumato.table.encoding.labels import mean_missing
-from sfumato.table.sources.open_source import Source, open_source
-from sfumato.table.table import Table
+WORTH_THREADS = 50_000
+"""Records from which columns are read and encoded side by side."""
+_NONE = pa.table({})
 
 
 def open_table(
@@ -70,7 +69,7 @@ def open_table(
     """
     check_schema(schema)
     if isinstance(data, Table):
-        return _opened_before(data, schema, keep_source)
+        return _checked_table(data, schema, keep_source)
     source = data if isinstance(data, Source) else open_source(data, delimiter=delimiter)
     warnings = check_columns(source.subject, source.names, schema)
     raws, kept = _read(source, schema, keep_source, progress)
@@ -85,7 +84,7 @@ def open_table(
     sensitive = columns[len(schema.quasi_identifiers) :]
     missing = {each.column.name: each.missing for each in encoded}
     return Table(
-        schema=settled(schema, quasi_identifiers),
+        schema=with_settled_kinds(schema, quasi_identifiers),
         person=person,
         quasi_identifiers=tuple(quasi_identifiers),
         sensitive=tuple(sensitive),
@@ -101,10 +100,11 @@ def open_table(
     )
 
 
-def _opened_before(table: Table, schema: Schema, keep_source: bool) -> Table:
+def _checked_table(table: Table, schema: Schema, keep_source: bool) -> Table:
     same_names = list(schema.quasi_identifiers) == list(table.schema.quasi_identifiers)
     if not same_names or (
-        schema != table.schema and settled(schema, table.quasi_identifiers) != table.schema
+        schema != table.schema
+        and with_settled_kinds(schema, table.quasi_identifiers) != table.schema
     ):
         raise InputError(
             "data",
@@ -112,8 +112,8 @@ def _opened_before(table: Table, schema: Schema, keep_source: bool) -> Table:
             found="a table of another schema",
             advice="pass the file or dataframe itself",
         )
-    passed_on = handed_on(table.columns, table.schema)
-    if keep_source and not set(passed_on) <= set(table.source.column_names):
+    carried = carried_columns(table.columns, table.schema)
+    if keep_source and not set(carried) <= set(table.source.column_names):
         raise InputError(
             "data",
             "must hold the columns that a release hands on",
@@ -123,7 +123,7 @@ def _opened_before(table: Table, schema: Schema, keep_source: bool) -> Table:
     return table
 
 
-def handed_on(names: Sequence[str], schema: Schema) -> list[str]:
+def carried_columns(names: Sequence[str], schema: Schema) -> list[str]:
     """The columns that a release renames or leaves unchanged, in the file's order."""
     left_out = schema.withheld() | set(schema.quasi_identifiers)
     return [name for name in names if name not in left_out]
@@ -135,10 +135,10 @@ def _read(
     """The columns to encode as codes, and the columns to hand on as they came."""
     people = {name for name in (schema.person, schema.household) if name is not None}
     encoded = {*people, *schema.quasi_identifiers, *schema.sensitive}
-    passed_on = handed_on(source.names, schema) if keep_source else []
-    if source.column is not None and not passed_on:
-        return _side_by_side(source, source.column, people, encoded - people, progress), _NONE
-    wanted = [name for name in source.names if name in encoded or name in set(passed_on)]
+    carried = carried_columns(source.names, schema) if keep_source else []
+    if source.column is not None and not carried:
+        return _read_apart(source, source.column, people, encoded - people, progress), _NONE
+    wanted = [name for name in source.names if name in encoded or name in set(carried)]
     accumulators = {name: Accumulator(name, source.rows) for name in wanted if name in encoded}
     kept: list[pa.RecordBatch] = []
     rows, checked = 0, None
@@ -154,10 +154,10 @@ def _read(
             for add in adding:
                 add()
         if not source.text:
-            for name in passed_on:
+            for name in carried:
                 check_utf8(batch.column(name), name)
-        if passed_on:
-            kept.append(batch.select(passed_on).replace_schema_metadata(None))
+        if carried:
+            kept.append(batch.select(carried).replace_schema_metadata(None))
         rows += batch.num_rows
         if source.rows:
             progress("read", min(rows / source.rows, 1.0))
@@ -169,7 +169,7 @@ def _read(
     return raws, _joined(kept, source.subject)
 
 
-def _side_by_side(
+def _read_apart(
     source: Source,
     column: Callable[[str], Iterator[pa.Array]],
     people: Collection[str],
@@ -197,11 +197,6 @@ def _side_by_side(
     return raws
 
 
-WORTH_THREADS = 50_000
-"""Records from which columns are read and encoded side by side."""
-_NONE = pa.table({})
-
-
 def _joined(batches: list[pa.RecordBatch], subject: str) -> pa.Table:
     if not batches:
         return _NONE
@@ -220,23 +215,24 @@ def _persons(
     if schema.person is None:
         records = len(next(iter(raws.values())).codes)
         return np.arange(records, dtype=np.int32), []
-    raw = raws.pop(schema.person)
-    plain = raw.has_plain_values(schema.missing)
-    if not plain:
-        raw = raw.without(mean_missing(raw.values, schema.missing))
+    raw = _without_missing(raws.pop(schema.person), schema.missing)
     nobody = raw.codes == MISSING
     check_persons(raw.name, subject, at_rows(nobody) if nobody.any() else "")
-    return raw.codes, [] if plain else spaces_warning(raw)
+    return raw.codes, [] if raw.has_plain_values(schema.missing) else spaces_warning(raw)
 
 
 def _households(raws: dict[str, RawColumn], schema: Schema) -> npt.NDArray[np.int32] | None:
     """The household of each record, -1 for none; ``None`` without such a column."""
     if schema.household is None:
         return None
-    raw = raws.pop(schema.household)
-    if raw.has_plain_values(schema.missing):
-        return raw.codes
-    return raw.without(mean_missing(raw.values, schema.missing)).codes
+    return _without_missing(raws.pop(schema.household), schema.missing).codes
+
+
+def _without_missing(raw: RawColumn, missing: Sequence[str]) -> RawColumn:
+    """A column of ids; those that count are not spelled out to see whether they mean missing."""
+    if raw.has_plain_values(missing):
+        return raw
+    return raw.without(mean_missing(raw.values, missing))
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,23 +248,213 @@ class _Encoded:
 def _encoded(raws: dict[str, RawColumn], schema: Schema, records: int) -> list[_Encoded]:
     """All other columns of the schema in its order, encoded side by side; uses them up."""
 
-    def quasi_identifier(raw: RawColumn, quasi: QuasiIdentifier) -> _Encoded:
+    def encode(raw: RawColumn, quasi: QuasiIdentifier | None) -> _Encoded:
         warnings: list[str] = []
         spaces = spaces_warning(raw)
-        column = encode_quasi_identifier(raw, quasi, schema.missing, warnings)
+        if quasi is None:
+            column = encode_sensitive(raw, schema.missing)
+        else:
+            column = encode_quasi_identifier(raw, quasi, schema.missing, warnings)
+        # Spaces around a number make no other number.
         spaces = [] if column.kind is Kind.NUMERIC else spaces
         return _Encoded(column, warnings, spaces, count_missing(column))
 
-    def sensitive(raw: RawColumn) -> _Encoded:
-        spaces = spaces_warning(raw)
-        column = encode_sensitive(raw, schema.missing)
-        return _Encoded(column, [], spaces, count_missing(column))
-
-    tasks = [
-        *(
-            partial(quasi_identifier, raws.pop(name), quasi)
-            for name, quasi in schema.quasi_identifiers.items()
-        ),
-        *(partial(sensitive, raws.pop(name)) for name in schema.sensitive),
-    ]
+    names = (*schema.quasi_identifiers, *schema.sensitive)
+    tasks = [partial(encode, raws.pop(name), schema.quasi_identifiers.get(name)) for name in names]
     return list(one_by_one(tasks, alone=records <= WORTH_THREADS))
+
+
+def check_columns(subject: str, names: Sequence[str], schema: Schema) -> list[str]:
+    """Check that the file has every column of the schema; say of which nobody said what they are.
+
+    Raises
+    ------
+    InputError
+        If the file lacks a column that the schema names.
+    """
+    named = schema.columns()
+    unnamed = [name for name in names if name not in set(named)]
+    for role, columns in (*schema.roles().items(), ("accepted", tuple(schema.accepted))):
+        for name in columns:
+            if name not in names:
+                raise InputError(
+                    subject,
+                    f"must have the column '{name}', which the schema names as {role}",
+                    found="one column, of another name"
+                    if len(names) == 1
+                    else f"{len(names)} columns, none of this name",
+                    advice=_suggestion(name, unnamed, alone=len(names) == 1),
+                )
+    said = []
+    for open_, why in (
+        (unnamed, "the schema does not say what they are"),
+        (tuple(schema.undecided), "[undecided] of the schema asks what they are"),
+    ):
+        if open_:
+            several = "columns" if len(open_) > 1 else "column"
+            said.append(
+                f"{several} {listed(open_)} of the file: {why}, so they are not measured, and no "
+                "release lets them out."
+            )
+    return said
+
+
+def _suggestion(name: str, unnamed: Sequence[str], *, alone: bool) -> str:
+    folded = {column.casefold().strip(): column for column in unnamed}
+    close = difflib.get_close_matches(name.casefold().strip(), folded, n=1, cutoff=0.7)
+    if close:
+        return f"did you mean '{folded[close[0]]}'?"
+    if alone:
+        return (
+            "name the file's delimiter (--delimiter), correct the name in the schema, or check "
+            "that the file's first line is its header"
+        )
+    return "correct the name in the schema, or check that the file's first line is its header"
+
+
+def check_type(name: str, kind: pa.DataType, *, person: bool) -> None:
+    """Check that a column's type holds single values that have a text.
+
+    Parameters
+    ----------
+    name
+        The column's name.
+    kind
+        Its type as it arrives.
+    person
+        Whether it is the person column, where bytes are accepted too.
+
+    Raises
+    ------
+    InputError
+        If it holds lists, structures, bytes or durations, or its time zone is unknown here.
+    """
+    subject = f"column '{name}'"
+    if isinstance(kind, pa.BaseExtensionType):
+        kind = kind.storage_type
+    if pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):
+        kind = kind.value_type
+    found = ""
+    if pa.types.is_nested(kind):
+        found = "lists or structures"
+    elif pa.types.is_duration(kind) or pa.types.is_interval(kind):
+        found = "durations"
+    elif not person and is_bytes(kind):
+        found = "bytes"
+    if found:
+        raise InputError(
+            subject,
+            "must hold single values",
+            found=found,
+            accepted="text, numbers, booleans, dates and times",
+        )
+    if pa.types.is_timestamp(kind) and kind.tz is not None:
+        try:
+            pc.local_timestamp(pa.array([0], kind))
+        except pa.ArrowInvalid:
+            raise InputError(
+                subject,
+                "must have a time zone that this machine knows",
+                advice="convert the column to UTC, or take its time zone away",
+            ) from None
+
+
+def spaces_warning(raw: RawColumn) -> list[str]:
+    """Say how many records hold a text with spaces around it."""
+    spaced = have_spaces(raw.values)
+    if not spaced.any():
+        return []
+    return [spaces_message(raw.name, raw.count(spaced), raw.records)]
+
+
+def spaces_message(name: str, count: int, records: int) -> str:
+    """The warning of a column some records of which hold a text with spaces around it."""
+    return (
+        f"column '{name}': values with spaces at the start or end in {count:,} of "
+        f"{records:,} records; they differ from the same values without."
+    )
+
+
+def column_warnings(
+    quasi_identifiers: Sequence[CodedColumn],
+    sensitive: Sequence[CodedColumn],
+    missing: Mapping[str, int],
+    records: int,
+    accepted: Container[str],
+) -> list[str]:
+    """Say what is missing, which columns are constant, and which look like identifiers.
+
+    Parameters
+    ----------
+    quasi_identifiers, sensitive
+        The encoded columns; their codes are not looked at.
+    missing
+        Number of records without a value, by the name of the column.
+    records
+        Number of records.
+    accepted
+        Columns that look like something else, and are what the schema says all the same.
+    """
+    said = []
+    parts = [f"'{name}' in {count:,}" for name, count in missing.items() if count]
+    if parts:
+        said.append(
+            f"missing values, kept as a kind of their own: {', '.join(parts)} of {records:,} "
+            "records."
+        )
+    said += [
+        f"quasi-identifier '{column.name}' is constant: it has one value in all records."
+        for column in quasi_identifiers
+        if column.domain.size <= 1 and not missing[column.name]
+    ]
+    for column in sensitive:
+        filled = records - missing[column.name]
+        if column.name not in accepted and column.domain.size >= filled >= 2:
+            said.append(
+                f"sensitive attribute '{column.name}' has as many values as records ({filled:,}): "
+                "is it an identifier rather than an attribute?"
+            )
+    return said
+
+
+def count_missing(column: CodedColumn) -> int:
+    """Number of records without a value in a column."""
+    return int(np.count_nonzero(column.codes == MISSING))
+
+
+def person_warnings(persons: int, records: int, *, named: bool) -> list[str]:
+    """Say when all records belong to one person, or no column tells whom they belong to."""
+    said = [] if named else [NO_PERSON]
+    if persons <= 1:
+        said.append(f"all records ({records:,}) belong to one person.")
+    return said
+
+
+def check_persons(name: str, subject: str, nobody: str) -> None:
+    """Refuse records without a person.
+
+    Raises
+    ------
+    InputError
+        If there are such.
+    """
+    if nobody:
+        raise InputError(
+            f"column '{name}' of {subject}",
+            "must name the person of every record",
+            found=f"no person id in {nobody}",
+            advice="give these records an id, or remove them before sfumato reads the file",
+        )
+
+
+def with_settled_kinds(schema: Schema, columns: Sequence[CodedColumn]) -> Schema:
+    """The schema with the kind of every quasi-identifier that its data gave it."""
+    kinds: dict[str, Kind] = {column.name: column.kind for column in columns}
+    return schema.model_copy(
+        update={
+            "quasi_identifiers": {
+                name: quasi.model_copy(update={"kind": kinds[name]})
+                for name, quasi in schema.quasi_identifiers.items()
+            }
+        }
+    )

@@ -1,17 +1,166 @@
-"""A file after the door: codes for everything that is measured, Arrow for the rest."""
+"""An encoded file: codes and domains for all that is measured, Arrow for the rest."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.schema import Schema
-from sfumato.table.columns import CodedColumn
-from sfumato.table.encoding.arrow_types import from_numpy
+from sfumato.schema import Kind, Schema
+from sfumato.table.sources import from_numpy
+
+if TYPE_CHECKING:
+    from sfumato.hierarchies.hierarchy import Hierarchy
+
+
+Codes = npt.NDArray[np.int32]
+MISSING = -1
+"""The code of a missing value in every column."""
+
+Unit = Literal["number", "date", "datetime"]
+EPOCH = date(1970, 1, 1)
+EPOCH_TIME = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, eq=False)
+class NumberDomain:
+    """The distinct numbers or dates of a column, ascending.
+
+    Attributes
+    ----------
+    points
+        Distinct values as integers, ascending: numbers times ``10**decimals``, dates in days,
+        datetimes in microseconds since 1970. Integers, so that positions and means compare
+        exactly.
+    decimals
+        Decimal places of the printed numbers.
+    unit
+        Whether the points are numbers, dates or datetimes.
+    width
+        Digits to pad with zeros on the left (codes such as ZIPs), 0 for none.
+    """
+
+    points: npt.NDArray[np.int64] = field(repr=False)
+    decimals: int = 0
+    unit: Unit = "number"
+    width: int = 0
+
+    @property
+    def size(self) -> int:
+        """Number of distinct values."""
+        return len(self.points)
+
+    @property
+    def normalized(self) -> npt.NDArray[np.float64]:
+        """Each value on the unit scale [0, 1] (paper 003, Section 4); 0 when constant."""
+        shifted = (self.points - self.points[:1]).astype(np.float64)
+        return shifted / shifted[-1] if len(shifted) and shifted[-1] > 0 else shifted
+
+    def label(self, code: int) -> str:
+        """The printed value of a code."""
+        return self.format(int(self.points[code]), self.decimals)
+
+    def format(self, point: int, decimals: int) -> str:
+        """Print a point that is scaled by ``10**decimals`` (numbers) or a date."""
+        if self.unit == "date":
+            return (EPOCH + timedelta(days=point)).isoformat()
+        if self.unit == "datetime":
+            return (EPOCH_TIME + timedelta(microseconds=point)).replace(tzinfo=None).isoformat()
+        if decimals == 0:
+            return f"{point:0{self.width}d}"
+        sign, digits = ("-" if point < 0 else ""), f"{abs(point):0{decimals + 1}d}"
+        return f"{sign}{digits[:-decimals]}.{digits[-decimals:]}"
+
+
+@dataclass(frozen=True, eq=False)
+class LabelDomain:
+    """The distinct categories of a column, in their order.
+
+    Attributes
+    ----------
+    labels
+        Categories that occur, lowest first when ordered.
+    """
+
+    labels: tuple[str, ...] = field(repr=False)
+
+    @property
+    def size(self) -> int:
+        """Number of distinct categories."""
+        return len(self.labels)
+
+    @property
+    def normalized(self) -> npt.NDArray[np.float64]:
+        """Each category's rank on the unit scale [0, 1]; 0 when there is one."""
+        return np.linspace(0.0, 1.0, self.size) if self.size > 1 else np.zeros(self.size)
+
+    def label(self, code: int) -> str:
+        """The category of a code."""
+        return self.labels[code]
+
+
+Domain = NumberDomain | LabelDomain
+
+
+@dataclass(frozen=True)
+class CodedEnds:
+    """Where top and bottom coding begin.
+
+    Attributes
+    ----------
+    bottom
+        The last code that is bottom-coded; -1 for none.
+    top
+        The first code that is top-coded; the domain's size for none.
+    bottom_label, top_label
+        The bounds as they are released.
+    """
+
+    bottom: int
+    top: int
+    bottom_label: str = ""
+    top_label: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class CodedColumn:
+    """A column as integer codes.
+
+    Attributes
+    ----------
+    name
+        The column's name in the file.
+    codes
+        One code per record: the index of the value in ``domain``, or `MISSING`.
+    domain
+        The values that occur.
+    kind
+        Numeric, ordered or categorical.
+    hierarchy
+        The hierarchy over the domain's labels, where the schema names one.
+    weight
+        Share in information loss, relative to the others.
+    ends
+        Where its values are top- or bottom-coded, where the schema says so.
+    """
+
+    name: str
+    codes: Codes
+    domain: Domain
+    kind: Kind = Kind.CATEGORICAL
+    hierarchy: Hierarchy | None = None
+    weight: float = 1.0
+    ends: CodedEnds | None = None
+
+    @property
+    def has_missing(self) -> bool:
+        """Whether any record has no value."""
+        return bool((self.codes == MISSING).any())
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,10 +23,9 @@ from sfumato.engines.spark.names import HOUSEHOLD, PERSON, TIE, quasi_identifier
 from sfumato.engines.spark.read import open_on_cluster
 from sfumato.engines.spark.table import SparkTable
 from sfumato.schema import Schema
-from sfumato.table.columns import LabelDomain
 from sfumato.table.door import open_table
-from sfumato.table.encoding.ties import ties_of_values
-from sfumato.table.table import Table
+from sfumato.table.scalars import ties_of_values
+from sfumato.table.table import LabelDomain, Table
 
 RECORDS = 24
 CANARY = "Canary7"

@@ -26,7 +26,7 @@ from sfumato.release.options import Options
 from sfumato.release.persons import person_table
 from sfumato.release.remedies import not_met
 from sfumato.table.door import open_table
-from sfumato.table.encoding.ties import ties_of_codes, ties_of_values
+from sfumato.table.scalars import ties_of_codes, ties_of_values
 
 
 def file(seed, persons, *, ids=True, ends=False):

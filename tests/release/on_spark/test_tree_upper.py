@@ -26,7 +26,7 @@ from sfumato.release.sides import summary_of
 from sfumato.release.splits import Split
 from sfumato.release.upper import cut_upper
 from sfumato.table.door import open_table
-from sfumato.table.encoding.ties import ties_of_codes, ties_of_values
+from sfumato.table.scalars import ties_of_codes, ties_of_values
 
 
 class Rows:

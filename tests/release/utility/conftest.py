@@ -16,8 +16,7 @@ from sfumato.release.released import Form, ReleasedColumn, release_column
 from sfumato.release.utility import Utility, measure_utility
 from sfumato.release.utility.cells import Cells, released_cells
 from sfumato.schema import Kind, Schema
-from sfumato.table.columns import MISSING, CodedColumn, LabelDomain, NumberDomain
-from sfumato.table.table import Table
+from sfumato.table.table import MISSING, CodedColumn, LabelDomain, NumberDomain, Table
 
 LETTERS = "abcde"
 TREE = Hierarchy.from_columns(

@@ -15,7 +15,7 @@ from sfumato.release.released import Form
 from sfumato.release.utility import bars
 from sfumato.release.utility.bars import make_bars
 from sfumato.schema import Kind
-from sfumato.table.columns import CodedColumn, NumberDomain
+from sfumato.table.table import CodedColumn, NumberDomain
 
 
 @given(data=st.data())

@@ -21,7 +21,7 @@ from sfumato.release.released import release_column
 from sfumato.release.utility import measure_utility
 from sfumato.release.utility.predicates import query_stream
 from sfumato.schema import Kind
-from sfumato.table.columns import MISSING
+from sfumato.table.table import MISSING
 
 SEED = 3
 

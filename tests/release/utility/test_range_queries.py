@@ -15,7 +15,7 @@ from sfumato.release.utility.cells import released_cells
 from sfumato.release.utility.predicates import draw
 from sfumato.release.utility.range_queries import Attribute, query_error
 from sfumato.schema import Kind
-from sfumato.table.columns import CodedColumn, LabelDomain, NumberDomain
+from sfumato.table.table import CodedColumn, LabelDomain, NumberDomain
 
 
 def attributes_of(case):

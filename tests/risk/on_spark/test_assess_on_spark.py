@@ -25,7 +25,7 @@ from sfumato.risk.on_spark.spark_population import BY_NUMBERS, population_on_spa
 from sfumato.risk.population.population_size import Given
 from sfumato.risk.risk_thresholds import thresholds
 from sfumato.schema import Schema
-from sfumato.table.columns import LabelDomain
+from sfumato.table.table import LabelDomain
 
 SCHEMA = Schema(
     person="patient",

@@ -77,7 +77,7 @@ def check_output(
         file is there.
     """
     from sfumato.release.beside import check_beside
-    from sfumato.table.write import check_output_path
+    from sfumato.table.table_files import check_output_path
 
     check_output_path(output)
     _check_beside(output, declared, inputs)

@@ -82,7 +82,7 @@ def export(
     from sfumato.review.terminal.journal import journals_in
     from sfumato.review.terminal.opened import open_folder
     from sfumato.review.terminal.shown_file import check_shown_path
-    from sfumato.table.write import check_output_path
+    from sfumato.table.table_files import check_output_path
 
     journals = journals_in(folder)
     if not journals:

@@ -8,9 +8,9 @@ import numpy as np
 
 from sfumato.engines.spark.table import SparkTable
 from sfumato.schema import Kind
-from sfumato.table.columns import CodedColumn, LabelDomain, NumberDomain
-from sfumato.table.encoding.arrow_types import Floats, Ints
-from sfumato.table.encoding.ranks import number_ranks
+from sfumato.table.scalars import number_ranks
+from sfumato.table.sources import Floats, Ints
+from sfumato.table.table import CodedColumn, LabelDomain, NumberDomain
 
 
 @dataclass(frozen=True, eq=False)

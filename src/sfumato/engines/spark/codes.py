@@ -20,8 +20,8 @@ from sfumato.engines.spark.names import (
     sensitive,
 )
 from sfumato.engines.spark.tasks import gathered
-from sfumato.table.columns import MISSING, Codes
-from sfumato.table.encoding.arrow_types import (
+from sfumato.table.scalars import have_spaces, mean_missing, printed, ties_of_codes, ties_of_values
+from sfumato.table.sources import (
     as_numpy,
     check_utf8,
     flags,
@@ -30,12 +30,10 @@ from sfumato.table.encoding.arrow_types import (
     is_bytes,
     is_text,
     one_zero,
+    plain_column,
+    weights_of,
 )
-from sfumato.table.encoding.checks import have_spaces
-from sfumato.table.encoding.labels import mean_missing, printed
-from sfumato.table.encoding.ties import ties_of_codes, ties_of_values
-from sfumato.table.sources.batches import plain_column
-from sfumato.table.weights import weights_of
+from sfumato.table.table import MISSING, Codes
 
 SPACED = "sfumato_spaced"
 """The column that tells whether the text of a person's id has spaces around it."""

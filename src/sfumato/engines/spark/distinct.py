@@ -11,9 +11,8 @@ import pyarrow.compute as pc
 from sfumato.core.errors import InputError
 from sfumato.core.extra import needed
 from sfumato.engines.spark.session import said_plainly
-from sfumato.table.encoding.arrow_types import check_utf8
-from sfumato.table.encoding.counted import CountedColumn, counted_column
-from sfumato.table.sources.batches import plain_column
+from sfumato.table.accumulator import CountedColumn, counted_column
+from sfumato.table.sources import check_utf8, plain_column
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

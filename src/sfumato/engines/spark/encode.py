@@ -32,23 +32,29 @@ from sfumato.engines.spark.tasks import WithoutValues
 from sfumato.engines.spark.unchanged import weighted_counts, weighted_sums
 from sfumato.engines.spark.what_ran import what_ran
 from sfumato.schema import Kind, Schema, check_schema
-from sfumato.table.columns import MISSING, CodedColumn, LabelDomain
-from sfumato.table.door import handed_on
-from sfumato.table.encoding.arrow_types import Ints, flags, not_utf8
-from sfumato.table.encoding.checks import (
+from sfumato.table.accumulator import CountedColumn, counted_records
+from sfumato.table.domains import encode_quasi_identifier, encode_sensitive
+from sfumato.table.door import carried_columns as handed_on
+from sfumato.table.door import (
     check_columns,
     check_persons,
     column_warnings,
     person_warnings,
-    settled,
-    spaces_said,
     spaces_warning,
 )
-from sfumato.table.encoding.counted import CountedColumn, counted_records
-from sfumato.table.encoding.encode import encode_quasi_identifier, encode_sensitive
-from sfumato.table.encoding.labels import natural_order
-from sfumato.table.sources.batches import no_records
-from sfumato.table.weights import check_weight_column, no_weights, weights_of
+from sfumato.table.door import spaces_message as spaces_said
+from sfumato.table.door import with_settled_kinds as settled
+from sfumato.table.scalars import natural_order
+from sfumato.table.sources import (
+    Ints,
+    check_weight_column,
+    flags,
+    no_records,
+    no_weights,
+    not_utf8,
+    weights_of,
+)
+from sfumato.table.table import MISSING, CodedColumn, LabelDomain
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

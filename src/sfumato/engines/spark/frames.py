@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from sfumato.core.errors import InputError
 from sfumato.core.extra import needed
-from sfumato.table.encoding.checks import check_type
-from sfumato.table.sources.batches import ACCEPTED, check_names, plain_column, positions
+from sfumato.table.door import check_type
+from sfumato.table.sources import ACCEPTED, check_names, plain_column, positions
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

@@ -16,7 +16,7 @@ from sfumato.engines.spark.names import PERSON, TIE, quasi_identifier, sensitive
 from sfumato.engines.spark.table import SparkTable
 from sfumato.engines.spark.tasks import WithoutValues, gathered, without_values
 from sfumato.kernels import person_values
-from sfumato.table.columns import MISSING, Codes
+from sfumato.table.table import MISSING, Codes
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

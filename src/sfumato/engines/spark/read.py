@@ -20,19 +20,17 @@ from sfumato.engines.spark.session import (
     session_to_the_end,
     use_this_python,
 )
-from sfumato.table.encoding.counted import counted_records
-from sfumato.table.guessing.person import (
+from sfumato.table.accumulator import counted_records
+from sfumato.table.csv_files import HEAD_BYTES, RECORDS, find_delimiter, open_text
+from sfumato.table.person_column import (
     LOOKED_AT,
     MOST_RECORDS,
     PersonCandidate,
     likeliest_first,
     person_candidates,
 )
-from sfumato.table.sources.batches import check_names
-from sfumato.table.sources.csv_delimiter import RECORDS, check_delimiter, find_delimiter
-from sfumato.table.sources.csv_file import HEAD_BYTES
-from sfumato.table.sources.csv_stream import open_text
-from sfumato.table.sources.files import CSV_SUFFIXES, PARQUET_SUFFIXES, check_file, subject_of
+from sfumato.table.sources import check_delimiter, check_file, check_names, subject_of
+from sfumato.table.table_files import CSV_SUFFIXES, PARQUET_SUFFIXES
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

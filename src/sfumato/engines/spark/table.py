@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from sfumato.engines.spark.ran import Ran
 from sfumato.schema import Schema
-from sfumato.table.columns import CodedColumn
-from sfumato.table.encoding.arrow_types import Ints
+from sfumato.table.sources import Ints
+from sfumato.table.table import CodedColumn
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

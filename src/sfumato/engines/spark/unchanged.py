@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.core.extra import needed
-from sfumato.table.columns import MISSING
+from sfumato.table.table import MISSING
 
 if TYPE_CHECKING:
     from pyspark.sql import Column

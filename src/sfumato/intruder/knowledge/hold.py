@@ -12,7 +12,8 @@ from sfumato.intruder.knowledge.knowledge import Floats, Knowledge, KnownColumn
 from sfumato.intruder.knowledge.numbers import measure_of
 from sfumato.intruder.knowledge.texts import Texts, everybody, read_texts
 from sfumato.schema import IntervalHierarchy, Kind, QuasiIdentifier, Schema
-from sfumato.table.sources.open_source import Source, open_source
+from sfumato.table.sources import Source
+from sfumato.table.table_files import open_source
 
 
 def hold(

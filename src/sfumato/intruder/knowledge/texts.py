@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from sfumato.core.errors import InputError
 from sfumato.intruder.knowledge.numbers import number_of
-from sfumato.table.sources.open_source import Source
+from sfumato.table.sources import Source
 
 Ints = npt.NDArray[np.int64]
 

@@ -20,7 +20,8 @@ from sfumato.intruder.reading.parse import parse_bounds, parse_cell
 from sfumato.intruder.reading.released_file import Ints, ReadColumn, ReleasedFile, TextColumn
 from sfumato.intruder.reading.vocabulary import Vocabulary
 from sfumato.schema import IntervalHierarchy, Kind, PrefixHierarchy, QuasiIdentifier, Schema
-from sfumato.table.sources.open_source import Source, open_source
+from sfumato.table.sources import Source
+from sfumato.table.table_files import open_source
 
 BOUNDS = ("_low", "_high")
 """How the two columns end that stand for one quasi-identifier."""

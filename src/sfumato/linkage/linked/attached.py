@@ -16,8 +16,8 @@ from sfumato.linkage.sources.halves import separate
 from sfumato.linkage.sources.headers import match_headers
 from sfumato.linkage.values import Ints, Records
 from sfumato.schema import Schema
-from sfumato.table.sources.batches import positions
-from sfumato.table.sources.open_source import Source, open_source
+from sfumato.table.sources import Source, positions
+from sfumato.table.table_files import open_source
 
 
 class Identified(Protocol):

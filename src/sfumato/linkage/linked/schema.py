@@ -12,8 +12,8 @@ from sfumato.linkage.sources.halves import numbers_a_person
 from sfumato.linkage.spec.columns import sql_name
 from sfumato.linkage.spec.kinds import ColumnKind
 from sfumato.schema import Kind, QuasiIdentifier, Schema
-from sfumato.table.guessing.guess import guess_schema
-from sfumato.table.sources.open_source import open_source
+from sfumato.table.schema_guess import guess_schema
+from sfumato.table.table_files import open_source
 
 _KINDS = {ColumnKind.DATE: Kind.NUMERIC, ColumnKind.NUMBER: Kind.NUMERIC}
 

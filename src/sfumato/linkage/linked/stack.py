@@ -22,7 +22,7 @@ from sfumato.linkage.spec.model import LinkSpec
 from sfumato.linkage.spec.settings import columns_of_settings
 from sfumato.linkage.values import Records
 from sfumato.schema import Schema
-from sfumato.table.guessing.words import WORDS, named, words_of
+from sfumato.table.schema_guess import WORDS, named, words_of
 
 QUASI = frozenset({ColumnKind.CATEGORY, ColumnKind.POSTCODE, ColumnKind.NUMBER, ColumnKind.DATE})
 """Kinds of compared columns that are quasi-identifiers where nobody says which are."""

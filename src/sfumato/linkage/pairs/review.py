@@ -13,7 +13,7 @@ from sfumato.linkage.outcomes.thresholds import POSSIBLE_MATCH, Codes
 from sfumato.linkage.pairs.table import pair_ids
 from sfumato.linkage.sources.open import RECORD, Opened
 from sfumato.linkage.values import Ints, Pairs
-from sfumato.table.guessing.words import named, words_of
+from sfumato.table.schema_guess import named, words_of
 
 MISSING = "missing"
 """How the level of a comparison with a missing value is called."""

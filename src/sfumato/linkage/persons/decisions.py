@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from sfumato.core.errors import InputError
 from sfumato.linkage.values import Ints, Pairs
-from sfumato.table.sources.files import check_file, subject_of
+from sfumato.table.sources import check_file, subject_of
 
 COLUMNS = {
     "pair": "text, the pair's id in pairs.parquet",

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.core.errors import InputError
-from sfumato.table.encoding.arrow_types import check_utf8, is_bytes
+from sfumato.table.sources import check_utf8, is_bytes
 
 _GARBLED = (
     "[ÃÂÄÅ][\u0080-\u00bf\u0152\u0153\u0160\u0161\u0178\u017d\u017e\u0192\u02c6\u02dc"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sfumato.core.errors import InputError
 from sfumato.linkage.spec.columns import sql_name
 from sfumato.schema import Schema
-from sfumato.table.guessing.words import WORDS, named, words_of
+from sfumato.table.schema_guess import WORDS, named, words_of
 
 _PLACES = "country county state region city town district province suburb"
 

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.core.errors import InputError
-from sfumato.table.sources.batches import positions
+from sfumato.table.sources import positions
 
 
 def check_ids(ids: pa.Array, column: str, subject: str) -> None:

@@ -26,7 +26,8 @@ from sfumato.linkage.spec.model import LinkSpec, Mode
 from sfumato.linkage.spec.settings import columns_of_settings
 from sfumato.linkage.values import Records
 from sfumato.schema import Schema
-from sfumato.table.sources.open_source import Source, open_source
+from sfumato.table.sources import Source
+from sfumato.table.table_files import open_source
 
 RECORD = "record"
 """The column of both halves that holds the number of the record."""

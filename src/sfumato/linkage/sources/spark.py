@@ -17,9 +17,8 @@ from sfumato.engines.spark.frames import check_classic, is_spark_frame
 from sfumato.engines.spark.read import BROKEN, SparkSource, open_on_cluster, plain
 from sfumato.engines.spark.session import said_plainly
 from sfumato.engines.spark.tasks import WithoutValues
-from sfumato.table.sources.batches import Source, check_known, plain_batch, with_records
-from sfumato.table.sources.files import subject_of
-from sfumato.table.sources.open_source import open_source
+from sfumato.table.sources import Source, check_known, plain_batch, subject_of, with_records
+from sfumato.table.table_files import open_source
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -13,7 +13,7 @@ from sfumato.linkage.spec.kinds import ColumnKind
 from sfumato.linkage.suggest.headers import kind_by_header
 from sfumato.linkage.suggest.sample import Sample
 from sfumato.schema import Schema
-from sfumato.table.guessing.words import identifies, words_of
+from sfumato.table.schema_guess import identifies, words_of
 
 FILLED = 0.02
 """Share of records with a value from which a column is compared."""

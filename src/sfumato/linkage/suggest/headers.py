@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sfumato.linkage.spec.kinds import ColumnKind
-from sfumato.table.guessing.words import WORDS, named, words_of
+from sfumato.table.schema_guess import WORDS, named, words_of
 
 _GIVEN = (
     "given forename forenames firstname givenname fname gname christian vorname prenom middle "

@@ -9,8 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from sfumato.linkage.sources.cells import as_text
-from sfumato.table.encoding.arrow_types import is_bytes
-from sfumato.table.sources.open_source import Source
+from sfumato.table.sources import Source, is_bytes
 
 ROWS = 20_000
 """Records of a table that are looked at, about."""

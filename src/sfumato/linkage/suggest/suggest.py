@@ -30,8 +30,9 @@ from sfumato.linkage.suggest.counting import Sampled
 from sfumato.linkage.suggest.rules import Rule, choose_rules, wanted_pairs
 from sfumato.linkage.suggest.sample import Sample, take_sample
 from sfumato.schema import Schema
-from sfumato.table.guessing.profile import profile_column
-from sfumato.table.sources.open_source import Source, open_source
+from sfumato.table.person_column import profile_column
+from sfumato.table.sources import Source
+from sfumato.table.table_files import open_source
 
 SEED = 1
 """Seed of the imagined matches that rules are chosen by."""

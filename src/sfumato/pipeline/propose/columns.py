@@ -11,8 +11,8 @@ import pyarrow.compute as pc
 
 from sfumato.linkage.spec.columns import sql_name
 from sfumato.schema import Schema
-from sfumato.table.guessing.guess import ROWS, Guess, guess_schema
-from sfumato.table.sources.open_source import open_source
+from sfumato.table.schema_guess import ROWS, Guess, guess_schema
+from sfumato.table.table_files import open_source
 
 _ROLES = ("direct_identifiers", "sensitive", "quasi_identifiers", "insensitive")
 """Roles, the most careful one first: where tables differ, a column has the first of them."""

@@ -35,8 +35,8 @@ from sfumato.pipeline.stages.place import Place
 from sfumato.release.anonymize import check_constraints
 from sfumato.review.settings import PROPOSED
 from sfumato.schema import Schema, load_schema
-from sfumato.table.guessing.guess import Guess
-from sfumato.table.sources.open_source import open_source
+from sfumato.table.schema_guess import Guess
+from sfumato.table.table_files import open_source
 
 G_BALANCE, H_AFFILIATION, PERSONS = 0.9, 0.5, 5
 """What is promised where nobody says: of files with several records per person, and with one."""

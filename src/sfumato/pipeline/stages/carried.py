@@ -15,7 +15,7 @@ from sfumato.core.errors import InputError
 from sfumato.review.decisions.decisions import Decisions
 from sfumato.review.decisions.export import decisions_table
 from sfumato.review.project.project import LEFT, PAIR, RIGHT, Project
-from sfumato.table.write import write_table
+from sfumato.table.table_files import write_table
 
 _ANSWER = ("worker", "answer", "time")
 _KEPT = (LEFT, RIGHT, *_ANSWER)

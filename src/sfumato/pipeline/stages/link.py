@@ -28,8 +28,8 @@ from sfumato.pipeline.stages.reported import form_of, lacking, write_report
 from sfumato.pipeline.stages.schemas import given_schema, plain_schema, schema_to_link
 from sfumato.pipeline.stages.stage import Made, Stage
 from sfumato.table.classification import check_decided, classified
-from sfumato.table.guessing.person import person_candidates_of
-from sfumato.table.sources.open_source import open_source
+from sfumato.table.person_column import person_candidates_of
+from sfumato.table.table_files import open_source
 
 LINK = "link"
 _OF_PREVIOUS = (SPEC, MODEL, PERSONS, ANSWERS)

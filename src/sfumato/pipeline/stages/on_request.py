@@ -21,7 +21,7 @@ from sfumato.semantics.ledger.ledger import Ledger
 from sfumato.semantics.policy import load_policy
 from sfumato.semantics.requested import Asked, Mining, RequestedRelease, ask, make_release
 from sfumato.semantics.requested.hashes import policy_sha256
-from sfumato.table.write import write_table
+from sfumato.table.table_files import write_table
 
 
 def _section(place: Place) -> OnRequest:

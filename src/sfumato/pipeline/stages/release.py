@@ -17,7 +17,7 @@ from sfumato.release.options import Options
 from sfumato.release.promises import held_against, strictest
 from sfumato.release.promises import promises as promises_of
 from sfumato.release.result import Release
-from sfumato.table.write import write_table
+from sfumato.table.table_files import write_table
 
 NAME, RELEASE, RELEASE_MANIFEST = "release", "release", "release.toml"
 """The stage, its file without the ending of its format, and the manifest."""

@@ -33,7 +33,7 @@ from sfumato.review.terminal.answers import answers_in
 from sfumato.review.terminal.fingerprint import records_hash
 from sfumato.review.terminal.journal import LOCK, journals_in
 from sfumato.review.terminal.opened import ORDER
-from sfumato.table.write import write_table
+from sfumato.table.table_files import write_table
 
 
 def decisions_file(place: Place) -> Path:

@@ -11,7 +11,7 @@ from sfumato.linkage.spec.columns import sql_name
 from sfumato.pipeline.project.frozen import InFile
 from sfumato.pipeline.stages.place import Place
 from sfumato.schema import QuasiIdentifier, Schema, load_schema
-from sfumato.schema.toml import schema_to_dict
+from sfumato.schema.roles import schema_to_dict
 
 LINKED = "linked"
 """The stage that makes the linked file."""

@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 
 from sfumato.hierarchies import build_hierarchy
 from sfumato.schema import IntervalHierarchy, PrefixHierarchy, QuasiIdentifier, Schema
-from sfumato.table.columns import CodedColumn
-from sfumato.table.table import Table
+from sfumato.table.table import CodedColumn, Table
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,7 @@ from sfumato.release.constraints.spending import overspent
 from sfumato.release.full_domain.lattice import Node
 from sfumato.risk.class_measures import ranks_of
 from sfumato.risk.classes import ClassSummary, summarize
-from sfumato.table.columns import MISSING, CodedColumn, Codes
-from sfumato.table.table import Table
+from sfumato.table.table import MISSING, CodedColumn, Codes, Table
 
 Floats = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.int64]

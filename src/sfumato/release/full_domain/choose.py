@@ -14,8 +14,7 @@ from sfumato.release.constraints import Budget, Constraint
 from sfumato.release.full_domain.check import Checker, Recodings, count_split, recodings
 from sfumato.release.full_domain.lattice import Found, search_lattice
 from sfumato.release.full_domain.result import ColumnLevel, Levels
-from sfumato.table.columns import CodedColumn, Codes
-from sfumato.table.table import Table
+from sfumato.table.table import CodedColumn, Codes, Table
 
 MOST_WORK = 300_000_000
 """Records that are counted before the search is cut short."""

@@ -7,8 +7,7 @@ from decimal import Decimal
 
 from sfumato.hierarchies import Hierarchy, build_hierarchy
 from sfumato.schema import IntervalHierarchy, Kind
-from sfumato.table.columns import CodedColumn, NumberDomain
-from sfumato.table.table import Table
+from sfumato.table.table import CodedColumn, NumberDomain, Table
 
 DATE_WIDTHS = ("month", "quarter", "year", "decade")
 """Intervals of dates, narrowest first."""

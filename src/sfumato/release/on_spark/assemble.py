@@ -13,7 +13,7 @@ from sfumato.engines.spark.names import OWN, PERSON
 from sfumato.engines.spark.session import said_plainly
 from sfumato.engines.spark.table import SparkTable
 from sfumato.release.on_spark.secret import NUMBER, PSEUDONYM, Secret, with_secrets
-from sfumato.table.door import handed_on
+from sfumato.table.door import carried_columns as handed_on
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

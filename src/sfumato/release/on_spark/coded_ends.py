@@ -8,7 +8,7 @@ from sfumato.core.extra import needed
 from sfumato.engines.spark.names import quasi_identifier
 from sfumato.engines.spark.table import SparkTable
 from sfumato.release.coded_ends import outermost_codes
-from sfumato.table.columns import MISSING
+from sfumato.table.table import MISSING
 
 
 def with_coded_ends_on_spark(table: SparkTable) -> SparkTable:

@@ -21,8 +21,8 @@ from sfumato.release.utility.normalized_error import error_sums
 from sfumato.release.utility.predicates import Queries
 from sfumato.release.utility.range_queries import Attribute, query_counts
 from sfumato.release.utility.squared_error import sse
-from sfumato.table.columns import MISSING, CodedColumn, Codes
-from sfumato.table.encoding.arrow_types import from_numpy, from_texts
+from sfumato.table.sources import from_numpy, from_texts
+from sfumato.table.table import MISSING, CodedColumn, Codes
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

@@ -19,7 +19,7 @@ from sfumato.engines.spark.session import said_plainly
 from sfumato.engines.spark.table import SparkTable
 from sfumato.engines.spark.tasks import WithoutValues
 from sfumato.release.assemble import pseudonyms_of
-from sfumato.table.encoding.arrow_types import from_numpy
+from sfumato.table.sources import from_numpy
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

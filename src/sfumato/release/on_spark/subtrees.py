@@ -30,8 +30,7 @@ from sfumato.release.manifest import Manifest
 from sfumato.release.released import release_column
 from sfumato.release.subtree import Subtree, finish_subtree
 from sfumato.schema import Schema
-from sfumato.table.columns import CodedColumn
-from sfumato.table.table import Table
+from sfumato.table.table import CodedColumn, Table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

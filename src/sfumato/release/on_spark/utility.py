@@ -43,7 +43,7 @@ from sfumato.release.utility.range_queries import QUERIES as ASKED
 from sfumato.release.utility.range_queries import QueryCounts, error_of
 from sfumato.release.utility.squared_error import SquaredError, sst
 from sfumato.schema import Kind
-from sfumato.table.columns import CodedColumn
+from sfumato.table.table import CodedColumn
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -11,8 +11,7 @@ from sfumato.release.persons import PersonTable, person_table, take_persons
 from sfumato.release.population.known import Population
 from sfumato.release.register.members import Members
 from sfumato.release.tie_order import person_ties
-from sfumato.table.columns import MISSING, Codes
-from sfumato.table.table import Table
+from sfumato.table.table import MISSING, Codes, Table
 
 Bools = npt.NDArray[np.bool_]
 

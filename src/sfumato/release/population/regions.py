@@ -16,8 +16,7 @@ import numpy.typing as npt
 from sfumato.release.candidates import Candidates, Nodes
 from sfumato.release.persons import IndicatorAxis, OrderedAxis, PersonTable
 from sfumato.release.register.cells import Cells
-from sfumato.table.columns import CodedColumn, Codes, NumberDomain
-from sfumato.table.table import Table
+from sfumato.table.table import CodedColumn, Codes, NumberDomain, Table
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.table.columns import Codes
-from sfumato.table.table import Table
+from sfumato.table.table import Codes, Table
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,12 +8,11 @@ from pathlib import Path
 import numpy as np
 
 from sfumato.core.errors import InputError
-from sfumato.hierarchies.build import build_hierarchy, leaf_order
+from sfumato.hierarchies.builders import build_hierarchy, leaf_order
 from sfumato.schema import Kind, QuasiIdentifier
-from sfumato.table.columns import CodedColumn, Codes, Domain, LabelDomain, NumberDomain
-from sfumato.table.encoding.ends import coded_ends
-from sfumato.table.encoding.labels import natural_order
-from sfumato.table.table import Table
+from sfumato.table.domains import coded_ends
+from sfumato.table.scalars import natural_order
+from sfumato.table.table import CodedColumn, Codes, Domain, LabelDomain, NumberDomain, Table
 
 LARGEST = 1 << 53
 """Points of a domain are below this, so that sums of them are exact."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.table.columns import Codes
+from sfumato.table.table import Codes
 
 Floats = npt.NDArray[np.float64]
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from sfumato.hierarchies import Range, format_released
 from sfumato.kernels.key_numbering import number_by_first_appearance
 from sfumato.schema import Kind
-from sfumato.table.columns import MISSING, CodedColumn, Codes, NumberDomain
+from sfumato.table.table import MISSING, CodedColumn, Codes, NumberDomain
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]

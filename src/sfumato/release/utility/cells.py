@@ -10,7 +10,7 @@ from scipy import sparse
 
 from sfumato.release.released import Form, ReleasedColumn, Spread, held_of
 from sfumato.schema import Kind
-from sfumato.table.columns import MISSING, CodedColumn, Codes
+from sfumato.table.table import MISSING, CodedColumn, Codes
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from sfumato.release.released import Form, held_of
 from sfumato.release.utility.class_means import full_range, steps
 from sfumato.schema import Kind
-from sfumato.table.columns import CodedColumn, Codes
+from sfumato.table.table import CodedColumn, Codes
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

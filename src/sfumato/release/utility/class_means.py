@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.kernels.key_numbering import number_by_first_appearance
-from sfumato.table.columns import MISSING, CodedColumn, Codes, NumberDomain
+from sfumato.table.table import MISSING, CodedColumn, Codes, NumberDomain
 
 Floats = npt.NDArray[np.float64]
 

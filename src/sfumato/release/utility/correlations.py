@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from sfumato.release.utility.class_means import class_means, full_range, steps
 from sfumato.schema import Kind
-from sfumato.table.columns import MISSING, CodedColumn, Codes
+from sfumato.table.table import MISSING, CodedColumn, Codes
 
 Floats = npt.NDArray[np.float64]
 Matrix = tuple[tuple[float, ...], ...]

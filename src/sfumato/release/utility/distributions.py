@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sfumato.release.utility.bars import Bars, make_bars
 from sfumato.release.utility.cells import Cells
 from sfumato.schema import Kind
-from sfumato.table.columns import MISSING, CodedColumn, Codes
+from sfumato.table.table import MISSING, CodedColumn, Codes
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]

@@ -23,8 +23,7 @@ from sfumato.release.utility.normalized_error import normalized_error
 from sfumato.release.utility.range_queries import Attribute, query_error
 from sfumato.release.utility.result import ColumnLoss, Utility
 from sfumato.release.utility.squared_error import squared_error
-from sfumato.table.columns import CodedColumn, Codes
-from sfumato.table.table import Table
+from sfumato.table.table import CodedColumn, Codes, Table
 
 STAGE = "utility"
 

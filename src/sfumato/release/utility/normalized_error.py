@@ -11,7 +11,7 @@ from sfumato.kernels.key_numbering import number_by_first_appearance
 from sfumato.release.utility.alike import Alike
 from sfumato.release.utility.class_means import category_shares, class_means, full_range, steps
 from sfumato.schema import Kind
-from sfumato.table.columns import MISSING, CodedColumn, Codes
+from sfumato.table.table import MISSING, CodedColumn, Codes
 
 Floats = npt.NDArray[np.float64]
 

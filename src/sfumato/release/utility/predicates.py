@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from sfumato.release.utility.cells import Cells
 from sfumato.schema import Kind
-from sfumato.table.columns import CodedColumn
+from sfumato.table.table import CodedColumn
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

@@ -19,7 +19,7 @@ from sfumato.release.utility.predicates import (
     Queries,
     draw_queries,
 )
-from sfumato.table.columns import MISSING, CodedColumn
+from sfumato.table.table import MISSING, CodedColumn
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from sfumato.release.utility.class_means import category_shares, class_means, full_range, steps
 from sfumato.schema import Kind
-from sfumato.table.columns import MISSING, CodedColumn, Codes
+from sfumato.table.table import MISSING, CodedColumn, Codes
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

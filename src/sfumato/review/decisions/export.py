@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from sfumato.core.errors import InputError
 from sfumato.review.decisions.decisions import Decisions
-from sfumato.table.write import write_table
+from sfumato.table.table_files import write_table
 
 DECISIONS = "decisions.parquet"
 """The name that the linkage's documentation gives to the file."""

@@ -13,7 +13,7 @@ from sfumato.core.errors import InputError
 from sfumato.review.decisions.answers import Answer
 from sfumato.review.decisions.decisions import Decisions
 from sfumato.review.decisions.events import Event, EventKind, FlagReason
-from sfumato.table.write import write_table
+from sfumato.table.table_files import write_table
 
 _SCHEMA = pa.schema(
     [

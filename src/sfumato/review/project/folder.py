@@ -18,7 +18,7 @@ from sfumato.core.errors import InputError
 from sfumato.review.attributes import Attribute
 from sfumato.review.project.project import ID, LEFT, PAIR, RIGHT, SOURCE, Project, Weight
 from sfumato.review.settings import Settings
-from sfumato.table.write import write_table
+from sfumato.table.table_files import write_table
 
 PROJECT, RECORDS, PAIRS = "project.toml", "records.parquet", "pairs.parquet"
 """The rules and attributes, without a value of the data; the records; the pairs."""

@@ -28,7 +28,7 @@ from sfumato.review.project.project import (
 )
 from sfumato.review.project.read_table import read_text_table
 from sfumato.review.settings import Settings
-from sfumato.table.guessing.words import identifies, words_of
+from sfumato.table.schema_guess import identifies, words_of
 
 
 def from_tables(

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.review.attributes import Attribute, AttributeKind, DateOrder, NamePart
-from sfumato.table.guessing.words import CATEGORY_WORDS, WORDS, named, words_of
+from sfumato.table.schema_guess import CATEGORY_WORDS, WORDS, named, words_of
 
 LOOKED_AT = 20_000
 """Records whose values are looked at."""

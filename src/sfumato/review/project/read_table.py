@@ -6,8 +6,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.core.errors import InputError
-from sfumato.table.encoding.arrow_types import check_utf8, is_bytes
-from sfumato.table.sources.open_source import open_source
+from sfumato.table.sources import check_utf8, is_bytes
+from sfumato.table.table_files import open_source
 
 
 def read_text_table(data: object, subject: str) -> pa.Table:

@@ -49,7 +49,7 @@ from sfumato.risk.register_presence import (
     register_schema,
     same_values,
 )
-from sfumato.table.columns import CodedColumn
+from sfumato.table.table import CodedColumn
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from sfumato.core.errors import InputError
 from sfumato.hierarchies import ROOT, Hierarchy, build_hierarchy
 from sfumato.schema import QuasiIdentifier
-from sfumato.table.columns import CodedColumn, NumberDomain
+from sfumato.table.table import CodedColumn, NumberDomain
 
 Ints = npt.NDArray[np.int32]
 

@@ -18,11 +18,10 @@ from sfumato.semantics.linkage_anonymity.linked import Linked
 from sfumato.semantics.linkage_anonymity.local import Local
 from sfumato.semantics.linkage_anonymity.matches import matches
 from sfumato.table.classification import open_classified
-from sfumato.table.columns import CodedColumn
 from sfumato.table.door import open_table
-from sfumato.table.encoding.arrow_types import is_bytes
-from sfumato.table.sources.open_source import open_source
-from sfumato.table.table import Table
+from sfumato.table.sources import is_bytes
+from sfumato.table.table import CodedColumn, Table
+from sfumato.table.table_files import open_source
 
 
 class LocalAsked(Protocol):

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.hierarchies import Hierarchy
-from sfumato.hierarchies.steps import steps_raised
+from sfumato.hierarchies.hierarchy import steps_raised
 from sfumato.semantics.linkage_anonymity.keys import Ints
 
 Floats = npt.NDArray[np.float64]

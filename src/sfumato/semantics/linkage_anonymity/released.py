@@ -7,11 +7,11 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.hierarchies import ROOT, Anything, Exact, Hierarchy, format_released
-from sfumato.hierarchies.generalise import all_labels, generalised
+from sfumato.hierarchies.hierarchy import all_labels, generalised
 from sfumato.release.assemble import person_pseudonyms
 from sfumato.schema import Kind
 from sfumato.semantics.linkage_anonymity.linked import Linked
-from sfumato.table.encoding.arrow_types import from_numpy, from_texts
+from sfumato.table.sources import from_numpy, from_texts
 
 
 def released_table(

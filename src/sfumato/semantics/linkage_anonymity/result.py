@@ -14,7 +14,7 @@ from sfumato.semantics.linkage_anonymity.linked import Linked
 from sfumato.semantics.linkage_anonymity.measured import Measured
 from sfumato.semantics.linkage_anonymity.released import shown_labels
 from sfumato.semantics.linkage_anonymity.search import Levels
-from sfumato.table.sources.frames import like
+from sfumato.table.dataframes import to_frame_like as like
 
 
 @dataclass(frozen=True, eq=False, repr=False)

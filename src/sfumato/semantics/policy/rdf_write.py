@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from sfumato.schema.model import IntervalHierarchy, PrefixHierarchy
+from sfumato.schema.roles import IntervalHierarchy, PrefixHierarchy
 from sfumato.semantics.extra import needed
 from sfumato.semantics.policy.model import Database, LinkageQI, Measure, Policy
 from sfumato.semantics.policy.vocabulary import NAMESPACE

@@ -14,7 +14,7 @@ from sfumato.semantics.linkage_anonymity import LinkageAnonymity, Linked, link_u
 from sfumato.semantics.policy import Policy, Request, load_policy
 from sfumato.semantics.policy.check import errors_for
 from sfumato.semantics.rules import Requirements, derive
-from sfumato.table.sources.open_source import open_source
+from sfumato.table.table_files import open_source
 
 
 @dataclass(frozen=True, eq=False)

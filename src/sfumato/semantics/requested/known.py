@@ -23,7 +23,7 @@ from sfumato.semantics.ledger.tuples import Tuples, Value
 from sfumato.semantics.linkage_anonymity import Linked
 from sfumato.semantics.sla import shown_before
 from sfumato.semantics.sla.between import Tuples as Before
-from sfumato.table.encoding.arrow_types import from_numpy, is_bytes
+from sfumato.table.sources import from_numpy, is_bytes
 
 Ids = list[str] | list[bytes]
 

@@ -35,7 +35,7 @@ from sfumato.semantics.requested.known import Known, known_from, person_ids
 from sfumato.semantics.requested.manifest import manifest_of, manifest_text, text_sha256
 from sfumato.semantics.requested.mined import Mining, found_in, tuples_of
 from sfumato.semantics.requested.result import RequestedRelease
-from sfumato.table.write import check_output_path, write_table
+from sfumato.table.table_files import check_output_path, write_table
 
 SEED_BITS = 63
 UNNAMED = "(not named)"

@@ -16,7 +16,7 @@ from sfumato.semantics.requested.ask import Asked
 from sfumato.semantics.requested.by_association import AssociationChange
 from sfumato.semantics.requested.figures import Figures
 from sfumato.semantics.requested.known import Known
-from sfumato.table.sources.frames import like
+from sfumato.table.dataframes import to_frame_like as like
 
 COVERED = (
     "readers of these local data sets as they are today, and of all releases that are followed",

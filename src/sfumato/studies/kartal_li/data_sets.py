@@ -21,7 +21,7 @@ from sfumato.studies.study_files import (
     read_delimited,
     whole_numbers,
 )
-from sfumato.table.sources.open_source import open_source
+from sfumato.table.table_files import open_source
 
 
 class Numbers(NamedTuple):

@@ -29,8 +29,7 @@ from sfumato.studies.kartal_li.tree_measurement import (
     refine,
 )
 from sfumato.studies.study_document import Cell, Drawing, Grid, Section, columns
-from sfumato.table.columns import MISSING
-from sfumato.table.table import Table
+from sfumato.table.table import MISSING, Table
 
 CONSTRAINT_LABELS = MappingProxyType(
     {

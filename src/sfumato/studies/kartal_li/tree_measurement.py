@@ -31,9 +31,8 @@ from sfumato.risk.class_measures import gsar
 from sfumato.risk.classes import ClassSummary, summarize
 from sfumato.studies.kartal_li.data_sets import DataSet
 from sfumato.studies.study_document import Cell, Grid, Section, columns
-from sfumato.table.columns import MISSING, Codes
 from sfumato.table.door import open_table
-from sfumato.table.table import Table
+from sfumato.table.table import MISSING, Codes, Table
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,426 @@
+"""What each column of a file is: its role, kind and hierarchy, in Python and as TOML."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from datetime import date
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    StrictFloat,
+    StrictInt,
+    StrictStr,
+    StringConstraints,
+    Tag,
+    ValidationError,
+    model_validator,
+)
+
+from sfumato.core.errors import InputError
+from sfumato.core.paths import check_path
+
+
+class Kind(StrEnum):
+    """How the values of a quasi-identifier relate to each other."""
+
+    NUMERIC = "numeric"
+    """Numbers and dates: have differences and means; cut anywhere (relaxed)."""
+    ORDERED = "ordered"
+    """Categories with an order; cut between categories (strict)."""
+    CATEGORICAL = "categorical"
+    """Categories without an order."""
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+
+class _Part(_Frozen):
+    if not TYPE_CHECKING:  # type checkers know the fields
+
+        def __init__(self, /, **fields: Any) -> None:
+            try:
+                super().__init__(**fields)
+            except ValidationError as error:
+                raise schema_error(error, type(self).__name__) from None
+
+        # As pydantic's own: parts given as plain fields keep their place in a schema's error.
+        __init__.__pydantic_base_init__ = True
+
+
+class PrefixHierarchy(_Part):
+    """A hierarchy of codes by their prefixes and by ranges of codes.
+
+    ICD-9 ``250.1`` becomes ``250`` with ``lengths=[3]`` and ``240-279`` with that range in
+    ``groups``.
+
+    Attributes
+    ----------
+    lengths
+        Lengths of the prefixes kept, in characters, longest (most detailed) first.
+    groups
+        Inclusive ranges ``"240-279"`` of the shortest prefix, one more level above it.
+    """
+
+    lengths: tuple[int, ...]
+    groups: tuple[str, ...] = ()
+
+
+class IntervalHierarchy(_Part):
+    """A hierarchy of numbers or dates by intervals.
+
+    Attributes
+    ----------
+    widths
+        Widths of the intervals, narrowest first: numbers, or for dates any of ``"month"``,
+        ``"quarter"``, ``"year"``, ``"decade"``.
+    start
+        Where the intervals of numbers start.
+    """
+
+    widths: tuple[float | str, ...]
+    start: float = 0.0
+
+
+def _form_of_hierarchy(value: object) -> str | None:
+    if isinstance(value, (str, Path)):
+        return "file"
+    fields = value if isinstance(value, Mapping) else ()
+    if isinstance(value, PrefixHierarchy) or "lengths" in fields:
+        return "prefixes"
+    return "intervals" if isinstance(value, IntervalHierarchy) or "widths" in fields else None
+
+
+HierarchySpec = Annotated[
+    Annotated[Path, Tag("file")]
+    | Annotated[PrefixHierarchy, Tag("prefixes")]
+    | Annotated[IntervalHierarchy, Tag("intervals")],
+    Discriminator(
+        _form_of_hierarchy,
+        custom_error_type="form_of_hierarchy",
+        custom_error_message="must be a file's path, a table with 'lengths' or one with 'widths'",
+    ),
+]
+
+
+def _as_text(value: object) -> object:
+    return value.isoformat() if isinstance(value, date) else value
+
+
+CodedFrom = Annotated[
+    StrictInt | Annotated[StrictFloat, Field(allow_inf_nan=False)] | StrictStr,
+    BeforeValidator(_as_text),
+]
+"""Where top or bottom coding begins: a number, a date in ISO form, or a category."""
+
+
+class QuasiIdentifier(_Part):
+    """One quasi-identifier: what an intruder may know about a person.
+
+    Attributes
+    ----------
+    kind
+        How its values relate to each other; ``None`` takes it from the data: numbers and dates
+        are numeric, everything else is categorical.
+    order
+        The categories from lowest to highest, for ``kind="ordered"`` only. Without it the
+        order comes from the hierarchy's file, else it is natural (numbers by value).
+    hierarchy
+        Path of a one-row-per-leaf CSV, of a classification or of SKOS in Turtle, or prefixes,
+        or intervals.
+    weight
+        Its share in information loss, relative to the others.
+    bottom, top
+        Values at or beyond these are released as one category, ``17 or less`` and ``90 or
+        more``: numbers, dates in ISO form, or categories of an ordered one.
+    """
+
+    kind: Kind | None = None
+    order: tuple[str, ...] | None = None
+    hierarchy: HierarchySpec | None = None
+    weight: Annotated[float, Field(gt=0, allow_inf_nan=False, strict=True)] = 1.0
+    bottom: CodedFrom | None = None
+    top: CodedFrom | None = None
+
+    @model_validator(mode="after")
+    def _order_fits_kind(self) -> QuasiIdentifier:
+        if self.order is not None and self.kind is not Kind.ORDERED:
+            raise ValueError("'order' is for kind = \"ordered\" only")
+        if self.order is not None and len(set(self.order)) != len(self.order):
+            raise ValueError("'order' must name each category once")
+        return self
+
+    @model_validator(mode="after")
+    def _ends_fit_kind(self) -> QuasiIdentifier:
+        bottom, top = self.bottom, self.top
+        if self.kind is Kind.CATEGORICAL and not (bottom is None and top is None):
+            raise ValueError("'bottom' and 'top' are for numeric and ordered ones only")
+        numbers = isinstance(bottom, (int, float)) and isinstance(top, (int, float))
+        if numbers and bottom >= top:  # type: ignore[operator]
+            raise ValueError("'bottom' must be less than 'top'")
+        return self
+
+
+def _as_tuple(value: Any) -> Any:
+    return (value,) if isinstance(value, str) else value
+
+
+def _as_quasi_identifiers(value: Any) -> Any:
+    """Take names alone, or names with the kind as a word, as quasi-identifiers."""
+    value = _as_tuple(value)
+    if isinstance(value, (list, tuple)):
+        if not all(isinstance(name, str) for name in value):
+            raise ValueError("a list must hold names of columns; fields go into a table by name")
+        if len(set(value)) < len(value):
+            raise ValueError("each column must be named once")
+        return {name: QuasiIdentifier() for name in value}
+    if isinstance(value, Mapping):
+        return {
+            name: {"kind": given} if isinstance(given, str) else given
+            for name, given in value.items()
+        }
+    return value
+
+
+Names = Annotated[tuple[str, ...], BeforeValidator(_as_tuple)]
+Sentences = dict[str, Annotated[StrictStr, StringConstraints(strip_whitespace=True, min_length=1)]]
+"""A sentence for each of some columns."""
+
+
+class Schema(_Frozen):
+    """What each column of a file is.
+
+    A release refuses a file with a column that is not named: nobody has said that it may go out.
+
+    Parameters
+    ----------
+    person
+        The column that says which person a record belongs to. Without it every record is a
+        person of its own.
+    household
+        The column that says which household a person belongs to, for household risk. It is
+        never released: it says who lives together.
+    quasi_identifiers
+        Columns that an intruder may know: a mapping from the name to a `QuasiIdentifier`, to
+        its fields, or to its kind as a word; or a list of names.
+    sensitive
+        Columns whose values must not be learned about a person.
+    direct_identifiers
+        Columns that name a person; never released.
+    insensitive
+        Columns that are released unchanged; naming them states that somebody thought about it.
+    undecided
+        Columns that nobody has decided about, each with the question to answer; they stop every
+        release.
+    accepted
+        Columns that a measure warns of, each with the reason why its role is right all the same.
+    missing
+        Texts that mean a missing value, beside the empty cell.
+
+    Raises
+    ------
+    InputError
+        If a column has two roles, a field is unknown, or there is no quasi-identifier.
+
+    Examples
+    --------
+    >>> schema = Schema(
+    ...     person="patient", quasi_identifiers={"age": "numeric", "sex": "categorical"}
+    ... )
+    >>> schema.quasi_identifiers["age"].kind
+    <Kind.NUMERIC: 'numeric'>
+    """
+
+    person: str | None = None
+    household: str | None = None
+    quasi_identifiers: Annotated[dict[str, QuasiIdentifier], BeforeValidator(_as_quasi_identifiers)]
+    sensitive: Names = ()
+    direct_identifiers: Names = ()
+    insensitive: Names = ()
+    undecided: Sentences = Field(default_factory=dict)
+    accepted: Sentences = Field(default_factory=dict)
+    missing: Names = ()
+
+    def __init__(self, /, **fields: Any) -> None:
+        try:
+            super().__init__(**fields)
+        except ValidationError as error:
+            raise schema_error(error) from None
+
+    @model_validator(mode="after")
+    def _one_role_each(self) -> Schema:
+        if not self.quasi_identifiers:
+            raise ValueError("there must be at least one quasi-identifier")
+        roles: dict[str, str] = {}
+        for role, names in self.roles().items():
+            for name in names:
+                if name in roles:
+                    raise ValueError(
+                        f"column '{name}' is named as {roles[name]} and as {role}; "
+                        "a column has one role"
+                    )
+                roles[name] = role
+        return self
+
+    def roles(self) -> dict[str, tuple[str, ...]]:
+        """The named columns of each role."""
+        return {
+            "person": () if self.person is None else (self.person,),
+            "household": () if self.household is None else (self.household,),
+            "quasi-identifier": tuple(self.quasi_identifiers),
+            "sensitive": self.sensitive,
+            "direct identifier": self.direct_identifiers,
+            "insensitive": self.insensitive,
+            "undecided": tuple(self.undecided),
+        }
+
+    def withheld(self) -> frozenset[str]:
+        """The columns that no release hands out in any form."""
+        roles = self.roles()
+        return frozenset(
+            name for role in ("direct identifier", "household", "undecided") for name in roles[role]
+        )
+
+    def columns(self) -> tuple[str, ...]:
+        """All named columns, in the order of their roles."""
+        return tuple(name for names in self.roles().values() for name in names)
+
+
+_PLAIN_WORDS = {
+    "dict_type": "must be a table",
+    "extra_forbidden": "is no known field",
+    "missing": "is missing",
+    "model_type": "must be a table",
+    "string_too_short": "must say something",
+    "string_type": "must be text",
+    "tuple_type": "must be a list",
+}
+"""What is said instead of pydantic's words, by the type of its error."""
+
+
+def check_schema(value: object) -> None:
+    """Refuse what is no schema, such as the path of its file.
+
+    Raises
+    ------
+    InputError
+        If it is no `Schema`.
+    """
+    if not isinstance(value, Schema):
+        raise InputError(
+            "parameter schema",
+            "must be a Schema",
+            found=f"an object of type {type(value).__name__}",
+            accepted="sfumato.Schema(...), or what sfumato.load_schema(path) gives",
+        )
+
+
+def schema_error(error: ValidationError, subject: str = "schema") -> InputError:
+    """Say what pydantic found when the subject was made, without the value that it was given."""
+    problems = []
+    for item in error.errors(include_input=False, include_url=False):
+        place = ".".join(str(part) for part in item["loc"])
+        said = _PLAIN_WORDS.get(item["type"], item["msg"].removeprefix("Value error, "))
+        problems.append(f"{place}: {said}" if place else said)
+    return InputError(subject, "breaks a rule", found="; ".join(problems))
+
+
+def load_schema(path: str | os.PathLike[str]) -> Schema:
+    """Read a schema from a TOML file; paths of hierarchies are relative to that file.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, is not TOML, or breaks a rule of `Schema`.
+    """
+    check_path(path)
+    file = Path(path)
+    subject = f"schema file {file.name or file}"
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError(subject, "must be text in UTF-8") from None
+    except OSError as error:
+        raise InputError(
+            subject, "must be a file that can be read", found=_os_kind(error)
+        ) from None
+    try:
+        fields = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        place = str(error).rpartition("(")[2].rstrip(")") or "an unknown place"
+        raise InputError(subject, "must be TOML", found=f"an error {place}") from None
+    except (ValueError, RecursionError):
+        raise InputError(
+            subject, "must be TOML", found="a number too long or brackets too deep"
+        ) from None
+    return _located(Schema(**fields), file.parent)
+
+
+def _os_kind(error: OSError) -> str:
+    if isinstance(error, IsADirectoryError):
+        return "a folder"
+    return (error.strerror or type(error).__name__).lower()
+
+
+def _located(schema: Schema, folder: Path) -> Schema:
+    located = {
+        name: quasi.model_copy(update={"hierarchy": folder / quasi.hierarchy})
+        if isinstance(quasi.hierarchy, Path)
+        else quasi
+        for name, quasi in schema.quasi_identifiers.items()
+    }
+    return schema.model_copy(update={"quasi_identifiers": located})
+
+
+def schema_to_dict(schema: Schema) -> dict[str, Any]:
+    """The fields of a schema that differ from their defaults, as plain values."""
+    fields = schema.model_dump(mode="json", exclude_defaults=True, exclude={"quasi_identifiers"})
+    fields["quasi_identifiers"] = {
+        name: quasi.model_dump(mode="json", exclude_defaults=True)
+        for name, quasi in schema.quasi_identifiers.items()
+    }
+    return fields
+
+
+def dump_schema(schema: Schema, notes: dict[str, str] | None = None) -> str:
+    """Write a schema as TOML text.
+
+    Parameters
+    ----------
+    schema, notes
+        The schema, and comments by column, written behind or above what they speak about.
+    """
+    import tomlkit
+
+    notes = notes or {}
+    document = tomlkit.document()
+    fields = schema_to_dict(schema)
+    quasi_identifiers = fields.pop("quasi_identifiers")
+    tables = {name: fields.pop(name) for name in ("undecided", "accepted") if name in fields}
+    for name, value in fields.items():
+        columns = value if isinstance(value, list) else [value]
+        for column in columns:
+            if column in notes:
+                document.add(tomlkit.comment(f"{column}: {notes[column]}"))
+        document.add(name, value)
+    for name, quasi in quasi_identifiers.items():
+        table = tomlkit.table()
+        if name in notes:
+            table.comment(notes[name])
+        for key, value in quasi.items():
+            table.add(key, value)
+        document.setdefault("quasi_identifiers", tomlkit.table(is_super_table=True)).add(
+            name, table
+        )
+    for name, said in tables.items():  # behind the rest, which would else be read as theirs
+        document.add(name, said)
+    return tomlkit.dumps(document)

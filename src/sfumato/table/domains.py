@@ -1,0 +1,415 @@
+"""What the values of a column are: its kind, its domain, where top and bottom coding begin."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from math import ceil, floor
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from sfumato.core.errors import InputError
+from sfumato.schema import Kind, QuasiIdentifier
+from sfumato.table.accumulator import RawColumn
+from sfumato.table.scalars import (
+    DIGITS,
+    are_dates,
+    are_infinite,
+    are_numbers,
+    are_outside,
+    are_too_large,
+    date_points,
+    loses_zeros,
+    mean_missing,
+    mean_missing_by_number,
+    natural_order,
+    number_points,
+    padded_width,
+    printed,
+)
+from sfumato.table.sources import Flags, Ints, from_numpy, is_moment, is_number, is_text, matching
+from sfumato.table.table import (
+    EPOCH,
+    EPOCH_TIME,
+    CodedColumn,
+    CodedEnds,
+    Domain,
+    LabelDomain,
+    NumberDomain,
+)
+
+MOSTLY = 0.9
+"""Share of numbers and dates from which a column of text is worth a warning."""
+_NUMERIC = "numbers such as 12 or 3.5, or dates as YYYY-MM-DD"
+_MISSING_ADVICE = "texts that stand for a missing value can be named in the schema's 'missing'"
+_DATE_LIMITS = "dates from year 1 to 9999; with a time of day, from 1685 to 2254"
+_NUMBER_LIMITS = "numbers between -2**53 and 2**53 (about 9 * 10**15)"
+LARGEST = np.iinfo(np.int64).max
+MICROSECONDS = 10**6
+_NUMBER = re.compile(r"[+-]?[0-9]{1,400}(\.[0-9]{1,400})?")
+
+
+@dataclass(frozen=True, eq=False)
+class _Contents:
+    """Which of a column's distinct values are numbers, dates, infinite; the rest is text."""
+
+    numbers: Flags
+    dates: Flags
+    infinite: Flags
+
+    @property
+    def others(self) -> Flags:
+        return ~(self.numbers | self.dates | self.infinite)
+
+    @property
+    def mixed(self) -> bool:
+        return bool(self.numbers.any() and self.dates.any())
+
+
+def encode_quasi_identifier(
+    raw: RawColumn, quasi: QuasiIdentifier, missing: Sequence[str], warnings: list[str]
+) -> CodedColumn:
+    """Give a quasi-identifier its kind, its domain and its hierarchy.
+
+    Parameters
+    ----------
+    raw
+        The column as it came; it is used up.
+    quasi
+        What the schema says about it.
+    missing
+        Texts that mean a missing value.
+    warnings
+        Takes what the reader should know.
+
+    Raises
+    ------
+    InputError
+        If no record has a value, a numeric column holds anything but numbers or but dates, the
+        order misses a category, the hierarchy misses a leaf, or a bound of top or bottom coding
+        does not fit the column.
+    """
+    raw = raw.without(mean_missing(raw.values, missing))
+    _check_some(raw, "quasi-identifier")
+    contents = _contents(raw.values)
+    kind = quasi.kind or _kind_of(raw, contents, warnings)
+    domain: Domain
+    if kind is Kind.NUMERIC:
+        raw, domain, lookup = _numeric(raw, contents, missing, warnings)
+    else:
+        labels = printed(raw.values)
+        domain = LabelDomain(_in_order(raw, labels, quasi))
+        lookup = _positions(labels, domain.labels)
+    hierarchy = None
+    if quasi.hierarchy is not None:
+        names = [domain.label(code) for code in range(domain.size)]
+        from sfumato.hierarchies.builders import build_hierarchy
+
+        hierarchy = build_hierarchy(quasi.hierarchy, names, raw.name)
+    ends = coded_ends(quasi, kind, domain, raw.name)
+    codes = raw.recoded_in_place(lookup)
+    return CodedColumn(raw.name, codes, domain, kind, hierarchy, quasi.weight, ends)
+
+
+def encode_sensitive(raw: RawColumn, missing: Sequence[str]) -> CodedColumn:
+    """Give a sensitive attribute its categories, in order of first appearance; uses it up.
+
+    Raises
+    ------
+    InputError
+        If no record has a value.
+    """
+    raw = raw.without(mean_missing(raw.values, missing))
+    _check_some(raw, "sensitive attribute")
+    labels = printed(raw.values)
+    domain = LabelDomain(tuple(dict.fromkeys(labels)))
+    return CodedColumn(raw.name, raw.recoded_in_place(_positions(labels, domain.labels)), domain)
+
+
+def _check_some(raw: RawColumn, role: str) -> None:
+    if not len(raw.values):
+        raise InputError(
+            f"column '{raw.name}'",
+            f"must hold values, as a {role}",
+            found="missing values only",
+            advice="remove it from the schema, or check which texts the schema calls missing",
+        )
+
+
+def _kind_of(raw: RawColumn, contents: _Contents, warnings: list[str]) -> Kind:
+    """Numeric for numbers or dates throughout, else categorical."""
+    subject = f"column '{raw.name}'"
+    if contents.others.any():
+        known, strange = raw.records - raw.missing, raw.count(contents.others)
+        if not pa.types.is_boolean(raw.values.type) and strange <= (1 - MOSTLY) * known:
+            warnings.append(
+                f"{subject} is taken as categorical: it holds numbers or dates but for text in "
+                f'{raw.at(contents.others)}; declare kind = "numeric" and name that text in '
+                "'missing' if it stands for a missing value."
+            )
+        return Kind.CATEGORICAL
+    if contents.mixed:
+        warnings.append(
+            f"{subject} is taken as categorical: it holds numbers and dates "
+            f"(dates in {raw.at(contents.dates)})."
+        )
+        return Kind.CATEGORICAL
+    return Kind.NUMERIC
+
+
+def _contents(values: pa.Array) -> _Contents:
+    kind, none = values.type, np.zeros(len(values), dtype=np.bool_)
+    if is_text(kind):
+        return _Contents(are_numbers(values), are_dates(values), are_infinite(values))
+    if pa.types.is_floating(kind):
+        infinite = are_infinite(values)
+        return _Contents(~infinite, none, infinite)
+    if is_number(kind):
+        return _Contents(~none, none, none)
+    return _Contents(none, ~none, none) if is_moment(kind) else _Contents(none, none, none)
+
+
+def _numeric(
+    raw: RawColumn, contents: _Contents, missing: Sequence[str], warnings: list[str]
+) -> tuple[RawColumn, NumberDomain, Ints]:
+    """The domain of a numeric column, and the code of each distinct value in it."""
+    _check_numeric(raw, contents)
+    if contents.dates.any():
+        _check_points(raw, are_outside(raw.values), "dates from year 1 to 9999", _DATE_LIMITS)
+        points = date_points(raw.values)
+    else:
+        text = is_text(raw.values.type)
+        width = padded_width(raw.values) if text else 0
+        if text and not width:
+            raw = raw.without(mean_missing_by_number(raw.values, missing))
+            _check_some(raw, "quasi-identifier")
+            _warn_of_zeros(raw, warnings)
+        _check_points(raw, are_too_large(raw.values), "numbers below 2**53", _NUMBER_LIMITS)
+        points = number_points(raw.values)
+        points = replace(points, width=width)
+    if points.rounded:
+        warnings.append(
+            f"column '{raw.name}' holds numbers with more than {DIGITS} significant digits: they "
+            f"are rounded to {points.decimals} decimal places."
+        )
+    distinct, lookup = np.unique(points.points, return_inverse=True)
+    domain = NumberDomain(distinct, points.decimals, points.unit, points.width)
+    return raw, domain, lookup
+
+
+def _check_numeric(raw: RawColumn, contents: _Contents) -> None:
+    subject, kind = f"column '{raw.name}'", raw.values.type
+    if contents.others.all() and not is_text(kind):
+        found = "true and false" if pa.types.is_boolean(kind) else "times of day"
+        raise InputError(
+            subject,
+            "must hold numbers or dates, as a numeric quasi-identifier",
+            found=found,
+            accepted=_NUMERIC,
+            advice='declare kind = "categorical"',
+        )
+    if contents.others.any():
+        raise InputError(
+            subject,
+            "must hold numbers or dates, as a numeric quasi-identifier",
+            found=f"{_nature(raw.values, contents.others)} in {raw.at(contents.others)}",
+            accepted=_NUMERIC,
+            advice=_MISSING_ADVICE,
+        )
+    if contents.infinite.any():
+        raise InputError(
+            subject,
+            "must hold finite numbers",
+            found=f"an infinite number in {raw.at(contents.infinite)}",
+            accepted=_NUMERIC,
+        )
+    if contents.mixed:
+        fewer = min((contents.dates, contents.numbers), key=raw.count)
+        name = "dates" if fewer is contents.dates else "numbers"
+        raise InputError(
+            subject,
+            "must hold either numbers or dates",
+            found=f"both ({name} in {raw.at(fewer)})",
+            advice=_MISSING_ADVICE,
+        )
+
+
+def _nature(values: pa.Array, marked: Flags) -> str:
+    """What kind of text the marked values are, where they are all of one kind."""
+    texts = values.filter(from_numpy(marked))
+    for nature, pattern in (
+        ("dates in another form", r"^\s*(\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{4}-\d{2})([ T].*)?$"),
+        (
+            "numbers with a decimal comma or separators of thousands",
+            r"^\s*[+-]?\d+([ ,.']\d+)+\s*$",
+        ),
+        (
+            "numbers with a unit or sign",
+            r"^\s*(\p{Sc}\s*[+-]?[\d.,]+|[<>~=]+\s*[\d.,]+|[\d.,]+\s*\D+)$",
+        ),
+    ):
+        if matching(texts, pattern).all():
+            return nature
+    return "text"
+
+
+def _check_points(raw: RawColumn, refused: Flags, what: str, accepted: str) -> None:
+    if refused.any():
+        raise InputError(
+            f"column '{raw.name}'",
+            f"must hold {what}, as a numeric quasi-identifier",
+            found=f"others in {raw.at(refused)}",
+            accepted=accepted,
+            advice='declare identifiers and codes as kind = "categorical"; values that stand '
+            "for a missing value can be named in the schema's 'missing'",
+        )
+
+
+def _warn_of_zeros(raw: RawColumn, warnings: list[str]) -> None:
+    lost = loses_zeros(raw.values)
+    if lost.any():
+        warnings.append(
+            f"column '{raw.name}' is numeric and holds numbers of several lengths with leading "
+            f"zeros ({raw.at(lost)}): the zeros are not kept; declare codes as categorical."
+        )
+
+
+def _in_order(raw: RawColumn, labels: list[str], quasi: QuasiIdentifier) -> tuple[str, ...]:
+    """The categories that occur, in the order that the schema gives, the file, or nature."""
+    occurring = set(labels)
+    if quasi.order is not None:
+        named = set(quasi.order)
+        strange = np.fromiter((label not in named for label in labels), np.bool_, len(labels))
+        if strange.any():
+            raise InputError(
+                f"column '{raw.name}'",
+                "must hold only the categories of its 'order'",
+                found=f"others in {raw.at(strange)}",
+                advice="add them to 'order' in the spelling of the data, or to 'missing'",
+            )
+        return tuple(label for label in quasi.order if label in occurring)
+    natural = natural_order(occurring)
+    if quasi.kind is Kind.ORDERED and isinstance(quasi.hierarchy, Path):
+        from sfumato.hierarchies.builders import leaf_order
+
+        leaves = leaf_order(quasi.hierarchy)
+        rank = {leaf: place for place, leaf in enumerate(leaves)}
+        natural.sort(key=lambda label: rank.get(label, len(rank)))
+    return tuple(natural)
+
+
+def _positions(labels: Sequence[str], order: Sequence[str]) -> Ints:
+    place = {label: code for code, label in enumerate(order)}
+    return np.fromiter((place[label] for label in labels), np.int64, len(labels))
+
+
+def coded_ends(quasi: QuasiIdentifier, kind: Kind, domain: Domain, column: str) -> CodedEnds | None:
+    """Find the codes that are bottom- and top-coded; ``None`` where none is.
+
+    Parameters
+    ----------
+    quasi
+        What the schema says.
+    kind, domain
+        The column's kind and values.
+    column
+        The column's name, for errors.
+
+    Raises
+    ------
+    InputError
+        If the column is categorical, a bound is not of the kind of the column, or the two
+        bounds overlap.
+    """
+    if quasi.bottom is None and quasi.top is None:
+        return None
+    if kind is Kind.CATEGORICAL:
+        raise InputError(
+            f"column '{column}'",
+            "must be numeric or ordered to be top- or bottom-coded",
+            found="a categorical one",
+            advice="declare it as kind = \"ordered\", or leave out 'top' and 'bottom'",
+        )
+    bottom, top = -1, domain.size
+    bottom_label = top_label = ""
+    if quasi.bottom is not None:
+        bound = _Bound(quasi.bottom, "bottom", column)
+        _, bottom, bottom_label = bound.codes(domain, quasi.order)
+    if quasi.top is not None:
+        top, _, top_label = _Bound(quasi.top, "top", column).codes(domain, quasi.order)
+    if bottom >= top:
+        raise InputError(
+            f"column '{column}'",
+            "must have a 'bottom' below its 'top'",
+            found="values that are bottom-coded and top-coded",
+        )
+    if bottom < 0 and top == domain.size:
+        return None
+    return CodedEnds(bottom, top, bottom_label, top_label)
+
+
+@dataclass(frozen=True)
+class _Bound:
+    """Where the top or bottom coding of a column begins, as the schema says it."""
+
+    value: float | str
+    field: str
+    column: str
+
+    def codes(self, domain: Domain, order: Sequence[str] | None) -> tuple[int, int, str]:
+        """The first code at or above it, the last one at or below it, and how it prints."""
+        if isinstance(domain, NumberDomain):
+            point = self._point(domain)
+            # A bound may lie beyond what an array of integers can be searched for.
+            low, high = (min(max(end, -LARGEST), LARGEST) for end in (ceil(point), floor(point)))
+            first = np.searchsorted(domain.points, low, "left")
+            last = np.searchsorted(domain.points, high, "right")
+            whole = point == floor(point)
+            text = domain.format(floor(point), domain.decimals) if whole else str(self.value)
+            return int(first), int(last) - 1, text
+        order, text = order or domain.labels, str(self.value)
+        if text not in order:
+            raise InputError(
+                f"column '{self.column}'",
+                f"must have a category as its '{self.field}'",
+                found="another text",
+                accepted="a category of its 'order', or one that occurs",
+            )
+        place = order.index(text)
+        ranks = [order.index(label) for label in domain.labels]
+        first = np.searchsorted(ranks, place, "left")
+        return int(first), int(np.searchsorted(ranks, place, "right")) - 1, text
+
+    def _point(self, domain: NumberDomain) -> Decimal:
+        """It on the integer scale of the domain's points, perhaps between two of them."""
+        numbers = domain.unit == "number"
+        point = self._scaled(domain.decimals) if numbers else self._since_epoch(domain)
+        if point is None:
+            raise InputError(
+                f"column '{self.column}'",
+                f"must have a '{self.field}' of its own kind",
+                found="something else",
+                accepted="a number" if numbers else "a date in ISO form",
+            )
+        return point
+
+    def _scaled(self, decimals: int) -> Decimal | None:
+        if isinstance(self.value, str) and _NUMBER.fullmatch(self.value) is None:
+            return None
+        return Decimal(str(self.value)).scaleb(decimals)
+
+    def _since_epoch(self, domain: NumberDomain) -> Decimal | None:
+        """Days, or microseconds for a column of datetimes, since 1970."""
+        try:
+            if domain.unit == "date":
+                return Decimal((date.fromisoformat(str(self.value)) - EPOCH).days)
+            moment = datetime.fromisoformat(str(self.value)).replace(tzinfo=UTC) - EPOCH_TIME
+        except ValueError:
+            return None
+        seconds = moment.days * 86_400 + moment.seconds
+        return Decimal(seconds * MICROSECONDS + moment.microseconds)

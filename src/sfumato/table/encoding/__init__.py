@@ -1,1 +1,0 @@
-"""From Arrow to integer codes: numbers, dates and labels, exactly."""

@@ -1,0 +1,326 @@
+"""Files of Excel, SPSS, Stata and SAS, with the extra ``[formats]``."""
+
+from __future__ import annotations
+
+import importlib
+import warnings
+import zipfile
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import date, datetime, time, timedelta
+from pathlib import Path
+from typing import Any
+from xml.etree.ElementTree import ParseError
+
+import pyarrow as pa
+
+from sfumato.core.errors import InputError
+from sfumato.table.sources import (
+    BATCH_ROWS,
+    Source,
+    check_file,
+    check_names,
+    no_records,
+    positions,
+    subject_of,
+)
+
+CHUNK_ROWS = 50_000
+"""Records of a statistics package's file that are read together."""
+FORMULA_ERRORS = frozenset(
+    {"#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#N/A", "#GETTING_DATA"}
+)
+LARGEST_EXACT = 2**53
+"""Size up to which floats hold every whole number."""
+
+_READERS = {
+    ".sav": "read_sav",
+    ".zsav": "read_sav",
+    ".dta": "read_dta",
+    ".sas7bdat": "read_sas7bdat",
+    ".xpt": "read_xport",
+}
+
+
+def _package(module: str, subject: str) -> Any:
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        raise InputError(
+            subject,
+            f"needs the package {module}",
+            found="no such package",
+            advice='install it with: pip install "sfumato[formats]"',
+        ) from None
+
+
+def open_excel(path: Path) -> Source:
+    """Open the first sheet of an Excel workbook; its first row holds the column names.
+
+    A column of numbers, of dates or of true/false stays one; a mixed column becomes text. A
+    formula counts by the value that was saved with it. Empty rows are skipped.
+
+    Raises
+    ------
+    InputError
+        If ``[formats]`` is not installed, or the file cannot be read, is damaged or of the old
+        kind `.xls`, has no record, or column names that are not text, empty or there twice.
+    """
+    subject = subject_of(path)
+    if path.suffix.lower() == ".xls":
+        raise InputError(
+            subject,
+            "must be of a kind that can be read",
+            found="the old kind .xls",
+            accepted=".xlsx",
+            advice="save it as .xlsx",
+        )
+    openpyxl = _package("openpyxl", subject)
+    check_file(path)
+    workbook = _Workbook(openpyxl, path)
+
+    return Source.of_batches(subject, workbook.names, workbook.batches)
+
+
+def open_statistics(path: Path) -> Source:
+    """Open a file of SPSS (`.sav`, `.zsav`), Stata (`.dta`) or SAS (`.sas7bdat`, `.xpt`).
+
+    Values stay as stored (value labels are not applied); missing values of the system and of
+    the user, and empty text, are missing.
+
+    Raises
+    ------
+    InputError
+        If ``[formats]`` is not installed, or the file cannot be read, is damaged, has no
+        record, or column names that are there twice.
+    """
+    subject = subject_of(path)
+    pyreadstat = _package("pyreadstat", subject)
+    check_file(path)
+    reader = _Statistics(pyreadstat, path)
+    meta = reader.read(metadataonly=True)[1]
+    names = check_names(meta.column_names, subject)
+    rows = meta.number_rows if isinstance(meta.number_rows, int) else None
+    if rows == 0 or not any(map(len, reader.read(row_limit=1)[0].values())):
+        raise no_records(subject)
+
+    return Source.of_batches(subject, names, reader.batches, rows)
+
+
+class _Statistics:
+    """One file of a statistics package, read chunk by chunk."""
+
+    def __init__(self, pyreadstat: Any, path: Path) -> None:
+        self._path = path
+        self._read = getattr(pyreadstat, _READERS[path.suffix.lower()])
+        self._errors = (
+            pyreadstat.ReadstatError,
+            pyreadstat.PyreadstatError,
+            OSError,
+            ValueError,
+            OverflowError,
+        )
+
+    def read(self, **options: Any) -> Any:
+        """Columns as lists, and what the file says about them."""
+        try:
+            return self._read(self._path, output_format="dict", **options)
+        except self._errors:
+            raise InputError(
+                subject_of(self._path),
+                "must be a whole file of the format that its suffix says",
+                found="another format, or a damaged or cut file",
+            ) from None
+
+    def _chunks(self, columns: Sequence[str]) -> Iterator[dict[str, list[Any]]]:
+        offset = 0
+        while True:
+            chunk = self.read(usecols=list(columns), row_offset=offset, row_limit=CHUNK_ROWS)[0]
+            rows = max(map(len, chunk.values()), default=0)
+            if rows:
+                yield chunk
+            if rows < CHUNK_ROWS:
+                return
+            offset += rows
+
+    def _types(self, columns: Sequence[str]) -> dict[str, pa.DataType]:
+        """The type of each column by its first value; text where there is none."""
+        types = dict.fromkeys(columns, pa.string())
+        waiting = list(columns)
+        for chunk in self._chunks(columns):
+            for name in waiting:
+                first = next((value for value in chunk[name] if value is not None), None)
+                if first is not None:
+                    types[name] = _type_of(first)
+            waiting = [name for name in waiting if all(v is None for v in chunk[name])]
+            if not waiting:
+                break
+        return types
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """Stream the columns."""
+        types = self._types(columns)
+        schema = pa.schema(list(types.items()))
+        for chunk in self._chunks(columns):
+            arrays = [_array_of(chunk[name], types[name], name) for name in columns]
+            yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _type_of(value: object) -> pa.DataType:
+    if isinstance(value, datetime):
+        return pa.timestamp("us")
+    if isinstance(value, date):
+        return pa.date32()
+    return pa.float64() if isinstance(value, (int, float)) else pa.string()
+
+
+def _array_of(values: Sequence[Any], kind: pa.DataType, name: str) -> pa.Array:
+    if pa.types.is_string(kind):
+        values = [None if value is None or value == "" else str(value) for value in values]
+    try:
+        return pa.array(values, kind, from_pandas=True)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        raise InputError(
+            f"column '{name}'", "must hold values of one kind", found="values of several kinds"
+        ) from None
+
+
+class _Workbook:
+    """The first sheet of a workbook, whose first row holds the names."""
+
+    def __init__(self, openpyxl: Any, path: Path) -> None:
+        self._openpyxl, self._path, self._subject = openpyxl, path, subject_of(path)
+        self.names = check_names(self._header(), self._subject)
+
+    @contextmanager
+    def _rows(self) -> Iterator[Iterator[tuple[Any, ...]]]:
+        """The rows as tuples of cell values."""
+        try:
+            with self._path.open("rb") as file, warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                book = self._openpyxl.load_workbook(file, read_only=True, data_only=True)
+                if not book.worksheets:
+                    raise InputError(self._subject, "must have a sheet with cells", found="none")
+                sheet = book.worksheets[0]
+                sheet.reset_dimensions()
+                yield sheet.iter_rows(values_only=True)
+        # openpyxl lets what its parts raise about a broken file through, values included.
+        except (
+            zipfile.BadZipFile,
+            zlib.error,
+            self._openpyxl.utils.exceptions.InvalidFileException,
+            ParseError,
+            KeyError,
+            ValueError,
+            TypeError,
+            AttributeError,
+            IndexError,
+            EOFError,
+            OSError,
+            RuntimeError,
+        ):
+            raise InputError(
+                self._subject,
+                "must be a whole Excel workbook",
+                found="another format, or a damaged, cut or encrypted file",
+                advice="save it again as .xlsx",
+            ) from None
+
+    def _header(self) -> list[object]:
+        """The cells of the first row, up to the last one that is filled."""
+        with self._rows() as rows:
+            header = _trimmed(next(rows, ()))
+            if not header:
+                raise InputError(
+                    self._subject,
+                    "must have column names in the first row of its first sheet",
+                    found="an empty row",
+                )
+            if not any(_trimmed(row) for row in rows):
+                raise no_records(self._subject)
+        return ["" if cell is None else cell for cell in header]
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """These columns, one type each."""
+        places = [self.names.index(column) for column in columns]
+        cells: list[list[Any]] = [[] for _ in columns]
+        with self._rows() as rows:
+            next(rows, None)
+            for number, row in enumerate(rows, 1):
+                filled = _trimmed(row)
+                if len(filled) > len(self.names):
+                    raise InputError(
+                        self._subject,
+                        "must name every column in its first row",
+                        found=f"a cell in row {number} beyond the last name",
+                    )
+                if filled:
+                    for place, column in zip(places, cells, strict=True):
+                        column.append(filled[place] if place < len(filled) else None)
+        arrays = [_typed(column, name) for name, column in zip(columns, cells, strict=True)]
+        table = pa.Table.from_arrays(arrays, names=list(columns))
+        yield from table.to_batches(max_chunksize=BATCH_ROWS)
+
+
+def _trimmed(row: Sequence[Any]) -> Sequence[Any]:
+    end = len(row)
+    while end and (row[end - 1] is None or row[end - 1] == ""):
+        end -= 1
+    return row[:end]
+
+
+def _typed(cells: list[Any], name: str) -> pa.Array:
+    """One column in the one type that its cells have, else as text."""
+    kinds = {type(cell) for cell in cells} - {type(None)}
+    if str in kinds:
+        wrong = [
+            i for i, cell in enumerate(cells, 1) if isinstance(cell, str) and cell in FORMULA_ERRORS
+        ]
+        if wrong:
+            raise InputError(
+                f"column '{name}'",
+                "must hold values",
+                found=f"the error of a formula in record {positions(wrong)}",
+                advice="repair or empty these cells",
+            )
+    if kinds == {bool}:
+        return pa.array(cells, pa.bool_())
+    if kinds and kinds <= {int, float}:
+        return _numbers(cells)
+    if kinds and kinds <= {datetime, date}:
+        if all(cell is None or _is_midnight(cell) for cell in cells):
+            return pa.array([None if c is None else date(c.year, c.month, c.day) for c in cells])
+        return pa.array([_moment(cell) for cell in cells], pa.timestamp("us"))
+    return pa.array([_as_text(cell) for cell in cells], pa.string())
+
+
+def _numbers(cells: list[Any]) -> pa.Array:
+    """Excel stores every number as a float; whole ones are integers."""
+    if all(cell is None or (cell == int(cell) and abs(cell) <= LARGEST_EXACT) for cell in cells):
+        return pa.array([None if cell is None else int(cell) for cell in cells], pa.int64())
+    return pa.array([None if cell is None else float(cell) for cell in cells], pa.float64())
+
+
+def _is_midnight(cell: date) -> bool:
+    return not isinstance(cell, datetime) or cell.time() == time()
+
+
+def _moment(cell: date | None) -> datetime | None:
+    if cell is None or isinstance(cell, datetime):
+        return cell
+    return datetime.combine(cell, time())
+
+
+def _as_text(cell: Any) -> str | None:
+    if cell is None or cell == "":
+        return None
+    if isinstance(cell, bool):
+        return "true" if cell else "false"
+    if isinstance(cell, float) and cell.is_integer() and abs(cell) <= LARGEST_EXACT:
+        return str(int(cell))
+    if isinstance(cell, datetime):
+        return (cell.date() if _is_midnight(cell) else cell).isoformat()
+    if isinstance(cell, (date, time)):
+        return cell.isoformat()
+    return str(cell) if not isinstance(cell, timedelta) else str(cell.total_seconds())

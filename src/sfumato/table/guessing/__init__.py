@@ -1,1 +1,0 @@
-"""Propose a schema from column names and a look at the data."""

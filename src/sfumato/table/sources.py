@@ -1,0 +1,500 @@
+"""Sources: what streams its columns as Arrow, and how Arrow's types and arrays are read."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.core.errors import InputError
+
+Flags = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+BATCH_ROWS = 1 << 17
+"""Records of one batch, where the input leaves the choice."""
+ACCEPTED = "text, whole or decimal numbers, true/false, dates, times of day, date-times"
+PRINTABLE = np.frombuffer(b"!~", dtype=np.uint8)
+"""The first and the last letter of ASCII that one sees."""
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Whether the type is one of Arrow's texts."""
+    return bool(
+        pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+    )
+
+
+def is_bytes(kind: pa.DataType) -> bool:
+    """Whether the type is one of Arrow's bytes."""
+    return bool(
+        pa.types.is_binary(kind)
+        or pa.types.is_large_binary(kind)
+        or pa.types.is_fixed_size_binary(kind)
+        or pa.types.is_binary_view(kind)
+    )
+
+
+def is_moment(kind: pa.DataType) -> bool:
+    """Whether the type is one of Arrow's dates or timestamps."""
+    return bool(pa.types.is_date(kind) or pa.types.is_timestamp(kind))
+
+
+def is_number(kind: pa.DataType) -> bool:
+    """Whether the type is one of Arrow's integers, floats or decimals."""
+    return bool(
+        pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+    )
+
+
+# Arrow imports pandas, where it is installed, at its first conversion from or to Python's or
+# NumPy's values. The functions that follow read and make its buffers, which saves that time.
+
+
+def as_numpy(values: pa.Array) -> npt.NDArray[Any]:
+    """An array without nulls as NumPy; numbers are not copied."""
+    kind = values.type
+    if pa.types.is_boolean(kind):
+        bits = np.frombuffer(values.buffers()[1], dtype=np.uint8)
+        end = values.offset + len(values)
+        return np.unpackbits(bits, count=end, bitorder="little")[values.offset :].view(np.bool_)
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        numbers = np.frombuffer(values.buffers()[1], dtype=kind.to_pandas_dtype())
+        return numbers[values.offset : values.offset + len(values)]
+    array: npt.NDArray[Any] = values.to_numpy(zero_copy_only=False)
+    return array
+
+
+def from_numpy(values: npt.NDArray[Any], missing: Flags | None = None) -> pa.Array:
+    """Booleans, integers or floats as an array, null where missing; numbers are not copied."""
+    if values.dtype == np.bool_:
+        kind, data = pa.bool_(), np.packbits(values, bitorder="little")
+    else:
+        kind, data = pa.from_numpy_dtype(values.dtype), np.ascontiguousarray(values)
+    known = None if missing is None else pa.py_buffer(np.packbits(~missing, bitorder="little"))
+    return pa.Array.from_buffers(kind, len(values), [known, pa.py_buffer(data)])
+
+
+def from_texts(texts: Iterable[str]) -> pa.Array:
+    """Texts as an array of large strings."""
+    encoded = [text.encode() for text in texts]
+    offsets = np.zeros(len(encoded) + 1, dtype=np.int64)
+    np.cumsum([len(text) for text in encoded], out=offsets[1:])
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(encoded))]
+    return pa.Array.from_buffers(pa.large_string(), len(encoded), buffers)
+
+
+def texts_of(values: pa.Array) -> tuple[npt.NDArray[np.integer], npt.NDArray[np.uint8]]:
+    """Where each text, or string of bytes, starts, where the last one ends, and the bytes.
+
+    Null ones mean nothing. Views are no such texts: cast them first.
+    """
+    _, ends, letters = values.buffers()
+    if ends is None:
+        return np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.uint8)
+    large = pa.types.is_large_string(values.type) or pa.types.is_large_binary(values.type)
+    width = pa.int64() if large else pa.int32()
+    offsets = np.frombuffer(ends, dtype=width.to_pandas_dtype())
+    data = np.empty(0, np.uint8) if letters is None else np.frombuffer(letters, dtype=np.uint8)
+    return offsets[values.offset :][: len(values) + 1], data
+
+
+def are_equal(texts: pa.Array, text: str) -> pa.Array:
+    """Which texts are that one."""
+    return pc.equal(texts, from_texts([text])[0])
+
+
+def as_integers(values: pa.Array) -> Ints:
+    """An array of integers without nulls as 64-bit integers."""
+    return as_numpy(values).astype(np.int64, copy=False)
+
+
+def flags(mask: pa.Array) -> Flags:
+    """A boolean array without nulls as NumPy."""
+    return as_numpy(mask).astype(np.bool_, copy=False)
+
+
+def check_utf8(values: pa.Array, name: str) -> None:
+    """Refuse texts whose bytes are not UTF-8; Parquet and Arrow may hold such.
+
+    Raises
+    ------
+    InputError
+        If they are texts and not UTF-8.
+    """
+    if pa.types.is_dictionary(values.type):
+        values = values.dictionary
+    if not is_text(values.type):
+        return
+    try:
+        values.validate(full=True)
+    except pa.ArrowInvalid:
+        raise not_utf8(name) from None
+
+
+def not_utf8(name: str) -> InputError:
+    """The error for a column whose texts are other bytes."""
+    return InputError(
+        f"column '{name}'", "must hold text in UTF-8", found="other bytes in its texts"
+    )
+
+
+def one_zero(values: pa.Array) -> pa.Array:
+    """The values, -0.0 as 0.0: they are equal, and Arrow looks them up by their bits."""
+    if pa.types.is_float32(values.type) or pa.types.is_float64(values.type):
+        return pc.add(values, pa.scalar(0.0, values.type))
+    return values
+
+
+def trimmed(texts: pa.Array) -> pa.Array:
+    """The texts without spaces around them; the same array where surely none has any."""
+    return texts if _have_plain_ends(texts) else pc.utf8_trim_whitespace(texts)
+
+
+def _have_plain_ends(texts: pa.Array) -> bool:
+    """Whether every text starts and ends with a printable letter of ASCII, not a space."""
+    if not len(texts) or texts.null_count:
+        return False
+    offsets, data = texts_of(texts)
+    if (offsets[1:] == offsets[:-1]).any():
+        return False
+    return all(
+        bool((data.take(places) - PRINTABLE[0] <= PRINTABLE[1] - PRINTABLE[0]).all())
+        for places in (offsets[:-1], offsets[1:] - 1)
+    )
+
+
+def matching(texts: pa.Array, pattern: str) -> Flags:
+    """Which texts match a regular expression (RE2)."""
+    return flags(pc.match_substring_regex(texts, pattern))
+
+
+@dataclass(frozen=True)
+class Source:
+    """Something that gives its columns batch by batch.
+
+    Attributes
+    ----------
+    subject
+        How errors call it: ``"file visits.csv"``, ``"dataframe"``.
+    names
+        Names of all columns: unique, non-empty text.
+    batches
+        Streams these columns only, in the order asked for; can be called again. Missing values
+        are null (NaN included); a type stays the same over all batches.
+    rows
+        Number of records, when known without reading.
+    text
+        Whether every column is text and an empty cell is missing, as in CSV.
+    column
+        Streams one column as ``batches`` does, where the columns can be read side by side; its
+        texts may come as dictionaries. ``None`` where they cannot.
+    """
+
+    subject: str
+    names: tuple[str, ...]
+    batches: Callable[[Sequence[str]], Iterator[pa.RecordBatch]]
+    rows: int | None
+    text: bool
+    column: Callable[[str], Iterator[pa.Array]] | None = None
+
+    @classmethod
+    def of_batches(
+        cls,
+        subject: str,
+        names: tuple[str, ...],
+        read: Callable[[Sequence[str]], Iterable[pa.RecordBatch]],
+        rows: int | None = None,
+        *,
+        text: bool = False,
+    ) -> Source:
+        """A source whose reader is asked for columns that it has, and must give records."""
+
+        def batches(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+            check_known(columns, names, subject)
+            return with_records(read(columns), subject)
+
+        return cls(subject, names, batches, rows, text)
+
+
+def positions(numbers: Sequence[int]) -> str:
+    """Columns or rows by their 1-based numbers in words: ``"2 and 5"``; six at most."""
+    shown = [str(number) for number in numbers[:6]]
+    if len(numbers) > len(shown):
+        return ", ".join(shown) + f" and {len(numbers) - len(shown)} more"
+    return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names of columns, in quotes."""
+    return ", ".join(f"'{name}'" for name in names)
+
+
+def check_names(names: Sequence[object], subject: str) -> tuple[str, ...]:
+    """The column names as text, if each can name one column.
+
+    Names are told by position: those of a file without a header are data.
+
+    Parameters
+    ----------
+    names
+        Names as found.
+    subject
+        How errors call the input.
+
+    Raises
+    ------
+    InputError
+        If there is no column, or a name is not text, empty, or there twice.
+    """
+    if not names:
+        raise InputError(subject, "must have at least one column")
+    other = [i for i, name in enumerate(names, 1) if not isinstance(name, str)]
+    if other:
+        raise InputError(
+            subject,
+            "must have column names that are text",
+            found=f"another kind of name at column {positions(other)}",
+            advice="rename these columns",
+        )
+    texts = tuple(str(name) for name in names)
+    empty = [i for i, name in enumerate(texts, 1) if not name.strip()]
+    if empty:
+        raise InputError(
+            subject,
+            "must name every column in its header",
+            found=f"no name at column {positions(empty)}",
+        )
+    counts = Counter(texts)
+    twice = [i for i, name in enumerate(texts, 1) if counts[name] > 1]
+    if twice:
+        raise InputError(
+            subject,
+            "must have column names that differ",
+            found=f"the same name more than once among columns {positions(twice)}",
+            advice="rename them, or add the header if the file has none",
+        )
+    return texts
+
+
+def check_known(columns: Sequence[str], names: Sequence[str], subject: str) -> None:
+    """Refuse columns that the input does not have.
+
+    Raises
+    ------
+    InputError
+        If one of ``columns`` is not in ``names``.
+    """
+    known = set(names)
+    for column in columns:
+        if column not in known:
+            raise InputError(
+                f"column '{column}'",
+                f"must be a column of {subject}",
+                found=f"no such name among its {len(names)} columns",
+            )
+
+
+def no_records(subject: str) -> InputError:
+    """The error for an input without a record."""
+    return InputError(subject, "must have at least one record", found="no records")
+
+
+def with_records(batches: Iterable[pa.RecordBatch], subject: str) -> Iterator[pa.RecordBatch]:
+    """Hand on the batches that have records.
+
+    Raises
+    ------
+    InputError
+        If none has.
+    """
+    empty = True
+    for batch in batches:
+        if batch.num_rows:
+            empty = False
+            yield batch
+    if empty:
+        raise no_records(subject)
+
+
+def plain_batch(batch: pa.RecordBatch, columns: Sequence[str]) -> pa.RecordBatch:
+    """The columns asked for, in that order, in types that the door knows; NaN as null.
+
+    Raises
+    ------
+    InputError
+        If a column holds lists, nested records, durations or values of an extension type.
+    """
+    arrays = [plain_column(batch.column(name), name) for name in columns]
+    schema = pa.schema([pa.field(n, a.type) for n, a in zip(columns, arrays, strict=True)])
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def plain_column(column: pa.Array, name: str) -> pa.Array:
+    """One column in a type that the door knows, with NaN as null.
+
+    Dictionaries of text stay dictionaries, others are decoded; UUIDs become text.
+
+    Raises
+    ------
+    InputError
+        If the column holds lists, nested records, durations or values of an extension type.
+    """
+    if pa.types.is_run_end_encoded(column.type):
+        column = pc.run_end_decode(column)
+    if pa.types.is_dictionary(column.type):
+        if is_text(column.type.value_type):
+            return column
+        column = column.dictionary_decode()
+    kind = column.type
+    if any(test(kind) for test in _LEFT_ALONE):
+        return column
+    if pa.types.is_floating(kind):
+        return _without_nan(column)
+    if pa.types.is_null(kind):
+        return pa.nulls(len(column), pa.string())
+    if isinstance(kind, pa.UuidType):
+        return pa.array([None if u is None else str(u) for u in column.to_pylist()], pa.string())
+    raise InputError(
+        f"column '{name}'", "must hold single values", found=_kind_found(kind), accepted=ACCEPTED
+    )
+
+
+_LEFT_ALONE: tuple[Callable[[pa.DataType], bool], ...] = (
+    is_text,
+    is_bytes,
+    is_moment,
+    pa.types.is_boolean,
+    pa.types.is_integer,
+    pa.types.is_decimal,
+    pa.types.is_time,
+)
+
+
+def _without_nan(column: pa.Array) -> pa.Array:
+    if pa.types.is_float16(column.type):
+        column = column.cast(pa.float32())
+    nan = pc.is_nan(column)
+    if not pc.any(nan).as_py():
+        return column
+    return pc.if_else(nan, pa.scalar(None, column.type), column)
+
+
+def _kind_found(kind: pa.DataType) -> str:
+    if pa.types.is_nested(kind):
+        return "lists or nested records"
+    return "durations" if pa.types.is_duration(kind) else "values of another type"
+
+
+def subject_of(path: Path) -> str:
+    """How errors call a file: by its name, without its folder."""
+    return f"file {path.name or path}"
+
+
+def check_file(path: Path) -> None:
+    """Refuse a path that is not a file with content.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, is a folder, a pipe or a device, cannot be read, or is empty.
+    """
+    subject = subject_of(path)
+    try:
+        if path.is_dir():
+            raise InputError(subject, "must be one file", found="a folder")
+        if path.exists() and not path.is_file():
+            raise InputError(subject, "must be one file", found="a pipe or a device")
+        with path.open("rb") as file:
+            if not file.read(1):
+                raise InputError(subject, "must have content", found="an empty file (0 bytes)")
+    except (OSError, ValueError) as error:
+        raise unreadable(path, error) from None
+
+
+def check_delimiter(delimiter: str) -> None:
+    """Refuse what cannot stand between cells.
+
+    Raises
+    ------
+    InputError
+        If it is not one ASCII character, or is a quote or a line end.
+    """
+    if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n\0':
+        raise InputError(
+            "parameter delimiter",
+            "must be one ASCII character other than a quote or a line end",
+            found=f"{len(delimiter)} characters" if len(delimiter) != 1 else "such a character",
+            accepted="for example , ; | or a tab",
+        )
+
+
+def unreadable(path: Path, error: OSError | ValueError) -> InputError:
+    """The error for a file that the system does not give."""
+    said = error.strerror if isinstance(error, OSError) else None
+    return InputError(
+        subject_of(path), "must be a file that can be read", found=(said or "an error").lower()
+    )
+
+
+def read_weights(source: Source, column: str) -> Floats:
+    """Read the column that says how many persons of the population each record stands for.
+
+    Raises
+    ------
+    InputError
+        If there is no such column, or it holds anything but positive numbers.
+    """
+    check_weight_column(column, source.names, source.subject)
+    batches = source.batches([column])
+    parts = [weights_of(batch.column(0), column, source.subject) for batch in batches]
+    return np.concatenate(parts) if parts else np.empty(0)
+
+
+def check_weight_column(column: str, names: Sequence[str], subject: str) -> None:
+    """Refuse the name of a column of weights that is not there.
+
+    Raises
+    ------
+    InputError
+        If it is none of them.
+    """
+    if column not in names:
+        raise InputError(f"column '{column}' of {subject}", "must be there", found="no such column")
+
+
+def weights_of(values: pa.Array, column: str, subject: str) -> Floats:
+    """Sampling weights as numbers; shape (records,).
+
+    Raises
+    ------
+    InputError
+        If they are anything but positive numbers.
+    """
+    if pa.types.is_boolean(values.type):
+        raise no_weights(column, subject)
+    try:
+        numbers = pc.cast(values, pa.float64())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise no_weights(column, subject) from None
+    weights: Floats = numbers.to_numpy(zero_copy_only=False)
+    if not (np.isfinite(weights) & (weights > 0)).all():
+        raise no_weights(column, subject)
+    return weights
+
+
+def no_weights(column: str, subject: str) -> InputError:
+    """The error for a column of weights that holds something else."""
+    return InputError(
+        f"column '{column}' of {subject}",
+        "must hold the sampling weight of every record",
+        found="something else in some of them",
+        accepted="numbers above 0",
+    )

@@ -1,1 +1,0 @@
-"""Files and dataframes of any kind, read batch by batch."""

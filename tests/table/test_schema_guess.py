@@ -1,0 +1,223 @@
+"""The proposed schema: roles and kinds by names and by values."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sfumato.schema import Kind, Schema, dump_schema
+from sfumato.table.person_column import scale_of
+from sfumato.table.schema_guess import Guess, guess_schema, words_of
+from sfumato.table.table_files import open_source
+
+CANARY = "kanarienvogel"
+N = 400
+
+
+def guess(columns: dict[str, list[Any]]) -> Guess:
+    return guess_schema(open_source(pa.table(columns)))
+
+
+def role_of(schema: Schema, column: str) -> str:
+    return next(role for role, names in schema.roles().items() if column in names)
+
+
+def cycle(*values: Any) -> list[Any]:
+    return [values[i % len(values)] for i in range(N)]
+
+
+VISITS: dict[str, list[Any]] = {
+    "visit_id": list(range(N)),
+    "patient": [f"{CANARY}{i // 3}" for i in range(N)],
+    "last_name": [f"{CANARY}{i // 3}" for i in range(N)],
+    "birthYear": [1930 + i // 3 % 80 for i in range(N)],
+    "SEX": cycle(1, 2),
+    "zip": [f"{i % 90:05d}" for i in range(N)],
+    "education": cycle("Bachelors", "Masters", "HS-grad", None),
+    "admitted": [dt.date(2020, 1, 1) + dt.timedelta(i) for i in range(N)],
+    "icd9": [f"{i % 60}.{i % 7}" for i in range(N)],
+    "amount": [i * 1.37 for i in range(N)],
+    "clinic": cycle(CANARY),
+    "remark2": [f"she said that {CANARY} came with her to visit {i}" for i in range(N)],
+    "severity": cycle("mild", "Severe", "moderate"),
+}
+
+ROLES = {
+    "visit_id": "direct identifier",
+    "patient": "person",
+    "last_name": "direct identifier",
+    "birthYear": "quasi-identifier",
+    "SEX": "quasi-identifier",
+    "zip": "quasi-identifier",
+    "education": "quasi-identifier",
+    "admitted": "quasi-identifier",
+    "icd9": "sensitive",
+    "amount": "insensitive",
+    "clinic": "insensitive",
+    "remark2": "direct identifier",
+    "severity": "quasi-identifier",
+}
+
+
+def test_roles() -> None:
+    schema = guess(VISITS).schema
+    assert {name: role_of(schema, name) for name in VISITS} == ROLES
+
+
+def test_kinds() -> None:
+    quasi = guess(VISITS).schema.quasi_identifiers
+    assert {name: spec.kind for name, spec in quasi.items()} == {
+        "birthYear": Kind.NUMERIC,
+        "SEX": Kind.CATEGORICAL,
+        "zip": Kind.NUMERIC,
+        "education": Kind.ORDERED,
+        "admitted": Kind.NUMERIC,
+        "severity": Kind.ORDERED,
+    }
+    assert quasi["education"].order == ("HS-grad", "Bachelors", "Masters")
+    assert quasi["severity"].order == ("mild", "moderate", "Severe")
+
+
+def test_a_file_of_text_gives_the_same(tmp_path: Path) -> None:
+    from sfumato.table.table_files import write_table
+
+    write_table(pa.table(VISITS), tmp_path / "t.csv")
+    assert guess_schema(open_source(tmp_path / "t.csv")).schema == guess(VISITS).schema
+
+
+def test_every_column_has_a_note_without_values() -> None:
+    notes = guess(VISITS).notes
+    assert notes.keys() == VISITS.keys()
+    assert CANARY not in "".join(notes.values()).lower()
+    assert "check it" in notes["amount"]
+    assert "missing in 25 %" in notes["education"]
+    assert "free text" in notes["remark2"]
+
+
+def test_no_value_reaches_the_schema() -> None:
+    found = guess(VISITS)
+    assert CANARY not in dump_schema(found.schema, found.notes)
+
+
+def test_texts_that_mean_missing() -> None:
+    schema = guess({"age": cycle("30", "41", "?"), "sex": cycle("f", "m", "NA")}).schema
+    assert schema.missing == ("?", "NA")
+    assert schema.quasi_identifiers["age"].kind is Kind.NUMERIC
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"x": list(range(N))},
+        {"x": cycle(1)},
+        {"x": [None] * N},
+        {"patient": [str(i) for i in range(N)], "name": [str(i) for i in range(N)]},
+        {"patient": [str(i // 2) for i in range(N)], "icd9": cycle("a", "b", "c")},
+        {"patient_id": [str(i // 2) for i in range(N)], "clinic": cycle("a")},
+        {"raw": cycle(b"\xff", b"\xfe")},
+    ],
+)
+def test_there_is_always_a_quasi_identifier(columns: dict[str, list[Any]]) -> None:
+    found = guess(columns)
+    (name,) = found.schema.quasi_identifiers
+    assert "nothing looks like a quasi-identifier" in found.notes[name]
+
+
+@pytest.mark.parametrize(
+    ("name", "role"),
+    [
+        ("PersonID", "person"), ("DUPERSID", "person"), ("subject_no", "person"),
+        ("pid", "person"), ("client id", "person"), ("hospital_id", "person"),
+        ("mrn", "person"), ("paid", "insensitive"), ("patient_count", "insensitive"),
+    ],
+)  # fmt: skip
+def test_person_columns(name: str, role: str) -> None:
+    high = 40 if role == "insensitive" else 133
+    columns = {name: [i % high + 5 for i in range(N)], "sex": cycle("f", "m")}
+    if role == "insensitive":
+        columns[name] = [i * 7 % 399 * 0.5 for i in range(N)]
+    assert role_of(guess(columns).schema, name) == role
+
+
+def test_the_number_of_a_visit_is_not_a_person() -> None:
+    columns = {"patient_name": [f"n{i // 2}" for i in range(N)], "age": cycle(1, 2, 3)}
+    schema = guess(columns).schema
+    assert schema.person is None
+    assert schema.direct_identifiers == ("patient_name",)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("birthYear", ("birth", "year")), ("date_of_birth", ("date", "of", "birth")),
+        ("ZIPCode", ("zip", "code")), ("marital-status", ("marital", "status")),
+        ("ICD9CODX", ("icd", "9", "codx")), (" given_name", ("given", "name")),
+        ("DOBYY", ("dobyy",)), ("prénom", ("prénom",)), ("", ()), ("__", ()),
+    ],
+)  # fmt: skip
+def test_words(name: str, words: tuple[str, ...]) -> None:
+    assert words_of(name) == words
+
+
+def test_scales() -> None:
+    assert scale_of(["High", "low"]) == ("low", "High")
+    assert scale_of(["low", "Low"]) is None
+    assert scale_of(["low", "blue"]) is None
+    assert scale_of(["low"]) is None
+
+
+ADULT = {"sex", "age", "race", "marital-status", "education", "native-country", "workclass",
+         "occupation"}  # fmt: skip
+
+
+def test_shared_data(shared_data: Path) -> None:
+    def found(name: str) -> Schema:
+        return guess_schema(open_source(shared_data / name)).schema
+
+    adult = found("adult/adult.csv")
+    assert set(adult.quasi_identifiers) == ADULT
+    assert adult.sensitive == ("salary-class",)
+    assert adult.quasi_identifiers["age"].kind is Kind.NUMERIC
+    order = adult.quasi_identifiers["education"].order
+    assert order is not None
+    assert (order[0], order[-1], len(order)) == ("Preschool", "Doctorate", 16)
+    conditions = found("informs/conditions_2005.parquet")
+    assert conditions.person == "DUPERSID"
+    demographics = found("informs/demographics_2005.parquet")
+    assert demographics.person == "DUPERSID"
+    assert {"DOBYY", "SEX", "RACEX", "EDUCYEAR", "marry", "income"} <= set(
+        demographics.quasi_identifiers
+    )
+    febrl = found("febrl/dataset1.csv")
+    assert {" given_name", " surname", " address_1"} <= set(febrl.direct_identifiers)
+    assert {" postcode", " state", " date_of_birth"} <= set(febrl.quasi_identifiers)
+
+
+values = st.one_of(
+    st.lists(st.none() | st.text(max_size=5), min_size=5, max_size=5),
+    st.lists(st.none() | st.integers(0, 9), min_size=5, max_size=5),
+    st.lists(st.none() | st.floats(), min_size=5, max_size=5),
+    st.lists(st.none() | st.booleans(), min_size=5, max_size=5),
+    st.lists(st.none() | st.dates(), min_size=5, max_size=5),
+)
+
+
+@settings(max_examples=100)
+@given(st.dictionaries(st.sampled_from(list(VISITS)) | st.text("abid_", min_size=1), values,
+                       min_size=1, max_size=4))  # fmt: skip
+def test_any_table_gives_a_schema_of_its_columns(columns: dict[str, list[Any]]) -> None:
+    found = guess(columns)
+    assert sorted(found.schema.columns()) == sorted(columns)
+    assert found.notes.keys() == columns.keys()
+
+
+def test_only_the_first_records_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sfumato.table.schema_guess.ROWS", 10)
+    found = guess({"age": [7] * 10 + [8] * 10, "sex": cycle("f", "m")[:20]})
+    assert "one value throughout" in found.notes["age"]
