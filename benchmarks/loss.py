@@ -88,7 +88,7 @@ def label_loss(cells: pa.ChunkedArray, hierarchy: Path) -> float:
     leaves = {label: {row[0] for row in rows if label in row} for row in rows for label in row}
     counts = cells.value_counts().to_pylist()
     lost = sum(each["counts"] * (len(leaves[str(each["values"])]) - 1) for each in counts)
-    return lost / ((len(rows) - 1) * len(cells))
+    return float(lost / ((len(rows) - 1) * len(cells)))
 
 
 def report() -> None:
