@@ -60,7 +60,7 @@ def run_in_order(page, folder, monkeypatch):
 def review(words):
     """Answer all pairs of a review at a terminal, now and then that they are the same person."""
     terminal = Terminal(*words)
-    terminal.wait("pair 1 of ", seconds=120)
+    terminal.wait("pair 1 of ")
     (pairs,) = {int(number) for number in re.findall(r"pair 1 of (\d+)", terminal.text)}
     for pair in range(2, pairs + 1):
         terminal.press("1" if pair % 3 else "6", f"pair {pair} of {pairs}")

@@ -11,6 +11,7 @@ from html.parser import HTMLParser
 
 import pytest
 
+import sfumato as sf
 from sfumato.examples import generate_clinics
 from sfumato.release.constraints import (
     GBalance,
@@ -245,3 +246,17 @@ def test_capped_and_keyed_releases_say_so(release: Release) -> None:
     assert "The records keep the order of the original." in text
     assert "replaced by keyed pseudonyms" in text
     assert "whoever holds the key" in text
+
+
+def test_what_is_left_out_and_what_is_accepted_is_said() -> None:
+    clinics = generate_clinics(60, rng=4)
+    left = clinics.schema.model_copy(
+        update={
+            "insensitive": clinics.schema.insensitive[1:],
+            "accepted": {clinics.schema.insensitive[1]: "published <by> the ward"},
+        }
+    )
+    release = sf.anonymize(clinics.visits, left, GBalance(0.5), seed=1, unclassified="drop")
+    text = Page(draw_page(release, HEADING)).text
+    assert re.search(rf"{clinics.schema.insensitive[0]}\s+undecided\s+removed", text)
+    assert "unchanged; accepted: published <by> the ward" in text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sfumato.release.released import Form
 from sfumato.release.result import Release
@@ -29,7 +29,7 @@ class Column:
     kind
         Kind of a quasi-identifier, else empty.
     done
-        What was done with it.
+        What was done with it, and why it is accepted where a check warned of it.
     """
 
     name: str
@@ -57,7 +57,12 @@ def columns_of(release: Release) -> list[Column]:
         for name, each in schema.quasi_identifiers.items()
     ]
     people = 0 if schema.person is None else 1
-    return [*lines[:people], *quasi, *lines[people:]]
+    return [
+        replace(each, done=f"{each.done}; accepted: {schema.accepted[each.name]}")
+        if each.name in schema.accepted
+        else each
+        for each in (*lines[:people], *quasi, *lines[people:])
+    ]
 
 
 def _weight(quasi: QuasiIdentifier) -> str:
