@@ -66,7 +66,7 @@ def open_classified(
     check_schema(schema)
     if isinstance(data, Table):
         subject, names = "data", data.columns
-        candidates = partial(person_candidates, _columns(data))
+        candidates = partial(_candidates_in, data)
     else:
         data = data if isinstance(data, Source) else open_source(data, delimiter=delimiter)
         subject, names = data.subject, data.names
@@ -74,7 +74,7 @@ def open_classified(
     given = classified(subject, names, schema, unclassified, candidates)
     table = open_table(data, schema, progress=progress)
     if schema.person is None:
-        check_person(schema, partial(person_candidates, _columns(table)), names)
+        check_person(schema, partial(_candidates_in, table), names)
     if given is schema:
         return table
     return replace(
@@ -204,6 +204,10 @@ def check_person(
         advice=f'write person = "{first.name}", or say why it is none: by another role, or under '
         f'[accepted] with {first.name} = "the reason"',
     )
+
+
+def _candidates_in(table: Table, among: Sequence[str]) -> list[PersonCandidate]:
+    return person_candidates(_columns(table), among) if among else []
 
 
 def _columns(table: Table) -> pa.Table:
