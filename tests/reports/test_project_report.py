@@ -19,8 +19,10 @@ from reports.project_results import CONTEXT, LINKED, SECRETS, record, results
 from sfumato.core.errors import InputError
 from sfumato.examples import generate_clinics
 from sfumato.release.anonymize import anonymize
-from sfumato.release.constraints import GBalance, HAffiliation, MarketerRisk
-from sfumato.release.promises import held_against
+from sfumato.release.preset_promises import held_against
+from sfumato.release.promises.g_balance import GBalance
+from sfumato.release.promises.h_affiliation import HAffiliation
+from sfumato.release.promises.marketer_risk import MarketerRisk
 from sfumato.release.result import Release
 from sfumato.reports import report
 from sfumato.reports.project import Audience, ProjectResults

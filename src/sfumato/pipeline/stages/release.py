@@ -12,10 +12,10 @@ from sfumato.pipeline.stages.place import Place
 from sfumato.pipeline.stages.reported import form_of, lacking, write_report
 from sfumato.pipeline.stages.stage import Made, Stage
 from sfumato.release.anonymize import anonymize, check_asked
-from sfumato.release.constraints import Budget, Constraint
 from sfumato.release.options import Options
-from sfumato.release.promises import held_against, strictest
-from sfumato.release.promises import promises as promises_of
+from sfumato.release.preset_promises import held_against, strictest
+from sfumato.release.preset_promises import promises as promises_of
+from sfumato.release.promises.promise import Budget, Constraint
 from sfumato.release.result import Release
 from sfumato.table.table_files import write_table
 

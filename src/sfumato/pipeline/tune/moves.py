@@ -10,8 +10,7 @@ import numpy as np
 
 from sfumato.pipeline.tune.columns import ColumnChange, levels_to_spare
 from sfumato.pipeline.tune.point import Point
-from sfumato.release.options import Recoding
-from sfumato.release.released import Form
+from sfumato.release.options import Form, Recoding
 from sfumato.schema import Schema
 
 FACTORS = (0.25, 0.5, 2.0, 4.0)

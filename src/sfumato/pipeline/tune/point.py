@@ -8,15 +8,12 @@ from typing import Any
 
 from sfumato.pipeline.tune.columns import ColumnChange
 from sfumato.pipeline.tune.knobs import KNOBS, asks_nothing
-from sfumato.release.constraints import (
-    BY_NAME,
-    Budget,
-    Constraint,
-    DeltaPresence,
-    KAnonymity,
-    TCloseness,
-)
 from sfumato.release.options import Recoding
+from sfumato.release.promises import PROMISES
+from sfumato.release.promises.delta_presence import DeltaPresence
+from sfumato.release.promises.k_anonymity import KAnonymity
+from sfumato.release.promises.promise import Budget, Constraint
+from sfumato.release.promises.t_closeness import Distance, TCloseness
 
 Promise = Constraint | Budget
 
@@ -83,14 +80,14 @@ class Point:
 
     def constraints(self) -> tuple[Promise, ...]:
         """The promises; one that everything keeps where nothing is asked."""
-        made: list[Promise] = []
+        made: list[Constraint | Budget] = []
         for name, limit in self.asked:
             if name == "t_closeness":
-                made.append(TCloseness(limit, distance=self.distance))
+                made.append(TCloseness(limit, distance=Distance(self.distance)))
             elif name == "presence_high":
                 made.append(DeltaPresence(0.0, limit))
             elif name != "cap_records":
-                made.append(BY_NAME[name](limit))
+                made.append(PROMISES[name](limit))
         return tuple(made) or (KAnonymity(1),)
 
     def options(self) -> dict[str, Any]:
