@@ -53,7 +53,9 @@ def with_declared(
         @wraps(command)
         def called(**arguments: Any) -> Any:
             taken = dict(arguments.pop("given", {}))
-            taken |= {each.key: _value(each, arguments.pop(each.key)) for each in every}
+            for each in every:
+                value = _value(each, arguments.pop(each.key))
+                taken[each.key] = _usual(each) if value is None and not optional else value
             return command(**arguments, given=taken)
 
         parameters = [p.replace(kind=p.KEYWORD_ONLY) for p in (*own, *options)]
@@ -92,12 +94,16 @@ def _parameter(each: Declared, panel: str, *, optional: bool) -> inspect.Paramet
 
 
 def _value(each: Declared, value: Any) -> Any:
-    """What was given; the usual value where an option that may be repeated was not given."""
+    """What was given; ``None`` where nothing was."""
     if value in ([], None):
-        return None if each.default is REQUIRED else each.default
+        return None
     if each.said.parse is not None:
         return each.said.parse(each.option, value)
     return tuple(value) if isinstance(value, list) else value
+
+
+def _usual(each: Declared) -> Any:
+    return None if each.default is REQUIRED else each.default
 
 
 def check_beside(
