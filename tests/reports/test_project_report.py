@@ -126,6 +126,15 @@ def test_what_checks_contradict_is_not_told(
         assert "different people, expected" not in page
 
 
+@pytest.mark.parametrize(
+    ("k", "said"), [(1, "at least 1 record (k)"), (5, "at least 5 records (k)")]
+)
+def test_the_floor_of_a_review_is_said_in_words(release: Release, k: int, said: str) -> None:
+    plain = content(results(release))
+    plain["review"]["k"] = k
+    assert said in draw_project(plain)
+
+
 def test_inside_the_numbers_are_those_that_were_measured(release: Release) -> None:
     plain = content(results(release))
     lines = {line["name"]: line for group in plain["risk"] for line in group["lines"]}
