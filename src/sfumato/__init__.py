@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from sfumato.release.promises import promises
     from sfumato.release.result import Release
     from sfumato.reports import report
-    from sfumato.reports.project import ProjectResults
+    from sfumato.reports.project_results import ProjectResults
     from sfumato.risk.assessment import assess
     from sfumato.risk.disclosure_risk import Risk
     from sfumato.risk.risk_thresholds import Preset, Threshold, thresholds
@@ -73,7 +73,7 @@ _HOMES = {
     "PidKAnonymity": "release.constraints",
     "PrefixHierarchy": "schema",
     "Preset": "risk.risk_thresholds",
-    "ProjectResults": "reports.project",
+    "ProjectResults": "reports.project_results",
     "QuasiIdentifier": "schema",
     "Release": "release.result",
     "RequestedRelease": "semantics.requested",
