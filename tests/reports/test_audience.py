@@ -12,9 +12,9 @@ from sfumato.reports.audience import (
     FEWEST,
     Audience,
     Discretion,
+    disclosed_measure,
     fewest_persons,
     largest_chance,
-    told_measure,
 )
 from sfumato.reports.printed_numbers import COUNT, SHARE, at_most, printed
 
@@ -114,12 +114,12 @@ def test_a_chance_outside_is_told_as_its_promise_says() -> None:
         ("prosecutor", 0.1, 0.1),
         ("max_count_risk", 0.3, 0.5),
     ):
-        assert told_measure(name, value, RELEASED, shown) == {"at_most": said}
-    assert told_measure("max_gidr", 0.3, {}, shown) == {"at_most": 0.5}
-    assert told_measure("max_gsar", 0.4, RELEASED, shown) == {"at_most": 0.5}
+        assert disclosed_measure(name, value, RELEASED, shown) == {"at_most": said}
+    assert disclosed_measure("max_gidr", 0.3, {}, shown) == {"at_most": 0.5}
+    assert disclosed_measure("max_gsar", 0.4, RELEASED, shown) == {"at_most": 0.5}
     of_one = {"constraints": [{"name": "h_affiliation", "h": 0.33, "attribute": "a"}]}
-    assert told_measure("max_gsar", 0.3, of_one, shown) == {"at_most": 0.5}
-    assert told_measure("max_gidr", 0.3, RELEASED, INSIDE) == 0.3
+    assert disclosed_measure("max_gsar", 0.3, of_one, shown) == {"at_most": 0.5}
+    assert disclosed_measure("max_gidr", 0.3, RELEASED, INSIDE) == 0.3
 
 
 @given(st.integers(2, 9), st.integers(2, 9), st.integers(2, 9))
@@ -129,14 +129,14 @@ def test_a_promise_tells_no_more_of_a_small_class_than_its_own_number(
     """Sizes that a promise allows and that read the same without it read the same with it."""
     measured = {"constraints": [{"name": "pid_k", "k": promised}]}
     sizes = [max(size, promised) for size in (one, other)]
-    with_it = {str(told_measure("prosecutor", 1 / size, measured, OUTSIDE)) for size in sizes}
-    without = {str(told_measure("prosecutor", 1 / size, {}, OUTSIDE)) for size in sizes}
+    with_it = {str(disclosed_measure("prosecutor", 1 / size, measured, OUTSIDE)) for size in sizes}
+    without = {str(disclosed_measure("prosecutor", 1 / size, {}, OUTSIDE)) for size in sizes}
     assert len(with_it) <= len(without)
 
 
 def test_that_nobody_is_alone_is_told_where_a_promise_says_so() -> None:
     def uniques(number: int, **measured: Any) -> Any:
-        return told_measure("sample_uniques", number, measured, OUTSIDE)
+        return disclosed_measure("sample_uniques", number, measured, OUTSIDE)
 
     assert uniques(0, constraints=RELEASED["constraints"]) == 0
     assert uniques(0, constraints=[{"name": "pid_k", "k": 2}]) == 0

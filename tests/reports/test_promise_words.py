@@ -13,9 +13,11 @@ import pytest
 import sfumato as sf
 from sfumato.core.errors import InputError
 from sfumato.engines.spark.ran import Ran
-from sfumato.reports.promise_words import promise_lines
+from sfumato.release.constraints import BY_NAME
+from sfumato.reports.promise_words import PROMISES, promise_lines
 from sfumato.reports.report_files import report
 from sfumato.risk.disclosure_risk import Risk
+from sfumato.risk.measure_table import MEANINGS
 
 RAN = Ran("spark", "4.3.0", "yarn", 3, 12, 48)
 
@@ -93,3 +95,11 @@ def test_a_constraint_of_ones_own_is_not_measured(release: sf.Release) -> None:
     )
     with pytest.raises(InputError, match="constraint own must be one that Spark measures"):
         promise_lines(there)
+
+
+def test_every_promise_has_words_and_a_measure_that_is_known() -> None:
+    assert set(BY_NAME) <= set(PROMISES)
+    for name, words in PROMISES.items():
+        assert words.measure in MEANINGS
+        assert words.bound in ("at least", "at most")
+        assert words.sentence(2.0 if words.parameter in "km" else 0.5, "icd9").endswith("."), name

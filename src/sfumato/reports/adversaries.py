@@ -359,31 +359,6 @@ ATTACK_TITLES = {
 }
 """By the name of the attack, or what stands before its colon."""
 
-ATTACK_ASSUMPTIONS = (
-    (
-        "The intruder reads the released file as anybody would, with a parser that shares no code "
-        "with what wrote it. Only the referee, who counts right guesses, knows whose each record "
-        "is."
-    ),
-    (
-        "A prediction is about an intruder who knows the quasi-identifiers and nothing else of the "
-        "released persons. Columns that are declared sensitive or insensitive are taken as unknown "
-        "outside the file; if they are not, they must be declared quasi-identifiers."
-    ),
-    (
-        "97.5 % of such attacks have no more right guesses than is said under “at most” if the "
-        "prediction is true; of many attacks some have more by chance. A prediction counts as "
-        "exceeded where that does not explain it for all attacks of the run together (Holm’s "
-        "procedure): if all predictions are true, one or more are called exceeded in one run in "
-        "forty, at most."
-    ),
-    (
-        "An attack that stays below a prediction proves nothing about attacks that were not tried, "
-        "nor about intruders who hold more than this one did."
-    ),
-)
-"""What the numbers of an attack rest on, in plain words."""
-
 _PREDICTED = {
     "avg_gidr": "largest share of a class's records that belongs to one person, mean over classes",
     "max_gsar": "largest share of one class's people with the same sensitive value",
@@ -393,10 +368,6 @@ _PREDICTED = {
     "linkage_k": "that chance for anybody, at most",
 }
 """Measures whose usual words refer to the line above them."""
-PREDICTED_ON_RELEASE = (
-    "The predictions were measured on the released file itself, since it came without any. They "
-    "say how large its classes are, not that this is acceptable: hold them against a threshold."
-)
 
 
 def predicted_meaning(name: str) -> str:

@@ -16,8 +16,6 @@ from sfumato.intruder.referee.calibration import CalibrationBin
 from sfumato.intruder.referee.outcome import Outcome
 from sfumato.intruder.result import Attack
 from sfumato.reports.adversaries import (
-    ATTACK_ASSUMPTIONS,
-    PREDICTED_ON_RELEASE,
     attack_title,
     predicted_meaning,
 )
@@ -74,9 +72,6 @@ def draw_attack(attack: Attack, title: str, made: date) -> str:
         broken=[attack_title(outcome.attack) for outcome in attack.broken],
         highest=max((outcome.success.value for outcome in attack.outcomes), default=None),
         figures=_figures(attack),
-        assumptions=ATTACK_ASSUMPTIONS
-        if attack.claims.own
-        else (*ATTACK_ASSUMPTIONS, PREDICTED_ON_RELEASE),
     )
 
 

@@ -44,7 +44,7 @@ class Discretion:
 
     def count(self, value: Any) -> Any:
         """A number of records, persons or pairs."""
-        return self._told(value, _coarse_count)
+        return self._each(value, _coarse_count)
 
     def share(self, value: Any, of: float | None) -> Any:
         """A share of a number of records, persons or pairs; outside nothing of a few of them.
@@ -56,7 +56,7 @@ class Discretion:
         of
             What it is a share of; ``None`` where that is not known.
         """
-        return self._told(value, lambda one: _coarse_share(one, of))
+        return self._each(value, lambda one: _coarse_share(one, of))
 
     def chance(self, value: Any, most: float = 1.0) -> Any:
         """A largest chance: that of the class where it is largest.
@@ -68,7 +68,7 @@ class Discretion:
         most
             What it is at most by promises that are told.
         """
-        return self._told(value, lambda one: _coarse_chance(one, most))
+        return self._each(value, lambda one: _coarse_chance(one, most))
 
     def mean(self, value: Any) -> Any:
         """A share that is an average over many."""
@@ -76,9 +76,9 @@ class Discretion:
 
     def number(self, value: Any) -> Any:
         """Any other number."""
-        return self._told(value, _coarse_number)
+        return self._each(value, _coarse_number)
 
-    def _told(self, value: Any, coarse: Callable[[float], Any]) -> Any:
+    def _each(self, value: Any, coarse: Callable[[float], Any]) -> Any:
         def tell(one: float) -> Any:
             return coarse(one) if self.is_public else one
 
@@ -212,7 +212,7 @@ def measure_kind(name: str) -> MeasureKind:
     return MEASURES.get(name, MeasureKind())
 
 
-def told_measure(name: str, value: Any, measured: Mapping[str, Any], show: Discretion) -> Any:
+def disclosed_measure(name: str, value: Any, measured: Mapping[str, Any], show: Discretion) -> Any:
     """A measure as an audience is told it.
 
     Parameters

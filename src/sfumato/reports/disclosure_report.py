@@ -213,6 +213,8 @@ def draw_disclosure(disclosure: Disclosure) -> str:
     return fill_template(
         "review.html",
         {"kapr": _kapr, "measure": _measure},
+        title=disclosure.title,
+        made=disclosure.made,
         d=disclosure,
         refusals=sum(sum(each.refusals.values()) for each in disclosure.people),
         below_k=sum(each.below_k for each in disclosure.people),

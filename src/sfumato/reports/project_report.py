@@ -147,10 +147,9 @@ def draw_project(content: Mapping[str, Any]) -> str:
         "project.html",
         {"limit": limit_words, "kapr": _kapr_words, "realised": _realised, "alone": _alone},
         c=content,
-        title=f"{content['report']['title']}: report on a release",
+        title=content["report"]["title"],
         public=public,
         made=date.fromisoformat(content["report"]["date"]),
-        contents=_contents(content, public),
         figures=_figures(content, public),
     )
 
@@ -169,34 +168,6 @@ def _figures(content: Mapping[str, Any], public: bool) -> dict[str, Figure | Non
         "loss": loss,
         "attack": None if attack is None else project_success_figure(attack["outcomes"]),
     }
-
-
-def _contents(content: Mapping[str, Any], public: bool) -> list[tuple[str, str]]:
-    linked = content["linkage"] is not None
-    parts = [
-        ("context", "Release context", True),
-        ("variables", "Every variable, and what was done with it", True),
-        ("sources", f"Sources{' and quality of the linkage' if linked else ''}", True),
-        ("review", "Disclosure during review", content["review"] is not None),
-        ("adversaries", "Adversaries and plausible attacks", True),
-        ("thresholds", "Promises and thresholds", True),
-        ("risk", "Initial and residual risk", True),
-        (
-            "sensitive",
-            "Attribute and membership disclosure",
-            bool(content["sensitive"] or content["membership"]),
-        ),
-        ("changes", "What was changed, and what that costs", True),
-        ("attack", "What a simulated intruder found", True),
-        ("limits", "Assumptions and limits", True),
-        (
-            "manifest",
-            "What proves it, and what is left out" if public else "Manifest and warnings",
-            True,
-        ),
-        ("decision", "Decision", True),
-    ]
-    return [(anchor, title) for anchor, title, there in parts if there]
 
 
 def _kapr_words(value: Any) -> str:

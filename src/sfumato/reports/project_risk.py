@@ -11,8 +11,8 @@ from sfumato.reports.audience import (
     FEWEST,
     MAXIMUM,
     Discretion,
+    disclosed_measure,
     measure_kind,
-    told_measure,
 )
 from sfumato.reports.printed_numbers import COUNT, listed, printed
 from sfumato.reports.project_results import ASSESS, RELEASE, ProjectResults
@@ -126,7 +126,7 @@ def _largest(name: str, measured: Mapping[str, Any], show: Discretion) -> Any:
     value = measured.get(name)
     if isinstance(value, dict) and "value" not in value:
         value = max((each for each in value.values() if each is not None), default=None)
-    return told_measure(name, value, measured, show)
+    return disclosed_measure(name, value, measured, show)
 
 
 def promises(results: ProjectResults, show: Discretion) -> list[dict[str, Any]]:
@@ -144,7 +144,7 @@ def _promise(asked: Mapping[str, Any], results: ProjectResults, show: Discretion
         reached = show.chance(measured.get("population", {}).get(measure))
     else:
         value = _of_attribute(measured, measure, attribute)
-        reached = told_measure(measure, value, measured, show)
+        reached = disclosed_measure(measure, value, measured, show)
     says = "" if words is None or limit is None else words.sentence(limit, attribute)
     kind = measure_kind(measure)
     return {
@@ -209,7 +209,7 @@ def _threshold(
         "bound": held["bound"],
         "limit": held["limit"],
         "scale": measure_kind(name).scale,
-        "value": told_measure(name, plain, measured, show),
+        "value": disclosed_measure(name, plain, measured, show),
         "met": bool(held["met"]),
         "promised": not is_estimate(held.get("estimator")),
         "met_over_interval": held.get("met_over_interval"),
@@ -294,8 +294,8 @@ def _line(
         "means": meaning or _MEANINGS[name],
         "over": kind.over,
         "scale": kind.scale,
-        "before": told_measure(name, _of_attribute(before, name, attribute), before, show),
-        "after": told_measure(name, _of_attribute(after, name, attribute), after, show),
+        "before": disclosed_measure(name, _of_attribute(before, name, attribute), before, show),
+        "after": disclosed_measure(name, _of_attribute(after, name, attribute), after, show),
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sfumato.core.measure import ESTIMATED
-from sfumato.reports.audience import Discretion, told_measure
+from sfumato.reports.audience import Discretion, disclosed_measure
 from sfumato.reports.printed_numbers import SHARE, at_most, is_small, listed, printed, some
 from sfumato.reports.project_results import INSENSITIVE, QUASI, ProjectResults
 from sfumato.reports.project_risk import limit_words
@@ -221,7 +221,7 @@ def _can_be_found(content: dict[str, Any], results: ProjectResults, show: Discre
     before, after = results.before, results.after
 
     def measure(name: str, of: Any = after) -> Any:
-        return told_measure(name, of[name], of, show)
+        return disclosed_measure(name, of[name], of, show)
 
     known = listed(list(results.schema["quasi_identifiers"]))
     first = (

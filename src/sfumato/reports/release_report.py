@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from sfumato.release.released import Form
 from sfumato.release.result import Release
-from sfumato.release.utility import Utility
 from sfumato.reports.adversaries import adversary, assumptions, limits
-from sfumato.reports.printed_numbers import count, fill_template, number, percent
+from sfumato.reports.printed_numbers import fill_template
 from sfumato.reports.promise_words import PromiseLine, promise_lines
 from sfumato.reports.release_verdict import (
     assessment_verdict,
@@ -62,7 +61,6 @@ def _of_release(release: Release) -> dict[str, Any]:
         "promises": promises,
         "columns": _columns(release),
         "records_per_person": None if records is None else records_per_person(records),
-        "losses": _losses(release.utility),
         "loss_figures": loss_figures(release.utility),
         "manifest": list(_sections(release.manifest.to_dict())),
         "warnings": _warnings(release),
@@ -112,106 +110,6 @@ def _warnings(release: Release) -> list[str]:
     for name, risk in ((_ORIGINAL, release.risk_before), (_RELEASED, release.risk)):
         said += [f"{name}: {each}" for each in risk.warnings if each not in release.warnings]
     return said
-
-
-def _losses(utility: Utility) -> list[tuple[str, str, str]]:
-    """Every number of the loss of a whole release: name, meaning, and value as printed."""
-    queries, correlations = utility.queries, utility.correlations
-    columns = "one column" if queries.columns == 1 else f"{queries.columns} columns"
-    error = f"{queries.queries:,} random range-count queries on {columns}"
-    return [
-        (
-            "ncp",
-            "Share of its domain that a released cell may stand for, on average (GCP)",
-            percent(utility.ncp),
-        ),
-        (
-            "ane",
-            (
-                "Distance of a value from the mean of its class, as a share of the column’s range, "
-                "averaged over records"
-            ),
-            percent(utility.ane),
-        ),
-        ("ane_persons", "The same, averaged over persons", percent(utility.ane_persons)),
-        (
-            "sse_sst",
-            "Share of the variance that lies within the classes and can no longer be seen",
-            percent(utility.sse_sst),
-        ),
-        (
-            "average_class_records",
-            "Records of a class, on average",
-            number(utility.average_class_records),
-        ),
-        (
-            "average_class_persons",
-            "Persons of a class, on average",
-            number(utility.average_class_persons),
-        ),
-        (
-            "discernibility",
-            "Sum of squared class sizes: ordered pairs of records that cannot be told apart",
-            count(utility.discernibility),
-        ),
-        (
-            "correlations.mean_change",
-            "Change of the correlation of two columns, mean over pairs",
-            number(correlations.mean_change),
-        ),
-        ("correlations.max_change", "The same, largest", number(correlations.max_change)),
-        ("queries.mean", f"Relative error of {error}, mean", percent(queries.mean)),
-        (
-            "queries.median",
-            "The same, median (lower and upper quartile)",
-            (
-                f"{percent(queries.median)} "
-                f"({percent(queries.lower_quartile)} to {percent(queries.upper_quartile)})"
-            ),
-        ),
-        (
-            "suppressed_records",
-            f"Records left out, of {count(utility.records)}",
-            f"{count(utility.suppressed_records)} ({percent(utility.suppressed_records_share)})",
-        ),
-        (
-            "suppressed_persons",
-            f"Persons left out with all their records, of {count(utility.persons)}",
-            f"{count(utility.suppressed_persons)} ({percent(utility.suppressed_persons_share)})",
-        ),
-        *_count_lines(utility),
-    ]
-
-
-def _count_lines(utility: Utility) -> list[tuple[str, str, str]]:
-    lost = utility.counts
-    if lost is None:
-        return []
-    return [
-        (
-            "counts.records_dropped",
-            "Of these records, those left out so that numbers of records are shared",
-            f"{count(lost.records_dropped)} ({percent(lost.records_dropped / utility.records)})",
-        ),
-        (
-            "counts.ids_added",
-            "Pseudonyms beyond one per person, so that numbers of records are shared",
-            count(lost.ids_added),
-        ),
-        (
-            "counts.persons_affected",
-            (
-                "Persons with fewer records or several pseudonyms for that, of "
-                f"{count(utility.persons)}"
-            ),
-            f"{count(lost.persons_affected)} ({percent(lost.persons_affected / utility.persons)})",
-        ),
-        (
-            "counts.links_lost",
-            "Share of the pairs of records of one person that can no longer be seen to be that",
-            percent(lost.links_lost),
-        ),
-    ]
 
 
 def _columns(release: Release) -> list[tuple[str, str, str, str]]:

@@ -200,7 +200,7 @@ def release_verdict(release: Release, promises: Sequence[PromiseLine]) -> Verdic
             f"{percent(before.prosecutor.value)}."
         ),
         _price(release.utility),
-        _held_sentence(after),
+        _thresholds_sentence(after),
     ]
     figures = _figures(before, after, own_population=release.population is None)
     return Verdict(met, not estimated, headline, tuple(filter(None, sentences)), figures)
@@ -226,7 +226,7 @@ def assessment_verdict(risk: Risk) -> Verdict:
             f"records are at a risk above {percent(risk.threshold)}."
         ),
         _matched(risk),
-        _held_sentence(risk),
+        _thresholds_sentence(risk),
         *(
             f"Up to {percent(own.h_affiliation.value)} of the persons of a class have the same "
             f"value of “{name}”."
@@ -249,7 +249,7 @@ def assessment_verdict(risk: Risk) -> Verdict:
     return Verdict(met, not estimated, headline, tuple(filter(None, sentences)), _figures(risk))
 
 
-def _held_sentence(risk: Risk) -> str:
+def _thresholds_sentence(risk: Risk) -> str:
     """How many of the thresholds that were asked are met, and which are not; or nothing."""
     if not risk.held:
         return ""

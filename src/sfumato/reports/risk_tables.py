@@ -55,20 +55,20 @@ class MeasureLine:
         What it means, in plain words.
     cells
         One for each file: the original and the release, or the assessed file alone.
-    held
+    limit
         What it is held against, or an empty text.
     met
         Whether the last file keeps that; ``None`` where there is nothing to keep.
-    asked
-        Whether what it is held against was asked of the release, or is for orientation.
+    promised
+        Whether that was asked of the release, or is for orientation.
     """
 
     name: str
     meaning: str
     cells: tuple[MeasureCell, ...]
-    held: str = ""
+    limit: str = ""
     met: bool | None = None
-    asked: bool = False
+    promised: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,7 @@ class RiskTables:
             MeasureCell(count(getattr(risk, name)), position(getattr(risk, f"{name}_where", None)))
             for risk in self.risks
         ]
-        return MeasureLine(name, MEANINGS[name], tuple(cells), *self._asked(name))
+        return MeasureLine(name, MEANINGS[name], tuple(cells), *self._limit(name))
 
     def _measure(self, name: str, *, share: bool = True) -> MeasureLine:
         measures = [getattr(risk, name) for risk in self.risks]
@@ -161,7 +161,7 @@ class RiskTables:
             meaning = IN_POPULATION.get(name, meaning)
         if name == "records_at_risk":
             meaning = f"{meaning} of {percent(last.threshold)}"
-        limit = self._asked(name) if (name, "") in self.promises else _oriented(measures[-1])
+        limit = self._limit(name) if (name, "") in self.promises else _oriented(measures[-1])
         return MeasureLine(name, meaning, _cells(measures, share), *limit)
 
     def _by_records(self, name: str) -> MeasureLine:
@@ -174,15 +174,15 @@ class RiskTables:
 
         def line(name: str, *, share: bool = False) -> MeasureLine:
             cells = _cells([getattr(each, name) for each in own], share)
-            return MeasureLine(name, MEANINGS[name], cells, *self._asked(name, attribute))
+            return MeasureLine(name, MEANINGS[name], cells, *self._limit(name, attribute))
 
         yield line("h_affiliation", share=True)
         yield line("avg_gsar", share=True)
         distinct = [
             MeasureCell(count(each.l_distinct), position(each.l_distinct_where)) for each in own
         ]
-        asked = self._asked("l_distinct", attribute)
-        yield MeasureLine("l_distinct", MEANINGS["l_distinct"], tuple(distinct), *asked)
+        limit = self._limit("l_distinct", attribute)
+        yield MeasureLine("l_distinct", MEANINGS["l_distinct"], tuple(distinct), *limit)
         yield line("l_entropy")
         for l in sorted(own[-1].recursive):  # noqa: E741
             cells = _cells([each.recursive[l] for each in own], False)
@@ -191,7 +191,7 @@ class RiskTables:
         if all(each.t_closeness_ordered is not None for each in own):
             yield line("t_closeness_ordered")
 
-    def _asked(self, measure: str, attribute: str = "") -> tuple[str, bool | None, bool]:
+    def _limit(self, measure: str, attribute: str = "") -> tuple[str, bool | None, bool]:
         line = self.promises.get((measure, attribute))
         if line is None:
             return "", None, False
