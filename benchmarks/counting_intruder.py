@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 import sfumato as sf
 from sfumato.core.atomic import write_text
 from sfumato.examples import generate_clinics
-from sfumato.reports.plots.picture import AFTER, BEFORE, LIMIT, picture, values
+from sfumato.reports.pictures import AFTER, BEFORE, LIMIT, picture, values
 from sfumato.studies.kartal_li.data_sets import PATIENT_SCHEMA as SCHEMA
 from sfumato.studies.kartal_li.data_sets import patient_records
 

@@ -17,7 +17,7 @@ from trees import sort_seconds, tree
 from visits import visits
 
 from sfumato.core.atomic import write_text
-from sfumato.reports.plots.picture import AFTER, BEFORE, picture, values
+from sfumato.reports.pictures import AFTER, BEFORE, picture, values
 from sfumato.table.door import open_table
 
 RECORDS = (50_000, 100_000, 200_000, 400_000, 1_000_000, 2_000_000, 4_000_000, 10_000_000)

@@ -84,7 +84,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         '[quasi_identifiers]\nage = "numeric"\nsex = "categorical"\n', encoding="utf-8"
     )
     (home / "sfumato.toml").write_text(
-        '[project]\nname = "x"\nseed = 1\n[sources.v]\nfile = "visits.csv"\n[schema]\nfile = "schema.toml"\n'
+        '[project]\nname = "x"\nseed = 1\n[sources.v]\nfile = "visits.csv"\n'
+        '[schema]\nfile = "schema.toml"\n'
         '[release]\nfull_rooms = 5\nmotto = "slowly"\n',
         encoding="utf-8",
     )

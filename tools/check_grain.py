@@ -3,7 +3,7 @@
 1. A module below 150 lines of code has more than one importer, or one outside its folder. What a
    registry finds (promises, attacks, commands, migrations) has none and is left out.
 2. Of the lines of the rooms that are laid out, at most 8 % are imports.
-3. The name of a file is that of no other; frameworks' own names, and the twins of two engines, apart.
+3. The name of a file is that of no other, but for frameworks' own and the twins of two engines.
 4. One `assess` of a CSV enters at most 20 files, one `anonymize` at most 40.
 
 Rooms under `OPEN` have not been laid out yet and are held to the last two rules alone.
@@ -138,7 +138,7 @@ def entered(call: str) -> list[str]:
         data = Path(folder) / "visits.csv"
         rows = [f"{n % 300},{20 + n * 7 % 60},{'fm'[n % 2]},{n * n % 11}" for n in range(1000)]
         data.write_text("\n".join(["person,age,sex,code", *rows]), encoding="utf-8")
-        done = subprocess.run(
+        done = subprocess.run(  # noqa: S603
             [sys.executable, "-c", TRACED, str(data), call],
             capture_output=True, text=True, check=True,
         )  # fmt: skip

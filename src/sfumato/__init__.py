@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from sfumato.release.promises.t_closeness import TCloseness
     from sfumato.release.result import Release
     from sfumato.reports import report
-    from sfumato.reports.project import ProjectResults
+    from sfumato.reports.project_results import ProjectResults
     from sfumato.risk.assessment import assess
     from sfumato.risk.disclosure_risk import Risk
     from sfumato.risk.risk_thresholds import Preset, Threshold, thresholds
@@ -63,7 +63,7 @@ _HOMES = {
     "Measure": "core.measure",
     "PrefixHierarchy": "schema",
     "Preset": "risk.risk_thresholds",
-    "ProjectResults": "reports.project",
+    "ProjectResults": "reports.project_results",
     "QuasiIdentifier": "schema",
     "Release": "release.result",
     "RequestedRelease": "semantics.requested",

@@ -13,7 +13,7 @@ from sfumato.examples import generate_clinics
 from sfumato.pipeline.tune import tune
 from sfumato.pipeline.tune.trial import losses
 from sfumato.release.preset_promises import held_against
-from sfumato.reports.tune.page import draw_tuned
+from sfumato.reports.tune_report import draw_tuned
 from sfumato.table.door import open_table
 
 ASKED = {"max_gidr": 0.35, "max_gsar": 0.7}

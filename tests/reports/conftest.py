@@ -12,7 +12,7 @@ from sfumato.release.anonymize import anonymize
 from sfumato.release.promises.g_balance import GBalance
 from sfumato.release.promises.h_affiliation import HAffiliation
 from sfumato.release.result import Release
-from sfumato.reports.page import Heading, draw_page
+from sfumato.reports.release_report import draw_release
 from sfumato.risk.assessment import assess
 from sfumato.risk.disclosure_risk import Risk
 from sfumato.schema import Schema
@@ -38,13 +38,13 @@ def risk() -> Risk:
 @pytest.fixture(scope="session")
 def page(release: Release) -> str:
     """The page of the release."""
-    return draw_page(release, Heading("Visits of two clinics", DAY))
+    return draw_release(release, "Visits of two clinics", DAY)
 
 
 @pytest.fixture(scope="session")
 def assessment_page(risk: Risk) -> str:
     """The page of the assessment."""
-    return draw_page(risk, Heading("Visits of two clinics", DAY))
+    return draw_release(risk, "Visits of two clinics", DAY)
 
 
 @pytest.fixture(scope="session")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from sfumato.release.result import Release
-from sfumato.reports.project import ProjectResults
-from sfumato.reports.write import report_json
+from sfumato.reports.project_results import ProjectResults
+from sfumato.reports.report_files import report_json
 
 SECRETS = (
     "gary.hospital", "wanda-worker", "4711471147", "aa11aa11", "warned of 3", "said of 3",

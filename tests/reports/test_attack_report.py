@@ -12,17 +12,21 @@ from xml.etree import ElementTree as ET
 import pyarrow as pa
 import pytest
 
+from sfumato.core.number_text import percent
 from sfumato.examples import generate_clinics
 from sfumato.intruder.attack import attack
 from sfumato.intruder.result import Attack
 from sfumato.intruder.staging import matching
 from sfumato.release.content import ReleasedTable
 from sfumato.release.result import Release
-from sfumato.reports.attack.page import draw_attack
-from sfumato.reports.attack.plots import calibration_figure, predicted_figure, success_figure
-from sfumato.reports.attack.words import TITLES, title_of
-from sfumato.reports.numbers import percent
-from sfumato.reports.write import report, report_json
+from sfumato.reports.adversaries import ATTACK_TITLES, attack_title
+from sfumato.reports.attack_report import (
+    calibration_figure,
+    draw_attack,
+    predicted_figure,
+    success_figure,
+)
+from sfumato.reports.report_files import report, report_json
 
 DAY = date(2026, 3, 2)
 NAMES = ("exact", "multi_record", "inference", "row_order", "identifiers")
@@ -54,7 +58,7 @@ def test_the_verdict_stands_first_and_every_number_follows(attacked: Attack) -> 
     assert [each.attack for each in attacked.outcomes if not each.attempts] == ["identifiers"]
     assert "No such column was found." in page
     for outcome in attacked.outcomes[:-1]:
-        assert title_of(outcome.attack) in page
+        assert attack_title(outcome.attack) in page
         assert percent(outcome.success.value) in page
         assert outcome.predicted is not None
         assert percent(outcome.predicted.value) in page
@@ -105,6 +109,6 @@ def test_the_pictures_are_pictures(attacked: Attack) -> None:
 
 def test_every_attack_has_a_title(attacked: Attack) -> None:
     for outcome in attacked.outcomes:
-        assert outcome.attack.partition(":")[0] in TITLES
-    assert title_of("inference:icd9") == "Sensitive value: icd9"
-    assert title_of("some_thing:x") == "Some thing: x"
+        assert outcome.attack.partition(":")[0] in ATTACK_TITLES
+    assert attack_title("inference:icd9") == "Sensitive value: icd9"
+    assert attack_title("some_thing:x") == "Some thing: x"

@@ -25,11 +25,11 @@ from sfumato.release.promises.h_affiliation import HAffiliation
 from sfumato.release.promises.marketer_risk import MarketerRisk
 from sfumato.release.result import Release
 from sfumato.reports import report
-from sfumato.reports.project import Audience, ProjectResults
-from sfumato.reports.project.content import project_content
-from sfumato.reports.project.page import draw_project
-from sfumato.reports.project.pdf import pdf_of
-from sfumato.reports.project.verdict import QUESTIONS
+from sfumato.reports.audience import Audience
+from sfumato.reports.project_report import draw_project, project_content
+from sfumato.reports.project_results import ProjectResults
+from sfumato.reports.project_verdict import QUESTIONS
+from sfumato.reports.report_files import pdf_of
 from sfumato.risk import risk_thresholds as load
 from sfumato.schema import Schema
 

@@ -17,7 +17,7 @@ LIBRARIES = (
     *("cryptography.hazmat.primitives.ciphers.aead", "waitress.server", "whitenoise", "csp"),
     *("django.core.management", "django.core.handlers.wsgi", "django.forms", "django.test"),
     *("django.db.migrations.executor", "django.db.backends.sqlite3.base", "jinja2", "segno"),
-    *("sfumato.cli.app", "sfumato.review.state.worker", "sfumato.reports.review.disclosure"),
+    *("sfumato.cli.app", "sfumato.review.state.worker", "sfumato.reports.disclosure_report"),
     *("sfumato.review.project.mixing", "sfumato.review.project.from_tables"),
     *("sfumato.review.decisions.agreement", "sfumato.review.decisions.gold"),
     *("sfumato.review.hints.hint", "sfumato.review.anonymity.index"),

@@ -45,3 +45,25 @@ def number(value: float) -> str:
     if abs(value) >= 1000:
         return f"{value:,.0f}"
     return f"{value:.4g}"
+
+
+def against_threshold(value: float, threshold: float, share: bool) -> str:
+    """A value with as many digits as it takes to tell it from its threshold.
+
+    Parameters
+    ----------
+    value
+        What was reached.
+    threshold
+        What was asked.
+    share
+        Whether both print as percentages.
+    """
+    show = percent if share else number
+    if abs(value - threshold) < 1e-9:
+        return show(threshold)
+    shown, digits = show(value), 2
+    while shown == show(threshold) and digits < 9:
+        shown = f"{100 * value:.{digits}f}{NARROW}%" if share else f"{value:.{digits + 3}g}"
+        digits += 1
+    return shown

@@ -19,7 +19,7 @@ from sfumato.core.atomic import write_text
 from sfumato.core.errors import InputError
 from sfumato.engines.choose import Engine
 from sfumato.release.options import Options
-from sfumato.release.promises import PROMISES
+from sfumato.release.promises import restored
 from sfumato.release.promises.promise import AboutPopulation, Budget, Constraint
 from sfumato.schema import Schema, dump_schema
 
@@ -139,7 +139,7 @@ def load_manifest(path: str | os.PathLike[str]) -> Manifest:
         release = fields["release"]
         return Manifest(
             options=Options(**fields["options"]),
-            constraints=tuple(_constraint(each) for each in fields["constraints"]),
+            constraints=tuple(restored(each) for each in fields["constraints"]),
             seed=release["seed"],
             keyed=release["keyed_pseudonyms"],
             schema_sha256=release["schema_sha256"],
@@ -152,12 +152,6 @@ def load_manifest(path: str | os.PathLike[str]) -> Manifest:
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise InputError(f"manifest {name}", "must be a release.toml that sfumato wrote") from None
-
-
-def _constraint(fields: Mapping[str, Any]) -> Constraint | Budget:
-    parameters = {name: value for name, value in fields.items() if name not in ("name", "promised")}
-    made: Constraint | Budget = PROMISES[fields["name"]](**parameters)
-    return made
 
 
 def schema_sha256(schema: Schema) -> str:

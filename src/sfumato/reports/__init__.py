@@ -1,5 +1,5 @@
 """The report that a privacy officer signs: HTML and JSON; draws numbers, computes none."""
 
-from sfumato.reports.write import check_report_path, report, report_json
+from sfumato.reports.report_files import check_report_path, report, report_json
 
 __all__ = ["check_report_path", "report", "report_json"]

@@ -8,7 +8,7 @@ from typing import Any
 import altair as alt
 import vl_convert
 
-from sfumato.reports.plots.picture import AFTER, FAINT, FONT, INK, LIMIT, QUIET, values
+from sfumato.reports.pictures import AFTER, FAINT, FONT, INK, LIMIT, QUIET, values
 
 Rows = list[dict[str, Any]]
 OCHRE = "#b8860b"

@@ -15,7 +15,7 @@ from sfumato.pipeline.stages.link import LINK
 from sfumato.pipeline.stages.place import REVIEW, shown
 from sfumato.pipeline.stages.release import NAME as RELEASE
 from sfumato.pipeline.stages.schemas import LINKED
-from sfumato.reports.attack.words import TITLES
+from sfumato.reports.adversaries import ATTACK_TITLES
 
 if TYPE_CHECKING:
     from sfumato.cli.demo.truth import LinkageTruth
@@ -138,7 +138,7 @@ def _of_attack(attack: dict[str, Any]) -> list[str]:
 def _title(attack: str) -> str:
     """What the report of the attack calls it."""
     name, _, column = attack.partition(":")
-    return f"{TITLES.get(name, name)}: {column}" if column else TITLES.get(name, name)
+    return f"{ATTACK_TITLES.get(name, name)}: {column}" if column else ATTACK_TITLES.get(name, name)
 
 
 def _of_files(status: Status) -> list[str]:

@@ -32,7 +32,7 @@ def write_with_report(links: Links | EncodedLinks, output: Path) -> None:
     """
     from sfumato.linkage.files import REPORT
     from sfumato.reports import report
-    from sfumato.reports.write import NEEDED
+    from sfumato.reports.report_files import NEEDED
 
     if any(find_spec(name) is None for name in NEEDED):
         links.write(output)

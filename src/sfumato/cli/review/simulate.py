@@ -137,7 +137,7 @@ def _check_plot(path: Path) -> None:
 
 def _draw(points: tuple[Point, ...], path: Path) -> None:
     from sfumato.core.atomic import write_text
-    from sfumato.reports.review.trade_off import trade_off_page, trade_off_svg
+    from sfumato.reports.review_plots import trade_off_page, trade_off_svg
 
     html = path.suffix.lower() == ".html"
     write_text(path, trade_off_page(points) if html else trade_off_svg(points))

@@ -20,9 +20,9 @@ from sfumato.pipeline.stages.place import REPORT, REVIEW, Place
 from sfumato.pipeline.stages.reported import PAGE, TWIN, form_of
 from sfumato.pipeline.stages.results import StageResult, results_of
 from sfumato.pipeline.stages.stage import Made, Stage
-from sfumato.reports.project import Audience, ProjectResults
-from sfumato.reports.project.results import CONTEXT
-from sfumato.reports.project.write import HTML, JSON, PDF, write_project
+from sfumato.reports.audience import Audience
+from sfumato.reports.project_results import CONTEXT, ProjectResults
+from sfumato.reports.report_files import HTML, JSON, PDF, write_project
 
 RELEASED, REPORTS, PROJECT_JSON = "release", "reports", "project.json"
 """The folder that goes out, the folder that stays, and all measures of all stages."""
@@ -159,7 +159,7 @@ def _write_report(
     forms = _forms(place)
     lacking: tuple[str, ...] = ()
     if PDF in forms:
-        from sfumato.reports.project.pdf import can_make_pdf  # costs a start's time
+        from sfumato.reports.report_files import can_make_pdf  # costs a start's time
 
         if not can_make_pdf():
             forms, lacking = (HTML, JSON), (NO_PDF,)

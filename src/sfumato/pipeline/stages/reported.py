@@ -9,7 +9,7 @@ from typing import Any
 from sfumato.pipeline.project.outputs import ReportForm
 from sfumato.pipeline.stages.place import Place
 from sfumato.reports import report
-from sfumato.reports.write import NEEDED
+from sfumato.reports.report_files import NEEDED
 
 PAGE, TWIN = "report.html", "report.json"
 """The report of a stage: the page where it is asked for, and the same as JSON."""

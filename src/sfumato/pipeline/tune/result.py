@@ -16,7 +16,7 @@ from sfumato.pipeline.tune.frontier import frontier_of, frontier_of_measure
 from sfumato.pipeline.tune.point import Promise
 from sfumato.pipeline.tune.trial import Setting, Trial
 from sfumato.release.options import Options
-from sfumato.reports.tune.write import write_tuned
+from sfumato.reports.report_files import write_tuned
 from sfumato.risk.risk_thresholds import Held
 from sfumato.schema import Schema, schema_to_dict
 

@@ -5,6 +5,7 @@ A module that is added to this package, with a subclass of `Promise`, is a promi
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
@@ -22,3 +23,21 @@ def _found() -> dict[str, type[Any]]:
 
 PROMISES = _found()
 """The promises by their names, in the order in which they are listed."""
+
+
+def restored(fields: Mapping[str, Any]) -> Any:
+    """A promise from its entry in a manifest.
+
+    Parameters
+    ----------
+    fields
+        Its name and its parameters.
+
+    Raises
+    ------
+    KeyError
+        If it is a custodian's own.
+    """
+    beside = ("name", "promised")
+    stated = {name: value for name, value in fields.items() if name not in beside}
+    return PROMISES[fields["name"]](**stated)

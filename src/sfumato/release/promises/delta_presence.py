@@ -12,10 +12,11 @@ import numpy.typing as npt
 from sfumato.core.declaration import Parameter, Share
 from sfumato.core.errors import InputError
 from sfumato.core.number_text import percent
-from sfumato.release.promises.promise import TOLERANCE, Promise, Verdicts
+from sfumato.release.promises.promise import TOLERANCE, InPopulation, Promise, Verdicts
 
 if TYPE_CHECKING:
     from sfumato.release.persons import PersonTable
+    from sfumato.release.population.measured import PopulationRisk
     from sfumato.risk.classes import ClassSummary
 
 
@@ -109,11 +110,34 @@ class DeltaPresence(Promise):
         """Both ends."""
         return {"low": self.low, "high": self.high}
 
+    @classmethod
+    def with_limit(cls, limit: float) -> DeltaPresence:
+        """At most this share."""
+        return cls(0.0, limit)
+
+    def against(self, fraction: float | None) -> DeltaPresence:
+        """The same: it speaks about the register and nothing else."""
+        del fraction
+        return self
+
+    def in_population(self, population: PopulationRisk) -> InPopulation:
+        """The shares of the population's persons who are in the file, where they are extreme."""
+        fewest, most = population.presence_low, population.presence_high
+        low, high = (0.0, 1.0) if fewest is None or most is None else (fewest.value, most.value)
+        return InPopulation(
+            self.sentence(),
+            low >= self.low - TOLERANCE and high <= self.high + TOLERANCE,
+            f"{percent(self.high)}, at least {percent(self.low)}",
+            f"{percent(low)} to {percent(high)}",
+            None if most is None else most.where,
+        )
+
     def sentence(self, attribute: str = "") -> str:
         """As shares of the population."""
+        least = f"at least {percent(self.low)} and " if self.low else ""
         return (
             "Of the population’s persons who look like a class, the share who are in the release "
-            f"is at least {percent(self.low)} and at most {percent(self.high)} in every class."
+            f"is {least}at most {percent(self.high)} in every class."
         )
 
 

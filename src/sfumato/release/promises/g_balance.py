@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil
+from math import ceil, sqrt
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
@@ -44,6 +44,7 @@ class GBalance(Promise):
 
     name = "g_balance"
     order = 1
+    in_short = "No person’s records dominate a class (g-balance {limit}). {rest}"
 
     g: Annotated[
         float,
@@ -92,9 +93,18 @@ class GBalance(Promise):
         met = squares[:-1] <= (1 - self.g + TOLERANCE) * records[:-1].astype(float) ** 2
         return heaviest[: np.argmax(met)] if met.any() else heaviest[:0]
 
+    @property
+    def fewest_persons(self) -> int:
+        """1/(1 - g*): as if each of them had equally many records (Equation 3)."""
+        return ceil(1 / (1 - self.g) - TOLERANCE)
+
+    def largest(self, measure: str) -> float:
+        """GIDR is at most √(1 - g*), the squares of all shares being 1 - g* together."""
+        return sqrt(1 - self.g) if measure == "max_gidr" else 1.0
+
     def sentence(self, attribute: str = "") -> str:
-        """With the number of persons that g* implies, 1/(1 - g*) (Equation 3)."""
-        fewest = ceil(1 / (1 - self.g) - TOLERANCE)
+        """With the number of persons that g* implies."""
+        fewest = self.fewest_persons
         return (
             "No person dominates a class: g-balance, 1 less the sum of the squared shares of its "
             f"records that each person has, is at least {number(self.g)} in every class. Every "

@@ -85,6 +85,11 @@ class PidKAnonymity(Promise):
         """The number of persons beside K."""
         return f"pid_k asks for at least {self.k} persons; the file has {whole.persons[0]}."
 
+    @property
+    def fewest_persons(self) -> int:
+        """K."""
+        return self.k
+
     def sentence(self, attribute: str = "") -> str:
         """As a number of persons."""
         return f"Every class has at least {count(self.k)} persons."

@@ -9,10 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.core.declaration import Parameter, Share
-from sfumato.core.number_text import percent
-from sfumato.release.promises.promise import Promise
+from sfumato.core.measure import is_estimate
+from sfumato.core.number_text import count, percent
+from sfumato.release.promises.promise import TOLERANCE, InPopulation, Promise
 
 if TYPE_CHECKING:
+    from sfumato.release.population.measured import PopulationRisk
     from sfumato.risk.classes import ClassSummary
 
 Floats = npt.NDArray[np.float64]
@@ -76,6 +78,19 @@ class MarketerRisk(Promise):
         if fraction is None:
             return _AgainstRegister(self.tau)
         return _Estimated(self.tau, fraction)
+
+    def in_population(self, population: PopulationRisk) -> InPopulation:
+        """The expected share of the release's persons who are matched with the population."""
+        found = population.marketer
+        return InPopulation(
+            f"When everybody is matched with the {count(population.persons)} persons of the "
+            f"population, at most {percent(self.tau)} of the release’s persons are expected to be "
+            "matched rightly.",
+            found.value <= self.tau * (1 + TOLERANCE),
+            percent(self.tau),
+            self.printed(found.value),
+            promised=not is_estimate(found.estimator),
+        )
 
     def sentence(self, attribute: str = "") -> str:
         """As a share of the persons, when everybody is matched."""

@@ -11,11 +11,13 @@ import numpy.typing as npt
 
 from sfumato.core.declaration import REQUIRED, check_fields, declared, plain
 from sfumato.core.errors import InputError
+from sfumato.core.number_text import against_threshold
 from sfumato.risk.risk_thresholds import KINDS, Bound, Part, Scale
 
 if TYPE_CHECKING:
     from sfumato.core.measure import Measure, Position
     from sfumato.release.persons import PersonTable
+    from sfumato.release.population.measured import PopulationRisk
     from sfumato.risk.classes import ClassSummary
     from sfumato.risk.disclosure_risk import Risk
 
@@ -98,6 +100,41 @@ class AboutPopulation(Protocol):
             Share of the population that is in the file; ``None`` where a register counts it.
         """
 
+    def in_population(self, population: PopulationRisk) -> InPopulation:
+        """What the report says of a release whose population is known.
+
+        Parameters
+        ----------
+        population
+            What was measured against it.
+        """
+
+
+@dataclass(frozen=True)
+class InPopulation:
+    """What a promise about a population says, and what the release reached, as printed.
+
+    Attributes
+    ----------
+    sentence
+        What is promised.
+    met
+        Whether it is kept.
+    threshold, reached
+        The limit, and the measure beside it.
+    where
+        The class that is worst off.
+    promised
+        Whether what is counted keeps it, and no estimate.
+    """
+
+    sentence: str
+    met: bool
+    threshold: str
+    reached: str
+    where: Position | None = None
+    promised: bool = True
+
 
 @dataclass(frozen=True)
 class Thresholds:
@@ -152,6 +189,8 @@ class Promise:
     """Its place where promises are listed."""
     measures: ClassVar[Mapping[str, Callable[[float], Any]]] = {}
     """By measure, the promise that keeps a limit on it and asks for no more than that."""
+    in_short: ClassVar[str] = ""
+    """The sentence without its formula, with places for ``limit`` and the ``rest`` of it."""
     suffices: ClassVar[Mapping[str, Callable[[float], Any]]] = {}
     """By measure, a promise that keeps a limit on it and may ask for more."""
 
@@ -183,6 +222,37 @@ class Promise:
         """The limit as it was given."""
         return float(getattr(self, declared(type(self))[0].name))
 
+    @classmethod
+    def with_limit(cls, limit: float) -> Any:
+        """The promise with this limit and nothing else, as reports of other programs name it."""
+        return cls(**{next(each.name for each in declared(cls)): limit})
+
+    @property
+    def fewest_persons(self) -> int:
+        """Persons that every class has at least where the promise is kept."""
+        return 1
+
+    def largest(self, measure: str) -> float:
+        """What a share of a class is at most where the promise is kept; 1 where it says nothing.
+
+        Parameters
+        ----------
+        measure
+            Name of the measure.
+        """
+        return self.threshold if measure in self.measures and self.is_share else 1.0
+
+    def keeps(self, value: float) -> bool:
+        """Whether a value of the measure is on the good side of the limit."""
+        allowance = TOLERANCE * max(abs(self.threshold), 1.0)
+        if self.bound is Bound.AT_LEAST:
+            return value >= self.threshold - allowance
+        return value <= self.threshold + allowance
+
+    def printed(self, value: float) -> str:
+        """A value of the measure in its unit, told from the limit."""
+        return against_threshold(value, self.threshold, self.is_share)
+
     @property
     def limits(self) -> frozenset[str]:
         """Names of the parameters that are limits, the others being words and columns."""
@@ -196,7 +266,8 @@ class Promise:
         attribute
             The sensitive attribute, where the promise is about one.
         """
-        raise NotImplementedError
+        limit = self.printed(self.threshold)
+        return f"In every class {self.measure} is {self.bound.value} {limit}."
 
     def stricter(self, other: Self) -> bool:
         """Whether this limit asks for more than another one."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from sfumato.reports.review.disclosure import Agreement, Disclosure, Opened, Person
+from sfumato.reports.disclosure_report import Agreement, Disclosure, Opened, Person
 from sfumato.review.decisions.gold import Accuracy
 from sfumato.review.kapr.units import kapr_of
 from sfumato.review.modes import Mode

@@ -15,7 +15,7 @@ from django.utils.safestring import SafeString, mark_safe
 from sfumato.server.store.models import Account, AuditEntry, Project
 
 if TYPE_CHECKING:
-    from sfumato.reports.plots.picture import Figure
+    from sfumato.reports.pictures import Figure
 
 MOST_POINTS = 300
 """Most points of a line."""
@@ -57,11 +57,7 @@ def figures_of(
     if not any(answers.values()):
         return ()
     try:
-        from sfumato.reports.review.plots import (
-            answers_figure,
-            disclosure_figure,
-            progress_figure,
-        )
+        from sfumato.reports.review_plots import answers_figure, disclosure_figure, progress_figure
     except ImportError:
         return ()
     people = Account.objects.filter(dealt__project=project).distinct()

@@ -9,6 +9,7 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_POST
 
+from sfumato.reports.disclosure_report import draw_disclosure
 from sfumato.server.audit.append import append
 from sfumato.server.custodian.grants import use_identity_grant
 from sfumato.server.live.stop import Stop
@@ -55,15 +56,14 @@ def export_report(request: HttpRequest, project: Project) -> HttpResponse:
     Stop
         If nothing can draw it here.
     """
-    try:
-        from sfumato.reports.review.page import draw_disclosure
-    except ImportError:
-        raise Stop(409, 'The report needs the extra "report" on the server.') from None
     disclosure = disclosure_of(project)
     if request.POST.get("form") == "json":
         text, name, kind = json.dumps(disclosure.to_json(), indent=2), "json", "application/json"
     else:
-        text, name, kind = draw_disclosure(disclosure), "html", "text/html; charset=utf-8"
+        try:
+            text, name, kind = draw_disclosure(disclosure), "html", "text/html; charset=utf-8"
+        except ImportError:
+            raise Stop(409, 'The report needs the extra "report" on the server.') from None
     name = f"disclosure.{name}"
     return _exported(request, project, "export report", text.encode(), name, kind)
 

@@ -1,1 +1,0 @@
-"""The report on an attack: what was found, beside what was predicted."""

@@ -1,1 +1,0 @@
-"""The report on a linkage: what was compared, what was found, what may be missing."""

@@ -1,0 +1,439 @@
+"""The page of a linkage: what was compared, how pairs scored and why, who became one person."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from math import isfinite, log2
+from typing import Any
+
+import altair as alt
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.core.number_text import count, percent
+from sfumato.linkage.encodings.unit.links import EncodedLinks
+from sfumato.linkage.found import Found
+from sfumato.linkage.links import Links
+from sfumato.linkage.model.saved import LevelWeight
+from sfumato.linkage.outcomes.expected import curve
+from sfumato.linkage.outcomes.table import THRESHOLDS, ThresholdRow, threshold_table
+from sfumato.linkage.outcomes.thresholds import MATCH, NON_MATCH, POSSIBLE_MATCH
+from sfumato.linkage.summary import as_json
+from sfumato.linkage.values import Floats
+from sfumato.reports.pictures import (
+    AFTER,
+    BEFORE,
+    FAINT,
+    HALF,
+    INK,
+    PERCENT,
+    QUIET,
+    Figure,
+    labelled_bars,
+    limit_mark,
+    picture,
+    size_bins,
+    values,
+)
+from sfumato.reports.printed_numbers import fill_template
+
+_HEIGHT = 160
+_LEAST, _MOST = -20.0, 40.0
+"""Ends of the axis of match weights, in bits."""
+_WIDTH = 2
+"""Bits in a bar."""
+_POINTS = 200
+"""Points of a curve."""
+_ROW = 19
+"""Height of a bar with its gap, in pixels."""
+_WIDE = 540
+"""Width of a picture that takes the page, without the names beside it, in pixels."""
+_SATURATED = 39.0
+"""Match weight in bits from which a score does not tell the weight any more."""
+_FEWEST = 3
+"""Pairs that a pattern must have to be shown."""
+_TITLES = {
+    MATCH: "How a match adds up",
+    POSSIBLE_MATCH: "How a possible match adds up",
+    NON_MATCH: "How a non-match adds up",
+}
+
+
+def draw_linkage(links: Links | EncodedLinks, title: str, made: date) -> str:
+    """The report on a linkage, of records or of their encodings, as one HTML page.
+
+    Parameters
+    ----------
+    links
+        The linkage.
+    title
+        What stands above it.
+    made
+        The day that it bears.
+    """
+    upper = links.thresholds.upper if isfinite(links.thresholds.upper) else None
+    shared: dict[str, Any] = {"title": title, "made": made, "links": links, "upper": upper}
+    persons = _persons_figure(links)
+    if isinstance(links, EncodedLinks):
+        return fill_template(
+            "linkage_encodings.html",
+            found=links.to_json(),
+            thresholds=_thresholds(links, upper) if links.estimated else [],
+            summary_figures=[_scores_figure(links), _quality_figure(links)]
+            if links.estimated
+            else [],
+            persons=persons,
+            **shared,
+        )
+    return fill_template(
+        "linkage.html",
+        found=as_json(links),
+        work=links.settled.workload,
+        compared=_compared(links),
+        rules=_rules(links),
+        thresholds=_thresholds(links, upper),
+        summary_figures=[
+            _scores_figure(links),
+            *([] if links.contradicted else [_quality_figure(links)]),
+        ],
+        weights=_weights_figure(links),
+        waterfalls=[
+            _waterfall_figure(pattern, f"waterfall{place}")
+            for place, pattern in enumerate(_patterns(links))
+        ],
+        persons=persons,
+        **shared,
+    )
+
+
+def _thresholds(links: Found, upper: float | None) -> list[ThresholdRow]:
+    return threshold_table(
+        links.pairs.score,
+        thresholds={*THRESHOLDS, *([] if upper is None else [upper])},
+        lower=links.thresholds.lower,
+        probability=links.settled.probability,
+        lost=links.lost,
+    )
+
+
+def _compared(links: Links) -> list[tuple[str, str, str]]:
+    """Compared columns: name, kind, and whether rare values count more."""
+    said = {None: "where it is usual", True: "yes", False: "no"}
+    return [
+        (name, column.kind.value, said[column.term_frequency] if column.compare else "not compared")
+        for name, column in links.spec.columns.items()
+    ]
+
+
+def _rules(links: Links) -> list[tuple[str, int]]:
+    words = (
+        [rule.rule for rule in links.model.rules]
+        if links.spec.splink is not None
+        else [" and ".join(rule) for rule in links.spec.blocking]
+    )
+    return list(zip(words, (rule.pairs for rule in links.model.rules), strict=True))
+
+
+def _bits(score: Floats) -> Floats:
+    """Match weight of each score in bits, within the axis."""
+    kept = np.clip(score, 1e-15, 1 - 1e-15)
+    return np.asarray(np.clip(np.log2(kept / (1 - kept)), _LEAST, _MOST))
+
+
+def _scores_figure(links: Found) -> Figure:
+    """Number of pairs by match weight, with both thresholds.
+
+    Parameters
+    ----------
+    links
+        The linkage.
+    """
+    edges = np.arange(_LEAST, _MOST + _WIDTH, _WIDTH)
+    height, _ = np.histogram(_bits(links.pairs.score), edges)
+    rows = [
+        {"low": low, "high": low + _WIDTH, "pairs": pairs, "from": 0.5}
+        for low, pairs in zip(edges.tolist(), height.tolist(), strict=False)
+        if pairs
+    ]
+    bars = (
+        alt.Chart(values(rows))
+        .mark_bar(color=AFTER, stroke="white", strokeWidth=0.6)
+        .encode(
+            x=alt.X("low:Q", title="match weight in bits: log₂ of the odds")
+            .scale(domain=[_LEAST, _MOST], nice=False)
+            .axis(grid=False, tickCount=7),
+            x2="high:Q",
+            y=alt.Y("pairs:Q", title=None)
+            .scale(type="log", domain=[0.5, max(2.0, 2.0 * int(height.max(initial=1)))])
+            .axis(gridColor=FAINT, tickCount=5, format="~s"),
+            y2="from:Q",
+        )
+    )
+    scores = {"possible": links.thresholds.lower, "match": links.thresholds.upper}
+    limits = [
+        layer
+        for name, score in scores.items()
+        if isfinite(score) and 0 < score < 1
+        for layer in limit_mark(log2(score / (1 - score)), name, "low", right=name == "match")
+    ]
+    chart = alt.LayerChart(layer=[bars, *limits], width=HALF, height=_HEIGHT)
+    said = f"{count(len(links.pairs))} pairs"
+    return Figure(
+        picture(chart, "scores", f"Histogram of the match weights of {said}, and thresholds."),
+        "Pairs by match weight",
+        "Number of pairs, on a logarithmic scale; the lines are the thresholds. Pairs that score "
+        "next to nothing are not kept.",
+    )
+
+
+def _quality_figure(links: Found) -> Figure:
+    """Expected precision and recall at every threshold.
+
+    Parameters
+    ----------
+    links
+        The linkage.
+    """
+    at = curve(links.pairs.score, links.settled.probability)
+    chosen = np.unique(np.linspace(0, len(at.score) - 1, _POINTS).astype(np.int64))
+    share = at.true / (at.true + links.lost) if at.true + links.lost > 0 else 1.0
+    names = ("precision", "recall")
+    rows = [
+        {"bits": bits, "share": value, "what": name}
+        for name, of in zip(names, (at.precision, at.recall * share), strict=True)
+        for bits, value in zip(
+            _bits(at.score[chosen]).tolist(), np.clip(of[chosen], 0, 1).tolist(), strict=True
+        )
+    ]
+    lines = (
+        alt.Chart(values(rows))
+        .mark_line(strokeWidth=2.2)
+        .encode(
+            x=alt.X("bits:Q", title="least match weight of a match, in bits")
+            .scale(domain=[_LEAST, _MOST], nice=False)
+            .axis(grid=False, tickCount=7),
+            y=alt.Y("share:Q", title=None).scale(domain=[0, 1.02], nice=False).axis(
+                format=PERCENT, tickCount=5, gridColor=FAINT
+            ),
+            color=alt.Color("what:N").scale(alt.Scale(domain=list(names), range=[AFTER, BEFORE])),
+            strokeDash=alt.StrokeDash("what:N").scale(
+                alt.Scale(domain=list(names), range=[[1, 0], [5, 3]])
+            ),
+        )
+    )  # fmt: skip
+    precision, recall = links.quality
+    said = f"precision {percent(precision.value, 2)}, recall {percent(recall.value, 2)}"
+    chart = alt.LayerChart(layer=[lines], width=HALF, height=_HEIGHT)
+    return Figure(
+        picture(chart, "quality", f"Lines: expected precision and recall. Now {said}."),
+        "Expected precision and recall",
+        f"By the least weight of a match; at the threshold taken: {said}. Recall counts what "
+        "blocking may have lost.",
+    )
+
+
+def _persons_figure(links: Found) -> Figure:
+    """How many records the persons have.
+
+    Parameters
+    ----------
+    links
+        The linkage.
+    """
+    sizes = links.person_sizes.astype(np.int64)
+    bins = size_bins(int(sizes.max()))
+    shares = bins.shares(sizes)
+    chart = labelled_bars(shares, bins.labels, "records of the person", height=_HEIGHT, digits=1)
+    said = f"{count(len(sizes))} persons; the most records: {count(int(sizes.max()))}"
+    return Figure(
+        picture(chart, "persons", f"Bars: share of persons by number of records. {said}."),
+        "Records per person",
+        f"Share of the persons. {said}.",
+    )
+
+
+@dataclass(frozen=True)
+class _Pattern:
+    """Pairs that agree and differ in the same way.
+
+    Attributes
+    ----------
+    outcome
+        Code of their outcome by score.
+    pairs
+        Number of them.
+    steps
+        What adds up to their match weight: name and bits.
+    of
+        Number of pairs of the outcome.
+    with_frequency
+        Whether a step says what the frequency of the values adds.
+    """
+
+    outcome: int
+    pairs: int
+    steps: tuple[tuple[str, float], ...]
+    of: int
+    with_frequency: bool
+
+    @property
+    def title(self) -> str:
+        """What a picture of it is called."""
+        return _TITLES[self.outcome]
+
+    @property
+    def note(self) -> str:
+        """Which pairs it stands for."""
+        return (
+            f"The most frequent pattern of levels: {count(self.pairs)} of {count(self.of)} pairs "
+            "of this outcome. Levels only; no value of a record is in this picture."
+            + ("" if self.with_frequency else " How frequent the values are is not in it.")
+        )
+
+
+def _patterns(links: Links) -> list[_Pattern]:
+    """The most frequent pattern of each outcome, where at least three pairs have it.
+
+    Parameters
+    ----------
+    links
+        The linkage.
+    """
+    if not links.pairs.levels:
+        return []
+    found = (_most_frequent(links, outcome) for outcome in (MATCH, POSSIBLE_MATCH, NON_MATCH))
+    return [pattern for pattern in found if pattern is not None and pattern.pairs >= _FEWEST]
+
+
+def _largest_group(
+    levels: list[npt.NDArray[np.int8]],
+) -> tuple[list[int], int, npt.NDArray[np.bool_]]:
+    """The most frequent combination of levels, its number of pairs, and which they are."""
+    group: npt.NDArray[np.int64] = np.zeros(len(levels[0]), dtype=np.int64)
+    for level in levels:
+        joint = group * (int(level.max()) + 2) + level + 1
+        _, group = np.unique(joint, return_inverse=True)
+    counts = np.bincount(group)
+    alike = group == int(np.argmax(counts))
+    first = int(np.argmax(alike))
+    return [int(level[first]) for level in levels], int(counts.max()), alike
+
+
+def _most_frequent(links: Links, outcome: int) -> _Pattern | None:
+    own = np.flatnonzero(links.settled.by_score == outcome)
+    if not len(own):
+        return None
+    first, number, alike = _largest_group([level[own] for level in links.pairs.levels.values()])
+    score = np.clip(links.pairs.score[own[alike]], 1e-15, 1 - 1e-15)
+    final = float(np.mean(np.log2(score / (1 - score))))
+    weights = {(each.comparison, each.level): each for each in links.model.weights}
+    prior = links.model.prior
+    steps = [("prior: two records at random", float(np.log2(prior / (1 - prior))))]
+    for name, level in zip(links.pairs.levels, first, strict=True):
+        each = weights.get((name, level))
+        label = "missing" if each is None else each.label
+        bits = 0.0 if each is None else each.weight
+        steps.append((f"{_comparison(name)}: {label}", bits))
+    if final < _SATURATED:
+        rest = final - sum(bits for _, bits in steps)
+        steps.append(("frequency of the values (mean)", rest))
+    return _Pattern(outcome, number, tuple(steps), len(own), final < _SATURATED)
+
+
+def _weights_figure(links: Links) -> Figure:
+    """Match weight of each comparison level: bits for or against a match.
+
+    Parameters
+    ----------
+    links
+        The linkage.
+    """
+    weights = links.model.weights
+    rows = [
+        {
+            "level": _named(each),
+            "bits": each.weight,
+            "side": "for" if each.weight >= 0 else "against",
+            "text": f"{each.weight:+.1f}",
+        }
+        for each in weights
+    ]
+    chart = _bars(rows, [_named(each) for each in weights], "match weight in bits: log₂(m / u)")
+    said = "; ".join(f"{row['level']}: {row['text']}" for row in rows)
+    return Figure(
+        picture(chart, "weights", f"Bars: match weight of each comparison level. {said}."),
+        "Match weights",
+        "What each comparison level says for a match (right) or against it (left), before the "
+        "frequency of the value. 1 bit doubles the odds.",
+        wide=True,
+    )
+
+
+def _waterfall_figure(pattern: _Pattern, key: str) -> Figure:
+    """How the weights of one pattern of comparison levels add up.
+
+    Parameters
+    ----------
+    pattern
+        The pattern.
+    key
+        A word that no other picture of the page has.
+    """
+    rows, at = [], 0.0
+    for name, bits in pattern.steps:
+        rows.append(_step(name, at, at + bits, bits))
+        at += bits
+    rows.append(_step("sum: match weight of the pairs", 0.0, at, at, whole=True))
+    names = [row["level"] for row in rows]
+    base = alt.Chart(values(rows)).encode(
+        y=alt.Y("level:N", sort=names, title=None).axis(grid=False, labelLimit=330)
+    )
+    bars = base.mark_bar(height=_ROW - 7).encode(
+        x=alt.X("low:Q", title="match weight in bits").axis(gridColor=FAINT, tickCount=8),
+        x2="high:Q",
+        color=_side(),
+    )
+    text = base.mark_text(align="left", dx=5, color=INK).encode(x="high:Q", text="text:N")
+    chart = alt.LayerChart(layer=[bars, text], width=_WIDE, height=_ROW * len(rows))
+    said = "; ".join(f"{row['level']}: {row['text']}" for row in rows)
+    return Figure(
+        picture(chart, key, f"Waterfall. {said}."), pattern.title, pattern.note, wide=True
+    )
+
+
+def _step(name: str, start: float, end: float, bits: float, whole: bool = False) -> dict[str, Any]:
+    side = "sum" if whole else ("for" if bits >= 0 else "against")
+    low, high = min(start, end), max(start, end)
+    return {"level": name, "low": low, "high": high, "side": side, "text": f"{bits:+.1f}"}
+
+
+def _named(each: LevelWeight) -> str:
+    return f"{_comparison(each.comparison)}: {each.label}"
+
+
+def _bars(rows: list[dict[str, Any]], names: list[str], title: str) -> alt.LayerChart:
+    base = alt.Chart(values(rows)).encode(
+        y=alt.Y("level:N", sort=names, title=None).axis(grid=False, labelLimit=330)
+    )
+    ends = [min(0.0, *(row["bits"] for row in rows)), max(0.0, *(row["bits"] for row in rows))]
+    room = 0.08 * (ends[1] - ends[0])
+    bars = base.mark_bar(height=_ROW - 7).encode(
+        x=alt.X("bits:Q", title=title)
+        .scale(domain=[ends[0] - room, ends[1] + room], nice=False)
+        .axis(gridColor=FAINT, tickCount=8),
+        color=_side(),
+    )
+    right = base.transform_filter("datum.bits >= 0").mark_text(align="left", dx=4)
+    left = base.transform_filter("datum.bits < 0").mark_text(align="right", dx=-4)
+    texts = [each.encode(x="bits:Q", text="text:N") for each in (right, left)]
+    return alt.LayerChart(layer=[bars, *texts], width=_WIDE, height=_ROW * len(rows))
+
+
+def _side() -> alt.Color:
+    scale = alt.Scale(domain=["for", "against", "sum"], range=[AFTER, BEFORE, QUIET])
+    return alt.Color("side:N", legend=None).scale(scale)
+
+
+def _comparison(name: str) -> str:
+    return name.replace("_", " ")

@@ -1,0 +1,221 @@
+"""Pictures of what a release lost: per column, of correlations, of each distribution."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import altair as alt
+
+from sfumato.core.number_text import number, percent
+from sfumato.release.utility import ColumnLoss, CorrelationChange, Distribution, Utility
+from sfumato.reports.pictures import (
+    AFTER,
+    BEFORE,
+    FAINT,
+    HALF,
+    INK,
+    PERCENT,
+    Figure,
+    layered_rows,
+    named_rows,
+    picture,
+    values,
+)
+from sfumato.reports.printed_numbers import plain_number
+from sfumato.schema import Kind
+
+ROW, BARS, MATRIX = 24, 228, 222
+"""Height of a bar's row; widths of a panel of bars and of a matrix, in pixels."""
+CATEGORY = 19
+"""Height of a category's bar, in pixels."""
+LEAST_SCALE = 0.1
+"""Changes of correlations up to this stay pale."""
+MOST_PRINTED = 7
+"""Most columns of a matrix whose cells still show their numbers."""
+_LOSSES = (
+    ("ncp", "NCP: share of the domain"),
+    ("ane", "ANE: distance from the class mean"),
+    ("sse_sst", "SSE/SST: variance lost"),
+)
+_DIVERGING = ["#b35806", "#f1a340", "#fee0b6", "#f7f7f7", "#d1e5f0", "#67a9cf", "#2166ac"]
+
+
+def loss_figures(utility: Utility) -> list[Figure]:
+    """Loss per column, correlations, and each column's distribution."""
+    figures = [_per_column(utility.columns)]
+    if len(utility.correlations.columns) > 1:
+        figures.append(_correlations(utility.correlations))
+    shown = enumerate(utility.distributions)
+    return figures + [_distribution(each, f"column{place}") for place, each in shown]
+
+
+def _per_column(columns: tuple[ColumnLoss, ...]) -> Figure:
+    names = [each.column for each in columns]
+    panels = []
+    for place, (field, title) in enumerate(_LOSSES):
+        rows: list[dict[str, Any]] = [
+            {"column": each.column, "loss": share, "text": percent(share)}
+            for each in columns
+            for share in [getattr(each, field)]
+        ]
+        labels: Any = alt.Axis(labelLimit=180) if place == 0 else None
+        base = alt.Chart(values(rows)).encode(
+            x=alt.X("loss:Q", title=None)
+            .scale(domain=[0, 1])
+            .axis(format=PERCENT, values=[0, 0.5, 1]),
+            y=alt.Y("column:N", sort=names, title=None, axis=labels).scale(padding=0.35),
+        )
+        text = base.mark_text(align="left", dx=4).encode(text="text:N")
+        near_end = alt.datum.loss > 0.8
+        inside = base.mark_text(align="right", dx=-4, color="white")
+        panels.append(
+            (
+                base.mark_bar(color=AFTER)
+                + text.transform_filter(~near_end)
+                + inside.encode(text="text:N").transform_filter(near_end)
+            ).properties(width=BARS, height=max(ROW * len(columns), 40), title=title)
+        )
+    said = "; ".join(f"{each.column}: NCP {percent(each.ncp)}" for each in columns)
+    return Figure(
+        picture(alt.hconcat(*panels, spacing=24), "losses", f"Bars: loss per column. {said}."),
+        "Loss per quasi-identifier",
+        "Nothing lost at 0 %, everything at 100 %.",
+        wide=True,
+    )
+
+
+def _correlations(change: CorrelationChange) -> Figure:
+    panels = [
+        _matrix(change, change.before, "Original values"),
+        _matrix(change, change.after, "Class means of the release"),
+        _matrix(change, _difference(change), "Change", max(change.max_change, LEAST_SCALE)),
+    ]
+    said = (
+        f"Mean change {number(change.mean_change)}, largest {number(change.max_change)}, over "
+        "pairs of columns"
+    )
+    matrices = alt.hconcat(*panels, spacing=18).resolve_scale(color="independent")
+    return Figure(
+        picture(matrices, "correlations", f"Three matrices. {said}."),
+        "Correlations before and after",
+        "Pearson, negative in brown, positive in blue; of categorical columns, those with two "
+        f"categories. {said}; the colours of the last panel reach to the largest change.",
+        wide=True,
+    )
+
+
+def _difference(change: CorrelationChange) -> tuple[tuple[float, ...], ...]:
+    return tuple(
+        tuple(after - before for before, after in zip(*rows, strict=True))
+        for rows in zip(change.before, change.after, strict=True)
+    )
+
+
+def _matrix(
+    change: CorrelationChange,
+    matrix: tuple[tuple[float, ...], ...],
+    title: str,
+    largest: float = 1.0,
+) -> alt.LayerChart:
+    names = list(change.columns)
+    rows = [
+        {"row": row, "column": column, "value": cell, "text": _printed(cell)}
+        for row, cells in zip(names, matrix, strict=True)
+        for column, cell in zip(names, cells, strict=True)
+    ]
+    labels: Any = alt.Axis(labelLimit=180) if matrix is change.before else None
+    base = alt.Chart(values(rows)).encode(
+        x=alt.X("column:N", sort=names, title=None).axis(labelAngle=-40, labelLimit=90),
+        y=alt.Y("row:N", sort=names, title=None, axis=labels),
+    )
+    cells = base.mark_rect(stroke="white", strokeWidth=1).encode(
+        color=alt.Color("value:Q", legend=None).scale(
+            domain=[-largest, largest], range=_DIVERGING, clamp=True
+        )
+    )
+    printed = base.mark_text().encode(
+        text="text:N",
+        color=alt.condition(
+            abs(alt.datum.value) > 0.75 * largest, alt.value("white"), alt.value(INK)
+        ),
+    )
+    layers = [cells, printed] if len(names) <= MOST_PRINTED else [cells]
+    return alt.LayerChart(layer=layers, width=MATRIX, height=MATRIX * 0.8, title=title)
+
+
+def _printed(correlation: float) -> str:
+    """Two decimals, with a true minus, and no sign at zero."""
+    text = f"{correlation:.2f}".replace("-", "−")
+    return text if text.strip("−0.") else "0"
+
+
+def _distribution(shown: Distribution, key: str) -> Figure:
+    """Light bars for the original, dark marks for the release."""
+    rows = [
+        {"bar": bar, "before": before, "after": after}
+        for bar, (before, after) in enumerate(zip(shown.before, shown.after, strict=True))
+    ]
+    names = f"{json.dumps(shown.labels)}[datum.value]"
+    upright = shown.kind is Kind.NUMERIC
+    if upright:
+        place: Any = alt.X("bar:O", title=None).axis(
+            labelExpr=names, labelAngle=-90, labelFontSize=10, labelLimit=110, grid=False
+        )
+        bars = {"x": place, "y": _share(alt.Y, "before:Q")}
+        marks = {"x": place, "y": _share(alt.Y, "after:Q")}
+        size: dict[str, Any] = {"width": HALF, "height": 130}
+    else:
+        place = alt.Y("bar:O", title=None).axis(labelExpr=names, labelFontSize=11, labelLimit=130)
+        bars = {"y": place, "x": _share(alt.X, "before:Q")}
+        marks = {"y": place, "x": _share(alt.X, "after:Q")}
+        size = {"width": HALF - 60, "height": alt.Step(CATEGORY)}
+    base = alt.Chart(values(rows))
+    long = max(0.8 * HALF / len(rows), 4) if upright else 0.7 * CATEGORY
+    chart = base.mark_bar(color=BEFORE).encode(**bars) + base.mark_tick(
+        color=AFTER,
+        opacity=1,
+        thickness=3,
+        size=long,
+        orient="horizontal" if upright else "vertical",
+    ).encode(**marks)
+    said = f"total variation between the two {percent(shown.total_variation)}"
+    return Figure(
+        picture(
+            chart.properties(**size), key, f"Bars and marks: shares of {shown.column}; {said}."
+        ),
+        f"“{shown.column}” before and after",
+        f"Bars: original, marks: release. Share of the records; {said}.",
+    )
+
+
+def _share(axis: Any, field: str) -> Any:
+    return axis(field, title=None).axis(format="%", tickCount=4)
+
+
+def column_loss_figure(columns: Sequence[Mapping[str, Any]]) -> Figure | None:
+    """How much of each quasi-identifier's detail a cell has lost; nothing where that is not known.
+
+    Parameters
+    ----------
+    columns
+        Names of the columns, and their loss as an audience is told it.
+    """
+    rows = [
+        {"column": each["name"], "lost": lost}
+        for each in columns
+        if (lost := plain_number(each["ncp"])) is not None
+    ]
+    if not rows:
+        return None
+    axis = alt.Axis(format=PERCENT, gridColor=FAINT, title=None)
+    bars = named_rows(rows, "column").mark_bar(color=AFTER, height=14)
+    chart = bars.encode(x=alt.X("lost:Q", scale=alt.Scale(domain=[0, 1]), axis=axis))
+    said = "; ".join(f"{row['column']}: {row['lost']:.0%}" for row in rows)
+    return Figure(
+        picture(layered_rows([chart], len(rows)), "loss", f"Bars: {said}."),
+        "What each quasi-identifier lost",
+        "Share of the column’s values that a released cell may stand for, on average (NCP).",
+        wide=True,
+    )

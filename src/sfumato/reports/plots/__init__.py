@@ -1,1 +1,0 @@
-"""Plots as SVG pictures inside the page, drawn without a network."""

@@ -1,0 +1,160 @@
+"""Numbers as people read them, exact or coarse, and the templates of pages that print them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from sfumato.core.measure import ESTIMATED, Measure, Position
+from sfumato.core.number_text import NONE, count, number, percent
+
+COUNT, SHARE, NUMBER = "count", "share", "number"
+"""The scales on which a coarse number is printed."""
+_TEMPLATES = Path(__file__).resolve().parent / "templates"
+_WHOLE = 10
+"""From here on estimated counts are printed as whole numbers."""
+_COARSE = {
+    "fewer_than": "fewer than ",
+    "below": "below ",
+    "above": "above ",
+    "about": "about ",
+    "at_most": "at most ",
+    "more_than": "more than ",
+}
+
+
+def interval(low: float | None, high: float | None, show: Callable[[float], str] = percent) -> str:
+    """Both ends of an interval; an empty text where there is none or it is a single point."""
+    if low is None or high is None or low >= high:
+        return ""
+    return f"{show(low)} to {show(high)}"
+
+
+def measured(measure: Measure, share: bool) -> str:
+    """A measure, with its interval and estimator when it is an estimate."""
+    show = percent if share else number
+    ends = interval(measure.low, measure.high, show)
+    if measure.estimator is None or not ends:
+        return show(measure.value)
+    return f"{show(measure.value)} ({ends}, {measure.estimator})"
+
+
+def position(where: Position | None) -> str:
+    """The class and the row that an extreme comes from, in words."""
+    if where is None:
+        return ""
+    return f"class {count(where.equivalence_class)}, row {count(where.row)}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names as a phrase: ``a, b and c``."""
+    if len(names) < 2:
+        return "".join(names)
+    return f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def printed(value: Any, scale: str) -> str:
+    """A number as an audience is told it, with its interval where it is an estimate.
+
+    Parameters
+    ----------
+    value
+        A number, an object with one coarse number such as ``{"at_most": 0.2}``, or an object with
+        a value and the ends of its interval.
+    scale
+        ``count``, ``share`` or ``number``.
+    """
+    if value is None:
+        return NONE
+    if not isinstance(value, dict):
+        return _on_scale(value, scale)
+    for key, words in _COARSE.items():
+        if key in value:
+            return f"{words}{_on_scale(value[key], scale, coarse=True)}"
+    return f"{printed(value.get('value'), scale)}{_coarse_interval(value, scale)}"
+
+
+def at_most(chance: Any) -> str:
+    """A largest chance as it stands in a sentence; a coarse one brings its own words."""
+    exact = isinstance(chance, (int, float)) or (isinstance(chance, dict) and "value" in chance)
+    return f"at most {printed(chance, SHARE)}" if exact else printed(chance, SHARE)
+
+
+def plain_number(told: Any) -> float | None:
+    """The number in what an audience is told, exact or coarse; ``None`` where there is none."""
+    if not isinstance(told, dict):
+        return None if told is None else float(told)
+    keys = ("value", "about", "below", "above", "at_most")
+    return plain_number(next((told[key] for key in keys if key in told), None))
+
+
+def is_small(told: Any) -> bool:
+    """Whether an audience is told no more of a number than that it is small."""
+    return isinstance(told, dict) and "fewer_than" in told
+
+
+def some(told: Any, one: str, several: str) -> str:
+    """A number of things: ``1 record``, ``fewer than 10 records``."""
+    return f"{printed(told, COUNT)} {one if told == 1 else several}"
+
+
+def _coarse_interval(value: dict[str, Any], scale: str) -> str:
+    ends, by = (value.get("low"), value.get("high")), value.get("estimator")
+    if None in ends or ends[0] == ends[1]:
+        return ""
+    # An end that is only bounded ("fewer than 10") makes no interval.
+    if any(isinstance(end, dict) and "about" not in end for end in ends):
+        return f" ({by})" if by else ""
+    shown = " to ".join(
+        _on_scale(end["about"], scale, coarse=True)
+        if isinstance(end, dict)
+        else _on_scale(end, scale)
+        for end in ends
+        if end is not None
+    )
+    return f" ({shown}, {by})" if by else f" ({shown})"
+
+
+def _on_scale(value: float, scale: str, *, coarse: bool = False) -> str:
+    if scale == COUNT:
+        return count(round(value, 1) if value < _WHOLE else round(value))
+    if scale == SHARE:
+        return percent(value, 0) if coarse else percent(value)
+    return number(value)
+
+
+def fill_template(
+    name: str, filters: dict[str, Callable[..., object]] | None = None, **content: Any
+) -> str:
+    """A page as HTML; every text that is filled in is escaped.
+
+    Parameters
+    ----------
+    name
+        File name of the template.
+    filters
+        Filters that this page needs beyond those for numbers.
+    content
+        What the template names.
+    """
+    # Importing this module needs no extra: JSON alone is written without a template.
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "count": count,
+        "number": number,
+        "percent": percent,
+        "printed": printed,
+        **(filters or {}),
+    }
+    environment.globals["ESTIMATED"] = ESTIMATED
+    return environment.get_template(name).render(version=version("sfumato"), **content)

@@ -1,0 +1,482 @@
+"""The report of a project: its sections as plain values, and the page that is drawn of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import date
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from sfumato.linkage.numbers import unless_contradicted
+from sfumato.reports.adversaries import attack_title, project_assumptions, project_limits
+from sfumato.reports.audience import FEWEST, Audience, Discretion, largest_chance
+from sfumato.reports.printed_numbers import NUMBER, SHARE, fill_template, printed
+from sfumato.reports.project_results import (
+    ASSESS,
+    ATTACK,
+    CONTEXT,
+    LINK,
+    RELEASE,
+    REVIEW,
+    ProjectResults,
+    variables,
+)
+from sfumato.reports.project_risk import (
+    adversaries,
+    limit_words,
+    membership,
+    population_risk,
+    practice,
+    promises,
+    risk_groups,
+    sensitive_groups,
+    thresholds,
+)
+from sfumato.reports.project_verdict import first_page
+from sfumato.reports.release_report import toml_value
+
+if TYPE_CHECKING:
+    from sfumato.reports.pictures import Figure
+
+_MAXIMA = ("prosecutor", "journalist", "max_")
+_RULE_PLACE = re.compile(r" \([^()]*, line \d+\)$")
+"""Where a rule of a policy stands, after its words."""
+_REPEATING = ("sfumato", "python", "numpy", "pyarrow")
+"""Packages whose versions are told to everybody."""
+_QUALITY = {
+    "precision": "share of the links that join records of one person",
+    "recall": "share of the pairs of records of one person that are linked",
+}
+_REVIEWED = {
+    "terminal": "by people, in a terminal",
+    "application": "by people, in the web application",
+    "simulated": "by a simulated worker: nobody looked at the records",
+}
+_KAPR_DIGITS, _KAPR_COARSE = 9, 0.001
+"""Decimals of KAPR inside, and the least that is told outside."""
+_FORM = 1
+"""Number of the form of these plain values."""
+_WHO_MAY_READ = {
+    Audience.INTERNAL: "internal: exact numbers, hashes and seeds; do not publish",
+    Audience.PUBLIC: "public: coarse numbers; may be published",
+}
+_WITHHELD = (
+    "hashes of the original files, seeds, and names of files",
+    "what single reviewers saw",
+    "distributions of the original file",
+    "counts below ten, and shares that would tell them",
+    "places of extremes in the file, and warnings",
+    "who asked, where a policy decides",
+)
+"""What the public version leaves out."""
+
+
+def project_content(
+    results: ProjectResults, audience: Audience, title: str | None, made: date
+) -> dict[str, Any]:
+    """The report as plain values.
+
+    Parameters
+    ----------
+    results
+        What the project found.
+    audience
+        Who may read it.
+    title
+        Its title; the project's name when not given.
+    made
+        The day that it bears.
+    """
+    show = Discretion(audience)
+    keeps_order = bool(results.settings(RELEASE).get("release", {}).get("keep_order"))
+    content: dict[str, Any] = {
+        "report": {
+            "title": title or results.name,
+            "date": made.isoformat(),
+            "about": "project",
+            "audience": audience.value,
+            "may_be_read": _WHO_MAY_READ[audience],
+            "form": _FORM,
+            "project": results.name,
+            "sfumato": version("sfumato"),
+        },
+        "verdict": {},
+        "context": {name: results.context.get(name) for name in CONTEXT},
+        "request": _request(results, show),
+        "variables": variables(results, show),
+        "sources": _sources(results, show),
+        "linkage": _linkage(results, show),
+        "review": _review(results, show),
+        "adversaries": adversaries(results, show),
+        "promises": promises(results, show),
+        "thresholds": thresholds(results, show),
+        "practice": practice(results, show),
+        "risk": risk_groups(results, show),
+        "estimated": population_risk(results, show),
+        "sensitive": sensitive_groups(results, show),
+        "membership": membership(results, show),
+        "changes": _changes(results, show),
+        "attack": _attack(results, show),
+        "assumptions": [
+            asdict(each)
+            for each in project_assumptions(
+                has_persons=bool(results.schema["person"]),
+                keeps_order=None if results.is_on_request else keeps_order,
+            )
+        ],
+        "limits": [asdict(each) for each in project_limits(linked=bool(results.measured(LINK)))],
+        "manifest": _manifest(results, show),
+        "withheld": list(_WITHHELD) if show.is_public else [],
+    }
+    content["verdict"] = first_page(content, results, show)
+    return content
+
+
+def draw_project(content: Mapping[str, Any]) -> str:
+    """The report, self-contained and printable.
+
+    Parameters
+    ----------
+    content
+        What `project_content` gives.
+    """
+    public = content["report"]["audience"] == Audience.PUBLIC
+    return fill_template(
+        "project.html",
+        {"limit": limit_words, "kapr": _kapr_words, "realised": _realised, "alone": _alone},
+        c=content,
+        title=content["report"]["title"],
+        public=public,
+        made=date.fromisoformat(content["report"]["date"]),
+        figures=_figures(content, public),
+    )
+
+
+def _figures(content: Mapping[str, Any], public: bool) -> dict[str, Figure | None]:
+    from sfumato.reports.attack_report import project_success_figure
+    from sfumato.reports.loss_plots import column_loss_figure
+    from sfumato.reports.risk_plots import before_after_figure
+
+    attack = content["attack"]
+    loss = column_loss_figure(content["changes"]["columns"])
+    if public:
+        return {"risk": None, "loss": loss, "attack": None}
+    return {
+        "risk": before_after_figure(content),
+        "loss": loss,
+        "attack": None if attack is None else project_success_figure(attack["outcomes"]),
+    }
+
+
+def _kapr_words(value: Any) -> str:
+    return f"{value:.5f}" if isinstance(value, float) else printed(value, NUMBER)
+
+
+def _alone(value: Any) -> Any:
+    """The value of an estimate, without its interval."""
+    return value["value"] if isinstance(value, dict) and "value" in value else value
+
+
+def _realised(value: Any) -> str:
+    """A success with its interval, without the name of its estimator."""
+    if isinstance(value, dict):
+        value = {key: each for key, each in value.items() if key != "estimator"}
+    return printed(value, SHARE)
+
+
+def _sources(results: ProjectResults, show: Discretion) -> dict[str, Any]:
+    """The sources with their records, and the linked file."""
+    before = results.measured(ASSESS)
+    # Outside these would tell, beside those of the release, how few were left out.
+    file = None
+    if not show.is_public:
+        file = {name: before.get(name) for name in ("records", "persons")}
+    records: Mapping[str, int] = results.linkage.get("records", {})
+    sources = [
+        {"name": f"source {place}" if show.is_public else name, "records": show.count(number)}
+        for place, (name, number) in enumerate(records.items(), 1)
+    ]
+    return {"sources": sources, "file": file}
+
+
+def _linkage(results: ProjectResults, show: Discretion) -> dict[str, Any] | None:
+    """The linkage in numbers; ``None`` where nothing was linked."""
+    found = results.linkage
+    if not found:
+        return None
+    specification = results.settings(LINK).get("specification") or {}
+    checks, answers = found.get("checks"), found.get("decisions", {})
+    expected = unless_contradicted(found["expected"], checks)
+    outcomes, persons = found["outcomes"], found["persons"]
+    contradicted = expected.get("contradicted", [])
+    missed = None if contradicted else expected["missed_matches"] + expected["lost_to_blocking"]
+    return {
+        "persons": show.count(persons["count"]),
+        "persons_by_records": {} if show.is_public else dict(persons["by_records"]),
+        "compared": list(specification.get("columns", {})),
+        "candidate_pairs": show.count(found["candidate_pairs"]),
+        "all_pairs": show.count(found["comparisons_without_blocking"]),
+        "matches": show.count(outcomes["match"]),
+        "to_review": show.count(expected["pairs_to_review"]),
+        "undecided": None if show.is_public else outcomes["possible_match"],
+        "contradictions": show.count(len(answers.get("contradictions", ()))),
+        "quality": [
+            {
+                "name": name,
+                "says": says,
+                "expected": show.share(expected.get(name), outcomes["match"]),
+                "checked": show.share((checks or {}).get(name), outcomes["match"]),
+            }
+            for name, says in _QUALITY.items()
+        ],
+        "false_matches": show.count(expected["false_matches"]),
+        "missed": show.count(missed),
+        "contradicted": list(contradicted),
+        "calibrated_by": show.count(expected["labels"]),
+        "checks": None
+        if checks is None
+        else {key: show.count(checks[key]) for key in ("drawn", "answered")},
+    }
+
+
+def _review(results: ProjectResults, show: Discretion) -> dict[str, Any] | None:
+    """The disclosure of a review; ``None`` where there was none."""
+    found = results.measured(REVIEW)
+    if not found:
+        return None
+    rules = results.settings(REVIEW).get("rules", {})
+    workers: list[Mapping[str, Any]] = list(found.get("workers", ()))
+    most = max((each["kapr"] for each in workers), default=None)
+    agreement = found.get("agreement") or {}
+    return {
+        "by": found["by"],
+        "by_words": _REVIEWED.get(found["by"], found["by"]),
+        "possible_matches": show.count(found["possible_matches"]),
+        "answered": None if show.is_public else found["answered"],
+        "carried": None if show.is_public else found.get("carried", 0),
+        "k": rules.get("k"),
+        "budget": rules.get("budget"),
+        "project_budget": rules.get("project_budget"),
+        "people": show.count(len(workers)),
+        "most_kapr": _kapr(most, show),
+        "combined_kapr": _kapr(found.get("combined_kapr"), show),
+        "agreement": show.number(agreement.get("sides")),
+        "conflicts": None if show.is_public else found.get("conflicts", 0),
+        "workers": [] if show.is_public else [_worker(each) for each in workers],
+    }
+
+
+def _kapr(value: float | None, show: Discretion) -> Any:
+    """KAPR is a share of all that could be disclosed, and names no record."""
+    if value is None or not show.is_public:
+        return None if value is None else round(value, _KAPR_DIGITS)
+    return {"below": _KAPR_COARSE} if value < _KAPR_COARSE else {"about": round(value, 3)}
+
+
+def _worker(each: Mapping[str, Any]) -> dict[str, Any]:
+    accuracy = each.get("accuracy", {})
+    return {
+        "worker": each["worker"],
+        "pairs": each["pairs"],
+        "shown": each["shown"],
+        "decided": each["decided"],
+        "kapr": round(each["kapr"], _KAPR_DIGITS),
+        "budget": each["budget"],
+        "characters": each["characters"],
+        "right": accuracy.get("share"),
+        "checked": accuracy.get("answered", 0),
+    }
+
+
+def _changes(results: ProjectResults, show: Discretion) -> dict[str, Any]:
+    """The loss of a release."""
+    if results.is_on_request:
+        return _changes_on_request(results, show)
+    utility = results.measured(RELEASE)["utility"]
+    queries, correlations = utility["queries"], utility["correlations"]
+    return {
+        "records": show.count(results.measured(RELEASE)["records"]),
+        "persons": show.count(results.measured(RELEASE)["persons"]),
+        "classes": show.count(results.measured(RELEASE)["classes"]),
+        "suppressed_records": show.count(utility["suppressed_records"]),
+        "suppressed_persons": show.count(utility["suppressed_persons"]),
+        "ncp": show.mean(utility["ncp"]),
+        "ane": show.mean(utility["ane"]),
+        "sse_sst": show.mean(utility["sse_sst"]),
+        "query_error": show.mean(queries["median"]),
+        "correlation_change": show.number(correlations["mean_change"]),
+        "columns": [
+            {"name": each["column"], "ncp": show.mean(each["ncp"])} for each in utility["columns"]
+        ],
+    }
+
+
+def _changes_on_request(results: ProjectResults, show: Discretion) -> dict[str, Any]:
+    measured = results.measured(RELEASE)
+    figures = measured["figures"]["SLA"]
+    return {
+        "records": show.count(measured["records"]),
+        "persons": show.count(measured["individuals"]),
+        "classes": None,
+        "suppressed_records": None,
+        "suppressed_persons": None,
+        "ncp": show.mean(figures["ncp"]),
+        "ane": None,
+        "sse_sst": show.mean(figures["sse_sst"]),
+        "query_error": None,
+        "correlation_change": None,
+        "columns": [],
+    }
+
+
+def _attack(results: ProjectResults, show: Discretion) -> dict[str, Any] | None:
+    """The attacks; ``None`` where none was made."""
+    found = results.measured(ATTACK)
+    if not found:
+        return None
+    section = results.settings(ATTACK).get("attack", {})
+    return {
+        "caught": bool(found["caught"]),
+        "attacks": sum(each["attempts"] > 0 for each in found["attacks"]),
+        "broken": len(found["broken"]),
+        "exposed": show.count(found["exposed"]),
+        "threshold": found["threshold"],
+        "register_persons": None if show.is_public else found["register_persons"],
+        "knows": section.get("knows"),
+        "counts": bool(section.get("counts")),
+        "own_register": section.get("register") is not None,
+        "outcomes": [_outcome(each, show, results) for each in found["attacks"]],
+    }
+
+
+def _outcome(each: Mapping[str, Any], show: Discretion, results: ProjectResults) -> dict[str, Any]:
+    """An attack; its shares are left out where few guesses were made or right, outside."""
+    few = show.is_public and min(each["attempts"], each["right"]) < FEWEST
+    predicted = each.get("predicted")
+    made = bool(each["attempts"])
+    return {
+        "attack": each["attack"],
+        "title": attack_title(each["attack"]),
+        "attempts": None if show.is_public else each["attempts"],
+        "right": None if show.is_public else each["right"],
+        "success": show.share(each["success"], each["attempts"]) if made and not few else None,
+        "predicted": None if predicted is None else _predicted(predicted, show, results),
+        "predicted_by": None if predicted is None else predicted["measure"],
+        "allowed": None if show.is_public else each.get("allowed"),
+        "baseline": show.mean(each["baseline"]) if made and not few else None,
+        "control": None if few else show.mean(each.get("control")),
+        "broken": bool(each["broken"]),
+        "few": bool(few),
+    }
+
+
+def _predicted(predicted: Mapping[str, Any], show: Discretion, results: ProjectResults) -> Any:
+    name, value = str(predicted["measure"]), predicted["value"]
+    if name.startswith(_MAXIMA):
+        return show.chance(value, largest_chance(name, results.measured(RELEASE)))
+    return show.mean(value)
+
+
+def _request(results: ProjectResults, show: Discretion) -> dict[str, Any] | None:
+    """The request and what it led to; ``None`` for a release by promises."""
+    if not results.is_on_request:
+        return None
+    found = results.measured(RELEASE)
+    asked, figures = found["request"], found["figures"]["SLA"]
+    rules = [_RULE_PLACE.sub("", rule) if show.is_public else rule for rule in found["rules"]]
+    return {
+        "role": asked["role"],
+        "purpose": asked["purpose"] or None,
+        "linkage": asked["linkage"],
+        "requester": None if show.is_public else asked["requester"] or None,
+        "k": found["k"],
+        "databases": [
+            {
+                "name": name,
+                "quasi_identifiers": list(each["quasi_identifiers"]),
+                "individuals": show.count(each["individuals"]),
+            }
+            for name, each in found["databases"].items()
+        ],
+        "rules": rules,
+        "risk": show.mean(figures["risk"]),
+        "risk_unaware": show.mean(figures["risk_unaware"]),
+        "smallest_match": show.count(figures["smallest_match"]),
+        "exposed": show.count(found["exposed"]),
+        "kept": figures["smallest_match"] >= found["k"] and not found["exposed"],
+        "associations_enforced": len(found["changes"]),
+        "associations_open": len(found["proposed"]),
+        "earlier_releases": len(found["ledger"]["earlier"]),
+        "in_ledger": found["ledger"]["release"] is not None,
+        "covered": list(found["covered"]),
+        "not_covered": list(found["not_covered"]),
+    }
+
+
+def _manifest(results: ProjectResults, show: Discretion) -> dict[str, Any]:
+    """Stages, hashes, seed and versions; outside, the hash of the release and versions alone."""
+    released = results.measured(RELEASE).get("manifest", {})
+    record = results.stages[RELEASE].record
+    told: dict[str, Any] = {
+        "release_sha256": released.get("release", {}).get("output_sha256") or None,
+        "versions": {
+            name: version
+            for name, version in record.get("versions", {}).items()
+            if name in _REPEATING
+        },
+        "stages": [],
+        "inputs": [],
+        "release": [],
+        "warnings": [],
+    }
+    if show.is_public:
+        return told
+    return told | {
+        "stages": [_stage(name, each.record) for name, each in results.stages.items()],
+        "inputs": _inputs(results),
+        "release": _entries(released),
+        "warnings": _warnings(results),
+    }
+
+
+def _stage(name: str, record: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "stage": name,
+        "said": record.get("said", ""),
+        "finished": record.get("finished"),
+        "seconds": record.get("seconds"),
+        "seed": record.get("seed"),
+        "key": record.get("key"),
+    }
+
+
+def _inputs(results: ProjectResults) -> list[dict[str, str]]:
+    """Files of the project, by what its file calls them; outputs of stages are left out."""
+    found = {
+        name: sha256
+        for each in results.stages.values()
+        for name, sha256 in each.record.get("inputs", {}).items()
+        if "/" not in name
+    }
+    return [{"name": name, "sha256": sha256} for name, sha256 in sorted(found.items())]
+
+
+def _entries(manifest: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Entries of the manifest of a release that are single values."""
+    return [
+        {"name": f"{section}.{name}", "value": toml_value(value)}
+        for section, entries in manifest.items()
+        if isinstance(entries, Mapping) and section != "versions"
+        for name, value in entries.items()
+        if not isinstance(value, (dict, list))
+    ]
+
+
+def _warnings(results: ProjectResults) -> list[dict[str, str]]:
+    seen: dict[str, str] = {}
+    for name, each in results.stages.items():
+        for warning in each.record.get("warnings", ()):
+            seen.setdefault(str(warning), name)
+    return [{"stage": name, "says": says} for says, name in seen.items()]

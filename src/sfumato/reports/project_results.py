@@ -1,0 +1,278 @@
+"""What the stages of a project found, and what was done with every column of its data."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from sfumato.core.errors import InputError
+from sfumato.release.options import Form, Recoding
+from sfumato.reports.audience import Discretion
+from sfumato.reports.release_report import cell_words
+from sfumato.schema import Kind
+
+LINK, REVIEW, LINKED = "link", "review", "linked"
+ASSESS, RELEASE, ATTACK = "assess", "release", "attack"
+CONTEXT = ("recipients", "purpose", "controls", "context", "review_date")
+"""What a project file may say of a release beside its data."""
+
+
+@dataclass(frozen=True)
+class StageFound:
+    """What a stage found.
+
+    Attributes
+    ----------
+    record
+        Its record as plain values: settings, hashes, seed, time, versions.
+    measured
+        All that it measured, as plain values.
+    about
+        What its own report adds to that: how it stands to thresholds in use elsewhere.
+    """
+
+    record: Mapping[str, Any]
+    measured: Mapping[str, Any]
+    about: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ProjectResults:
+    """What a whole project found.
+
+    Attributes
+    ----------
+    name
+        Name of the project.
+    stages
+        What its stages found, by their names.
+    context
+        What the project file says of recipients, purpose, controls, context and the review date.
+    reasons
+        Why columns have their roles, in the custodian's words, by column.
+    """
+
+    name: str
+    stages: Mapping[str, StageFound]
+    context: Mapping[str, str] = field(default_factory=dict)
+    reasons: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_on_request(self) -> bool:
+        """Whether a policy decided about the release."""
+        return "request" in self.measured(RELEASE)
+
+    @cached_property
+    def schema(self) -> dict[str, Any]:
+        """The schema of the released file, with the direct identifiers of its sources."""
+        released = self.settings(RELEASE).get("schema", {})
+        sources = self.settings(LINK).get("schema", {})
+        direct = (*sources.get("direct_identifiers", ()), *released.get("direct_identifiers", ()))
+        return {
+            "person": released.get("person"),
+            "household": released.get("household"),
+            "direct_identifiers": list(dict.fromkeys(direct)),
+            "quasi_identifiers": dict(released.get("quasi_identifiers", {})),
+            "sensitive": list(released.get("sensitive", ())),
+            "insensitive": list(released.get("insensitive", ())),
+            "undecided": list(released.get("undecided", ())),
+            "accepted": dict(released.get("accepted", {})),
+        }
+
+    @property
+    def before(self) -> Mapping[str, Any]:
+        """What was measured of the data by the same measures as the release."""
+        if self.is_on_request:
+            return self.measured(ASSESS)
+        before: Mapping[str, Any] = self.measured(RELEASE).get("before", {})
+        return before
+
+    @property
+    def after(self) -> Mapping[str, Any]:
+        """What was measured of the release; nothing of one on request, which has other measures."""
+        return {} if self.is_on_request else self.measured(RELEASE)
+
+    @property
+    def linkage(self) -> Mapping[str, Any]:
+        """What was measured of the linkage, after people's answers where there are any."""
+        after = self.measured(LINKED)
+        return after if after.get("records") else self.measured(LINK)
+
+    def measured(self, stage: str) -> Mapping[str, Any]:
+        """What a stage measured; nothing where there is no such stage.
+
+        Parameters
+        ----------
+        stage
+            Its name.
+        """
+        found = self.stages.get(stage)
+        return {} if found is None else found.measured
+
+    def settings(self, stage: str) -> Mapping[str, Any]:
+        """The part of the project file that concerns a stage; nothing where there is none.
+
+        Parameters
+        ----------
+        stage
+            Its name.
+        """
+        found = self.stages.get(stage)
+        return {} if found is None else found.record.get("settings", {})
+
+    @classmethod
+    def from_json(cls, plain: Mapping[str, Any]) -> ProjectResults:
+        """The results as ``sfumato run`` collects them in project.json.
+
+        Parameters
+        ----------
+        plain
+            ``project``, ``stages`` with ``record`` and ``measured`` each, and where they are
+            known ``about`` of each, ``context`` and ``reasons``.
+
+        Raises
+        ------
+        InputError
+            If they are something else.
+        """
+        try:
+            stages = {
+                name: StageFound(each["record"], each["measured"], each.get("about") or {})
+                for name, each in plain["stages"].items()
+            }
+            name = str(plain["project"])
+            said = {key: str(text) for key, text in (plain.get("context") or {}).items()}
+            reasons = dict(plain.get("reasons") or {})
+        except (KeyError, TypeError, AttributeError):
+            raise _wrong() from None
+        if RELEASE not in stages:
+            raise InputError(
+                "results of a project",
+                "must include its release",
+                found="none",
+                advice="run the project first: sfumato run",
+            )
+        return cls(name, stages, said, reasons)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> ProjectResults:
+        """The results that ``sfumato run`` wrote, ``reports/project.json``.
+
+        Parameters
+        ----------
+        path
+            The file.
+
+        Raises
+        ------
+        InputError
+            If it cannot be read or holds something else.
+        """
+        try:
+            plain = json.loads(Path(path).read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError):
+            raise _wrong() from None
+        return cls.from_json(plain)
+
+
+def _wrong() -> InputError:
+    return InputError(
+        "results of a project",
+        "must be what 'sfumato run' collects in project.json",
+        found="something else",
+    )
+
+
+DIRECT, PERSON, HOUSEHOLD = "direct identifier", "person", "household"
+QUASI, SENSITIVE, INSENSITIVE = "quasi-identifier", "sensitive", "insensitive"
+UNDECIDED = "undecided"
+_WHY = {
+    DIRECT: "names, numbers or reaches a person by itself",
+    PERSON: "says which records are of one person",
+    HOUSEHOLD: "says which persons live together; measured, and not released",
+    QUASI: "an intruder may know it of a person, and single the person out by it with others",
+    SENSITIVE: "nobody is to learn it of a person; needed for the analysis",
+    INSENSITIVE: "taken as not known outside the file and not harmful",
+    UNDECIDED: "nobody has said what it is",
+}
+"""Why a column has its role, where the custodian gives no reason."""
+
+
+def variables(results: ProjectResults, show: Discretion) -> list[dict[str, Any]]:
+    """One line for each column, direct identifiers first.
+
+    Parameters
+    ----------
+    results
+        What the project found.
+    show
+        How exactly numbers are told.
+    """
+    schema = results.schema
+    lines = [_line(results, name, DIRECT, "removed") for name in schema["direct_identifiers"]]
+    if schema["person"]:
+        lines.append(_line(results, schema["person"], PERSON, _pseudonyms(results)))
+    if schema["household"]:
+        lines.append(_line(results, schema["household"], HOUSEHOLD, "removed"))
+    lost = {
+        each["column"]: each["ncp"]
+        for each in results.measured(RELEASE).get("utility", {}).get("columns", ())
+    }
+    for name, quasi in schema["quasi_identifiers"].items():
+        line = _line(results, name, QUASI, _generalised(results, name, quasi))
+        lines.append(line | {"kind": _kind(quasi), "lost": show.mean(lost.get(name))})
+    lines += [_line(results, name, SENSITIVE, "unchanged") for name in schema["sensitive"]]
+    lines += [_line(results, name, INSENSITIVE, "unchanged") for name in schema["insensitive"]]
+    lines += [_line(results, name, UNDECIDED, "removed") for name in schema["undecided"]]
+    return lines
+
+
+def _line(results: ProjectResults, name: str, role: str, done: str) -> dict[str, Any]:
+    own = results.reasons.get(name) or results.schema["accepted"].get(name)
+    return {
+        "name": name,
+        "role": role,
+        "kind": None,
+        "why": own or _WHY[role],
+        "custodians_reason": own is not None,
+        "done": done,
+        "lost": None,
+    }
+
+
+def _kind(quasi: Mapping[str, Any]) -> str | None:
+    weight = quasi.get("weight", 1)
+    said = [quasi.get("kind") or "", "" if weight == 1 else f"weight {weight:g}"]
+    return ", ".join(filter(None, said)) or None
+
+
+def _pseudonyms(results: ProjectResults) -> str:
+    manifest = results.measured(RELEASE).get("manifest", {}).get("release", {})
+    if manifest.get("keyed_pseudonyms"):
+        return "replaced by pseudonyms made with a key, the same in every release with that key"
+    return "replaced by random pseudonyms, new in this release"
+
+
+def _generalised(results: ProjectResults, name: str, quasi: Mapping[str, Any]) -> str:
+    if results.is_on_request:
+        return "generalised to a level of its code list, value by value, as the rules require"
+    making = results.settings(RELEASE).get("release", {})
+    levels = results.measured(RELEASE).get("levels", {}).get("columns", ())
+    for level in levels:
+        if making.get("recoding") == Recoding.FULL_DOMAIN and level["name"] == name:
+            which = f"level {level['level']} of {level['height']}"
+            return f"recoded: all records show {which} of its hierarchy"
+    kind = Kind(quasi.get("kind") or Kind.CATEGORICAL)
+    shown = cell_words(
+        making.get("values", Form.RANGE),
+        kind,
+        ", in two columns",
+        has_hierarchy=bool(quasi.get("hierarchy")),
+    )
+    coded = "" if quasi.get("top") is None and quasi.get("bottom") is None else "; ends coded"
+    return f"generalised: each record shows {shown.replace('“*”', '*')}{coded}"

@@ -1,0 +1,309 @@
+"""What a project's report says of risk: adversaries, promises, thresholds, before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from sfumato.core.measure import is_estimate
+from sfumato.release.promises import PROMISES
+from sfumato.reports.audience import (
+    AVERAGE,
+    FEWEST,
+    MAXIMUM,
+    Discretion,
+    disclosed_measure,
+    measure_kind,
+)
+from sfumato.reports.printed_numbers import COUNT, listed, printed
+from sfumato.reports.project_results import ASSESS, RELEASE, ProjectResults
+from sfumato.risk.measure_table import IN_POPULATION, MEANINGS
+from sfumato.risk.risk_thresholds import KINDS, Part
+
+_WORST = "worst class"
+_ADVERSARIES = (
+    (
+        "an acquaintance (prosecutor)",
+        "that a person is in the file, and {known} of that person exactly",
+        "find the person’s records",
+        ("prosecutor",),
+    ),
+    (
+        "somebody with a register (journalist, marketer)",
+        "{known} of everybody, exactly, but not who is in the file",
+        "find anybody, or as many as possible",
+        ("journalist", "marketer"),
+    ),
+    (
+        "somebody who picks single records",
+        "a person’s class, that is, what the file shows of {known}",
+        "name the person whose record it is",
+        ("max_gidr", "avg_gidr"),
+    ),
+    (
+        "a colleague of the clinic or insurer",
+        "{known}, and how many records the person has",
+        "find the person’s records",
+        ("max_count_risk", "exposed_persons"),
+    ),
+    (
+        "a curious analyst",
+        "who a person’s class is",
+        "learn {sensitive}, without naming a record",
+        ("max_gsar",),
+    ),
+)
+"""Who might attack, with what knowledge, to what end, and by which measures; the last one only
+where there are sensitive attributes."""
+_GROUPS = {
+    "Can a person be found?": (
+        "prosecutor",
+        "marketer",
+        "records_at_risk",
+        "sample_uniques",
+        "pid_k",
+    ),
+    "Whose record is it?": ("max_gidr", "avg_gidr", "g_balance"),
+    "Can a person be found whose number of records is known, too?": (
+        "max_count_risk",
+        "avg_count_risk",
+        "exposed_persons",
+    ),
+    "Can somebody of a household be found?": (
+        "max_household_risk",
+        "avg_household_risk",
+        "households_at_risk",
+    ),
+}
+_SENSITIVE = ("max_gsar", "avg_gsar", "l_distinct", "t_closeness")
+_ESTIMATED = (
+    "journalist",
+    "marketer",
+    "population_average_risk",
+    "population_records_at_risk",
+    "population_uniques",
+    "unique_matches",
+)
+_PRESENCE = ("presence_low", "presence_high")
+_MEANINGS = MEANINGS | {
+    "pid_k": "people in the class with fewest people",
+    "max_gsar": "largest share of one class’s people with the same value (GSAR)",
+    "avg_gsar": "share of a class’s people with its most shared value, averaged over classes",
+    "records_at_risk": "records whose risk is above",
+    "exposed_persons": "people who are alone in their class with their number of records",
+    "avg_count_risk": "the same chance, averaged over people",
+    "avg_gidr": "the same share, averaged over classes",
+}
+
+
+def adversaries(results: ProjectResults, show: Discretion) -> list[dict[str, Any]]:
+    """Who might attack the release, with what, and how far each would get by the measures."""
+    schema = results.schema
+    words = {
+        "known": listed(list(schema["quasi_identifiers"])) or "the quasi-identifiers",
+        "sensitive": listed(schema["sensitive"]),
+    }
+    kinds = _ADVERSARIES if schema["sensitive"] else _ADVERSARIES[:-1]
+    return [
+        {
+            "who": who,
+            "knows": knows.format(**words),
+            "wants": wants.format(**words),
+            "measures": [
+                {
+                    "name": name,
+                    "before": _largest(name, results.before, show),
+                    "after": _largest(name, results.after, show),
+                }
+                for name in measures
+            ],
+        }
+        for who, knows, wants, measures in kinds
+    ]
+
+
+def _largest(name: str, measured: Mapping[str, Any], show: Discretion) -> Any:
+    """What is told of a measure; of several sensitive attributes the largest."""
+    value = measured.get(name)
+    if isinstance(value, dict) and "value" not in value:
+        value = max((each for each in value.values() if each is not None), default=None)
+    return disclosed_measure(name, value, measured, show)
+
+
+def promises(results: ProjectResults, show: Discretion) -> list[dict[str, Any]]:
+    """What was promised, one line for each promise and sensitive attribute."""
+    asked = results.stages[RELEASE].about.get("asked", ())
+    return [_promise(each, results, show) for each in asked]
+
+
+def _promise(asked: Mapping[str, Any], results: ProjectResults, show: Discretion) -> dict[str, Any]:
+    name, attribute, limit = asked["name"], asked.get("attribute") or "", asked.get("threshold")
+    kind_of = PROMISES.get(name)
+    promise = None if kind_of is None or limit is None else kind_of.with_limit(limit)
+    measured = results.measured(RELEASE)
+    measure = "" if promise is None else promise.measure
+    if measure and KINDS[measure].part is Part.PRESENCE:
+        reached = show.chance(measured.get("population", {}).get(measure))
+    else:
+        value = _of_attribute(measured, measure, attribute)
+        reached = disclosed_measure(measure, value, measured, show)
+    says = "" if promise is None else promise.sentence(attribute)
+    kind = measure_kind(measure)
+    return {
+        "name": name,
+        "attribute": attribute or None,
+        "says": says or "A promise of the custodian’s own.",
+        "over": AVERAGE if kind.over == AVERAGE else _WORST,
+        "bound": "" if promise is None else promise.bound,
+        "limit": limit,
+        "scale": kind.scale,
+        "reached": reached,
+        "met": bool(asked["met"]),
+        "promised": bool(asked.get("promised", True)),
+        "reason": results.reasons.get(name),
+    }
+
+
+def thresholds(results: ProjectResults, show: Discretion) -> list[dict[str, Any]]:
+    """The thresholds that the project file names, and how the release stands to them."""
+    measured = results.measured(RELEASE)
+    return [_threshold(each, measured, show) for each in measured.get("thresholds", ())]
+
+
+def practice(results: ProjectResults, show: Discretion) -> list[dict[str, Any]]:
+    """Thresholds in use elsewhere, and how the release stands to them."""
+    measured = results.measured(RELEASE)
+    return [
+        {
+            "source": each["source"],
+            "says": each["says"],
+            "evidence": each["evidence"],
+            "held": [
+                _threshold(one, measured, show)
+                for one in each["held"]
+                if not _tells_more(one, show)
+            ],
+        }
+        for each in results.stages[RELEASE].about.get("practice", ())
+    ]
+
+
+def _tells_more(held: Mapping[str, Any], show: Discretion) -> bool:
+    """Whether keeping a threshold tells more of a small class than its size is told by."""
+    kind = measure_kind(held["measure"])
+    if not show.is_public or kind.over != MAXIMUM:
+        return False
+    return bool(held["limit"] < FEWEST if kind.scale == COUNT else held["limit"] > 1 / FEWEST)
+
+
+def _threshold(
+    held: Mapping[str, Any], measured: Mapping[str, Any], show: Discretion
+) -> dict[str, Any]:
+    value = {key: held.get(key) for key in ("value", "low", "high", "estimator")}
+    plain = held["value"] if held.get("estimator") is None else value
+    name = held["measure"]
+    return {
+        "preset": held["preset"],
+        "source": held["source"],
+        "evidence": held["evidence"],
+        "measure": name,
+        "attribute": held.get("attribute") or None,
+        "bound": held["bound"],
+        "limit": held["limit"],
+        "scale": measure_kind(name).scale,
+        "value": disclosed_measure(name, plain, measured, show),
+        "met": bool(held["met"]),
+        "promised": not is_estimate(held.get("estimator")),
+        "met_over_interval": held.get("met_over_interval"),
+    }
+
+
+def limit_words(line: Mapping[str, Any]) -> str:
+    """The limit of a line of `promises` or `thresholds` as people read it."""
+    if line["limit"] is None:
+        return ""
+    return f"{line['bound']} {printed(line['limit'], line['scale'])}".strip()
+
+
+def risk_groups(results: ProjectResults, show: Discretion) -> list[dict[str, Any]]:
+    """Groups of measures, each before and after; after is empty for a release on request."""
+    before, after = results.before, results.after
+    groups = []
+    for title, names in _GROUPS.items():
+        lines = _lines(names, before, after, show)
+        for each in lines:
+            if each["name"] == "records_at_risk":
+                each["above"] = (after or before).get("threshold")
+        if lines:
+            groups.append({"title": title, "lines": lines})
+    return groups
+
+
+def sensitive_groups(results: ProjectResults, show: Discretion) -> list[dict[str, Any]]:
+    """What can be learned of a person: one group for each sensitive attribute."""
+    return [
+        {
+            "attribute": name,
+            "lines": [
+                _line(measure, results.before, results.after, show, name) for measure in _SENSITIVE
+            ],
+        }
+        for name in results.schema["sensitive"]
+    ]
+
+
+def population_risk(results: ProjectResults, show: Discretion) -> dict[str, Any] | None:
+    """Risks in the population that the data comes from; ``None`` where nothing is known of it."""
+    before, against = results.measured(ASSESS), results.measured(RELEASE).get("population", {})
+    # With a register `population` of the assessment is its size as well.
+    persons = before.get("population") or against.get("persons")
+    known = before if "population_average_risk" in before else {}
+    of_release = {"marketer": against["marketer"]} if "marketer" in against else {}
+    if persons is None or not (known or of_release):
+        return None
+    return {
+        "population": show.count(persons),
+        "of_release": bool(of_release),
+        "lines": _lines(_ESTIMATED, known, of_release, show),
+    }
+
+
+def membership(results: ProjectResults, show: Discretion) -> list[dict[str, Any]]:
+    """How surely somebody of a register is in the file, where a register was given."""
+    before, after = results.measured(ASSESS), results.measured(RELEASE).get("population", {})
+    return _lines(_PRESENCE, before, after, show)
+
+
+def _lines(
+    names: Iterable[str], before: Mapping[str, Any], after: Mapping[str, Any], show: Discretion
+) -> list[dict[str, Any]]:
+    """One line for each of the measures that was made of one of the two files."""
+    return [_line(name, before, after, show) for name in names if name in before or name in after]
+
+
+def _line(
+    name: str,
+    before: Mapping[str, Any],
+    after: Mapping[str, Any],
+    show: Discretion,
+    attribute: str = "",
+) -> dict[str, Any]:
+    estimate = isinstance(before.get(name), dict) and not attribute
+    meaning = IN_POPULATION.get(name) if estimate else None
+    kind = measure_kind(name)
+    return {
+        "name": name,
+        "means": meaning or _MEANINGS[name],
+        "over": kind.over,
+        "scale": kind.scale,
+        "before": disclosed_measure(name, _of_attribute(before, name, attribute), before, show),
+        "after": disclosed_measure(name, _of_attribute(after, name, attribute), after, show),
+    }
+
+
+def _of_attribute(measured: Mapping[str, Any], name: str, attribute: str) -> Any:
+    """A measure of a sensitive attribute, whether one or several were measured."""
+    value = measured.get(name)
+    if isinstance(value, dict) and "value" not in value:
+        return value.get(attribute)
+    return value

@@ -1,0 +1,317 @@
+"""The first page: what was released, to whom, under which promise, and what could go wrong."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sfumato.core.measure import ESTIMATED
+from sfumato.release.promises import PROMISES
+from sfumato.reports.audience import Discretion, disclosed_measure
+from sfumato.reports.printed_numbers import SHARE, at_most, is_small, listed, printed, some
+from sfumato.reports.project_results import INSENSITIVE, QUASI, ProjectResults
+from sfumato.reports.project_risk import limit_words
+
+QUESTIONS = (
+    "What was released",
+    "To whom, and for what",
+    "Under which promise",
+    "What could go wrong",
+)
+_UNSAID = "The project file does not say"
+
+
+def first_page(
+    content: dict[str, Any], results: ProjectResults, show: Discretion
+) -> dict[str, Any]:
+    """The verdict and its four answers.
+
+    Parameters
+    ----------
+    content
+        The other parts of the report.
+    results
+        What the project found.
+    show
+        How exactly numbers are told.
+    """
+    answers = (
+        _released(content, results),
+        _to_whom(content),
+        _promised(content),
+        _residual_risks(content, results, show),
+    )
+    return {
+        "met": _is_met(content),
+        "promised": all(each["promised"] for each in _limits(content)),
+        "headline": _headline(content),
+        "answers": dict(zip(QUESTIONS, answers, strict=True)),
+    }
+
+
+def _is_met(content: dict[str, Any]) -> bool:
+    attack, request = content["attack"], content["request"]
+    kept = all(each["met"] for each in _limits(content))
+    if request is not None:
+        kept = request["kept"]
+    return kept and (attack is None or not attack["caught"])
+
+
+def _limits(content: dict[str, Any]) -> list[dict[str, Any]]:
+    return [*content["promises"], *content["thresholds"]]
+
+
+def _estimated(limits: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Those that only an estimate of the population keeps."""
+    return [each for each in limits if each["met"] and not each["promised"]]
+
+
+def _headline(content: dict[str, Any]) -> str:
+    promises, attack, request = content["promises"], content["attack"], content["request"]
+    estimated = _estimated(_limits(content))
+    promises = [each for each in promises if each not in estimated]
+    kept = sum(each["met"] for each in promises)
+    if request is not None:
+        said = f"The release keeps what the policy’s rules require: k = {request['k']}"
+        if not request["kept"]:
+            said = f"The release does not keep what the policy’s rules require: k = {request['k']}"
+    elif not promises:
+        said = "The release promises nothing"
+    elif kept == len(promises):
+        said = f"The release keeps {_all(kept)}"
+    else:
+        said = f"The release keeps {kept} of {len(promises)} promises"
+    failed = sum(not each["met"] for each in content["thresholds"])
+    if failed:
+        said += f"; {failed} of {len(content['thresholds'])} thresholds {_are(failed)} not met"
+    if estimated:
+        said += f"; {ESTIMATED}: {listed(_names(estimated))}"
+    if attack is None:
+        return f"{said}. No attack on it was simulated."
+    if attack["broken"]:
+        made = f"{attack['broken']} of {attack['attacks']}"
+        return f"{said}. {made} attacks found more than predicted."
+    if attack["caught"]:
+        return f"{said}. An attack found persons whom it was sure of."
+    return f"{said}. None of {attack['attacks']} simulated attacks found more than predicted."
+
+
+def _names(limits: list[dict[str, Any]]) -> tuple[str, ...]:
+    """Of each the name of a promise, or the measure of a threshold, once."""
+    return tuple(dict.fromkeys(each.get("name") or each["measure"] for each in limits))
+
+
+def _all(kept: int) -> str:
+    return "its promise" if kept == 1 else f"all {kept} of its promises"
+
+
+def _are(number: int) -> str:
+    return "is" if number == 1 else "are"
+
+
+def _released(content: dict[str, Any], results: ProjectResults) -> list[str]:
+    changes, schema = content["changes"], results.schema
+    records = some(changes["records"], "record", "records")
+    persons = some(changes["persons"], "person", "persons")
+    sources = content["sources"]["sources"]
+    linked = f", linked from {len(sources)} sources" if len(sources) > 1 else ""
+    said = [f"A file of {records} about {persons}{linked}."]
+    quasi = list(schema["quasi_identifiers"])
+    if quasi:
+        said.append(f"What others may know of a person is made coarser: {listed(quasi)}.")
+    kept = [*schema["sensitive"], *schema["insensitive"]]
+    if kept:
+        said.append(f"As in the original: {listed(kept)}.")
+    if schema["direct_identifiers"]:
+        said.append(f"Removed: {listed(schema['direct_identifiers'])}.")
+    if schema["person"]:
+        said.append("A pseudonym says which records are of one person.")
+    out = changes["suppressed_records"]
+    if out is not None:
+        said.append("No record was left out." if out == 0 else _left_out(out))
+    return said
+
+
+def _left_out(out: Any) -> str:
+    was = "was" if out == 1 else "were"
+    return f"{some(out, 'record', 'records').capitalize()} {was} left out."
+
+
+def _to_whom(content: dict[str, Any]) -> list[str]:
+    context, request = content["context"], content["request"]
+    said = []
+    if context["recipients"]:
+        said.append(f"To {context['recipients']}.")
+    if request is not None:
+        who = request["requester"] or "Somebody"
+        said.append(f"{who} asked as {request['role']}, for {request['purpose'] or 'any purpose'}.")
+    if not said:
+        said.append(f"{_UNSAID} to whom; whoever signs has to add it.")
+    if context["purpose"]:
+        said.append(f"For {context['purpose']}.")
+    elif request is None:
+        said.append(f"{_UNSAID} for what.")
+    if context["controls"]:
+        said.append(f"Controls: {context['controls']}.")
+    else:
+        said.append("No controls are named: read the numbers as if an attack were certain.")
+    return [each.replace("..", ".") for each in said]
+
+
+def _promised(content: dict[str, Any]) -> list[str]:
+    request = content["request"]
+    if request is not None:
+        names = listed([each["name"] for each in request["databases"]])
+        promise = (
+            f"Every record matches at least {request['k']} individuals of {names}, whatever a "
+            "reader infers from the accepted associations."
+        )
+        return [promise]
+    quasi = [each["name"] for each in content["variables"] if each["role"] == QUASI]
+    said = []
+    if quasi:
+        said.append(f"A class is all records that show the same {listed(quasi)}.")
+    for each in content["promises"]:
+        word = "" if each["met"] else " This is not kept."
+        if each["met"] and not each["promised"]:
+            word = f" This is {ESTIMATED}."
+        said.append(f"{_in_short(each)}{word}")
+    return [*said, *_held(content["thresholds"])]
+
+
+def _in_short(promise: dict[str, Any]) -> str:
+    """A promise without the formula of its measure, which stands further back."""
+    says: str = promise["says"]
+    words = PROMISES.get(promise["name"])
+    if words is None or not words.in_short or promise["limit"] is None:
+        return says
+    rest = says.partition(". ")[2]
+    return str(words.in_short.format(limit=limit_words(promise), rest=rest)).strip()
+
+
+def _held(thresholds: list[dict[str, Any]]) -> list[str]:
+    """Thresholds of others: all that are met in a sentence, each of the others in one."""
+    failed = [each for each in thresholds if not each["met"]]
+    estimated = _estimated(thresholds)
+    sources = {each["source"] for each in (*failed, *estimated)}
+    others = (each["source"] for each in thresholds if each["source"] not in sources)
+    met = tuple(dict.fromkeys(others))
+    said = [f"That meets the thresholds of {listed(met)}."] if met else []
+    return said + [
+        f"{word}: {each['source']}, {each['measure']} {limit_words(each)}."
+        for word, several in (("Not met", failed), (ESTIMATED.capitalize(), estimated))
+        for each in several
+    ]
+
+
+def _residual_risks(
+    content: dict[str, Any], results: ProjectResults, show: Discretion
+) -> list[str]:
+    """What could go wrong, whether or not a promise covers it."""
+    if content["request"] is not None:
+        said = _request_risks(content["request"])
+    else:
+        said = [*_can_be_found(content, results, show), *_can_be_learned(content)]
+    said += _released_unchanged(content)
+    if content["linkage"] is not None:
+        said.append(_wrong_links(content["linkage"]))
+    return [*said, *_unreviewed(content), *_attack_succeeded(content)]
+
+
+def _can_be_found(content: dict[str, Any], results: ProjectResults, show: Discretion) -> list[str]:
+    before, after = results.before, results.after
+
+    def measure(name: str, of: Any = after) -> Any:
+        return disclosed_measure(name, of[name], of, show)
+
+    known = listed(list(results.schema["quasi_identifiers"]))
+    first = (
+        f"Somebody who knows that a person is in the file, and {known} of that person exactly, "
+        f"finds the person with a chance of {at_most(measure('prosecutor'))} "
+        f"({printed(measure('prosecutor', before), SHARE)} before the release); averaged over "
+        f"everybody, {printed(measure('marketer'), SHARE)}."
+    )
+    said = [first]
+    if results.schema["person"]:
+        said.append(
+            f"In the class that is worst off, {printed(measure('max_gidr'), SHARE)} of the records "
+            "are one person’s: whoever names that person for one of them is right that often."
+        )
+    if after["exposed_persons"] > 0:
+        covered = any(
+            each["name"] in PROMISES and "count_k" in PROMISES[each["name"]].measures
+            for each in content["promises"]
+        )
+        note = "" if covered else " No promise covers this."
+        said.append(
+            "Somebody who also knows how many records the person has finds "
+            f"{printed(measure('exposed_persons'), SHARE)} of the people for certain.{note}"
+        )
+    return said
+
+
+def _can_be_learned(content: dict[str, Any]) -> list[str]:
+    said = []
+    for group in content["sensitive"]:
+        highest = next(line["after"] for line in group["lines"] if line["name"] == "max_gsar")
+        said.append(
+            f"One may learn {group['attribute']} without finding a record: in the class that is "
+            f"worst off, {printed(highest, SHARE)} of the people share a value."
+        )
+    return said
+
+
+def _released_unchanged(content: dict[str, Any]) -> list[str]:
+    names = [each["name"] for each in content["variables"] if each["role"] == INSENSITIVE]
+    if not names:
+        return []
+    said = (
+        f"{listed(names)} {'is' if len(names) == 1 else 'are'} released unchanged: whoever knows "
+        "that of a person can narrow the search further, which is not measured."
+    )
+    return [said]
+
+
+def _wrong_links(linkage: dict[str, Any]) -> str:
+    checked = all(each["checked"] for each in linkage["quality"])
+    by = {each["name"]: each["checked" if checked else "expected"] for each in linkage["quality"]}
+    how = "by people’s checks" if checked else "expected by its model, and not checked by people"
+    return (
+        "Records of different people may be joined, or of one person left apart: "
+        f"{printed(by['precision'], SHARE)} of the links are right and "
+        f"{printed(by['recall'], SHARE)} of those that should be there are ({how})."
+    )
+
+
+def _unreviewed(content: dict[str, Any]) -> list[str]:
+    review = content["review"]
+    if review is None or review["by"] != "simulated":
+        return []
+    return ["Nobody looked at the doubtful pairs of records: a simulated worker answered."]
+
+
+def _attack_succeeded(content: dict[str, Any]) -> list[str]:
+    attack = content["attack"]
+    if attack is None or not attack["exposed"] or is_small(attack["exposed"]):
+        return []
+    said = (
+        f"An attack made {some(attack['exposed'], 'right guess', 'right guesses')} of which it was "
+        f"surer than {printed(attack['threshold'], SHARE)}."
+    )
+    return [said]
+
+
+def _request_risks(request: dict[str, Any]) -> list[str]:
+    risk, left = printed(request["risk"], SHARE), request["associations_open"]
+    said = [f"Averaged over the linked people, a reader finds a person with a chance of {risk}."]
+    if request["exposed"] and not is_small(request["exposed"]):
+        said.append(
+            f"Earlier releases alone leave {some(request['exposed'], 'person', 'persons')} below "
+            "k; this one does not make it worse."
+        )
+    if left:
+        which = "1 association waits" if left == 1 else f"{left} associations wait"
+        said.append(
+            f"{which} for a decision although a reader could infer from "
+            f"{'it' if left == 1 else 'them'}: nothing is promised against that."
+        )
+    return said

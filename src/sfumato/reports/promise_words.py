@@ -1,0 +1,184 @@
+"""What a report says of a promise: what it asks for, and what the release reached."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sfumato.core.errors import InputError
+from sfumato.core.measure import Position
+from sfumato.release.promises import restored
+from sfumato.release.promises.promise import (
+    AboutAttribute,
+    AboutPopulation,
+    Budget,
+    Constraint,
+    Promise,
+    overspent,
+)
+from sfumato.release.result import Release
+
+
+@dataclass(frozen=True, slots=True)
+class PromiseLine:
+    """One line of the table of promises: a promise, about one sensitive attribute at most.
+
+    Attributes
+    ----------
+    name
+        Name of the constraint, as on the command line.
+    words
+        What it asks for, in a sentence.
+    met
+        Whether the release keeps it.
+    attribute
+        The sensitive attribute that it speaks about, or an empty text.
+    measure
+        The measure of the file that it bounds, or an empty text.
+    bound
+        ``at least`` or ``at most``; empty where the constraint is not one of ours.
+    limit
+        The threshold as a number; ``None`` where the constraint is not one of ours.
+    threshold, before, reached
+        What was asked, and the worst class of the original and of the release, as printed.
+    where
+        Where the worst class of the release is.
+    classes_met
+        Number of classes that keep it; ``None`` for a budget over the whole release.
+    classes_met_before
+        The same for the original.
+    promised
+        Whether what is counted keeps it, and no estimate of a population that is not at hand.
+    """
+
+    name: str
+    words: str
+    met: bool
+    attribute: str = ""
+    measure: str = ""
+    bound: str = ""
+    limit: float | None = None
+    threshold: str = ""
+    before: str = ""
+    reached: str = ""
+    where: Position | None = None
+    classes_met: int | None = None
+    classes_met_before: int | None = None
+    promised: bool = True
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return {
+            "name": self.name,
+            "attribute": self.attribute or None,
+            "threshold": self.limit,
+            "met": self.met,
+            "promised": self.promised,
+            "classes_met": self.classes_met,
+            "classes_met_before": self.classes_met_before,
+        }
+
+
+def promise_lines(release: Release) -> list[PromiseLine]:
+    """What was asked, one line per constraint and sensitive attribute.
+
+    Raises
+    ------
+    InputError
+        If a constraint of the custodian's own is to be read from a release on Spark.
+    """
+    return [
+        _line(release, each)
+        for constraint in release.constraints
+        for each in _by_attribute(release, constraint)
+    ]
+
+
+def _by_attribute(
+    release: Release, constraint: Constraint | Budget
+) -> Sequence[Constraint | Budget]:
+    """A promise on every sensitive attribute, as one promise on each."""
+    if not isinstance(constraint, AboutAttribute) or constraint.attribute is not None:
+        return [constraint]
+    stated = {**constraint.parameters(), "name": constraint.name}
+    return [restored(stated | {"attribute": name}) for name in release.schema.sensitive]
+
+
+def _line(release: Release, constraint: Constraint | Budget) -> PromiseLine:
+    promise = constraint if isinstance(constraint, Promise) else None
+    known = release.population
+    if promise is not None and known is not None and isinstance(promise, AboutPopulation):
+        found = promise.in_population(known)
+        return PromiseLine(
+            promise.name,
+            found.sentence,
+            found.met,
+            bound=promise.bound,
+            limit=promise.threshold,
+            threshold=found.threshold,
+            reached=found.reached,
+            where=found.where,
+            promised=found.promised,
+        )
+    parameters = constraint.parameters()
+    attribute = str(parameters.get("attribute", ""))
+    met, classes_met, classes_met_before = _verdict(release, constraint)
+    if promise is None:
+        return PromiseLine(
+            constraint.name,
+            "A constraint of the custodian’s own.",
+            met,
+            attribute,
+            threshold=", ".join(f"{name} = {value}" for name, value in parameters.items()),
+            classes_met=classes_met,
+            classes_met_before=classes_met_before,
+        )
+    before, _ = promise.reached(release.risk_before, attribute)
+    reached, where = promise.reached(release.risk, attribute)
+    return PromiseLine(
+        promise.name,
+        promise.sentence(attribute),
+        met,
+        attribute,
+        promise.measure,
+        promise.bound,
+        promise.threshold,
+        promise.printed(promise.threshold),
+        promise.printed(before),
+        promise.printed(reached),
+        where,
+        classes_met,
+        classes_met_before,
+    )
+
+
+def _verdict(
+    release: Release, constraint: Constraint | Budget
+) -> tuple[bool, int | None, int | None]:
+    """Whether it is kept, and by how many classes of the release and of the original."""
+    risk = release.risk
+    if risk.ran is not None:
+        return _verdict_by_worst(release, constraint)
+    if isinstance(constraint, Budget):
+        return not overspent(constraint, risk.own_classes(), risk.persons), None, None
+    after = int(constraint.met(risk.own_classes()).sum())
+    before = int(constraint.met(release.risk_before.own_classes()).sum())
+    return after == risk.classes, after, before
+
+
+def _verdict_by_worst(
+    release: Release, constraint: Constraint | Budget
+) -> tuple[bool, int | None, int | None]:
+    """The verdict from the worst class alone, where the others stayed on a cluster."""
+    if not isinstance(constraint, Promise):
+        raise InputError(
+            f"constraint {constraint.name}",
+            "must be one that Spark measures",
+            found="one of the custodian's own",
+            advice="take engine='embedded'",
+        )
+    value, _ = constraint.reached(release.risk, str(constraint.parameters().get("attribute", "")))
+    met = constraint.keeps(value)
+    whole = isinstance(constraint, Budget)
+    return met, release.risk.classes if met and not whole else None, None

@@ -1,0 +1,241 @@
+"""The page of a release, of an assessment, and of a release on request."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
+from typing import TYPE_CHECKING, Any
+
+from sfumato.release.options import Form
+from sfumato.release.result import Release
+from sfumato.reports.adversaries import adversary, assumptions, limits
+from sfumato.reports.printed_numbers import fill_template
+from sfumato.reports.promise_words import PromiseLine, promise_lines
+from sfumato.reports.release_verdict import (
+    assessment_verdict,
+    practice_lines,
+    release_verdict,
+    threshold_lines,
+)
+from sfumato.reports.risk_tables import RiskTables, population_tables
+from sfumato.risk.disclosure_risk import Risk
+from sfumato.schema import Kind, QuasiIdentifier
+
+if TYPE_CHECKING:
+    from sfumato.semantics.requested import RequestedRelease
+
+_ORIGINAL, _RELEASED, _ASSESSED = "Original", "Release", "File"
+_SPREAD = {
+    Kind.NUMERIC: "the range from its class’s lowest to its highest value",
+    Kind.ORDERED: "the range from its class’s lowest to its highest category",
+    Kind.CATEGORICAL: "its value where the whole class has it, else “*”",
+}
+
+
+def draw_release(result: Release | Risk, title: str, made: date) -> str:
+    """The whole report on a release or an assessment as one HTML page.
+
+    Parameters
+    ----------
+    result
+        A release, or an assessment.
+    title
+        What stands above it.
+    made
+        The day that it bears.
+    """
+    own = _of_release(result) if isinstance(result, Release) else _of_assessment(result)
+    return fill_template("release.html", title=title, made=made, **own)
+
+
+def _of_release(release: Release) -> dict[str, Any]:
+    from sfumato.reports.loss_plots import loss_figures
+    from sfumato.reports.risk_plots import records_per_person
+
+    promises = promise_lines(release)
+    records = release.records_per_person()
+    shared = _shared({_ORIGINAL: release.risk_before, _RELEASED: release.risk}, release, promises)
+    return shared | {
+        "verdict": release_verdict(release, promises),
+        "promises": promises,
+        "columns": _columns(release),
+        "records_per_person": None if records is None else records_per_person(records),
+        "loss_figures": loss_figures(release.utility),
+        "manifest": list(_sections(release.manifest.to_dict())),
+        "warnings": _warnings(release),
+    }
+
+
+def _of_assessment(risk: Risk) -> dict[str, Any]:
+    shared = _shared({_ASSESSED: risk}, None)
+    return shared | {"verdict": assessment_verdict(risk), "warnings": list(risk.warnings)}
+
+
+def _shared(
+    files: Mapping[str, Risk], release: Release | None, promises: Sequence[PromiseLine] = ()
+) -> dict[str, Any]:
+    """What both reports have: measures, population, thresholds, adversaries and assumptions."""
+    from sfumato.reports.risk_plots import population_figures, risk_figures
+
+    # A promise about the population is left out: these measures take the file as its own.
+    by_measure = {(line.measure, line.attribute): line for line in promises if line.measure}
+    shares = {
+        attribute: line.limit
+        for (measure, attribute), line in by_measure.items()
+        if measure == "h_affiliation" and line.limit is not None
+    }
+    risks = tuple(files.values())
+    last, tables = risks[-1], RiskTables(risks, by_measure)
+    return {
+        "release": release,
+        "files": tuple(files),
+        "risk": last,
+        "risk_groups": tables.groups,
+        "sensitive_groups": tables.sensitive,
+        "risk_figures": risk_figures(tuple(files.items()), shares),
+        "population": population_tables(last),
+        "population_figures": population_figures(last),
+        "thresholds": threshold_lines(risks),
+        "practice": practice_lines(last),
+        "adversary": adversary(release, last),
+        "assumptions": assumptions(release, last),
+        "limits": limits(release),
+    }
+
+
+def _warnings(release: Release) -> list[str]:
+    """The warnings of the release, then those that speak about one of the two files."""
+    said = list(release.warnings)
+    for name, risk in ((_ORIGINAL, release.risk_before), (_RELEASED, release.risk)):
+        said += [f"{name}: {each}" for each in risk.warnings if each not in release.warnings]
+    return said
+
+
+def _columns(release: Release) -> list[tuple[str, str, str, str]]:
+    """Every column of the original: name, role, kind, and what was done with it and why."""
+    schema = release.schema
+    lines = [
+        (name, role, "", "removed" if name in schema.withheld() else _unchanged(release, role))
+        for role, names in schema.roles().items()
+        if role != "quasi-identifier"
+        for name in names
+    ]
+    quasi = [
+        (name, "quasi-identifier", _kind(each), _generalised(release, name, each))
+        for name, each in schema.quasi_identifiers.items()
+    ]
+    # The person's column, which `roles` names first, stays before the quasi-identifiers.
+    people = 0 if schema.person is None else 1
+    accepted = {name: f"; accepted: {why}" for name, why in schema.accepted.items()}
+    return [
+        (name, role, kind, f"{done}{accepted.get(name, '')}")
+        for name, role, kind, done in (*lines[:people], *quasi, *lines[people:])
+    ]
+
+
+def _kind(quasi: QuasiIdentifier) -> str:
+    kind = quasi.kind.value if quasi.kind else ""
+    weight = "" if quasi.weight == 1 else f", weight {quasi.weight:g}"
+    bottom = "" if quasi.bottom is None else f", bottom-coded at {quasi.bottom}"
+    top = "" if quasi.top is None else f", top-coded at {quasi.top}"
+    return f"{kind}{weight}{bottom}{top}"
+
+
+def _unchanged(release: Release, role: str) -> str:
+    if role == "person":
+        how = "keyed" if release.manifest.keyed else "fresh random"
+        return f"pseudonymised: replaced by {how} pseudonyms"
+    return "unchanged"
+
+
+def _generalised(release: Release, name: str, quasi: QuasiIdentifier) -> str:
+    for level in () if release.levels is None else release.levels.columns:
+        if level.name == name:
+            which = f"level {level.level} of {level.height}"
+            return f"recoded: all records show {which} of its hierarchy"
+    form, kind = release.manifest.options.values, quasi.kind or Kind.CATEGORICAL
+    columns = f", as columns “{name}_low” and “{name}_high”"
+    shown = cell_words(form, kind, columns, has_hierarchy=quasi.hierarchy is not None)
+    return f"generalised: each record shows {shown}"
+
+
+def cell_words(form: str, kind: Kind, columns: str, *, has_hierarchy: bool) -> str:
+    """What a cell of a generalised column shows of its class.
+
+    Parameters
+    ----------
+    form
+        The form of released values.
+    kind
+        The kind of the column.
+    columns
+        What is said of the two columns that hold the ends of a range.
+    has_hierarchy
+        Whether the column has a hierarchy.
+    """
+    categorical = kind is Kind.CATEGORICAL
+    if form == Form.SET:
+        return "the set of the values of its class"
+    if has_hierarchy and (categorical or form == Form.HIERARCHY):
+        return "the lowest label of the hierarchy that covers its class"
+    if form == Form.MEAN and kind is Kind.NUMERIC:
+        return "the mean of its class"
+    return f"{_SPREAD[kind]}{columns if form == Form.BOUNDS and not categorical else ''}"
+
+
+def _sections(manifest: Mapping[str, Any]) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    """Sections of a manifest, each as names and printed values."""
+    for section, content in manifest.items():
+        if isinstance(content, list):
+            yield section, [(part["name"], _settings(part)) for part in content]
+        else:
+            yield section, [(name, toml_value(value)) for name, value in content.items()]
+
+
+def _settings(constraint: Mapping[str, Any]) -> str:
+    return ", ".join(
+        f"{name} = {toml_value(value)}" for name, value in constraint.items() if name != "name"
+    )
+
+
+def toml_value(value: object) -> str:
+    """A value of a manifest as it stands in TOML."""
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def draw_requested(release: RequestedRelease, title: str, made: date) -> str:
+    """The report on a release on request as one HTML page.
+
+    Parameters
+    ----------
+    release
+        The release.
+    title
+        What stands above it.
+    made
+        The day that it bears.
+    """
+    found = release.to_json()
+    sections: dict[str, Mapping[str, Any]] = {}
+    for section, pairs in found["manifest"].items():
+        if section == "databases":
+            sections |= {f"database {name}": each for name, each in pairs.items()}
+        else:
+            sections[section] = pairs
+    return fill_template(
+        "requested.html",
+        title=title,
+        made=made,
+        found=found,
+        manifest=[
+            (section, [(name, _request_value(value)) for name, value in pairs.items()])
+            for section, pairs in sections.items()
+        ],
+        associations=[each for each in found["changes"] if each["association"]],
+        between=[each for each in found["changes"] if not each["association"]],
+    )
+
+
+def _request_value(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -1,0 +1,452 @@
+"""How a report is written: HTML or PDF with its JSON twin, whole or not at all."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import json
+import logging
+import os
+from collections.abc import Collection, Mapping
+from contextlib import redirect_stdout
+from dataclasses import asdict
+from datetime import UTC, date, datetime
+from importlib.metadata import version
+from importlib.util import find_spec
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sfumato.core.atomic import all_or_none, atomic_path, check_target, write_text
+from sfumato.core.errors import InputError
+from sfumato.core.paths import check_path
+from sfumato.release.result import Release
+from sfumato.reports.audience import Audience
+from sfumato.reports.project_results import ProjectResults
+from sfumato.reports.promise_words import promise_lines
+from sfumato.reports.release_verdict import practice_json
+from sfumato.reports.risk_tables import population_json
+from sfumato.risk.disclosure_risk import Risk
+
+if TYPE_CHECKING:
+    from sfumato.intruder.result import Attack
+    from sfumato.linkage.encodings.unit.links import EncodedLinks
+    from sfumato.linkage.links import Links
+    from sfumato.semantics.requested import RequestedRelease
+
+HTML, PDF, JSON = ".html", ".pdf", ".json"
+NEEDED = ("altair", "jinja2", "vl_convert")
+"""What the pages need beyond the core; the extra ``report`` brings them."""
+_INTERNAL = "internal: contains aggregate distributions of the original file; do not publish"
+_ENDINGS = "must end in .html (a page, with its JSON beside it) or .json"
+_PROJECT_ENDINGS = "must end in .html, .pdf (each with its JSON beside it) or .json"
+_PDF_ADVICE = (
+    'run: pip install "sfumato[pdf]", and where Pango is missing: apt install libpango-1.0-0 '
+    "libpangoft2-1.0-0 libharfbuzz-subset0; or write the .html and print it from a browser"
+)
+
+
+def report(
+    result: Release | Risk | Links | EncodedLinks | RequestedRelease | Attack | ProjectResults,
+    path: str | os.PathLike[str],
+    *,
+    title: str | None = None,
+    made: date | None = None,
+    audience: str = "internal",
+) -> Path:
+    """Write the report that a privacy officer signs, whole or not at all.
+
+    One HTML file that loads nothing from elsewhere, with the same as JSON beside it; or the
+    JSON alone.
+
+    Parameters
+    ----------
+    result
+        A release, one on request, an assessment, a linkage, an attack, or a project's results.
+    path
+        Where to write: a ``.html`` file (its ``.json`` twin gets the same name), or a ``.json``
+        file; of a project a ``.pdf`` file, too.
+    title
+        Title of the report.
+    made
+        The day that the report bears; today when not given.
+    audience
+        ``"internal"``, or of a project ``"public"``: coarse numbers, which may be published.
+
+    Returns
+    -------
+    Path
+        The file that was asked for.
+
+    Raises
+    ------
+    InputError
+        If the path ends otherwise or its folder cannot be written, the result is no release,
+        assessment, linkage or attack, or the extra ``report`` is not installed.
+    """
+    check_path(path)
+    target = Path(path)
+    if isinstance(result, ProjectResults):
+        if audience not in tuple(Audience):
+            raise InputError(
+                "parameter audience",
+                "must be one of the audiences",
+                found="another value",
+                accepted=", ".join(Audience),
+            )
+        day = made or _today()
+        write_project(result, target, audience=Audience(audience), made=day, title=title)
+        return target
+    if audience != "internal":
+        raise InputError(
+            "parameter audience",
+            "must be 'internal', but for the report of a project",
+            found="another value",
+        )
+    check_report_path(path)
+    content = report_json(result, title=title, made=made)
+    page = _draw(result, content["report"]) if _is_page(target) else None
+    _write(_twins(target, content, page))
+    return target
+
+
+def report_json(
+    result: Release | Risk | Links | EncodedLinks | RequestedRelease | Attack,
+    *,
+    title: str | None = None,
+    made: date | None = None,
+) -> dict[str, Any]:
+    """The report as plain values: those of the result's ``to_json``, and ``report``.
+
+    ``report`` holds the title, the date, what it is about, what was asked and met, how the file
+    stands to thresholds in use elsewhere, and the records by risk and the distribution of correct
+    matches where a population is known. A number that is not finite is ``None``.
+
+    Parameters
+    ----------
+    result
+        A release, one on request, an assessment, a linkage, or an attack.
+    title
+        Title of the report.
+    made
+        The day that the report bears; today when not given.
+
+    Raises
+    ------
+    InputError
+        If the result is no release, assessment, linkage or attack.
+    """
+    day = made or _today()
+    if isinstance(result, Release):
+        about = _about("release", title or "Disclosure risk of a release", day)
+        about["asked"] = [each.to_json() for each in promise_lines(result)]
+        plain = about | _standing(result.risk), result.to_json()
+    elif isinstance(result, Risk):
+        about = _about("assessment", title or "Disclosure risk of a file", day)
+        plain = about | _standing(result), result.to_json()
+    else:
+        plain = _without_measures(result, title, day)
+    content: dict[str, Any] = _finite({"report": plain[0], **plain[1]})
+    return content
+
+
+def _about(about: str, title: str, made: date, audience: str = _INTERNAL) -> dict[str, Any]:
+    """What a report says of itself."""
+    return {
+        "title": title,
+        "date": made.isoformat(),
+        "about": about,
+        "audience": audience,
+        "sfumato": version("sfumato"),
+    }
+
+
+def _standing(risk: Risk) -> dict[str, Any]:
+    """How a file stands to thresholds in use elsewhere, and to the population where it is known."""
+    found: dict[str, Any] = {"practice": practice_json(risk)}
+    if risk.population is not None:
+        found["population"] = population_json(risk)
+    return found
+
+
+def _without_measures(
+    result: Links | EncodedLinks | RequestedRelease | Attack, title: str | None, made: date
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What an attack, a request or a linkage says; what it needs is imported where one is."""
+    from sfumato.intruder.result import Attack
+
+    if isinstance(result, Attack):
+        audience = f"internal: it says how well the {result.about} can be attacked; do not publish"
+        usual = f"A {result.about} under attack"
+        return _about("attack", title or usual, made, audience), result.to_json()
+    from sfumato.semantics.requested import RequestedRelease
+
+    if isinstance(result, RequestedRelease):
+        return _about("release on request", title or "A release on request", made), result.to_json()
+    from sfumato.linkage.encodings.unit.links import EncodedLinks
+    from sfumato.linkage.links import Links
+
+    if not isinstance(result, (Links, EncodedLinks)):
+        raise InputError(
+            "parameter result",
+            "must be what anonymize, assess, link or attack returns",
+            found=type(result).__name__,
+        )
+    plain = {
+        **result.to_json(),
+        "threshold_table": _threshold_table(result),
+        "model": dict(result.manifest.model),
+    }
+    return _about("linkage", title or "Linkage of records", made), plain
+
+
+def _threshold_table(links: Links | EncodedLinks) -> list[dict[str, Any]]:
+    """What thresholds would give; nothing where checks contradict it or scores are no chances."""
+    from sfumato.linkage.encodings.unit.links import EncodedLinks
+    from sfumato.linkage.outcomes.table import threshold_table
+
+    if isinstance(links, EncodedLinks):
+        told, probability = links.estimated, None
+    else:
+        told, probability = not links.contradicted, links.settled.probability
+    if not told:
+        return []
+    table = threshold_table(
+        links.pairs.score,
+        lower=links.thresholds.lower,
+        probability=probability,
+        lost=links.lost,
+    )
+    return [asdict(row) for row in table]
+
+
+def _draw(result: Any, about: Mapping[str, Any]) -> str:
+    """The page of a result; what draws it needs the extra, and is imported where it is drawn."""
+    title, day = about["title"], date.fromisoformat(about["date"])
+    match about["about"]:
+        case "attack":
+            from sfumato.reports.attack_report import draw_attack
+
+            return draw_attack(result, title, day)
+        case "linkage":
+            from sfumato.reports.linkage_report import draw_linkage
+
+            return draw_linkage(result, title, day)
+        case "release on request":
+            from sfumato.reports.release_report import draw_requested
+
+            return draw_requested(result, title, day)
+    from sfumato.reports.release_report import draw_release
+
+    return draw_release(result, title, day)
+
+
+def write_tuned(
+    found: dict[str, Any],
+    path: str | os.PathLike[str],
+    *,
+    title: str | None = None,
+    made: date | None = None,
+) -> Path:
+    """Write what a search under thresholds found, as a page with its JSON or as JSON alone.
+
+    Parameters
+    ----------
+    found
+        What the search found, as plain values.
+    path
+        A ``.html`` or a ``.json`` file.
+    title
+        Title of the page.
+    made
+        The day that it bears; today when not given.
+
+    Returns
+    -------
+    Path
+        The file that was asked for.
+
+    Raises
+    ------
+    InputError
+        If the path ends otherwise, its folder cannot be written, or the extra ``report`` is not
+        installed.
+    """
+    check_report_path(path)
+    target, day = Path(path), made or _today()
+    about = _about("search under thresholds", title or "What a release costs under thresholds", day)
+    page = None
+    if _is_page(target):
+        from sfumato.reports.tune_report import draw_tuned
+
+        page = draw_tuned(found, about["title"], day)
+    _write(_twins(target, {"report": about} | found, page))
+    return target
+
+
+def write_project(
+    results: ProjectResults,
+    path: Path,
+    *,
+    audience: Audience,
+    made: date,
+    title: str | None = None,
+    forms: Collection[str] = (),
+) -> None:
+    """Write one version of the report of a project.
+
+    Parameters
+    ----------
+    results
+        What the project found.
+    path
+        Where to write; its JSON twin gets the same name.
+    audience
+        Who may read it.
+    made
+        The day that it bears.
+    title
+        Its title; the project's name when not given.
+    forms
+        Endings of further forms beside the path's, drawn from the same page.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be written, or what a form needs is not installed.
+    """
+    from sfumato.reports.project_report import draw_project, project_content
+
+    wanted = {path.suffix.lower(), *forms}
+    for form in (path.suffix.lower(), *forms):
+        _check(path.with_suffix(form), (HTML, PDF, JSON), _PROJECT_ENDINGS)
+    content = project_content(results, audience, title, made)
+    files: dict[Path, str | bytes] = {path.with_suffix(JSON): _dumped(content)}
+    if wanted & {HTML, PDF}:
+        page = draw_project(content)
+        files |= {path.with_suffix(PDF): pdf_of(page)} if PDF in wanted else {}
+        files |= {path.with_suffix(HTML): page} if HTML in wanted else {}
+    _write(files)
+
+
+def check_report_path(path: str | os.PathLike[str]) -> None:
+    """Refuse a path that no report can be written to, before work starts.
+
+    Parameters
+    ----------
+    path
+        Where a report is to be written.
+
+    Raises
+    ------
+    InputError
+        If the path ends in neither ``.html`` nor ``.json``, its folder does not exist, or a page
+        is asked for and the extra ``report`` is not installed.
+    """
+    _check(Path(path), (HTML, JSON), _ENDINGS)
+
+
+def _check(target: Path, endings: tuple[str, ...], rule: str) -> None:
+    suffix = target.suffix.lower()
+    if suffix not in endings:
+        raise InputError(
+            "path of the report",
+            rule,
+            found=f"the ending {suffix}" if suffix else "no ending",
+        )
+    if not target.parent.is_dir():
+        raise InputError(
+            "path of the report",
+            "must be in a folder that exists",
+            advice="create the folder, or choose another one",
+        )
+    check_target(target)
+    check_target(target.with_suffix(JSON))
+    if suffix != JSON and any(find_spec(name) is None for name in NEEDED):
+        raise InputError(
+            "a report as a page",
+            "needs the extra 'report', which is not installed",
+            advice='run: pip install "sfumato[report]"',
+        )
+
+
+def _is_page(target: Path) -> bool:
+    return target.suffix.lower() == HTML
+
+
+def _twins(target: Path, content: Mapping[str, Any], page: str | None) -> dict[Path, str | bytes]:
+    """A page with its JSON beside it, or the JSON alone."""
+    if page is None:
+        return {target: _dumped(content)}
+    return {target.with_suffix(JSON): _dumped(content), target: page}
+
+
+def _dumped(content: Mapping[str, Any]) -> str:
+    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _write(files: Mapping[Path, str | bytes]) -> None:
+    with all_or_none():
+        for path, content in files.items():
+            if isinstance(content, str):
+                write_text(path, content)
+            else:
+                with atomic_path(path) as making:
+                    making.write_bytes(content)
+
+
+def _today() -> date:
+    return datetime.now(tz=UTC).astimezone().date()
+
+
+def _finite(value: Any) -> Any:
+    """The same plain values, with ``None`` for numbers that JSON does not know."""
+    if isinstance(value, dict):
+        return {name: _finite(each) for name, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(each) for each in value]
+    if isinstance(value, float) and not isfinite(value):
+        return None
+    return value
+
+
+def can_make_pdf() -> bool:
+    """Whether WeasyPrint and the libraries that it needs are there."""
+    try:
+        _weasyprint()
+    except InputError:
+        return False
+    return True
+
+
+def pdf_of(page: str) -> bytes:
+    """A page as PDF, as it prints: by WeasyPrint, without a browser, in vector pictures.
+
+    Parameters
+    ----------
+    page
+        A self-contained HTML page.
+
+    Raises
+    ------
+    InputError
+        If WeasyPrint or Pango is not installed.
+    """
+    weasyprint = _weasyprint()
+    logging.getLogger("weasyprint").setLevel(logging.CRITICAL)  # what only browsers understand
+    # Nothing may be loaded, neither from the network nor from a file.
+    nothing = weasyprint.urls.URLFetcher(allowed_protocols=())
+    made: bytes = weasyprint.HTML(string=page, url_fetcher=nothing).write_pdf()
+    return made
+
+
+def _weasyprint() -> Any:
+    try:
+        with redirect_stdout(io.StringIO()):  # where it prints that Pango is missing
+            importlib.import_module("weasyprint.urls")
+            return importlib.import_module("weasyprint")
+    except ImportError:
+        found = "WeasyPrint is not installed"
+    except OSError:
+        found = "WeasyPrint does not find Pango"
+    raise InputError("a report as PDF", "needs the extra 'pdf'", found=found, advice=_PDF_ADVICE)

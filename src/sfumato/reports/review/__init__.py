@@ -1,1 +1,0 @@
-"""The disclosure report of a review, its plots, and accuracy against disclosure."""

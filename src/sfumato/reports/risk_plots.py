@@ -1,0 +1,442 @@
+"""Pictures of risk: of the classes, original beside release, and against the population."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import altair as alt
+import numpy as np
+
+from sfumato.core.measure import Measure
+from sfumato.core.number_text import count, percent
+from sfumato.reports.pictures import (
+    AFTER,
+    BEFORE,
+    FAINT,
+    HALF,
+    INK,
+    LIMIT,
+    PERCENT,
+    QUIET,
+    Chart,
+    Figure,
+    Floats,
+    Ints,
+    labelled_bars,
+    layered_rows,
+    limit_mark,
+    named_rows,
+    picture,
+    share_axis,
+    size_bins,
+    values,
+)
+from sfumato.reports.risk_tables import POPULATION_SHARES, match_bars
+from sfumato.risk.class_measures import SHARE_BINS
+from sfumato.risk.disclosure_risk import Risk
+from sfumato.risk.population.population_risk import PopulationRisk
+from sfumato.risk.risk_thresholds import Held, thresholds
+from sfumato.risk.threshold_checks import held_by
+
+_HEIGHT = 84
+LEAST_RISK = 0.01
+"""Left end of a plot of risks."""
+_SLANTED = 9
+"""So many labels have room only when they are slanted."""
+Named = Sequence[tuple[str, Risk]]
+
+
+def risk_figures(named: Named, limits: dict[str, float]) -> list[Figure]:
+    """Class sizes, GIDR and the records' risks.
+
+    Parameters
+    ----------
+    named
+        Name and risk of the original and the release, or of the assessed file alone.
+    limits
+        Largest share of each sensitive attribute that was asked for.
+    """
+    figures = [_class_sizes(named), _gidr(named), _records_at_risk(named)]
+    return figures + [
+        _gsar(named, name, place, limits.get(name))
+        for place, name in enumerate(named[-1][1].sensitive)
+    ]
+
+
+def records_per_person(persons: Mapping[int, int]) -> Figure:
+    """How many records the persons of a release have.
+
+    Parameters
+    ----------
+    persons
+        How many persons have each number of records.
+    """
+    records = np.array(sorted(persons), dtype=np.int64)
+    times = np.array([persons[each] for each in records.tolist()], dtype=np.int64)
+    bins = size_bins(int(records.max()))
+    shares = bins.shares(records, times)
+    panel = labelled_bars(
+        shares,
+        bins.labels,
+        "records of the person",
+        height=1.3 * _HEIGHT,
+        slanted=len(bins.labels) >= _SLANTED,
+        heading="",
+    )
+    most, median = count(records.max()), count(_median(records, times))
+    description = f"Bars: share of persons by number of records; median {median}, most {most}."
+    return Figure(
+        picture(panel, "persons", description),
+        "Records per person in the release",
+        f"Share of the persons; median {median}, most {most} records.",
+    )
+
+
+def _median(values: Ints, times: Ints) -> float:
+    """The median of values, ascending, each as often as ``times`` says."""
+    up_to, number = np.cumsum(times), int(times.sum())
+    middle = np.searchsorted(up_to, [(number - 1) // 2, number // 2], side="right")
+    return float(values[middle].mean())
+
+
+def _class_sizes(named: Named) -> Figure:
+    bins = size_bins(max(int(risk.shape.persons.max()) for _, risk in named))
+    shares = [bins.shares(risk.shape.persons, risk.shape.classes) for _, risk in named]
+    top = max(float(share.max()) for share in shares)
+    panels: list[Chart] = [
+        labelled_bars(
+            share,
+            bins.labels,
+            "persons in the class" if place == len(named) - 1 else "",
+            height=_HEIGHT,
+            colour=_colour(named, place),
+            top=top,
+            slanted=len(bins.labels) >= _SLANTED,
+            heading=_titled(name, risk),
+        )
+        for place, ((name, risk), share) in enumerate(zip(named, shares, strict=True))
+    ]
+    said = "; ".join(
+        f"{name}: {percent(risk.shape.alone)} of {count(risk.classes)} "
+        f"classes hold one person, the smallest holds {count(risk.pid_k)}"
+        for name, risk in named
+    )
+    return Figure(
+        picture(_stacked(panels), "sizes", f"Bars: share of classes by persons. {said}."),
+        "Persons in an equivalence class",
+        "Share of the classes.",
+    )
+
+
+def _gidr(named: Named) -> Figure:
+    classes = [risk.shape.gidr for _, risk in named]
+    marks = [(risk.avg_gidr.value, f"mean {percent(risk.avg_gidr.value)}") for _, risk in named]
+    said = "; ".join(
+        f"{name}: highest {percent(risk.max_gidr.value)}, mean {percent(risk.avg_gidr.value)}"
+        for name, risk in named
+    )
+    title = "largest share of a class’s records that is one person’s (GIDR)"
+    return Figure(
+        picture(_share_panels(named, classes, title, marks), "gidr", f"Bars: GIDR. {said}."),
+        "Whose records? GIDR of the classes",
+        "Share of the classes; the line is their mean.",
+    )
+
+
+def _gsar(named: Named, attribute: str, place: int, limit: float | None) -> Figure:
+    classes = [risk.shape.gsar[attribute] for _, risk in named]
+    marks = [None if limit is None else (limit, f"asked: at most {percent(limit)}")] * len(named)
+    said = "; ".join(
+        f"{name}: highest {percent(risk.sensitive[attribute].max_gsar.value)}, "
+        f"mean {percent(risk.sensitive[attribute].avg_gsar.value)}"
+        for name, risk in named
+    )
+    title = "largest share of a class’s persons with one value (GSAR)"
+    chart = _share_panels(named, classes, title, marks)
+    return Figure(
+        picture(chart, f"gsar{place}", f"Bars: GSAR of {attribute}. {said}."),
+        f"Shared values of “{attribute}”: GSAR of the classes",
+        "Share of the classes."
+        if limit is None
+        else "Share of the classes; the line is the limit.",
+    )
+
+
+def _records_at_risk(named: Named) -> Figure:
+    rows = [
+        {"file": name, "risk": x, "share": y}
+        for name, risk in named
+        for x, y in records_by_risk(risk.shape.persons, risk.shape.records)
+    ]
+    names = [name for name, _ in named]
+    colours = [_colour(named, place) for place in range(len(named))]
+    scale = alt.Scale(domain=names, range=colours)
+    dashes = alt.Scale(domain=names, range=[[5, 3], [1, 0]] if len(named) > 1 else [[1, 0]])
+    legend: Any = alt.Legend() if len(named) > 1 else None
+    lines = (
+        alt.Chart(values(rows))
+        .mark_line(interpolate="step-before", strokeWidth=2.2)
+        .encode(
+            x=alt.X("risk:Q", title="risk of the class: 1 / persons").scale(
+                type="log", domain=[LEAST_RISK, 1]
+            ).axis(values=[0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1], format=PERCENT),
+            y=alt.Y("share:Q", title="records at this risk or more")
+            .scale(domain=[0, 1])
+            .axis(format=PERCENT, tickCount=5),
+            color=alt.Color("file:N", legend=legend).scale(scale),
+            strokeDash=alt.StrokeDash("file:N", legend=legend).scale(dashes),
+        )
+        .properties(width=HALF, height=1.9 * _HEIGHT)
+    )  # fmt: skip
+    threshold = named[-1][1].threshold
+    mark = limit_mark(threshold, percent(threshold), "risk", right=threshold < 0.1)
+    said = "; ".join(
+        f"{name}: {percent(risk.records_at_risk.value)} of the records above {percent(threshold)}"
+        for name, risk in named
+    )
+    return Figure(
+        picture(
+            alt.LayerChart(layer=[lines, alt.LayerChart(layer=mark)]), "risks", f"Lines. {said}."
+        ),
+        "Records by prosecutor risk of their class",
+        f"Share of the records in classes whose risk is x or more. {said}.",
+    )
+
+
+def _share_panels(
+    named: Named,
+    classes: list[Ints],
+    title: str,
+    marks: Sequence[tuple[float, str] | None],
+) -> Chart:
+    """A histogram of classes on [0, 1] per file, one above the other."""
+    heights: list[Floats] = [each / each.sum() for each in classes]
+    top = max(float(height.max()) for height in heights)
+    panels = []
+    for place, ((name, risk), height) in enumerate(zip(named, heights, strict=True)):
+        last = place == len(named) - 1
+        rows = [
+            {"low": low / SHARE_BINS, "high": (low + 1) / SHARE_BINS, "share": share}
+            for low, share in enumerate(height.tolist())
+        ]
+        bars = (
+            alt.Chart(values(rows))
+            .mark_bar(color=_colour(named, place), stroke="white", strokeWidth=0.6)
+            .encode(
+                x=alt.X("low:Q", title=title if last else None)
+                .scale(domain=[0, 1], nice=False)
+                .axis(format=PERCENT, grid=False, tickCount=5),
+                x2="high:Q",
+                y=share_axis(top),
+                y2=alt.datum(0),
+            )
+            .properties(width=HALF, height=_HEIGHT, title=_titled(name, risk))
+        )
+        mark = marks[place]
+        if mark is not None:
+            at, text = mark
+            bars += alt.LayerChart(layer=limit_mark(at, text, "low", right=at < 0.6))
+        panels.append(bars)
+    return _stacked(panels)
+
+
+def _stacked(panels: list[Chart]) -> Chart:
+    return panels[0] if len(panels) == 1 else alt.vconcat(*panels, spacing=14)
+
+
+def _titled(name: str, risk: Risk) -> str:
+    return f"{name}: {count(risk.classes)} classes"
+
+
+def _colour(named: Named, place: int) -> str:
+    return AFTER if place == len(named) - 1 else BEFORE
+
+
+def records_by_risk(persons: Ints, records: Ints) -> list[tuple[float, float]]:
+    """Share of the records whose class has a risk 1/persons of x or more, as points (x, share).
+
+    Ascending by x, from `LEAST_RISK` to 1; between two points the share is that of the right
+    one.
+
+    Parameters
+    ----------
+    persons, records
+        Persons and records of each class, or of all classes of each size; shape (classes,).
+    """
+    largest = int(1 / LEAST_RISK)
+    within = np.minimum(persons, largest + 1)
+    by_size = np.bincount(within, weights=records, minlength=largest + 2)
+    up_to = np.cumsum(by_size)[: largest + 1] / records.sum()
+    held = [size for size in range(largest, 0, -1) if by_size[size]]
+    points = [(1 / size, float(up_to[size])) for size in held]
+    first = [] if points and points[0][0] <= LEAST_RISK else [(LEAST_RISK, float(up_to[-1]))]
+    last = [] if points and points[-1][0] == 1 else [(1.0, 0.0)]
+    return [*first, *points, *last]
+
+
+_ROW = 46
+"""Height of a measure's row, in pixels."""
+_ENDS = (0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 1e-4, 1e-5, 1e-6, 1e-9)
+"""Left ends that the axis may have."""
+_TICKS = (1e-9, 1e-6, 1e-4, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+_NAMES = {
+    "marketer": "marketer",
+    "journalist": "journalist",
+    "population_average_risk": "average risk",
+    "population_records_at_risk": "records at risk",
+}
+
+
+def population_figures(risk: Risk) -> list[Figure]:
+    """Intervals beside thresholds, and the number of correct matches.
+
+    Parameters
+    ----------
+    risk
+        What was measured; nothing is drawn where nothing is known of the population.
+    """
+    own = risk.population
+    return [] if own is None else [_intervals(risk, own), _matches(own)]
+
+
+def _intervals(risk: Risk, own: PopulationRisk) -> Figure:
+    measures: list[Measure] = [getattr(own, name) for name in POPULATION_SHARES]
+    limits = _limits(risk)
+    rows: list[dict[str, Any]] = [
+        {
+            "name": _NAMES[each.name],
+            "value": _shown(each.value),
+            "low": _shown(each.value if each.low is None else each.low),
+            "high": _shown(each.value if each.high is None else each.high),
+            "text": percent(each.value),
+        }
+        for each in measures
+    ]
+    marks = [{"name": _NAMES[measure], "limit": limit} for measure, limit in limits]
+    least = min([each["low"] for each in rows] + [limit for _, limit in limits])
+    start = next((end for end in _ENDS if end < 0.9 * least), _ENDS[-1])
+    place = alt.Y("name:N", sort=list(_NAMES.values()), title=None).axis(grid=True)
+    axis = (
+        alt.X("value:Q", title=None)
+        .scale(type="log", domain=[start, 1])
+        .axis(values=[at for at in _TICKS if at >= start], format="~%", gridColor=FAINT)
+    )
+    base = alt.Chart(values(rows))
+    layers = [
+        base.mark_rule(color=AFTER, strokeWidth=9, opacity=0.4).encode(
+            x=alt.X("low:Q").scale(type="log", domain=[start, 1]), x2="high:Q", y=place
+        ),
+        base.mark_tick(color=AFTER, thickness=2.5, size=15, opacity=1, orient="vertical").encode(
+            x=axis, y=place
+        ),
+        base.mark_text(color=INK, dy=-13).encode(x=axis, y=place, text="text:N"),
+    ]
+    if marks:
+        ticks = alt.Chart(values(marks)).mark_tick(
+            color=LIMIT, thickness=1.6, size=26, orient="vertical", opacity=1
+        )
+        layers.append(ticks.encode(x=alt.X("limit:Q"), y=place))
+    said = "; ".join(f"{row['name']} {row['text']}" for row in rows)
+    asked = "asked" if risk.held else "in use elsewhere"
+    chart = alt.LayerChart(layer=layers, width=HALF - 60, height=_ROW * len(rows))
+    return Figure(
+        picture(chart, "intervals", f"Points with intervals: {said}."),
+        "Risks against the population, with their intervals",
+        f"Dark: value and interval; red: thresholds {asked}. The scale is logarithmic.",
+    )
+
+
+def _limits(risk: Risk) -> list[tuple[str, float]]:
+    """Limits on the measures of the plot: those asked, else those in use elsewhere."""
+    held: list[Held] = list(risk.held)
+    if not held:
+        held = [line for preset in thresholds() for line in held_by(risk, preset)]
+    found = {(each.measure, each.limit) for each in held if each.measure in _NAMES}
+    return sorted((measure, limit) for measure, limit in found if limit > 0)
+
+
+def _shown(share: float) -> float:
+    """A share that has a place on a logarithmic axis."""
+    return max(share, 1e-9)
+
+
+def _matches(own: PopulationRisk) -> Figure:
+    kinds = (("one-to-one", own.one_to_one), ("free", own.free))
+    rows: list[dict[str, Any]] = []
+    for name, of in kinds:
+        bars = match_bars(of)
+        for bar in bars:
+            width = bar["high"] - bar["low"] + 1
+            rows.append(
+                {"kind": name, "matches": bar["low"] - 0.5, "p": bar["probability"] / width}
+            )
+        rows.append({"kind": name, "matches": bars[-1]["high"] + 0.5, "p": 0.0})
+    names = [name for name, _ in kinds]
+    encode = {
+        "x": alt.X("matches:Q", title="persons matched rightly")
+        .scale(zero=False, nice=False)
+        .axis(tickCount=5),
+        "y": alt.Y("p:Q", title=None).axis(format=_precision(rows), tickCount=4),
+        "color": alt.Color("kind:N").scale(domain=names, range=[AFTER, BEFORE]),
+        "strokeDash": alt.StrokeDash("kind:N").scale(domain=names, range=[[1, 0], [5, 3]]),
+    }
+    lines = alt.Chart(values(rows)).mark_line(interpolate="step-after", strokeWidth=2)
+    low, high = own.one_to_one.quantiles()
+    free = own.free.quantiles()
+    said = (
+        f"one-to-one {count(low)} to {count(high)}, free {count(free[0])} to {count(free[1])}, "
+        "in 95 of 100 tries"
+    )
+    chart = lines.encode(**encode).properties(
+        width=HALF - 30, height=_ROW * len(POPULATION_SHARES) - 34
+    )
+    return Figure(
+        picture(chart, "matches", f"Lines: probability of each number. {said}."),
+        "How many persons an intruder matches rightly",
+        f"Probability of each number: {said}.",
+    )
+
+
+def _precision(rows: list[dict[str, Any]]) -> str:
+    largest = max(row["p"] for row in rows)
+    return PERCENT if largest > 0.04 else ".1%" if largest > 0.004 else ".2%"
+
+
+def before_after_figure(content: Mapping[str, Any]) -> Figure | None:
+    """Initial and residual risk of every measure that is a share; nothing where a file has none.
+
+    Parameters
+    ----------
+    content
+        The internal report on a project as plain values.
+    """
+    lines = [(line["name"], line) for group in content["risk"] for line in group["lines"]]
+    lines += [
+        (f"{line['name']}: {group['attribute']}", line)
+        for group in content["sensitive"]
+        for line in group["lines"]
+    ]
+    rows = [
+        {"measure": name, "before": line["before"], "after": line["after"]}
+        for name, line in lines
+        if line["scale"] == "share"
+        and all(isinstance(line[file], (int, float)) for file in ("before", "after"))
+    ]
+    if not rows:
+        return None
+    base = named_rows(rows, "measure")
+    axis = alt.Axis(format=PERCENT, gridColor=FAINT, title=None)
+    x = alt.X("before:Q", scale=alt.Scale(domain=[0, 1]), axis=axis)
+    layers = [
+        base.mark_rule(color=QUIET, strokeWidth=1).encode(x=x, x2="after:Q"),
+        base.mark_point(filled=True, size=75, color=BEFORE, opacity=1).encode(x="before:Q"),
+        base.mark_point(filled=True, size=75, color=AFTER, opacity=1).encode(x="after:Q"),
+    ]
+    said = "; ".join(f"{r['measure']}: {r['before']:.1%} before, {r['after']:.1%}" for r in rows)
+    return Figure(
+        picture(layered_rows(layers, len(rows)), "before-after", f"Points: {said}."),
+        "Initial and residual risk",
+        "Light: the data before. Dark: the release.",
+        wide=True,
+    )

@@ -1,0 +1,469 @@
+"""The tables of measures: of the file, original beside release, and of the population behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import exp
+from typing import Any
+
+import numpy as np
+
+from sfumato.core.measure import REGISTER, Measure
+from sfumato.core.number_text import count, percent
+from sfumato.reports.printed_numbers import interval, measured, position
+from sfumato.reports.promise_words import PromiseLine
+from sfumato.risk.disclosure_risk import Risk
+from sfumato.risk.measure_table import (
+    IN_POPULATION,
+    MEANINGS,
+    minimal_unique_meaning,
+    recursive_meaning,
+)
+from sfumato.risk.population.match_distribution import MatchDistribution
+from sfumato.risk.population.population_risk import PopulationRisk
+
+_REIDENTIFICATION = ("prosecutor", "journalist", "marketer", "average_risk", "records_at_risk")
+POPULATION_SHARES = (
+    "marketer", "journalist", "population_average_risk", "population_records_at_risk",
+)  # fmt: skip
+_POPULATION_COUNTS = ("expected_matches", "unique_matches", "population_uniques", "class_count")
+BANDS = (1.0, 0.5, 1 / 3, 0.2, 0.09, 0.05, 0.01, 0.0)
+"""Lower ends of the bands of risk, descending; the first is the risk 1 itself, where counted."""
+_MODELS = {"pitman": "Pitman", "zayatz": "Zayatz", "snb": "SNB", "dankar": "Dankar et al. 2012"}
+_MOST_BARS = 120
+"""Most bars of a distribution."""
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureCell:
+    """A printed value and the place it comes from."""
+
+    value: str
+    where: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureLine:
+    """One line of a table of measures.
+
+    Attributes
+    ----------
+    name
+        Name of the measure, as in the code, the docs and the command line.
+    meaning
+        What it means, in plain words.
+    cells
+        One for each file: the original and the release, or the assessed file alone.
+    limit
+        What it is held against, or an empty text.
+    met
+        Whether the last file keeps that; ``None`` where there is nothing to keep.
+    promised
+        Whether that was asked of the release, or is for orientation.
+    """
+
+    name: str
+    meaning: str
+    cells: tuple[MeasureCell, ...]
+    limit: str = ""
+    met: bool | None = None
+    promised: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureGroup:
+    """Lines of a table under one heading."""
+
+    title: str
+    note: str
+    lines: tuple[MeasureLine, ...]
+
+
+@dataclass(frozen=True)
+class RiskTables:
+    """The tables of measures of a release beside its original, or of an assessed file.
+
+    Attributes
+    ----------
+    risks
+        The original and the release, or the assessed file alone.
+    promises
+        What was asked of the release, by the measure that is bounded and the attribute.
+    """
+
+    risks: tuple[Risk, ...]
+    promises: Mapping[tuple[str, str], PromiseLine]
+
+    @property
+    def groups(self) -> list[MeasureGroup]:
+        """The measures of whole files, grouped by the question that they answer."""
+        sizes = ("records", "persons", "classes", "k", "pid_k")
+        uniques = ("sample_uniques", "sample_unique_records")
+        counting = ("exposed_persons", "max_count_risk", "avg_count_risk")
+        return [
+            MeasureGroup(
+                "How large are the classes?",
+                "",
+                tuple(self._count(name) for name in (*sizes, *uniques)),
+            ),
+            MeasureGroup(
+                "Whose record is it? (several records per person)",
+                "",
+                (
+                    self._measure("g_balance", share=False),
+                    self._measure("max_gidr"),
+                    self._measure("avg_gidr"),
+                ),
+            ),
+            MeasureGroup(
+                "Can a person be found? (counting persons)",
+                "",
+                tuple(self._measure(name) for name in _REIDENTIFICATION),
+            ),
+            MeasureGroup(
+                "The same, by somebody who also knows how many records the person has",
+                "Kartal & Li 2016: records are counted in the class, under one pseudonym. Without "
+                "that knowledge the same numbers are pid_k, sample_uniques, prosecutor and "
+                "marketer.",
+                (self._count("count_k"), *(self._measure(name) for name in counting)),
+            ),
+            MeasureGroup(
+                "The same counting records, as tools do that know no persons",
+                "These understate the risk where people have several records.",
+                tuple(self._by_records(name) for name in _REIDENTIFICATION),
+            ),
+            *self._households(),
+            *self._special_uniques(),
+            *self._presence(),
+        ]
+
+    @property
+    def sensitive(self) -> list[MeasureGroup]:
+        """The measures of each sensitive attribute, one group per attribute."""
+        return [
+            MeasureGroup(name, "", tuple(self._attribute(name)))
+            for name in self.risks[-1].sensitive
+        ]
+
+    def _count(self, name: str) -> MeasureLine:
+        cells = [
+            MeasureCell(count(getattr(risk, name)), position(getattr(risk, f"{name}_where", None)))
+            for risk in self.risks
+        ]
+        return MeasureLine(name, MEANINGS[name], tuple(cells), *self._limit(name))
+
+    def _measure(self, name: str, *, share: bool = True) -> MeasureLine:
+        measures = [getattr(risk, name) for risk in self.risks]
+        last = self.risks[-1]
+        meaning = MEANINGS[name]
+        if last.population is not None:
+            meaning = IN_POPULATION.get(name, meaning)
+        if name == "records_at_risk":
+            meaning = f"{meaning} of {percent(last.threshold)}"
+        limit = self._limit(name) if (name, "") in self.promises else _oriented(measures[-1])
+        return MeasureLine(name, meaning, _cells(measures, share), *limit)
+
+    def _by_records(self, name: str) -> MeasureLine:
+        measures = [getattr(risk.by_records, name) for risk in self.risks]
+        meaning = f"{MEANINGS[name]}, counting records"
+        return MeasureLine(f"{name}_by_records", meaning, _cells(measures, True))
+
+    def _attribute(self, attribute: str) -> Iterator[MeasureLine]:
+        own = [risk.sensitive[attribute] for risk in self.risks]
+
+        def line(name: str, *, share: bool = False) -> MeasureLine:
+            cells = _cells([getattr(each, name) for each in own], share)
+            return MeasureLine(name, MEANINGS[name], cells, *self._limit(name, attribute))
+
+        yield line("h_affiliation", share=True)
+        yield line("avg_gsar", share=True)
+        distinct = [
+            MeasureCell(count(each.l_distinct), position(each.l_distinct_where)) for each in own
+        ]
+        limit = self._limit("l_distinct", attribute)
+        yield MeasureLine("l_distinct", MEANINGS["l_distinct"], tuple(distinct), *limit)
+        yield line("l_entropy")
+        for l in sorted(own[-1].recursive):  # noqa: E741
+            cells = _cells([each.recursive[l] for each in own], False)
+            yield MeasureLine(f"recursive_{l}", recursive_meaning(l), cells)
+        yield line("t_closeness")
+        if all(each.t_closeness_ordered is not None for each in own):
+            yield line("t_closeness_ordered")
+
+    def _limit(self, measure: str, attribute: str = "") -> tuple[str, bool | None, bool]:
+        line = self.promises.get((measure, attribute))
+        if line is None:
+            return "", None, False
+        return f"{line.bound} {line.threshold}", line.met, True
+
+    def _households(self) -> Iterator[MeasureGroup]:
+        own = [risk.household for risk in self.risks if risk.household is not None]
+        if len(own) < len(self.risks):
+            return
+        cells = tuple(MeasureCell(count(each.households)) for each in own)
+        lines = [MeasureLine("households", MEANINGS["households"], cells)]
+        for name in ("max_household_risk", "avg_household_risk", "households_at_risk"):
+            measures = [getattr(each, name) for each in own]
+            limit = _oriented(measures[-1])
+            lines.append(MeasureLine(name, MEANINGS[name], _cells(measures, True), *limit))
+        note = "As if persons were found independently of each other."
+        yield MeasureGroup("Can somebody of a household be found?", note, tuple(lines))
+
+    def _special_uniques(self) -> Iterator[MeasureGroup]:
+        own = self.risks[-1].special_uniques
+        if own is None:
+            return
+        where = own.highest_where[0][0] if own.highest_where else None
+        lines = [
+            ("special_uniques", MEANINGS["special_uniques"], own.special_uniques, None),
+            *(
+                (f"minimal_uniques_{k}", minimal_unique_meaning(k), n, None)
+                for k, n in own.minimal_uniques.items()
+            ),
+            ("highest_suda_score", MEANINGS["highest_suda_score"], own.highest_suda_score, where),
+        ]
+        most = max(own.contribution, key=own.contribution.__getitem__)
+        yield MeasureGroup(
+            "Who stands out by few quasi-identifiers already?",
+            f"The column “{most}” is part of {percent(own.contribution[most])} of the scores of "
+            "all combinations (SUDA, Elliot et al. 2002).",
+            tuple(
+                MeasureLine(name, meaning, (MeasureCell(count(value), position(place)),))
+                for name, meaning, value, place in lines
+            ),
+        )
+
+    def _presence(self) -> Iterator[MeasureGroup]:
+        own = self.risks[-1].presence
+        if own is None:
+            return
+        cells = {
+            "population": (MeasureCell(count(own.population)),),
+            "presence_low": _cells([own.presence_low], True),
+            "presence_high": _cells([own.presence_high], True),
+            "strangers": (MeasureCell(count(own.strangers)),),
+        }
+        yield MeasureGroup(
+            "Who of the population is in the file?",
+            "δ-presence (Nergiz et al. 2007), among people who agree on all quasi-identifiers.",
+            tuple(MeasureLine(name, MEANINGS[name], each) for name, each in cells.items()),
+        )
+
+
+def _cells(measures: Sequence[Measure], share: bool) -> tuple[MeasureCell, ...]:
+    return tuple(MeasureCell(measured(each, share), position(each.where)) for each in measures)
+
+
+def _oriented(measure: Measure) -> tuple[str, bool | None, bool]:
+    if measure.threshold is None:
+        return "", None, False
+    return f"at most {percent(measure.threshold)}", measure.met, False
+
+
+@dataclass(frozen=True, slots=True)
+class EstimateLine:
+    """A measure of the population with its interval, as printed."""
+
+    name: str
+    meaning: str
+    value: str
+    interval: str
+
+
+@dataclass(frozen=True, slots=True)
+class RiskBand:
+    """Records whose risk in the population lies between two ends.
+
+    Attributes
+    ----------
+    label
+        The ends, in words.
+    low, high
+        The ends, ``low`` included, ``high`` only where it is 1 too.
+    records
+        Number of records.
+    share
+        Share of the records.
+    """
+
+    label: str
+    low: float
+    high: float
+    records: int
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class PopulationTables:
+    """What the section about the population says.
+
+    Attributes
+    ----------
+    counted
+        Whether the population is at hand.
+    sentences
+        Size, sampling fraction, estimator, interval, check.
+    shares, counts
+        The measures.
+    mappings
+        By kind of mapping, the expected number of correct matches and the likely ones.
+    bands
+        The records by risk.
+    models
+        Population uniques by model, or why a model has none.
+    path
+        The steps of a search.
+    """
+
+    counted: bool
+    sentences: tuple[str, ...]
+    shares: tuple[EstimateLine, ...]
+    counts: tuple[EstimateLine, ...]
+    mappings: tuple[tuple[str, str, str], ...]
+    bands: tuple[RiskBand, ...]
+    models: tuple[tuple[str, str], ...]
+    path: tuple[str, ...]
+
+
+def population_tables(risk: Risk) -> PopulationTables | None:
+    """The section about the population; ``None`` where nothing is known of it."""
+    own = risk.population
+    if own is None:
+        return None
+    return PopulationTables(
+        counted=own.marketer.estimator == REGISTER,
+        sentences=tuple(_sentences(risk, own)),
+        shares=_estimates(own, POPULATION_SHARES, share=True),
+        counts=_estimates(own, _POPULATION_COUNTS, share=False),
+        mappings=(
+            _mapping("no two persons matched to the same one (one-to-one)", own.one_to_one),
+            _mapping("each person matched by itself (free)", own.free),
+        ),
+        bands=risk_bands(own),
+        models=tuple(
+            (_MODELS.get(name, name), found if isinstance(found, str) else count(round(found)))
+            for name, found in own.population_uniques_by_model.items()
+        ),
+        path=own.path,
+    )
+
+
+def population_json(risk: Risk) -> dict[str, Any] | None:
+    """What the section says beyond the assessment itself, as plain values."""
+    own = risk.population
+    if own is None:
+        return None
+    return {
+        "counted": own.marketer.estimator == REGISTER,
+        "estimator": own.marketer.estimator,
+        "why": own.marketer.why,
+        "records_by_risk": [
+            {"low": each.low, "high": each.high, "records": each.records, "share": each.share}
+            for each in risk_bands(own)
+        ],
+        "matches": {
+            "one_to_one": match_bars(own.one_to_one),
+            "free": match_bars(own.free),
+        },
+    }
+
+
+def risk_bands(own: PopulationRisk) -> tuple[RiskBand, ...]:
+    """The records by their chance to be found in the population, highest first."""
+    risks, records = own.inverse_sizes, own.class_records
+    whole = int(records.sum())
+    found = []
+    above = np.zeros(len(risks), dtype=bool)
+    ends = BANDS if own.marketer.estimator == REGISTER else BANDS[1:]
+    for place, low in enumerate(ends):
+        inside = (risks >= low - 1e-12) & ~above
+        above |= inside
+        high = ends[place - 1] if place else 1.0
+        number = int(records[inside].sum())
+        found.append(RiskBand(_band(low, high), low, high, number, number / whole))
+    return tuple(found)
+
+
+def _band(low: float, high: float) -> str:
+    if low == 1:
+        return f"{percent(1)}: found for certain"
+    if low == 0:
+        return f"below {percent(high)}"
+    return f"{percent(low)} to below {percent(high)}" if high < 1 else f"{percent(low)} and more"
+
+
+def match_bars(of: MatchDistribution) -> list[dict[str, float]]:
+    """Probabilities of counts of correct matches, neighbouring counts put together.
+
+    Parameters
+    ----------
+    of
+        How the number of correct matches scatters.
+    """
+    first, last = of.quantile(0.0005), of.quantile(0.9995)
+    width = max(1, -(-(last - first + 1) // _MOST_BARS))
+    edges = [*range(first, last + 1, width), last + 1]
+    sums = np.concatenate([[0.0], np.cumsum(of.probabilities)])
+    return [
+        {
+            "low": low,
+            "high": high - 1,
+            "probability": float(sums[high - of.low] - sums[low - of.low]),
+        }
+        for low, high in pairwise(edges)
+        if high > low
+    ]
+
+
+def _estimates(
+    own: PopulationRisk, names: Sequence[str], *, share: bool
+) -> tuple[EstimateLine, ...]:
+    show = percent if share else _whole
+    measures: list[Measure | None] = [getattr(own, name) for name in names]
+    return tuple(
+        EstimateLine(
+            each.name,
+            IN_POPULATION.get(each.name, MEANINGS[each.name]),
+            show(each.value),
+            interval(each.low, each.high, show),
+        )
+        for each in measures
+        if each is not None
+    )
+
+
+def _whole(value: float) -> str:
+    return count(round(value, 1) if value < 100 else round(value))
+
+
+def _mapping(name: str, of: MatchDistribution) -> tuple[str, str, str]:
+    low, high = of.quantiles()
+    return name, _whole(of.mean), f"{count(low)} to {count(high)}"
+
+
+def _sentences(risk: Risk, own: PopulationRisk) -> Iterator[str]:
+    share = percent(own.sampling_fraction)
+    yield (
+        f"The file’s {count(risk.persons)} persons are {share} of a population of "
+        f"{count(own.population)}."
+    )
+    shown = risk.shape.held
+    if shown > risk.persons:
+        yield (
+            "A person with records in several classes counts in each of them, in the file and in "
+            f"the population: {count(shown)} in place of {count(risk.persons)} persons."
+        )
+    marketer = own.marketer
+    if marketer.estimator == REGISTER:
+        yield "The population is at hand as a register; every number here was counted in it."
+        return
+    why = f"{marketer.why[:1].upper()}{marketer.why[1:]}"
+    yield f"Only its size is known, so the numbers are estimates. {why}."
+    yield "Intervals are meant to hold the true number of this file in 95 of 100 files."
+    if own.check is not None:
+        scatter = exp(own.check.scatter) - 1
+        yield f"From one subsample to the next it scattered by {percent(scatter)}."
+    if own.seed is not None:
+        yield f"Seed of the draws: {own.seed}."

@@ -1,1 +1,0 @@
-"""The page of a search under thresholds: risk against loss, and what was tried."""

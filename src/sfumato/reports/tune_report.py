@@ -1,0 +1,225 @@
+"""The page of a search under thresholds: the chosen point, risk against loss, what was tried."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+import altair as alt
+
+from sfumato.core.measure import ESTIMATED
+from sfumato.core.number_text import number, percent
+from sfumato.reports.pictures import (
+    AFTER,
+    BEFORE,
+    FAINT,
+    HALF,
+    LIMIT,
+    PERCENT,
+    QUIET,
+    Chart,
+    Figure,
+    picture,
+    values,
+)
+from sfumato.reports.printed_numbers import fill_template, interval
+
+_HEIGHT = 230
+_ROOM = 1.08
+_MET, _KEPT, _NOT_MET = "meets every threshold", f"keeps them ({ESTIMATED})", "does not"
+_STOPPED = {
+    "found": "nothing better was found for long",
+    "trials": "the number of trials was used up",
+    "time": "the time was used up",
+    "interrupted": "it was interrupted",
+}
+_EXHAUSTED = "everything that the search knows was tried"
+_LOSS = {
+    "ane": "average normalised error (ANE)",
+    "ncp": "normalised certainty penalty (NCP)",
+}
+
+
+def draw_tuned(found: dict[str, Any], title: str, made: date) -> str:
+    """The page.
+
+    Parameters
+    ----------
+    found
+        What the search found, as plain values.
+    title
+        What stands above it.
+    made
+        The day that it bears.
+    """
+    chosen = found["best"] or found["nearest"]
+    front = set(found["frontier"])
+    exhausted = found["stopped"] == "found" and not found["met"]
+    return fill_template(
+        "tune.html",
+        title=title,
+        made=made,
+        found=found,
+        chosen=chosen,
+        asked="" if chosen is None else _words(chosen),
+        changes=[] if chosen is None else _changes(chosen["columns"]),
+        stopped=_EXHAUSTED if exhausted else _STOPPED[found["stopped"]],
+        loss=_LOSS[found["loss"]],
+        lines=[_line(each) for each in found["held"]],
+        figures=_frontier_figures(found),
+        trials=[(each, _words(each), each["trial"] in front) for each in found["trials"]],
+        losses=_other_losses(found),
+    )
+
+
+def _words(trial: dict[str, Any]) -> str:
+    """Constraints, options and columns of a trial in one line."""
+    said = []
+    for each in trial["constraints"]:
+        limits = [_limit(value) for name, value in each.items() if name not in ("name", "low")]
+        said.append(f"{each['name']} {' '.join(limits)}")
+    said += [f"{name} {_limit(value)}" for name, value in trial["options"].items()]
+    return ", ".join(said + _changes(trial["columns"]))
+
+
+def _changes(columns: dict[str, Any]) -> list[str]:
+    said = [f"weight of {name} × {factor:g}" for name, factor in columns["weights"].items()]
+    said += [f"{name} {levels} levels coarser" for name, levels in columns["coarser"].items()]
+    return said + [f"{name} not released" for name in columns["left_out"]]
+
+
+def _limit(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _line(held: dict[str, Any]) -> dict[str, Any]:
+    """One threshold with what the chosen point has."""
+    show = percent if held["scale"] == "share" else number
+    value = show(held["value"])
+    ends = interval(held["low"], held["high"], show)
+    if held["estimator"] and ends:
+        value += f" ({ends}, {held['estimator']})"
+    met = held["met"] and held["met_over_interval"] is not False
+    asked = f"{held['bound']} {show(held['limit'])}"
+    return {"attribute": "", "above": None} | held | {"asked": asked, "shown": value, "kept": met}
+
+
+def _other_losses(found: dict[str, Any]) -> list[tuple[str, float]]:
+    """What the trials lose that were tried at other limits, by what they asked."""
+    return [
+        (_words(each), each["loss"])
+        for each in found["trials"]
+        if each["stage"] == "frontier" and "loss" in each
+    ]
+
+
+def _frontier_figures(found: dict[str, Any]) -> list[Figure]:
+    """One picture per threshold: the measure of each trial against its loss.
+
+    Parameters
+    ----------
+    found
+        What the search found, as plain values.
+    """
+    made = {each["trial"]: each for each in found["trials"] if "loss" in each}
+    if not made:
+        return []
+    labels = [_label(each) for each in found["held"]]
+    return [
+        _figure(found, made, held, label, place)
+        for place, (held, label) in enumerate(zip(found["held"], labels, strict=True))
+    ]
+
+
+def _label(held: dict[str, Any]) -> str:
+    attribute = held.get("attribute")
+    return f"{held['measure']} [{attribute}]" if attribute else str(held["measure"])
+
+
+def _figure(
+    found: dict[str, Any],
+    made: dict[int, dict[str, Any]],
+    held: dict[str, Any],
+    label: str,
+    place: int,
+) -> Figure:
+    share = held["scale"] == "share"
+    front = [made[each] for each in found["frontiers"][label]]
+    chosen = found["best"] or found["nearest"]
+    top = _ROOM * max([each["loss"] for each in front if each["met"]] + [chosen["loss"]])
+    shown = [each for each in made.values() if each["loss"] <= 1.35 * top]
+    beyond = len(made) - len(shown)
+    kept = _MET if found["promised"] else _KEPT
+    rows = [
+        {
+            "x": each["measures"][label],
+            "y": each["loss"],
+            "met": kept if each["met"] else _NOT_MET,
+        }
+        for each in shown
+    ]
+    steps = [
+        {"x": each["measures"][label], "y": each["loss"], "order": at}
+        for at, each in enumerate(front)
+        if each in shown
+    ]
+    ring = {"x": chosen["measures"][label], "y": chosen["loss"]}
+    chart = _chart(rows, steps, ring, held, found["loss"], kept)
+    word = "chosen" if found["best"] else "nearest"
+    show = percent if share else number
+    said = (
+        f"Asked: {held['bound']} {show(held['limit'])}; "
+        f"{word}: {show(chosen['measures'][label])} at a loss of {number(chosen['loss'])}."
+    )
+    note = said
+    if steps:
+        note += " The line joins what no trial beats, the other thresholds met."
+    if beyond:
+        note += f" {beyond} trials lose more than is shown."
+    description = f"Points: {len(rows)} trials, {label} against loss. {said}"
+    return Figure(picture(chart, f"frontier{place}", description), label, note)
+
+
+def _chart(
+    rows: list[dict[str, Any]],
+    steps: list[dict[str, Any]],
+    chosen: dict[str, float],
+    held: dict[str, Any],
+    loss: str,
+    kept: str,
+) -> Chart:
+    form = PERCENT if held["scale"] == "share" else "~s"
+    horizontal = (
+        alt.X("x:Q", title=held["measure"])
+        .scale(zero=False, nice=True)
+        .axis(format=form, tickCount=6, grid=False)
+    )
+    vertical = (
+        alt.Y("y:Q", title=f"loss ({loss})")
+        .scale(zero=False, nice=True)
+        .axis(format="~g", tickCount=5, gridColor=FAINT)
+    )
+    colour = alt.Color("met:N", legend=alt.Legend(symbolType="circle")).scale(
+        alt.Scale(domain=[kept, _NOT_MET], range=[AFTER, BEFORE])
+    )
+    line = (
+        alt.Chart(values(steps))
+        .mark_line(interpolate="step-after", color=QUIET, strokeWidth=1.4)
+        .encode(x=horizontal, y=vertical, order="order:Q")
+    )
+    points = (
+        alt.Chart(values(rows))
+        .mark_point(filled=True, size=34, opacity=0.75)
+        .encode(x=horizontal, y=vertical, color=colour)
+    )
+    limit = (
+        alt.Chart(values([{"x": held["limit"]}]))
+        .mark_rule(color=LIMIT, strokeWidth=1.3, strokeDash=[2, 2])
+        .encode(x=horizontal)
+    )
+    mark = (
+        alt.Chart(values([chosen]))
+        .mark_point(filled=False, shape="circle", size=160, color=LIMIT, strokeWidth=2.2, opacity=1)
+        .encode(x=horizontal, y=vertical)
+    )
+    return alt.LayerChart(layer=[limit, line, points, mark], width=HALF - 20, height=_HEIGHT)

@@ -1,0 +1,217 @@
+"""The section about the population, the thresholds, and their twins in the JSON."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import date
+from html import unescape
+
+import numpy as np
+import pytest
+
+import sfumato as sf
+from sfumato.core.number_text import percent
+from sfumato.examples import generate_clinics
+from sfumato.release.preset_promises import held_against
+from sfumato.reports import report_json
+from sfumato.reports.promise_words import promise_lines
+from sfumato.reports.release_report import draw_release
+from sfumato.reports.risk_tables import BANDS, match_bars, population_tables, risk_bands
+
+HEADING = ("People", date(2026, 3, 2))
+COLUMNS = ("age", "sex", "zip", "icd9")
+
+
+@pytest.fixture(scope="module")
+def people():
+    visits = generate_clinics(3_000, rng=3).visits
+    first = visits.group_by("patient", use_threads=False).aggregate([(c, "first") for c in COLUMNS])
+    return first.rename_columns(["patient", *COLUMNS])
+
+
+@pytest.fixture(scope="module")
+def schema():
+    quasi = {"age": "numeric", "sex": "categorical", "zip": "numeric"}
+    return sf.Schema(person="patient", quasi_identifiers=quasi, sensitive=["icd9"])
+
+
+@pytest.fixture(scope="module")
+def sample(people):
+    return people.take(np.arange(0, 3_000, 3))
+
+
+@pytest.fixture(scope="module")
+def estimated(sample, schema):
+    return sf.assess(sample, schema, population=3_000, seed=1, presets=["arx", "cms"])
+
+
+@pytest.fixture(scope="module")
+def counted(sample, people, schema):
+    return sf.assess(sample, schema, population=people)
+
+
+def text_of(page):
+    return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", page)))
+
+
+def test_the_page_shows_the_population_and_its_intervals(estimated):
+    page = draw_release(estimated, *HEADING)
+    text = text_of(page)
+    own = estimated.population
+    assert "The population behind the file" in text
+    assert "1,000 persons are 33.3" in text
+    assert "of a population of 3,000" in text
+    assert own.marketer.why[1:] in text
+    for name in ("marketer", "population_average_risk", "population_records_at_risk"):
+        measure = getattr(own, name)
+        assert f"{percent(measure.low)} to {percent(measure.high)}" in unescape(page)
+    for name, found in own.population_uniques_by_model.items():
+        assert (found if isinstance(found, str) else f"{round(found):,}") in text, name
+    assert 'aria-label="Points with intervals: marketer' in page
+    assert 'aria-label="Lines: probability of each number.' in page
+    assert "The file is taken as its own population" not in text
+    assert "taken as a random sample of 3,000 persons" in text
+    assert f"Seed of the draws: {own.seed}." in text
+
+
+def test_a_register_is_counted_and_has_no_intervals(counted):
+    text = text_of(draw_release(counted, *HEADING))
+    assert "every number here was counted in it" in text
+    assert "Nothing is estimated" in text
+    assert "Estimate Interval" not in text
+    assert "found for certain" in text
+    assert "by the models of other tools" not in text
+
+
+def test_without_a_population_nothing_changes(sample, schema):
+    risk = sf.assess(sample, schema)
+    text = text_of(draw_release(risk, *HEADING))
+    assert "The population behind the file" not in text
+    assert "The file is taken as its own population: its 1,000 persons" in text
+    assert population_tables(risk) is None
+    assert "population" not in report_json(risk)["report"]
+
+
+def test_the_path_of_a_search_is_shown(sample, schema):
+    risk = sf.assess(sample, schema, population=3_000, estimator="log-linear", seed=1)
+    text = text_of(draw_release(risk, *HEADING))
+    assert "The path of the search" in text
+    for step in risk.population.path:
+        assert re.sub(r"\s+", " ", step) in text
+
+
+def test_bands_hold_every_record_once(estimated, counted):
+    for risk in (estimated, counted):
+        found = risk_bands(risk.population)
+        assert sum(each.records for each in found) == risk.records
+        risks = risk.population.record_risks
+        for each in found:
+            own = (risks >= each.low - 1e-9) & (risks < each.high - 1e-9)
+            if each.high == 1:
+                own |= (risks > 1 - 1e-9) & (each.low < 1 if len(found) < len(BANDS) else False)
+            if each.low == 1:
+                own = risks > 1 - 1e-9
+            assert each.records == own.sum(), each.label
+    assert len(risk_bands(counted.population)) == len(BANDS)
+    assert len(risk_bands(estimated.population)) == len(BANDS) - 1
+
+
+def test_a_distribution_keeps_its_probability_and_mean(estimated):
+    for of in (estimated.population.one_to_one, estimated.population.free):
+        bars = match_bars(of)
+        assert len(bars) <= 120
+        assert sum(bar["probability"] for bar in bars) == pytest.approx(1, abs=2e-3)
+        middle = sum((bar["low"] + bar["high"]) / 2 * bar["probability"] for bar in bars)
+        assert middle == pytest.approx(of.mean, rel=5e-3)
+
+
+def test_thresholds_that_were_asked_are_on_the_page_and_in_the_verdict(estimated):
+    text = text_of(draw_release(estimated, *HEADING))
+    held = estimated.held
+    met, guessed = (sum(each.met and each.promised is sure for each in held) for sure in (1, 0))
+    assert f"Held against thresholds: {met} of {len(held)} are met." in text
+    assert (f"Estimated, not promised: {guessed}." in text) == (guessed > 0)
+    assert "Thresholds that were asked" in text
+    assert "Defaults of ARX arx evidence: its source code" in text
+    assert "cms (pid_k)" in text
+
+
+def test_an_interval_that_reaches_beyond_is_said(estimated):
+    marketer = estimated.population.marketer
+    limit = (marketer.value + marketer.high) / 2
+    preset = sf.Preset("between", (sf.Threshold("marketer", limit),), source="ours")
+    risk = sf.hold(estimated, preset)
+    text = text_of(draw_release(risk, *HEADING))
+    assert "not over the whole interval" in text
+    assert "kept by the estimate but not over its interval: between (marketer)" in text
+    assert "Held against thresholds: 0 of 1 are met. Estimated, not promised: 1." in text
+    assert report_json(risk)["thresholds"][0]["promised"] is False
+
+
+def test_every_preset_is_shown_for_orientation(estimated):
+    text = text_of(draw_release(estimated, *HEADING))
+    practice = report_json(estimated)["report"]["practice"]
+    assert len(practice) == len(sf.thresholds())
+    for preset, twin in zip(sf.thresholds(), practice, strict=True):
+        assert preset.says in text
+        assert preset.evidence in text
+        assert twin["preset"] == preset.name
+        assert bool(twin["held"]) == bool(preset.thresholds)
+
+
+def test_the_twin_holds_what_the_page_shows(estimated):
+    content = report_json(estimated)
+    assert [each["preset"] for each in content["thresholds"]].count("arx") == 5
+    own = content["report"]["population"]
+    assert own["estimator"] == estimated.population.marketer.estimator
+    assert sum(each["records"] for each in own["records_by_risk"]) == estimated.records
+    assert set(own["matches"]) == {"one_to_one", "free"}
+    assert content["marketer"]["low"] <= content["marketer"]["high"]
+
+
+def test_a_release_against_a_population_is_judged_by_it(sample, people, schema):
+    promise = sf.MarketerRisk(0.1)
+    release = sf.anonymize(sample, schema, promise, register=people, seed=1)
+    [line] = promise_lines(release)
+    assert line.met
+    assert line.limit == 0.1
+    assert "the 3,000 persons of the population" in line.words
+    release = held_against(release, sf.thresholds("cancer-registry-research"))
+    held = {each.measure: each for each in release.risk.held}
+    assert held["marketer"].value == pytest.approx(release.population.marketer.value)
+    text = text_of(draw_release(release, *HEADING))
+    assert "The file is a sample of 3,000 persons." in text
+    assert "the file being its own population" in text
+    broken = replace(
+        release,
+        population=replace(
+            release.population, marketer=replace(release.population.marketer, value=0.2)
+        ),
+    )
+    assert not promise_lines(broken)[0].met
+
+
+def test_what_rests_on_the_size_of_a_population_is_no_promise(sample, schema):
+    promises = (sf.MarketerRisk(0.1), sf.KAnonymity(2))
+    release = sf.anonymize(sample, schema, *promises, population=3_000, seed=1)
+    release = held_against(release, sf.thresholds("cancer-registry-research"))
+    assert [(each.met, each.promised) for each in promise_lines(release)] == [
+        (True, False),
+        (True, True),
+    ]
+    text = text_of(draw_release(release, *HEADING))
+    headline = "Not everything that was asked is promised: 1 of 2 constraints are met."
+    assert f"estimated, not promised {headline} Estimated, not promised: 1." in text
+    assert "keeps marketer, estimated, not promised: at most" in text
+    assert "estimated, not promised: cancer-registry-research (marketer)" in text
+    said = report_json(release)["report"]["asked"]
+    assert [each["promised"] for each in said] == [False, True]
+
+
+def test_presence_has_its_line(sample, people, schema):
+    release = sf.anonymize(sample, schema, sf.DeltaPresence(0.0, 0.6), register=people, seed=1)
+    [line] = promise_lines(release)
+    assert line.met
+    text = text_of(draw_release(release, *HEADING))
+    assert "who look like a class" in text
