@@ -14,12 +14,9 @@ from pyarrow import csv
 
 from sfumato.core.errors import InputError
 from sfumato.linkage.spec.model import Mode
-from sfumato.pipeline.kept.leftovers import remove_leftovers
-from sfumato.pipeline.run import run
-from sfumato.pipeline.stages.link import specification
-from sfumato.pipeline.stages.order import stages_of
-from sfumato.pipeline.stages.place import open_project
-from sfumato.pipeline.stages.schemas import released_schema, schema_to_link
+from sfumato.pipeline.linking_stages import specification
+from sfumato.pipeline.run import remove_leftovers, run, stages_of
+from sfumato.pipeline.workspace import open_project, released_schema, schema_to_link
 
 
 @pytest.fixture
@@ -121,7 +118,7 @@ def test_leftovers_are_told_by_their_names(tmp_path: Path) -> None:
 
 def test_a_project_of_one_table_needs_no_extra() -> None:
     code = (
-        "import sys, sfumato.pipeline.run, sfumato.pipeline.propose.propose;"
+        "import sys, sfumato.pipeline.run, sfumato.pipeline.proposal;"
         "print(*{each.partition('.')[0] for each in sys.modules})"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

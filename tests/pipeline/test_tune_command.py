@@ -17,8 +17,8 @@ from sfumato.cli.tune.options.effort import seconds_of
 from sfumato.cli.tune.schema_file import write_schema
 from sfumato.examples import generate_clinics
 from sfumato.pipeline.tune import tune
-from sfumato.pipeline.tune.command import anonymize_command
 from sfumato.pipeline.tune.point import Point
+from sfumato.pipeline.tune.tuned import anonymize_command
 from sfumato.schema import Schema, dump_schema, load_schema
 from sfumato.table.table_files import write_table
 

@@ -14,10 +14,8 @@ from sfumato.linkage.spec.model import LinkSpec, SetThresholds
 from sfumato.pipeline.project.dump import dump_project
 from sfumato.pipeline.project.linking import Link, Review, Reviewers
 from sfumato.pipeline.project.load import PROJECT_FILE
-from sfumato.pipeline.propose.propose import propose
-from sfumato.pipeline.propose.wanted import Wanted
-from sfumato.pipeline.propose.write import write_project_file
-from sfumato.pipeline.stages.place import Place, open_project
+from sfumato.pipeline.proposal import ProposalRequest, propose, write_project_file
+from sfumato.pipeline.workspace import Place, open_project
 from sfumato.review.settings import PROPOSED
 
 PERSONS, SEED = 2_000, 2020
@@ -120,7 +118,7 @@ def truth_of(place: Place) -> pa.Table:
 def _project_text(folder: Path, seed: int) -> str:
     """The project file: what is proposed for the tables, but for what is reviewed."""
     made = propose(
-        Wanted(
+        ProposalRequest(
             sources={name: folder / f"patients_{name}.csv" for name in CLINICS},
             attach={name: folder / f"visits_{name}.csv" for name in CLINICS},
             folder=folder,

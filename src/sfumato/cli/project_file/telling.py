@@ -11,8 +11,8 @@ from sfumato.cli.project_file.told import done_line, warning_lines
 
 if TYPE_CHECKING:
     from sfumato.core.progress import Progress
-    from sfumato.pipeline.stages.place import Place
-    from sfumato.pipeline.status import StageState, Status
+    from sfumato.pipeline.run import StageState, Status
+    from sfumato.pipeline.workspace import Place
 
 
 def run_telling(place: Place, until: str | None = None, force: tuple[str, ...] = ()) -> Status:
@@ -30,8 +30,7 @@ def run_telling(place: Place, until: str | None = None, force: tuple[str, ...] =
     SfumatoError
         As `sfumato.pipeline.run.run`.
     """
-    from sfumato.pipeline.run import run
-    from sfumato.pipeline.stages.order import stages_of
+    from sfumato.pipeline.run import run, stages_of
 
     names = [stage.name for stage in stages_of(place)]
     warned: list[str] = []

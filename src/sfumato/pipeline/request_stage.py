@@ -1,4 +1,4 @@
-"""The stage ``release`` where a policy decides: what its rules allow for a request."""
+"""How a release on request is made: the stage ``release`` where a policy decides."""
 
 from __future__ import annotations
 
@@ -9,12 +9,18 @@ from typing import Any
 from sfumato.core.errors import InputError
 from sfumato.core.progress import Progress
 from sfumato.pipeline.project.linking import OnRequest, Undecided
-from sfumato.pipeline.stages import schemas
-from sfumato.pipeline.stages.assess import data_inputs, data_of
-from sfumato.pipeline.stages.place import Place, shown
-from sfumato.pipeline.stages.release import NAME, release_files
-from sfumato.pipeline.stages.reported import form_of, lacking, write_report
-from sfumato.pipeline.stages.stage import Made, Stage, Waiting
+from sfumato.pipeline.release_stages import release_files
+from sfumato.pipeline.stage import Made, Stage, Waiting, report_form, write_report
+from sfumato.pipeline.workspace import (
+    RELEASE,
+    Place,
+    data_files,
+    data_of,
+    data_stages,
+    plain_schema,
+    released_schema,
+    shell_path,
+)
 from sfumato.semantics.associations.association import State
 from sfumato.semantics.ledger.keys import default_ledger_keys
 from sfumato.semantics.ledger.ledger import Ledger
@@ -38,25 +44,24 @@ def _settings(place: Place) -> dict[str, Any]:
         accepted = sorted(each.id for each in noted if each.state is State.ACCEPTED)
     return {
         "seed": place.project.about.seed,
-        "schema": schemas.plain_schema(schemas.released_schema(place), place),
+        "schema": plain_schema(released_schema(place), place),
         "policy": section.model_dump(mode="json", exclude={"keys", "undecided"}),
         "policy_sha256": policy_sha256(load_policy(place.at(section.file))),
         "accepted": accepted,
         "keep_order": release.keep_order,
         "formats": list(place.project.outputs.formats),
-        "report": form_of(place).value,
+        "report": report_form(place).value,
     }
 
 
 def _files(place: Place) -> dict[str, Path]:
     section, release = _section(place), place.project.release
-    files, _ = data_inputs(place)
-    files |= _files_of_policy(place)
+    files = data_files(place) | _files_of_policy(place)
     files |= {f"policy.local.{name}": place.at(path) for name, path in section.local.items()}
     files |= {f"policy.rules.{n}": place.at(path) for n, path in enumerate(section.rules, 1)}
     if release.pseudonym_key is not None:
         files["release.pseudonym_key"] = place.at(release.pseudonym_key)
-    return files | schemas.hierarchy_files(schemas.released_schema(place))
+    return files
 
 
 def _files_of_policy(place: Place) -> dict[str, Path]:
@@ -69,10 +74,6 @@ def _files_of_policy(place: Place) -> dict[str, Path]:
                 key = f"policy.file: databases.{name}.quasi_identifiers.{column}"
                 files[key] = each.hierarchy
     return files
-
-
-def _earlier(place: Place) -> dict[str, tuple[str, ...]]:
-    return data_inputs(place)[1]
 
 
 def _ledger(place: Place, *, make: bool) -> Ledger | None:
@@ -93,10 +94,9 @@ def _check(place: Place) -> None:
 
 def _asked(place: Place) -> Asked:
     section = _section(place)
-    data, _ = data_of(place)
     return ask(
-        data,
-        schemas.released_schema(place),
+        data_of(place)[0],
+        released_schema(place),
         policy=load_policy(place.at(section.file)),
         request=section.request,
         local={name: place.at(path) for name, path in section.local.items()},
@@ -146,9 +146,9 @@ def _waits(place: Place) -> Waiting | None:
         count = _proposed(ledger)
     if not count:
         return None
-    options = f"--ledger {shown(place.at(section.ledger))}"
+    options = f"--ledger {shell_path(place.at(section.ledger))}"
     if section.keys is not None:
-        options += f" --keys {shown(place.at(section.keys))}"
+        options += f" --keys {shell_path(place.at(section.keys))}"
     return Waiting(
         "custodian",
         f"{count:,} associations that a reader could infer from wait for a decision",
@@ -161,7 +161,7 @@ def _waits(place: Place) -> Waiting | None:
 
 
 def _make(place: Place, making: Path, progress: Progress) -> Made:
-    seed, release = place.project.about.seed, place.project.release
+    release = place.project.release
     progress("release", 0.0)
     asked = _asked(place)
     first, *others = release_files(place)
@@ -178,25 +178,21 @@ def _make(place: Place, making: Path, progress: Progress) -> Made:
             ledger,
             making / first,
             mining=_mining(place),
-            seed=seed,
+            seed=place.project.about.seed,
             keep_order=release.keep_order,
             pseudonym_key=place.key(release.pseudonym_key, "release.pseudonym_key"),
             also=write_others,
         )
-    return Made(
-        made.to_json(),
-        f"{made.table.num_rows:,} records for request '{asked.request}', k = {made.k}",
-        (*made.warnings, *lacking(place)),
-        seed,
-    )
+    found = f"{made.table.num_rows:,} records for request '{asked.request}', k = {made.k}"
+    return Made.of(made, found, place)
 
 
-STAGE = Stage(
-    NAME,
+REQUEST_STAGE = Stage(
+    RELEASE,
     _settings,
     _make,
     files=_files,
-    earlier=_earlier,
+    earlier=data_stages,
     check=_check,
     prepare=_prepare,
     waits=_waits,

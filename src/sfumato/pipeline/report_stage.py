@@ -1,9 +1,10 @@
-"""The stage ``report``: what goes out, and what every stage measured, in one folder."""
+"""What a project hands over: the stage ``report``, its release and the reports of all stages."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,14 +13,20 @@ from typing import Any
 from sfumato.core.atomic import write_text
 from sfumato.core.errors import InputError
 from sfumato.core.progress import Progress
-from sfumato.pipeline.kept.record import read_record
 from sfumato.pipeline.project.outputs import ReportForm
-from sfumato.pipeline.stages import assess, attack, link, release, schemas
-from sfumato.pipeline.stages.copies import copy_private
-from sfumato.pipeline.stages.place import REPORT, REVIEW, Place
-from sfumato.pipeline.stages.reported import PAGE, TWIN, form_of
-from sfumato.pipeline.stages.results import StageResult, results_of
-from sfumato.pipeline.stages.stage import Made, Stage
+from sfumato.pipeline.release_stages import RELEASE_MANIFEST, release_files
+from sfumato.pipeline.stage import (
+    MEASURED,
+    PAGE,
+    TWIN,
+    Made,
+    Stage,
+    StageRecord,
+    read_object,
+    read_record,
+    report_form,
+)
+from sfumato.pipeline.workspace import LINK, LINKED, RELEASE, REPORT, Place, copy_private
 from sfumato.reports.project import Audience, ProjectResults
 from sfumato.reports.project.results import CONTEXT
 from sfumato.reports.project.write import HTML, JSON, PDF, write_project
@@ -34,22 +41,6 @@ NO_PDF = (
 )
 
 
-def reporting(place: Place) -> tuple[str, ...]:
-    """The stages before this one.
-
-    Parameters
-    ----------
-    place
-        The project.
-    """
-    project = place.project
-    names = [link.LINK, schemas.LINKED] if project.is_linked else []
-    if project.is_reviewed:
-        names.insert(1, REVIEW)
-    names += [assess.NAME, release.NAME]
-    return (*names, attack.NAME) if project.attack is not None else tuple(names)
-
-
 def _settings(place: Place) -> dict[str, Any]:
     return {
         "about": place.project.about.model_dump(mode="json", exclude={"seed"}),
@@ -60,31 +51,54 @@ def _settings(place: Place) -> dict[str, Any]:
 
 def _forms(place: Place) -> tuple[str, ...]:
     """Endings of the report of the project."""
-    if form_of(place) is ReportForm.JSON:
+    if report_form(place) is ReportForm.JSON:
         return (JSON,)
     return (HTML, JSON) if find_spec("weasyprint") is None else (HTML, JSON, PDF)
 
 
+def _reporting(place: Place) -> tuple[str, ...]:
+    """The stages before this one."""
+    return tuple(name for name in place.stage_names if name != REPORT)
+
+
 def _earlier(place: Place) -> dict[str, tuple[str, ...]]:
     found = {}
-    for name in reporting(place):
+    for name in _reporting(place):
         record = read_record(place.of_stage(name))
         found[name] = () if record is None else tuple(record.outputs)
     return found
 
 
-def collected(place: Place) -> dict[str, Any]:
-    """What every stage measured, with its record, and what the project file says of the release.
+@dataclass(frozen=True)
+class _Result:
+    """What a stage made: its record, and all that it measured, without a value of the data."""
 
-    Parameters
-    ----------
-    place
-        The project.
-    """
-    results = results_of(place, reporting(place))
+    folder: Path
+    record: StageRecord
+    measured: dict[str, Any]
+
+    def to_json(self) -> dict[str, Any]:
+        """Record, measures, and what the stage's own report adds to them."""
+        about = (read_object(self.folder / TWIN) or {}).get("report", {})
+        return {"record": self.record.to_json(), "measured": self.measured, "about": about}
+
+
+def _results_of(place: Place) -> dict[str, _Result]:
+    """What the stages made, by their names in order; those that made nothing are left out."""
+    found = {}
+    for name in _reporting(place):
+        folder = place.of_stage(name)
+        record, measured = read_record(folder), read_object(folder / MEASURED)
+        if record is not None and measured is not None:
+            found[name] = _Result(folder, record, measured)
+    return found
+
+
+def _collected(place: Place, results: Mapping[str, _Result]) -> dict[str, Any]:
+    """What every stage measured, with its record, and what the project file says of the release."""
     about = place.project.about.model_dump(mode="json", exclude_none=True)
-    if _contradicted(results):
-        results[link.LINK].measured["expected"] = results[schemas.LINKED].measured["expected"]
+    if _is_contradicted(results):
+        results[LINK].measured["expected"] = results[LINKED].measured["expected"]
     return {
         "project": place.project.about.name,
         "context": {name: about[name] for name in CONTEXT if name in about},
@@ -93,9 +107,9 @@ def collected(place: Place) -> dict[str, Any]:
     }
 
 
-def _contradicted(results: Mapping[str, StageResult]) -> bool:
+def _is_contradicted(results: Mapping[str, _Result]) -> bool:
     """Whether the review contradicts what the model of the linkage expects."""
-    linked = results.get(schemas.LINKED)
+    linked = results.get(LINKED)
     return linked is not None and "contradicted" in linked.measured.get("expected", {})
 
 
@@ -125,21 +139,21 @@ def _make(place: Place, making: Path, progress: Progress) -> Made:
     out, inside, outside = making / RELEASED, making / REPORTS, making / PUBLIC
     for folder in (out, inside, outside):
         folder.mkdir(mode=0o700)
-    made = place.of_stage(release.NAME)
-    for name in release.release_files(place):
+    made = place.of_stage(RELEASE)
+    for name in release_files(place):
         copy_private(made / name, out / name)
-    copy_private(made / release.RELEASE_MANIFEST, inside / release.RELEASE_MANIFEST)
+    copy_private(made / RELEASE_MANIFEST, inside / RELEASE_MANIFEST)
     pages = 0
-    results = results_of(place, reporting(place))
-    for stage in results:
-        if stage == link.LINK and _contradicted(results):
+    results = _results_of(place)
+    for stage, result in results.items():
+        if stage == LINK and _is_contradicted(results):
             continue  # it was written before the review, with what the model expected
         for page in (PAGE, TWIN):
-            file = place.of_stage(stage) / page
+            file = result.folder / page
             if file.is_file():
                 copy_private(file, inside / f"{stage}{file.suffix}")
                 pages += file.suffix == Path(PAGE).suffix
-    found = collected(place)
+    found = _collected(place, results)
     text = json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False)
     write_text(inside / PROJECT_JSON, f"{text}\n")
     warnings = _write_report(place, found, {Audience.INTERNAL: inside, Audience.PUBLIC: outside})
@@ -170,4 +184,4 @@ def _write_report(
     return lacking
 
 
-STAGE = Stage(REPORT, _settings, _make, earlier=_earlier, check=_check)
+REPORT_STAGE = Stage(REPORT, _settings, _make, earlier=_earlier, check=_check)

@@ -8,12 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.pipeline.tune.exchange import exchange
-from sfumato.pipeline.tune.knobs import KNOBS
+from sfumato.pipeline.tune.limits import KNOBS
+from sfumato.pipeline.tune.line_search import STEPS, Space, Tightening, exchange
 from sfumato.pipeline.tune.point import Point
-from sfumato.pipeline.tune.space import Space
-from sfumato.pipeline.tune.tighten import STEPS, Tightening
-from sfumato.pipeline.tune.trial import Trial
+from sfumato.pipeline.tune.trials import Trial
 from sfumato.risk.risk_thresholds import Held
 
 NAMES = ("g_balance", "marketer")

@@ -9,12 +9,17 @@ from typing import Any
 import pytest
 
 from sfumato.core.progress import silent
-from sfumato.pipeline.current import depends
-from sfumato.pipeline.kept.record import RECORD, Output, StageRecord, read_record
-from sfumato.pipeline.make_stage import make_stage
 from sfumato.pipeline.project.load import parse_project
-from sfumato.pipeline.stages.place import Place
-from sfumato.pipeline.stages.stage import Made, Stage
+from sfumato.pipeline.stage import (
+    RECORD,
+    Made,
+    Output,
+    Stage,
+    StageRecord,
+    make_stage,
+    read_record,
+)
+from sfumato.pipeline.workspace import Place
 
 PROJECT = """
 [project]
@@ -89,9 +94,9 @@ def test_what_people_put_beside_outputs_stays(tmp_path: Path) -> None:
     place = Place(parse_project(PROJECT), tmp_path / "sfumato.toml")
     place.stages.mkdir()
     stage = Stage("assess", lambda _place: {}, make)
-    make_stage(place, stage, depends(place, stage), silent)
+    make_stage(place, stage, silent)
     reports = place.of_stage("assess") / "reports"
     (reports / "signed.pdf").write_text("mine")
     said.append(2)
-    make_stage(place, stage, depends(place, stage), silent)
+    make_stage(place, stage, silent)
     assert {each.name for each in reports.iterdir()} == {"2.html", "signed.pdf"}
