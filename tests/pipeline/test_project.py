@@ -16,7 +16,7 @@ from sfumato.pipeline.project.linking import Reviewers, Unanswered
 from sfumato.pipeline.project.load import load_project, parse_project
 from sfumato.pipeline.project.model import Project
 from sfumato.pipeline.project.sources import Source
-from sfumato.pipeline.workspace import open_project
+from sfumato.pipeline.project_folder import open_project
 from sfumato.review.modes import Mode
 
 FULL = """

@@ -34,8 +34,8 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / name).write_text("\n".join(lines) + "\n")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
+        from sfumato.pipeline.project_folder import open_project
         from sfumato.pipeline.run import run
-        from sfumato.pipeline.workspace import open_project
 
         status = run(open_project(folder))
     assert status.is_done

@@ -15,11 +15,11 @@ from semantics.requests import opened, write_example
 from sfumato.core.errors import InputError
 from sfumato.core.progress import Progress
 from sfumato.pipeline.linking_stages import LINK_STAGE
+from sfumato.pipeline.project_folder import open_project
 from sfumato.pipeline.release_stages import ASSESS_STAGE, RELEASE_STAGE
 from sfumato.pipeline.request_stage import REQUEST_STAGE
 from sfumato.pipeline.run import run
 from sfumato.pipeline.stage import Stage, depends
-from sfumato.pipeline.workspace import open_project
 
 ONE = """\
 [project]

@@ -10,6 +10,7 @@ import pytest
 
 from sfumato.core.progress import silent
 from sfumato.pipeline.project.load import parse_project
+from sfumato.pipeline.project_folder import ProjectFolder
 from sfumato.pipeline.stage import (
     RECORD,
     Made,
@@ -19,7 +20,6 @@ from sfumato.pipeline.stage import (
     make_stage,
     read_record,
 )
-from sfumato.pipeline.workspace import Place
 
 PROJECT = """
 [project]
@@ -85,13 +85,13 @@ def test_a_record_names_nothing_outside_its_folder(tmp_path: Path, name: str) ->
 
 
 def test_what_people_put_beside_outputs_stays(tmp_path: Path) -> None:
-    def make(_place: Place, making: Path, _progress: object) -> Made:
+    def make(_place: ProjectFolder, making: Path, _progress: object) -> Made:
         (making / "reports").mkdir()
         (making / "reports" / f"{len(said)}.html").write_text("page")
         return Made({}, "made")
 
     said = [1]
-    place = Place(parse_project(PROJECT), tmp_path / "sfumato.toml")
+    place = ProjectFolder(parse_project(PROJECT), tmp_path / "sfumato.toml")
     place.stages.mkdir()
     stage = Stage("assess", lambda _place: {}, make)
     make_stage(place, stage, silent)

@@ -185,9 +185,8 @@ def test_every_constraint_has_its_option(run, clinics):
     }  # fmt: skip
     found = tune(clinics.visits, clinics.schema, {"k": 2}, trials=1, seed=3)
     point = Point.of(asked)
-    line = anonymize_command(
-        found.setting, point, data=DATA, schema="schema.toml", output="-release.csv"
-    )
+    files = {"data": DATA, "schema": "schema.toml", "output": "-release.csv"}
+    line = anonymize_command(found.setting, point, files)
     words = shlex.split(line)
     assert "./-release.csv" in words
     code, out, err = run(*words[1:])

@@ -14,8 +14,8 @@ from sfumato.linkage.spec.model import LinkSpec, SetThresholds
 from sfumato.pipeline.project.dump import dump_project
 from sfumato.pipeline.project.linking import Link, Review, Reviewers
 from sfumato.pipeline.project.load import PROJECT_FILE
+from sfumato.pipeline.project_folder import ProjectFolder, open_project
 from sfumato.pipeline.proposal import ProposalRequest, propose, write_project_file
-from sfumato.pipeline.workspace import Place, open_project
 from sfumato.review.settings import PROPOSED
 
 PERSONS, SEED = 2_000, 2020
@@ -69,7 +69,7 @@ they need.""",
 }
 
 
-def write_demo_project(folder: Path, persons: int = PERSONS, seed: int = SEED) -> Place:
+def write_demo_project(folder: Path, persons: int = PERSONS, seed: int = SEED) -> ProjectFolder:
     """Write the tables of two made-up clinics and their project file.
 
     Parameters
@@ -104,7 +104,7 @@ def write_demo_project(folder: Path, persons: int = PERSONS, seed: int = SEED) -
     return open_project(file)
 
 
-def truth_of(place: Place) -> pa.Table:
+def truth_of(place: ProjectFolder) -> pa.Table:
     """Who is who: of each record ``clinic`` (its source), ``patient`` (its id), ``person``.
 
     Parameters

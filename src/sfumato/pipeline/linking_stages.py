@@ -23,18 +23,14 @@ from sfumato.linkage.spec.toml import link_spec_to_dict, load_link_spec
 from sfumato.linkage.suggest.suggest import Suggestion, suggest
 from sfumato.pipeline.project.frozen import InFile
 from sfumato.pipeline.project.linking import Link, Reviewers
-from sfumato.pipeline.stage import MEASURED, Made, Stage, read_object, report_form, write_report
-from sfumato.pipeline.workspace import (
+from sfumato.pipeline.project_folder import (
     LINK,
     LINKED,
     REVIEW,
-    Place,
+    ProjectFolder,
     copy_private,
-    data_of,
-    given_schema,
-    plain_schema,
-    schema_to_link,
 )
+from sfumato.pipeline.stage import MEASURED, Made, Stage, read_object, report_form, write_report
 from sfumato.review.decisions.export import DECISIONS
 from sfumato.table.classification import check_decided, classified
 from sfumato.table.person_column import person_candidates_of
@@ -56,7 +52,7 @@ _APPLIED_TO = (
 """What answers are applied to, beside that."""
 
 
-def _source_tables(place: Place) -> dict[str, object]:
+def _source_tables(place: ProjectFolder) -> dict[str, object]:
     """The sources by name: paths, or opened where their delimiter is given."""
     return {
         name: place.at(source.file)
@@ -66,7 +62,7 @@ def _source_tables(place: Place) -> dict[str, object]:
     }
 
 
-def specification(place: Place) -> Suggestion:
+def specification(place: ProjectFolder) -> Suggestion:
     """What is linked and how: as the project says it, or proposed.
 
     Raises
@@ -80,7 +76,7 @@ def specification(place: Place) -> Suggestion:
     if given is None:
         made = suggest(
             _source_tables(place),
-            schema_to_link(place),
+            place.schema_to_link(),
             mode=mode,
             id_column=next(iter(_ids(place).values()), None),
             max_pairs=asked.allow_pairs or MAX_PAIRS,
@@ -90,7 +86,7 @@ def specification(place: Place) -> Suggestion:
     return replace(made, spec=changed(made.spec, _changes(place, asked, made.spec, mode)))
 
 
-def _given(place: Place, asked: Link) -> LinkSpec | None:
+def _given(place: ProjectFolder, asked: Link) -> LinkSpec | None:
     """The specification of the project file, of a file, or of the linkage before."""
     given = asked.specification
     if isinstance(given, InFile):
@@ -108,7 +104,9 @@ def _mode(asked: Link, sources: int) -> Mode | None:
     return Mode.LINK_AND_DEDUPE if asked.dedupe else None
 
 
-def _changes(place: Place, asked: Link, spec: LinkSpec, mode: Mode | None) -> dict[str, object]:
+def _changes(
+    place: ProjectFolder, asked: Link, spec: LinkSpec, mode: Mode | None
+) -> dict[str, object]:
     """What the project's own keys say in place of the specification's."""
     changes: dict[str, object] = {} if mode is None else {"mode": mode}
     ids = _ids(place)
@@ -131,14 +129,14 @@ def _changes(place: Place, asked: Link, spec: LinkSpec, mode: Mode | None) -> di
     return changes
 
 
-def _ids(place: Place) -> dict[str, str]:
+def _ids(place: ProjectFolder) -> dict[str, str]:
     """The header of the ids, by source."""
     return {
         name: source.id for name, source in place.project.sources.items() if source.id is not None
     }
 
 
-def check_classified(place: Place) -> None:
+def check_classified(place: ProjectFolder) -> None:
     """Refuse, before any work, a project with a column that its release would refuse.
 
     Raises
@@ -146,11 +144,11 @@ def check_classified(place: Place) -> None:
     InputError
         If nobody has said what a column of a source is, or a file cannot be read.
     """
-    schema, unclassified = given_schema(place), place.project.release.unclassified
+    schema, unclassified = place.given_schema(), place.project.release.unclassified
     if schema is None:
         return
     if not place.project.is_linked:
-        path, delimiter = data_of(place)
+        path, delimiter = place.data
         alone = open_source(path, delimiter=delimiter)
         candidates = partial(person_candidates_of, alone)
         classified(alone.subject, alone.names, schema, unclassified, candidates)
@@ -171,7 +169,7 @@ def check_classified(place: Place) -> None:
             check_decided(table.subject, names, schema, unclassified, lambda _names: ())
 
 
-def _link_settings(place: Place) -> dict[str, Any]:
+def _link_settings(place: ProjectFolder) -> dict[str, Any]:
     asked = place.project.link or Link()
     given = _given(place, asked)
     sources = {
@@ -181,23 +179,18 @@ def _link_settings(place: Place) -> dict[str, Any]:
     return {
         "seed": place.project.about.seed,
         "sources": sources,
-        "schema": plain_schema(schema_to_link(place), place),
+        "schema": place.plain_schema(place.schema_to_link()),
         "link": asked.model_dump(mode="json", exclude={"specification"}),
         "specification": None if given is None else link_spec_to_dict(given),
         "report": report_form(place).value,
     }
 
 
-def _link_files(place: Place) -> dict[str, Path]:
-    inputs = {}
-    for name, source in place.project.sources.items():
-        inputs[f"sources.{name}.file"] = place.at(source.file)
-        if source.attach is not None:
-            inputs[f"sources.{name}.attach"] = place.at(source.attach)
+def _link_files(place: ProjectFolder) -> dict[str, Path]:
     asked = place.project.link or Link()
-    for key, path in (("model", asked.model), ("key_file", asked.key_file)):
-        if path is not None:
-            inputs[f"link.{key}"] = place.at(path)
+    inputs = place.named(LINK, model=asked.model, key_file=asked.key_file)
+    for name, source in place.project.sources.items():
+        inputs |= place.named(f"sources.{name}", file=source.file, attach=source.attach)
     if asked.previous is not None:
         folder = place.at(asked.previous)
         inputs["link.previous"] = folder / files.MANIFEST
@@ -209,12 +202,12 @@ def _link_files(place: Place) -> dict[str, Path]:
     return inputs
 
 
-def _link(place: Place, making: Path, progress: Progress) -> Made:
+def _link(place: ProjectFolder, making: Path, progress: Progress) -> Made:
     asked = place.project.link or Link()
     links = link(
         _source_tables(place),
         specification(place),
-        schema=schema_to_link(place),
+        schema=place.schema_to_link(),
         model=None if asked.model is None else place.at(asked.model),
         previous=None if asked.previous is None else place.at(asked.previous),
         attach_tables={
@@ -241,7 +234,7 @@ def _link(place: Place, making: Path, progress: Progress) -> Made:
     )
 
 
-def _check_link(place: Place) -> None:
+def _check_link(place: ProjectFolder) -> None:
     """Refuse a schema that names persons, whom the linkage is to find, and a file that is no key.
 
     Raises
@@ -249,7 +242,7 @@ def _check_link(place: Place) -> None:
     InputError
         If there are such.
     """
-    given = given_schema(place)
+    given = place.given_schema()
     if given is not None and given.person is not None:
         raise InputError(
             "schema.person",
@@ -264,7 +257,7 @@ def _check_link(place: Place) -> None:
 LINK_STAGE = Stage(LINK, _link_settings, _link, files=_link_files, check=_check_link)
 
 
-def _answers(place: Place) -> Path | None:
+def _answers(place: ProjectFolder) -> Path | None:
     """The answers to apply, where people were asked and there was something to answer."""
     if not place.project.is_reviewed:
         return None
@@ -272,18 +265,18 @@ def _answers(place: Place) -> Path | None:
     return file if file.is_file() else None
 
 
-def _linked_settings(place: Place) -> dict[str, Any]:
+def _linked_settings(place: ProjectFolder) -> dict[str, Any]:
     return {"seed": place.project.about.seed, "report": report_form(place).value}
 
 
-def _linked_files(place: Place) -> dict[str, Path]:
+def _linked_files(place: ProjectFolder) -> dict[str, Path]:
     asked = place.project.link
-    if asked is None or asked.key_file is None or not place.project.is_reviewed:
+    if asked is None or not place.project.is_reviewed:
         return {}
-    return {"link.key_file": place.at(asked.key_file)}
+    return place.named(LINK, key_file=asked.key_file)
 
 
-def _linked_earlier(place: Place) -> dict[str, tuple[str, ...]]:
+def _linked_earlier(place: ProjectFolder) -> dict[str, tuple[str, ...]]:
     if _answers(place) is None:
         return {LINK: _COPIED}
     checks = (files.CHECKS,) if (place.of_stage(LINK) / files.CHECKS).is_file() else ()
@@ -293,7 +286,7 @@ def _linked_earlier(place: Place) -> dict[str, tuple[str, ...]]:
     }
 
 
-def _apply(place: Place, making: Path, progress: Progress) -> Made:
+def _apply(place: ProjectFolder, making: Path, progress: Progress) -> Made:
     answers = _answers(place)
     if answers is None:
         for name in _COPIED:

@@ -29,7 +29,7 @@ from sfumato.pipeline.project.load import PROJECT_FILE, parse_project, problems_
 from sfumato.pipeline.project.model import Project
 from sfumato.pipeline.project.releasing import Release
 from sfumato.pipeline.project.sources import SEED_BITS
-from sfumato.pipeline.workspace import Place
+from sfumato.pipeline.project_folder import ProjectFolder
 from sfumato.release.anonymize import check_constraints
 from sfumato.review.settings import PROPOSED
 from sfumato.schema import Schema, load_schema
@@ -38,8 +38,8 @@ from sfumato.table.table_files import open_source
 
 G_BALANCE, H_AFFILIATION, PERSONS = 0.9, 0.5, 5
 """What is promised where nobody says: of files with several records per person, and with one."""
-_PROMISES = ("g_balance", "h_affiliation", "pid_k", "presets")
-"""What can be asked of the release, by the keys of its section."""
+_PROMISES = ("g_balance", "h_affiliation", "pid_k")
+"""The promises that can be asked for, by the keys of their section."""
 _MARGIN, _STEP = 0.1, 0.05
 """By how much h must exceed the share of the most frequent value, and its steps."""
 
@@ -209,7 +209,7 @@ def propose(request: ProposalRequest) -> Proposal:
     notes = _notes_of(project, guess.notes, {} if made is None else made.notes)
     parse_project(dump_project(project, notes))
     if request.schema is not None:
-        check_classified(Place(project, request.folder / PROJECT_FILE))
+        check_classified(ProjectFolder(project, request.folder / PROJECT_FILE))
     return Proposal(project, notes)
 
 
@@ -306,11 +306,7 @@ def _project(request: ProposalRequest, columns: Schema | None, made: Suggestion 
     try:
         return Project(**fields)
     except ValidationError as error:
-        raise InputError(
-            "the project",
-            "breaks a rule",
-            found=problems_in(error),
-        ) from None
+        raise InputError("the project", "breaks a rule", found=problems_in(error)) from None
 
 
 def _name_of(folder: Path) -> str:
@@ -320,42 +316,48 @@ def _name_of(folder: Path) -> str:
     return plain.strip("-")[:80] or "project"
 
 
+def _given(**values: Any) -> dict[str, Any]:
+    """The keys of a section that say something."""
+    return {
+        name: value for name, value in values.items() if value is not None and value is not False
+    }
+
+
 def _link(request: ProposalRequest, made: Suggestion | None) -> dict[str, Any]:
     if made is not None:
         return {"specification": made.spec}
-    given: dict[str, Any] = {}
-    if request.specification is not None:
-        given["specification"] = {"file": _from(request, request.specification)}
-    if request.dedupe:
-        given["dedupe"] = True
-    if request.one_per_source:
-        given["one_per_source"] = True
-    return given
+    file = request.specification
+    return _given(
+        specification=None if file is None else {"file": _from(request, file)},
+        dedupe=request.dedupe,
+        one_per_source=request.one_per_source,
+    )
 
 
 def _source(request: ProposalRequest, name: str) -> dict[str, Any]:
-    given: dict[str, Any] = {"file": _from(request, request.sources[name])}
-    if request.delimiter is not None:
-        given["delimiter"] = request.delimiter
-    if request.id is not None and request.is_linked:
-        given["id"] = request.id
-    if name in request.attach:
-        given["attach"] = _from(request, request.attach[name])
-    return given
+    attached = request.attach.get(name)
+    return _given(
+        file=_from(request, request.sources[name]),
+        delimiter=request.delimiter,
+        id=request.id if request.is_linked else None,
+        attach=None if attached is None else _from(request, attached),
+    )
 
 
 def _review(request: ProposalRequest) -> dict[str, Any]:
-    given: dict[str, Any] = {"by": request.reviewers}
-    if request.reviewers is not Reviewers.NONE:
-        given["k"] = PROPOSED.k if request.review_k is None else request.review_k
-        given["budget"] = PROPOSED.budget if request.budget is None else request.budget
-    return given
+    if request.reviewers is Reviewers.NONE:
+        return {"by": request.reviewers}
+    return {
+        "by": request.reviewers,
+        "k": PROPOSED.k if request.review_k is None else request.review_k,
+        "budget": PROPOSED.budget if request.budget is None else request.budget,
+    }
 
 
 def _asked_promises(request: ProposalRequest) -> dict[str, Any]:
-    """What is asked for."""
-    asked = {name: getattr(request, name) for name in _PROMISES}
-    return {name: value for name, value in asked.items() if value not in (None, ())}
+    """What is asked of the release."""
+    named = {name: getattr(request, name) for name in _PROMISES}
+    return _given(**named, presets=request.presets or None)
 
 
 def _promises(request: ProposalRequest, columns: Schema | None) -> dict[str, Any]:
@@ -388,11 +390,9 @@ def _from(request: ProposalRequest, path: Path) -> Path:
 
 
 def _notes_of(
-    project: Project,
-    columns: Mapping[str, str],
-    compared: Mapping[str, str],
+    project: Project, columns: Mapping[str, str], compared: Mapping[str, str]
 ) -> dict[str, str]:
-    """Comments on a proposed project, as `dump_project` takes them."""
+    """Comments on a project: its own, why columns have their roles, why they are compared."""
     notes = {"": _TOP, "link": _NOTES["link"]} if project.is_linked else {"": _TOP}
     for place, text in _NOTES.items():
         section, _, key = place.partition(".")

@@ -10,19 +10,13 @@ from sfumato.core.progress import Progress
 from sfumato.pipeline.project.outputs import Attack
 from sfumato.pipeline.project.releasing import Assess
 from sfumato.pipeline.project.releasing import Release as ReleaseSection
-from sfumato.pipeline.stage import Made, Stage, report_form, write_report
-from sfumato.pipeline.workspace import (
+from sfumato.pipeline.project_folder import (
     ASSESS,
     ATTACK,
     RELEASE,
-    Place,
-    data_files,
-    data_of,
-    data_stages,
-    given_schema,
-    plain_schema,
-    released_schema,
+    ProjectFolder,
 )
+from sfumato.pipeline.stage import Made, Stage, report_form, write_report
 from sfumato.release.anonymize import anonymize, check_asked
 from sfumato.release.constraints import Budget, Constraint
 from sfumato.release.options import Options
@@ -39,18 +33,11 @@ RELEASE_MANIFEST = "release.toml"
 """The manifest in the folder of the stage ``release``."""
 
 
-def _section_files(place: Place, asked: Assess | ReleaseSection, section: str) -> dict[str, Path]:
-    """The data, its hierarchies, and the files that a section names: thresholds, the register."""
-    named = {"thresholds": asked.thresholds, "register": asked.register_file}
-    there = {f"{section}.{key}": path for key, path in named.items() if path is not None}
-    return data_files(place) | {name: place.at(path) for name, path in there.items()}
-
-
-def _register(place: Place, asked: Assess | ReleaseSection | Attack) -> Path | None:
+def _register(place: ProjectFolder, asked: Assess | ReleaseSection | Attack) -> Path | None:
     return None if asked.register_file is None else place.at(asked.register_file)
 
 
-def _presets(place: Place, asked: Assess | ReleaseSection) -> tuple[Preset, ...]:
+def _presets(place: ProjectFolder, asked: Assess | ReleaseSection) -> tuple[Preset, ...]:
     """The thresholds that a section names.
 
     Raises
@@ -66,26 +53,28 @@ def _presets(place: Place, asked: Assess | ReleaseSection) -> tuple[Preset, ...]
     return chosen
 
 
-def _settings_of_data(place: Place) -> dict[str, Any]:
+def _settings_of_data(place: ProjectFolder) -> dict[str, Any]:
     return {
         "seed": place.project.about.seed,
-        "delimiter": data_of(place)[1],
-        "schema": plain_schema(released_schema(place), place),
+        "delimiter": place.data[1],
+        "schema": place.plain_schema(place.released_schema()),
     }
 
 
-def _assess_settings(place: Place) -> dict[str, Any]:
+def _assess_settings(place: ProjectFolder) -> dict[str, Any]:
     return _settings_of_data(place) | {
         "assess": place.project.assess.model_dump(mode="json", by_alias=True),
         "report": report_form(place).value,
     }
 
 
-def _assess_files(place: Place) -> dict[str, Path]:
-    return _section_files(place, place.project.assess, ASSESS)
+def _assess_files(place: ProjectFolder) -> dict[str, Path]:
+    asked = place.project.assess
+    files = place.named(ASSESS, thresholds=asked.thresholds, register=asked.register_file)
+    return place.data_files() | files
 
 
-def _population(place: Place) -> Given | None:
+def _population(place: ProjectFolder) -> Given | None:
     asked = place.project.assess
     if asked.population is not None:
         return given_size(asked.population)
@@ -97,12 +86,12 @@ def _population(place: Place) -> Given | None:
     return None if register is None else Given(register=register)
 
 
-def _assess(place: Place, making: Path, progress: Progress) -> Made:
+def _assess(place: ProjectFolder, making: Path, progress: Progress) -> Made:
     asked = place.project.assess
-    data, delimiter = data_of(place)
+    data, delimiter = place.data
     risk = assess(
         data,
-        released_schema(place),
+        place.released_schema(),
         threshold=asked.threshold,
         ordered_distance=asked.ordered_distance,
         special_uniques=asked.special_uniques,
@@ -124,15 +113,17 @@ def _assess(place: Place, making: Path, progress: Progress) -> Made:
     )
 
 
-ASSESS_STAGE = Stage(ASSESS, _assess_settings, _assess, files=_assess_files, earlier=data_stages)
+ASSESS_STAGE = Stage(
+    ASSESS, _assess_settings, _assess, files=_assess_files, earlier=ProjectFolder.data_stages
+)
 
 
-def release_files(place: Place) -> tuple[str, ...]:
+def release_files(place: ProjectFolder) -> tuple[str, ...]:
     """Names of the released file in each of its formats."""
     return tuple(f"{RELEASE}.{form}" for form in place.project.outputs.formats)
 
 
-def _release_settings(place: Place) -> dict[str, Any]:
+def _release_settings(place: ProjectFolder) -> dict[str, Any]:
     return _settings_of_data(place) | {
         "release": place.project.release.model_dump(mode="json", by_alias=True),
         "formats": list(place.project.outputs.formats),
@@ -140,21 +131,24 @@ def _release_settings(place: Place) -> dict[str, Any]:
     }
 
 
-def _release_files(place: Place) -> dict[str, Path]:
+def _release_files(place: ProjectFolder) -> dict[str, Path]:
     asked = place.project.release
-    files = _section_files(place, asked, RELEASE)
-    if asked.pseudonym_key is not None:
-        files["release.pseudonym_key"] = place.at(asked.pseudonym_key)
-    return files
+    files = place.named(
+        RELEASE,
+        thresholds=asked.thresholds,
+        register=asked.register_file,
+        pseudonym_key=asked.pseudonym_key,
+    )
+    return place.data_files() | files
 
 
-def _made_release(place: Place, progress: Progress) -> Release:
+def _made_release(place: ProjectFolder, progress: Progress) -> Release:
     """The release of a project, as its file asks for it; nothing is written."""
     asked = place.project.release
-    data, delimiter = data_of(place)
+    data, delimiter = place.data
     return anonymize(
         data,
-        released_schema(place),
+        place.released_schema(),
         *_promised(place),
         **asked.making,
         register=_register(place, asked),
@@ -166,7 +160,7 @@ def _made_release(place: Place, progress: Progress) -> Release:
     )
 
 
-def _promised(place: Place) -> tuple[Constraint | Budget, ...]:
+def _promised(place: ProjectFolder) -> tuple[Constraint | Budget, ...]:
     """All promises, those of presets too."""
     asked = place.project.release
     presets = _presets(place, asked)
@@ -175,7 +169,7 @@ def _promised(place: Place) -> tuple[Constraint | Budget, ...]:
     return strictest((*asked.promises, *promises_of(*presets, threshold=asked.threshold)))
 
 
-def _check_release(place: Place) -> None:
+def _check_release(place: ProjectFolder) -> None:
     """Refuse promises that no data could keep, and a file that is no key.
 
     Raises
@@ -185,7 +179,7 @@ def _check_release(place: Place) -> None:
     """
     asked = place.project.release
     key = place.key(asked.pseudonym_key, "release.pseudonym_key")
-    schema = given_schema(place)
+    schema = place.given_schema()
     if schema is None:
         return
     if place.project.is_linked:
@@ -200,7 +194,7 @@ def _check_release(place: Place) -> None:
     )
 
 
-def _release(place: Place, making: Path, progress: Progress) -> Made:
+def _release(place: ProjectFolder, making: Path, progress: Progress) -> Made:
     release = _made_release(place, progress)
     first, *others = release_files(place)
     release = held_against(release.write(making / first), _presets(place, place.project.release))
@@ -221,18 +215,18 @@ RELEASE_STAGE = Stage(
     _release_settings,
     _release,
     files=_release_files,
-    earlier=data_stages,
+    earlier=ProjectFolder.data_stages,
     check=_check_release,
 )
 
 
-def _attack_section(place: Place) -> Attack:
+def _attack_section(place: ProjectFolder) -> Attack:
     if place.project.attack is None:
         raise InputError("section [attack]", "must be given for an attack")
     return place.project.attack
 
 
-def _attack_settings(place: Place) -> dict[str, Any]:
+def _attack_settings(place: ProjectFolder) -> dict[str, Any]:
     return {
         "attack": _attack_section(place).model_dump(mode="json", by_alias=True),
         "release": _release_settings(place),
@@ -240,23 +234,24 @@ def _attack_settings(place: Place) -> dict[str, Any]:
     }
 
 
-def _attack_files(place: Place) -> dict[str, Path]:
-    register = _register(place, _attack_section(place))
-    return _release_files(place) | ({} if register is None else {"attack.register": register})
+def _attack_files(place: ProjectFolder) -> dict[str, Path]:
+    return _release_files(place) | place.named(
+        ATTACK, register=_attack_section(place).register_file
+    )
 
 
-def _attack_earlier(place: Place) -> dict[str, tuple[str, ...]]:
-    return {**data_stages(place), RELEASE: release_files(place)}
+def _attack_earlier(place: ProjectFolder) -> dict[str, tuple[str, ...]]:
+    return {**place.data_stages(), RELEASE: release_files(place)}
 
 
-def _attack(place: Place, making: Path, progress: Progress) -> Made:
+def _attack(place: ProjectFolder, making: Path, progress: Progress) -> Made:
     from sfumato.intruder.attack import attack  # costs a start's time
 
     asked = _attack_section(place)
     found = attack(
         # Made again, from the same seed: whose each record is stands in no file.
         _made_release(place, progress),
-        original=data_of(place)[0],
+        original=place.data[0],
         register=_register(place, asked),
         knows=asked.knows,
         counts=asked.counts,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,6 +13,14 @@ from sfumato.core.atomic import write_text
 from sfumato.core.errors import InputError
 from sfumato.core.progress import Progress
 from sfumato.pipeline.project.outputs import ReportForm
+from sfumato.pipeline.project_folder import (
+    LINK,
+    LINKED,
+    RELEASE,
+    REPORT,
+    ProjectFolder,
+    copy_private,
+)
 from sfumato.pipeline.release_stages import RELEASE_MANIFEST, release_files
 from sfumato.pipeline.stage import (
     MEASURED,
@@ -21,12 +28,10 @@ from sfumato.pipeline.stage import (
     TWIN,
     Made,
     Stage,
-    StageRecord,
     read_object,
     read_record,
     report_form,
 )
-from sfumato.pipeline.workspace import LINK, LINKED, RELEASE, REPORT, Place, copy_private
 from sfumato.reports.project import Audience, ProjectResults
 from sfumato.reports.project.results import CONTEXT
 from sfumato.reports.project.write import HTML, JSON, PDF, write_project
@@ -41,7 +46,7 @@ NO_PDF = (
 )
 
 
-def _settings(place: Place) -> dict[str, Any]:
+def _settings(place: ProjectFolder) -> dict[str, Any]:
     return {
         "about": place.project.about.model_dump(mode="json", exclude={"seed"}),
         "formats": list(place.project.outputs.formats),
@@ -49,19 +54,19 @@ def _settings(place: Place) -> dict[str, Any]:
     }
 
 
-def _forms(place: Place) -> tuple[str, ...]:
+def _forms(place: ProjectFolder) -> tuple[str, ...]:
     """Endings of the report of the project."""
     if report_form(place) is ReportForm.JSON:
         return (JSON,)
     return (HTML, JSON) if find_spec("weasyprint") is None else (HTML, JSON, PDF)
 
 
-def _reporting(place: Place) -> tuple[str, ...]:
+def _reporting(place: ProjectFolder) -> tuple[str, ...]:
     """The stages before this one."""
     return tuple(name for name in place.stage_names if name != REPORT)
 
 
-def _earlier(place: Place) -> dict[str, tuple[str, ...]]:
+def _earlier(place: ProjectFolder) -> dict[str, tuple[str, ...]]:
     found = {}
     for name in _reporting(place):
         record = read_record(place.of_stage(name))
@@ -69,51 +74,32 @@ def _earlier(place: Place) -> dict[str, tuple[str, ...]]:
     return found
 
 
-@dataclass(frozen=True)
-class _Result:
-    """What a stage made: its record, and all that it measured, without a value of the data."""
-
-    folder: Path
-    record: StageRecord
-    measured: dict[str, Any]
-
-    def to_json(self) -> dict[str, Any]:
-        """Record, measures, and what the stage's own report adds to them."""
-        about = (read_object(self.folder / TWIN) or {}).get("report", {})
-        return {"record": self.record.to_json(), "measured": self.measured, "about": about}
-
-
-def _results_of(place: Place) -> dict[str, _Result]:
-    """What the stages made, by their names in order; those that made nothing are left out."""
-    found = {}
+def _collected(place: ProjectFolder) -> dict[str, Any]:
+    """What every stage measured, with its record, and what the project file says of the release."""
+    stages: dict[str, dict[str, Any]] = {}
     for name in _reporting(place):
         folder = place.of_stage(name)
         record, measured = read_record(folder), read_object(folder / MEASURED)
         if record is not None and measured is not None:
-            found[name] = _Result(folder, record, measured)
-    return found
-
-
-def _collected(place: Place, results: Mapping[str, _Result]) -> dict[str, Any]:
-    """What every stage measured, with its record, and what the project file says of the release."""
+            about = (read_object(folder / TWIN) or {}).get("report", {})
+            stages[name] = {"record": record.to_json(), "measured": measured, "about": about}
+    if _is_contradicted(stages):
+        stages[LINK]["measured"]["expected"] = stages[LINKED]["measured"]["expected"]
     about = place.project.about.model_dump(mode="json", exclude_none=True)
-    if _is_contradicted(results):
-        results[LINK].measured["expected"] = results[LINKED].measured["expected"]
     return {
         "project": place.project.about.name,
         "context": {name: about[name] for name in CONTEXT if name in about},
         "reasons": about["reasons"],
-        "stages": {name: each.to_json() for name, each in results.items()},
+        "stages": stages,
     }
 
 
-def _is_contradicted(results: Mapping[str, _Result]) -> bool:
+def _is_contradicted(stages: Mapping[str, Mapping[str, Any]]) -> bool:
     """Whether the review contradicts what the model of the linkage expects."""
-    linked = results.get(LINKED)
-    return linked is not None and "contradicted" in linked.measured.get("expected", {})
+    return LINKED in stages and "contradicted" in stages[LINKED]["measured"].get("expected", {})
 
 
-def _check(place: Place) -> None:
+def _check(place: ProjectFolder) -> None:
     """Refuse to replace folders that no run has made.
 
     Raises
@@ -134,7 +120,7 @@ def _check(place: Place) -> None:
             )
 
 
-def _make(place: Place, making: Path, progress: Progress) -> Made:
+def _make(place: ProjectFolder, making: Path, progress: Progress) -> Made:
     progress("report", 0.0)
     out, inside, outside = making / RELEASED, making / REPORTS, making / PUBLIC
     for folder in (out, inside, outside):
@@ -144,16 +130,15 @@ def _make(place: Place, making: Path, progress: Progress) -> Made:
         copy_private(made / name, out / name)
     copy_private(made / RELEASE_MANIFEST, inside / RELEASE_MANIFEST)
     pages = 0
-    results = _results_of(place)
-    for stage, result in results.items():
-        if stage == LINK and _is_contradicted(results):
+    found = _collected(place)
+    for stage in found["stages"]:
+        if stage == LINK and _is_contradicted(found["stages"]):
             continue  # it was written before the review, with what the model expected
         for page in (PAGE, TWIN):
-            file = result.folder / page
+            file = place.of_stage(stage) / page
             if file.is_file():
                 copy_private(file, inside / f"{stage}{file.suffix}")
                 pages += file.suffix == Path(PAGE).suffix
-    found = _collected(place, results)
     text = json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False)
     write_text(inside / PROJECT_JSON, f"{text}\n")
     warnings = _write_report(place, found, {Audience.INTERNAL: inside, Audience.PUBLIC: outside})
@@ -167,7 +152,7 @@ def _make(place: Place, making: Path, progress: Progress) -> Made:
 
 
 def _write_report(
-    place: Place, found: dict[str, Any], folders: dict[Audience, Path]
+    place: ProjectFolder, found: dict[str, Any], folders: dict[Audience, Path]
 ) -> tuple[str, ...]:
     """Write both versions of the report of the project; warnings where one lacks a form."""
     forms = _forms(place)

@@ -20,8 +20,8 @@ from sfumato.linkage import files
 from sfumato.linkage.earlier import read_earlier
 from sfumato.linkage.persons.decisions import read_decisions
 from sfumato.pipeline.project.linking import Review, Reviewers, Unanswered
+from sfumato.pipeline.project_folder import LINK, REVIEW, ProjectFolder, copy_private, shell_path
 from sfumato.pipeline.stage import Made, Stage, Waiting
-from sfumato.pipeline.workspace import LINK, REVIEW, Place, copy_private, shell_path
 from sfumato.review.decisions.decisions import Decisions
 from sfumato.review.decisions.export import DECISIONS, decisions_table
 from sfumato.review.hints.evidence import evidence_of
@@ -49,18 +49,18 @@ _SURE, _RATHER = 0.98, 0.9
 """Probabilities from which an answer is of high, and of medium confidence."""
 
 
-def _decisions_file(place: Place) -> Path:
+def _decisions_file(place: ProjectFolder) -> Path:
     """Where the answers of a review in the web application are expected."""
     review = place.project.review
     return place.at(review.decisions or review.folder / DECISIONS)
 
 
-def _possible(place: Place) -> int:
+def _possible(place: ProjectFolder) -> int:
     """Number of possible matches."""
     return int(pq.read_metadata(place.of_stage(LINK) / files.REVIEW).num_rows)
 
 
-def _settings(place: Place) -> dict[str, Any]:
+def _settings(place: ProjectFolder) -> dict[str, Any]:
     review = place.project.review
     return {
         "by": review.by.value,
@@ -70,13 +70,13 @@ def _settings(place: Place) -> dict[str, Any]:
     }
 
 
-def _kept_file(place: Place) -> Path:
+def _kept_file(place: ProjectFolder) -> Path:
     """Where answers about pairs of earlier linkages are kept."""
     folder = place.at(place.project.review.folder)
     return folder.with_name(f"{folder.name}.kept.parquet")
 
 
-def _files(place: Place) -> dict[str, Path]:
+def _files(place: ProjectFolder) -> dict[str, Path]:
     if place.project.review.by is Reviewers.SIMULATED:
         return {}
     if place.project.review.by is Reviewers.APPLICATION:
@@ -87,7 +87,7 @@ def _files(place: Place) -> dict[str, Path]:
     return {**journals, "review.kept": kept} if kept.is_file() else journals
 
 
-def _pairs_of(place: Place) -> Project:
+def _pairs_of(place: ProjectFolder) -> Project:
     """All possible matches, under the project's rules."""
     return from_linkage(
         place.of_stage(LINK),
@@ -96,7 +96,7 @@ def _pairs_of(place: Place) -> Project:
     )
 
 
-def _carried_and_left(place: Place) -> tuple[pa.Table, Project | None]:
+def _carried_and_left(place: ProjectFolder) -> tuple[pa.Table, Project | None]:
     """Answers given before, about pairs that still read the same; the other pairs, if any."""
     project = _pairs_of(place)
     carried = carried_answers(project, _kept_file(place))
@@ -109,11 +109,11 @@ def _carried_and_left(place: Place) -> tuple[pa.Table, Project | None]:
     return carried, replace(project, pairs=project.pairs.filter(left))
 
 
-def _earlier(_place: Place) -> dict[str, tuple[str, ...]]:
+def _earlier(_place: ProjectFolder) -> dict[str, tuple[str, ...]]:
     return {LINK: (files.PAIRS, files.REVIEW, files.IDENTIFYING, files.MODEL, files.SPEC)}
 
 
-def _prepare(place: Place) -> None:
+def _prepare(place: ProjectFolder) -> None:
     """Make the folder that people review in at a terminal.
 
     Raises
@@ -164,7 +164,7 @@ def _put_aside(folder: Path) -> None:
     folder.rename(folder.with_name(f"{folder.name}.earlier-{number}"))
 
 
-def _waits(place: Place) -> Waiting | None:
+def _waits(place: ProjectFolder) -> Waiting | None:
     possible = _possible(place)
     review = place.project.review
     if not possible or review.by is Reviewers.SIMULATED:
@@ -184,7 +184,7 @@ def _waits(place: Place) -> Waiting | None:
     return _waiting(answered, possible, f"sfumato review play {shell_path(folder)}")
 
 
-def _waits_for_file(place: Place, possible: int) -> Waiting | None:
+def _waits_for_file(place: ProjectFolder, possible: int) -> Waiting | None:
     review, file, answered = place.project.review, _decisions_file(place), 0
     if file.is_file():
         answered = _answered(place, file)
@@ -216,7 +216,7 @@ def _rules(review: Review) -> str:
     return f"{words} --hints" if review.hints else words
 
 
-def _answered(place: Place, file: Path) -> int:
+def _answered(place: ProjectFolder, file: Path) -> int:
     """Number of possible matches that a file of answers has an answer to, not taken back."""
     folder = place.of_stage(LINK)
     read_decisions(file, read_earlier(folder).pairs)
@@ -226,7 +226,7 @@ def _answered(place: Place, file: Path) -> int:
     return len(set(held.to_pylist()) & set(wanted.to_pylist()))
 
 
-def _make(place: Place, making: Path, progress: Progress) -> Made:
+def _make(place: ProjectFolder, making: Path, progress: Progress) -> Made:
     review, possible = place.project.review, _possible(place)
     measured: dict[str, Any] = {"by": review.by.value, "possible_matches": possible}
     if not possible:
@@ -253,7 +253,7 @@ def _make(place: Place, making: Path, progress: Progress) -> Made:
     )
 
 
-def _at_the_terminal(place: Place, progress: Progress) -> tuple[pa.Table, dict[str, Any]]:
+def _at_the_terminal(place: ProjectFolder, progress: Progress) -> tuple[pa.Table, dict[str, Any]]:
     """The answers of people, those carried over included, and what was shown to them."""
     from sfumato.review.terminal.begun import begun_in  # costs a start's time
 

@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib.util import find_spec
@@ -17,6 +17,16 @@ from sfumato.core.atomic_folder import check_target_folder
 from sfumato.core.errors import InputError
 from sfumato.core.progress import Progress, silent
 from sfumato.pipeline.linking_stages import LINK_STAGE, LINKED_STAGE, check_classified
+from sfumato.pipeline.project_folder import (
+    ASSESS,
+    ATTACK,
+    LINK,
+    LINKED,
+    RELEASE,
+    REPORT,
+    REVIEW,
+    ProjectFolder,
+)
 from sfumato.pipeline.release_stages import ASSESS_STAGE, ATTACK_STAGE, RELEASE_STAGE
 from sfumato.pipeline.report_stage import REPORT_STAGE
 from sfumato.pipeline.stage import (
@@ -30,18 +40,10 @@ from sfumato.pipeline.stage import (
     read_object,
     read_record,
 )
-from sfumato.pipeline.workspace import (
-    ASSESS,
-    ATTACK,
-    LINK,
-    LINKED,
-    RELEASE,
-    REPORT,
-    REVIEW,
-    Place,
-)
 from sfumato.review.extra import needs_review
 
+Working = Callable[[str], AbstractContextManager[Progress]]
+"""Shows how far a stage is, while it is being made."""
 LOCK = ".lock"
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _STAGES = {
@@ -54,7 +56,7 @@ _STAGES = {
 }
 
 
-def stages_of(place: Place) -> tuple[Stage, ...]:
+def stages_of(place: ProjectFolder) -> tuple[Stage, ...]:
     """The stages that a project has, each after those that it rests on.
 
     Raises
@@ -65,7 +67,7 @@ def stages_of(place: Place) -> tuple[Stage, ...]:
     return tuple(_stage(place, name) for name in place.stage_names)
 
 
-def _stage(place: Place, name: str) -> Stage:
+def _stage(place: ProjectFolder, name: str) -> Stage:
     if name == REVIEW:
         needs_review()
         from sfumato.pipeline.review_stage import REVIEW_STAGE  # needs an extra
@@ -143,7 +145,7 @@ class Status:
         Its stages in their order.
     """
 
-    place: Place
+    place: ProjectFolder
     stages: tuple[StageState, ...]
 
     @property
@@ -177,7 +179,7 @@ class Status:
         }
 
 
-def status_of(place: Place) -> Status:
+def status_of(place: ProjectFolder) -> Status:
     """How far a project is; nothing is made.
 
     Raises
@@ -187,42 +189,29 @@ def status_of(place: Place) -> Status:
     """
     found: list[StageState] = []
     for stage in stages_of(place):
-        if any(each.state is not State.DONE for each in found):
-            found.append(_not_looked_at(place, stage))
-            continue
-        record = current_record(place, stage)
-        waiting = stage.waits(place) if record is None else None
+        is_next = all(each.state is State.DONE for each in found)
+        record = current_record(place, stage) if is_next else None
         if record is not None:
             found.append(StageState(stage.name, State.DONE, record))
-        elif waiting is not None:
-            found.append(_waiting(place, stage, waiting))
         else:
-            found.append(_not_looked_at(place, stage))
+            found.append(_not_made(place, stage, stage.waits(place) if is_next else None))
     return Status(place, tuple(found))
 
 
-def _waiting(place: Place, stage: Stage, waiting: Waiting) -> StageState:
+def _not_made(place: ProjectFolder, stage: Stage, waiting: Waiting | None = None) -> StageState:
+    """How a stage stands that waits, has to be made, or follows one of these."""
     record = read_record(place.of_stage(stage.name))
-    return StageState(stage.name, State.WAITING, record, waiting)
-
-
-def _not_looked_at(place: Place, stage: Stage) -> StageState:
-    """How a stage stands that follows one that is not done, or has to be made itself."""
-    record = read_record(place.of_stage(stage.name))
+    if waiting is not None:
+        return StageState(stage.name, State.WAITING, record, waiting)
     return StageState(stage.name, State.TO_DO if record is None else State.OUTDATED, record)
 
 
-@contextmanager
-def _quiet(_name: str) -> Iterator[Progress]:
-    yield silent
-
-
 def run(
-    place: Place,
+    place: ProjectFolder,
     *,
     until: str | None = None,
     force: tuple[str, ...] = (),
-    working: Callable[[str], AbstractContextManager[Progress]] = _quiet,
+    working: Working = lambda _name: nullcontext(silent),
     tell: Callable[[StageState], None] = lambda _state: None,
 ) -> Status:
     """Make what is not done, or not of what is there now.
@@ -268,10 +257,21 @@ def run(
             stage.check(place)
         if any(stage.name == RELEASE for stage in wanted):  # after what needs no look at a file
             check_classified(place)
-        return Status(place, tuple(_states(place, until, force, working, tell)))
+        found: list[StageState] = []
+        read: dict[str, str] = {}
+        for stage in wanted:
+            state = _brought_up(place, stage, stage.name in force, working)
+            if state.record is not None and state.state is State.DONE:
+                check_unchanged(read, state.record.inputs)
+                read |= state.record.inputs
+            tell(state)
+            found.append(state)
+            if state.state is not State.DONE:
+                break
+        return Status(place, (*found, *(_not_made(place, each) for each in stages[len(found) :])))
 
 
-def _check_stage(place: Place, name: str, option: str) -> None:
+def _check_stage(place: ProjectFolder, name: str, option: str) -> None:
     """Refuse a name that no stage of the project has."""
     if name not in place.stage_names:
         raise InputError(
@@ -282,34 +282,7 @@ def _check_stage(place: Place, name: str, option: str) -> None:
         )
 
 
-def _states(
-    place: Place,
-    until: str | None,
-    force: tuple[str, ...],
-    working: Callable[[str], AbstractContextManager[Progress]],
-    tell: Callable[[StageState], None],
-) -> Iterator[StageState]:
-    stopped = False
-    read: dict[str, str] = {}
-    for stage in stages_of(place):
-        if stopped:
-            yield _not_looked_at(place, stage)
-            continue
-        state = _brought_up(place, stage, stage.name in force, working)
-        if state.record is not None and state.state is State.DONE:
-            check_unchanged(read, state.record.inputs)
-            read |= state.record.inputs
-        tell(state)
-        yield state
-        stopped = state.state is not State.DONE or stage.name == until
-
-
-def _brought_up(
-    place: Place,
-    stage: Stage,
-    forced: bool,
-    working: Callable[[str], AbstractContextManager[Progress]],
-) -> StageState:
+def _brought_up(place: ProjectFolder, stage: Stage, forced: bool, working: Working) -> StageState:
     """A stage, made where it has to be and nobody is waited for."""
     record = None if forced else current_record(place, stage)
     if record is not None:
@@ -317,7 +290,7 @@ def _brought_up(
     stage.prepare(place)
     waiting = stage.waits(place)
     if waiting is not None:
-        return _waiting(place, stage, waiting)
+        return _not_made(place, stage, waiting)
     with working(stage.name) as progress:
         made = make_stage(place, stage, progress)
     return StageState(stage.name, State.DONE, made, ran=True)

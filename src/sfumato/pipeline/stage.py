@@ -20,7 +20,7 @@ from sfumato.core.atomic_folder import atomic_folder
 from sfumato.core.errors import InputError
 from sfumato.core.progress import Progress
 from sfumato.pipeline.project.outputs import ReportForm
-from sfumato.pipeline.workspace import Place
+from sfumato.pipeline.project_folder import ProjectFolder
 from sfumato.release.manifest import file_sha256, versions
 from sfumato.reports import report
 from sfumato.reports.write import NEEDED
@@ -85,7 +85,7 @@ class Made:
     seed: int | None = None
 
     @classmethod
-    def of(cls, result: Any, said: str, place: Place) -> Made:
+    def of(cls, result: Any, said: str, place: ProjectFolder) -> Made:
         """What a result says of itself, with a warning where its page could not be drawn."""
         lacks_page = report_form(place) is not place.project.outputs.report
         warnings = (*result.warnings, LACKING) if lacks_page else tuple(result.warnings)
@@ -117,13 +117,15 @@ class Stage:
     """
 
     name: str
-    settings: Callable[[Place], dict[str, Any]]
-    make: Callable[[Place, Path, Progress], Made]
-    files: Callable[[Place], dict[str, Path]] = field(default=lambda _place: {})
-    earlier: Callable[[Place], dict[str, tuple[str, ...]]] = field(default=lambda _place: {})
-    check: Callable[[Place], None] = field(default=lambda _place: None)
-    prepare: Callable[[Place], None] = field(default=lambda _place: None)
-    waits: Callable[[Place], Waiting | None] = field(default=lambda _place: None)
+    settings: Callable[[ProjectFolder], dict[str, Any]]
+    make: Callable[[ProjectFolder, Path, Progress], Made]
+    files: Callable[[ProjectFolder], dict[str, Path]] = field(default=lambda _place: {})
+    earlier: Callable[[ProjectFolder], dict[str, tuple[str, ...]]] = field(
+        default=lambda _place: {}
+    )
+    check: Callable[[ProjectFolder], None] = field(default=lambda _place: None)
+    prepare: Callable[[ProjectFolder], None] = field(default=lambda _place: None)
+    waits: Callable[[ProjectFolder], Waiting | None] = field(default=lambda _place: None)
 
 
 @dataclass(frozen=True)
@@ -246,7 +248,7 @@ class Depends:
     key: str
 
 
-def depends(place: Place, stage: Stage) -> Depends:
+def depends(place: ProjectFolder, stage: Stage) -> Depends:
     """What a stage depends on; the stages before it must be made.
 
     Raises
@@ -287,7 +289,7 @@ def _input_sha256(name: str, path: Path) -> str:
         ) from None
 
 
-def current_record(place: Place, stage: Stage) -> StageRecord | None:
+def current_record(place: ProjectFolder, stage: Stage) -> StageRecord | None:
     """The record of a stage that need not be made again; ``None`` where it must be.
 
     The stages before it must be made.
@@ -333,7 +335,7 @@ def check_unchanged(before: Mapping[str, str], now: Mapping[str, str]) -> None:
             )
 
 
-def make_stage(place: Place, stage: Stage, progress: Progress) -> StageRecord:
+def make_stage(place: ProjectFolder, stage: Stage, progress: Progress) -> StageRecord:
     """Make a stage in its folder; nobody else runs the project, the stages before it are made.
 
     Raises
@@ -388,14 +390,14 @@ def _finite(value: object) -> object:
     return value
 
 
-def report_form(place: Place) -> ReportForm:
+def report_form(place: ProjectFolder) -> ReportForm:
     """The form in which reports are written here: pages only where they can be drawn."""
     if any(find_spec(name) is None for name in NEEDED):
         return ReportForm.JSON
     return place.project.outputs.report
 
 
-def write_report(result: Any, place: Place, folder: Path, title: str) -> None:
+def write_report(result: Any, place: ProjectFolder, folder: Path, title: str) -> None:
     """Write the report of a stage.
 
     Parameters

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from sfumato.linkage.files import LINKED as LINKED_FILE
 from sfumato.linkage.files import LINKED_SCHEMA
 from sfumato.pipeline.demo_project import TRUTH
-from sfumato.pipeline.workspace import LINKED, REPORT
+from sfumato.pipeline.project_folder import LINKED, REPORT
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sfumato.cli.demo.files import files_of
 from sfumato.pipeline.demo_project import CLINICS, G_BALANCE, H_AFFILIATION
-from sfumato.pipeline.workspace import ATTACK, LINK, LINKED, RELEASE, REVIEW, shell_path
+from sfumato.pipeline.project_folder import ATTACK, LINK, LINKED, RELEASE, REVIEW, shell_path
 from sfumato.reports.attack.words import TITLES
 
 if TYPE_CHECKING:

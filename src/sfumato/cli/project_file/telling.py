@@ -11,11 +11,13 @@ from sfumato.cli.project_file.told import done_line, warning_lines
 
 if TYPE_CHECKING:
     from sfumato.core.progress import Progress
+    from sfumato.pipeline.project_folder import ProjectFolder
     from sfumato.pipeline.run import StageState, Status
-    from sfumato.pipeline.workspace import Place
 
 
-def run_telling(place: Place, until: str | None = None, force: tuple[str, ...] = ()) -> Status:
+def run_telling(
+    place: ProjectFolder, until: str | None = None, force: tuple[str, ...] = ()
+) -> Status:
     """Run a project: a line for each stage, each warning once, a bar while one is made.
 
     Parameters

@@ -72,7 +72,7 @@ def run_again(file: Path) -> str:
         The project file.
     """
     from sfumato.pipeline.project.load import PROJECT_FILE
-    from sfumato.pipeline.workspace import shell_path
+    from sfumato.pipeline.project_folder import shell_path
 
     usual = file.resolve() == Path.cwd() / PROJECT_FILE
     return "sfumato run" if usual else f"sfumato run {shell_path(file)}"

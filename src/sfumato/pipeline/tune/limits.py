@@ -18,6 +18,7 @@ from sfumato.release.constraints import (
     TCloseness,
 )
 from sfumato.release.result import Release
+from sfumato.risk.disclosure_risk import SensitiveRisk
 from sfumato.risk.risk_thresholds import AT_RISK, KINDS, Part, Threshold
 from sfumato.table.table import Table
 
@@ -51,9 +52,6 @@ class Knob:
         The limit at a position; the inverse.
     strictest
         The strictest position that is of use in a file.
-    promise
-        The promise of a limit and of a distance of t-closeness; ``None`` where the limit is an
-        option of the release.
     reached
         The limit that a release keeps by itself; ``None`` where that is not measured.
     """
@@ -63,8 +61,7 @@ class Knob:
     position: Callable[[float], float]
     value: Callable[[float], float]
     strictest: Callable[[Table], float]
-    promise: Callable[[float, str], Promise] | None
-    reached: Callable[[Release], float | None]
+    reached: Callable[[Release], float | None] = lambda _release: None
 
 
 def rounded(value: float) -> float:
@@ -72,43 +69,19 @@ def rounded(value: float) -> float:
     return float(f"{value:.{DIGITS}g}")
 
 
-def _plain(name: str) -> Callable[[float, str], Promise]:
-    return lambda limit, _distance: BY_NAME[name](limit)
-
-
-def _share(
-    name: str,
-    strictest: Callable[[Table], float],
-    reached: Callable[[Release], float | None],
-    promise: Callable[[float, str], Promise] | None = None,
-) -> Knob:
-    """A limit in (0, 1] that is stricter when it is smaller."""
-    return Knob(
-        name,
-        whole=False,
-        position=lambda limit: -log(max(limit, 1e-12)),
-        value=lambda at: rounded(exp(-at)),
-        strictest=strictest,
-        promise=promise or _plain(name),
-        reached=reached,
-    )
-
-
-def _count(
-    name: str,
-    strictest: Callable[[Table], float],
-    reached: Callable[[Release], float | None],
-) -> Knob:
-    """A least number."""
-    return Knob(
-        name,
-        whole=True,
-        position=lambda limit: log(max(limit, 1)),
-        value=lambda at: max(round(exp(at)), 1),
-        strictest=strictest,
-        promise=_plain(name),
-        reached=reached,
-    )
+_Scale = tuple[bool, Callable[[float], float], Callable[[float], float]]
+_SHARE: _Scale = (False, lambda limit: -log(max(limit, 1e-12)), lambda at: rounded(exp(-at)))
+"""The scale of a limit in (0, 1] that is stricter when it is smaller."""
+_COUNT: _Scale = (True, lambda limit: log(max(limit, 1)), lambda at: max(round(exp(at)), 1))
+"""The scale of a least number."""
+_MOST: _Scale = (True, lambda limit: -log(max(limit, 1)), lambda at: max(round(exp(-at)), 1))
+"""The scale of a largest number."""
+_BALANCE: _Scale = (
+    False,
+    lambda limit: -log1p(-min(limit, 1 - 1e-12)),
+    lambda at: round(1 - rounded(1 + expm1(-at)), 10),
+)
+"""The scale of a limit in [0, 1) that is stricter when it is larger."""
 
 
 def _half_of_persons(table: Table) -> float:
@@ -131,68 +104,64 @@ def _marketer_reached(release: Release) -> float:
     return found.value if found.high is None else found.high
 
 
-KNOBS: dict[str, Knob] = {
-    each.name: each
-    for each in (
-        Knob(
-            "g_balance",
-            whole=False,
-            position=lambda limit: -log1p(-min(limit, 1 - 1e-12)),
-            value=lambda at: round(1 - rounded(1 + expm1(-at)), 10),
-            strictest=_half_of_persons,
-            promise=_plain("g_balance"),
-            reached=lambda release: release.risk.g_balance.value,
-        ),
-        _share(
-            "h_affiliation",
-            _sensitive_values,
-            lambda release: max(
-                (each.h_affiliation.value for each in release.risk.sensitive.values()),
-                default=None,
-            ),
-        ),
-        _count("k", _half_of_records, lambda release: release.risk.k),
-        _count("pid_k", _half_of_persons, lambda release: release.risk.pid_k),
-        _count(
-            "l",
-            _sensitive_values,
-            lambda release: min(
-                (each.l_distinct for each in release.risk.sensitive.values()), default=None
-            ),
-        ),
-        _share("marketer", lambda table: log(max(table.persons, 2)), _marketer_reached),
-        _count(
-            COUNTS,
-            lambda table: log(max(min(table.persons / 2, _MOST_SHARED), 2)),
-            lambda release: release.risk.count_k,
-        ),
-        _share(
-            _T_EQUAL,
-            lambda _table: -log(_LEAST_SHARE),
-            lambda release: max(
-                (each.t_closeness.value for each in release.risk.sensitive.values()),
-                default=None,
-            ),
-            lambda limit, distance: TCloseness(limit, distance=distance),
-        ),
-        _share(
-            PRESENCE,
-            lambda _table: -log(_LEAST_SHARE),
-            lambda _release: None,
-            lambda limit, _distance: DeltaPresence(0.0, limit),
-        ),
-        Knob(
-            CAP,
-            whole=True,
-            position=lambda limit: -log(max(limit, 1)),
-            value=lambda at: max(round(exp(-at)), 1),
-            strictest=lambda _table: 0.0,
-            promise=None,
-            reached=lambda _release: None,
-        ),
-    )
-}
+def _sensitive_reached(
+    worst: Callable[..., float | None], measure: Callable[[SensitiveRisk], float]
+) -> Callable[[Release], float | None]:
+    """The worst of the sensitive attributes, of those that there are."""
+    return lambda release: worst(map(measure, release.risk.sensitive.values()), default=None)
+
+
+_KNOBS = (
+    Knob("g_balance", *_BALANCE, _half_of_persons, lambda release: release.risk.g_balance.value),
+    Knob(
+        "h_affiliation",
+        *_SHARE,
+        _sensitive_values,
+        _sensitive_reached(max, lambda each: each.h_affiliation.value),
+    ),
+    Knob("k", *_COUNT, _half_of_records, lambda release: release.risk.k),
+    Knob("pid_k", *_COUNT, _half_of_persons, lambda release: release.risk.pid_k),
+    Knob("l", *_COUNT, _sensitive_values, _sensitive_reached(min, lambda each: each.l_distinct)),
+    Knob("marketer", *_SHARE, lambda table: log(max(table.persons, 2)), _marketer_reached),
+    Knob(
+        COUNTS,
+        *_COUNT,
+        lambda table: log(max(min(table.persons / 2, _MOST_SHARED), 2)),
+        lambda release: release.risk.count_k,
+    ),
+    Knob(
+        _T_EQUAL,
+        *_SHARE,
+        lambda _table: -log(_LEAST_SHARE),
+        _sensitive_reached(max, lambda each: each.t_closeness.value),
+    ),
+    Knob(PRESENCE, *_SHARE, lambda _table: -log(_LEAST_SHARE)),
+    Knob(CAP, *_MOST, lambda _table: 0.0),
+)
+KNOBS: dict[str, Knob] = {each.name: each for each in _KNOBS}
 """By name, in the order of the options of ``sfumato anonymize``."""
+
+
+def promise_of(name: str, limit: float, distance: str) -> Promise | None:
+    """The promise of a knob's limit; ``None`` for that of an option of the release.
+
+    Parameters
+    ----------
+    name
+        Name of the knob.
+    limit
+        Its limit.
+    distance
+        The distance of t-closeness.
+    """
+    if name == CAP:
+        return None
+    if name == _T_EQUAL:
+        return TCloseness(limit, distance=distance)
+    if name == PRESENCE:
+        return DeltaPresence(0.0, limit)
+    made: Promise = BY_NAME[name](limit)
+    return made
 
 
 def asks_nothing(name: str, value: float) -> bool:

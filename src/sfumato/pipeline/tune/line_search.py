@@ -178,13 +178,14 @@ def _next_whole(name: str, limit: float, towards: int) -> float:
     return KNOBS[name].position(limit + (-towards if name == CAP else towards))
 
 
+@dataclass(eq=False)
 class LineSearch(ABC):
     """The search along one knob, step by step, the others fixed.
 
     A measure falls as its constraint becomes stricter, nearly: the loosest limit that meets the
     thresholds is where it crosses them, and most often what loses least.
 
-    Parameters
+    Attributes
     ----------
     space
         The limits that are searched.
@@ -194,16 +195,24 @@ class LineSearch(ABC):
         Where the knob is looser than can be, and where it is strict enough or too strict.
     steps
         Most trials.
+    found
+        The trials.
+    over
+        Whether the search has ended.
     """
 
-    def __init__(self, space: Space, name: str, low: float, high: float, steps: int) -> None:
-        self.space, self.name = space, name
-        self.low, self.high = low, high
-        self.steps = steps
-        self.found: list[Trial] = []
-        self._below: Trial | None = None
-        self._above: Trial | None = None
-        self.over = False
+    space: Space
+    name: str
+    low: float
+    high: float
+    steps: int
+    found: list[Trial] = field(default_factory=list, init=False)
+    over: bool = field(default=False, init=False)
+    _below: Trial | None = field(default=None, init=False)
+    _above: Trial | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        self.over = not self._has_room()
 
     def point(self) -> Point:
         """What to try next."""
@@ -247,13 +256,12 @@ class LineSearch(ABC):
         """Whether there is a limit left between the two ends."""
 
 
+@dataclass(eq=False)
 class Bisection(LineSearch):
     """The search between two ends of a knob.
 
-    Parameters
+    Attributes
     ----------
-    space, name, low, high, steps
-        As `LineSearch` takes them.
     fixed
         Positions of other knobs.
     like
@@ -264,25 +272,10 @@ class Bisection(LineSearch):
         What part of the loss of a point that meets the thresholds might be left at the loose end.
     """
 
-    def __init__(
-        self,
-        space: Space,
-        name: str,
-        fixed: Mapping[str, float],
-        low: float,
-        high: float,
-        steps: int,
-        like: Point | None = None,
-        *,
-        first: float | None = None,
-        hope: float = 0.0,
-    ) -> None:
-        super().__init__(space, name, low, high, steps)
-        self.fixed = dict(fixed)
-        self.like = like
-        self.first = first
-        self.hope = hope
-        self.over = not self._has_room()
+    fixed: Mapping[str, float]
+    like: Point | None = None
+    first: float | None = None
+    hope: float = 0.0
 
     @property
     def best(self) -> Trial | None:
@@ -338,10 +331,9 @@ class Tightening(LineSearch):
     """
 
     def __init__(self, space: Space, name: str, loosened: Trial) -> None:
-        super().__init__(space, name, space.bites(name, loosened), space.end(name), STEPS)
         self.loosened = loosened
         self._falls = 1.0
-        self.over = not self._has_room()
+        super().__init__(space, name, space.bites(name, loosened), space.end(name), STEPS)
 
     @property
     def _strictest(self) -> Trial:

@@ -14,6 +14,7 @@ from sfumato.pipeline.tune.limits import (
     Limits,
     Promise,
     asks_nothing,
+    promise_of,
     promise_words,
 )
 from sfumato.release.constraints import KAnonymity
@@ -202,12 +203,8 @@ class Point:
 
     def constraints(self) -> tuple[Promise, ...]:
         """The promises; one that everything keeps where nothing is asked."""
-        made = (
-            make(limit, self.distance)
-            for name, limit in self.asked
-            if (make := KNOBS[name].promise) is not None
-        )
-        return tuple(made) or (KAnonymity(1),)
+        made = (promise_of(name, limit, self.distance) for name, limit in self.asked)
+        return tuple(each for each in made if each is not None) or (KAnonymity(1),)
 
     def options(self) -> dict[str, Any]:
         """The options that differ from the usual ones, as `sfumato.anonymize` takes them."""

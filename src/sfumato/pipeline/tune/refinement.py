@@ -268,7 +268,7 @@ class Refinement:
         steps: int,
         like: Point,
     ) -> None:
-        search = Bisection(self.space, name, fixed, *ends, steps, like)
+        search = Bisection(self.space, name, *ends, steps, fixed, like)
         run_together(self.trials, [search], STAGE)
 
     def _proposals(self, best: Trial) -> tuple[list[Point], Move | None]:

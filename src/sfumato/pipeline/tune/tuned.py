@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -26,6 +26,7 @@ STOPPED = {
     "interrupted": "it was interrupted",
 }
 EXHAUSTED = "everything that the search knows was tried"
+_UNNAMED: dict[str, Name] = {"data": "DATA", "schema": "SCHEMA", "output": "release.csv"}
 MOST_SUPPRESSED = 0.2
 """Share of persons from which it is no longer advised to suppress more."""
 
@@ -194,15 +195,10 @@ class Tuned:
         """
         if self.best is None:
             return ""
-        return anonymize_command(
-            self.setting,
-            self.best.point,
-            data=data or self.files["data"] or "DATA",
-            schema=schema or self.files["schema"] or "SCHEMA",
-            output=output or self.files["output"] or "release.csv",
-            register=register or self.files["register"],
-            delimiter=self.delimiter,
-        )
+        given = {"data": data, "schema": schema, "output": output, "register": register}
+        named = _UNNAMED | {name: file for name, file in self.files.items() if file}
+        named |= {name: file for name, file in given.items() if file}
+        return anonymize_command(self.setting, self.best.point, named, self.delimiter)
 
     def report(self, path: Name, *, title: str | None = None, made: date | None = None) -> Path:
         """Write a page with the frontier and all trials, and its JSON beside it.
@@ -351,16 +347,9 @@ def _front(pairs: list[tuple[float, Trial]]) -> tuple[Trial, ...]:
 
 
 def anonymize_command(
-    setting: Setting,
-    point: Point,
-    *,
-    data: Name,
-    schema: Name,
-    output: Name,
-    register: Name | None = None,
-    delimiter: str | None = None,
+    setting: Setting, point: Point, files: Mapping[str, Name], delimiter: str | None = None
 ) -> str:
-    """A line for a shell, its words quoted where they need it.
+    """A line for a shell that makes the release of a point, its words quoted where they need it.
 
     Parameters
     ----------
@@ -368,21 +357,22 @@ def anonymize_command(
         What all trials share.
     point
         The point.
-    data, schema, output, register
-        Files.
+    files
+        ``data``, ``schema`` and ``output``, and ``register`` where there is one.
     delimiter
         The separator of a CSV file, where it was given.
     """
-    words = ["sfumato", "anonymize", _file(data), "--schema", _file(schema)]
-    words += ["--output", _file(output)]
+    paths = {name: _path_word(file) for name, file in files.items()}
+    words = ["sfumato", "anonymize", paths["data"], "--schema", paths["schema"]]
+    words += ["--output", paths["output"]]
     options: dict[str, object] = {}
     for promise in point.constraints():
         options |= promise_options(promise)
     options |= point.options() | setting.fixed_options()
     for name, value in options.items():
         words += [f"--{name.replace('_', '-')}", _number(value)]
-    if register is not None:
-        words += ["--register", _file(register)]
+    if "register" in paths:
+        words += ["--register", paths["register"]]
     if delimiter is not None:
         words += ["--delimiter", delimiter]
     return shlex.join([*words, "--seed", str(setting.seed)])
@@ -392,7 +382,7 @@ def _number(value: object) -> str:
     return repr(value) if isinstance(value, float) else str(value)
 
 
-def _file(path: Name) -> str:
+def _path_word(path: Name) -> str:
     """A file's name that no command takes for an option."""
     text = os.fspath(path)
     return f"./{text}" if text.startswith("-") else text

@@ -356,7 +356,7 @@ class _Search:
         """The loosest limit of each constraint alone that meets the thresholds, best first."""
         space = self.space
         bisections = [
-            Bisection(space, name, {}, space.start(name), space.end(name), STEPS, self.like)
+            Bisection(space, name, space.start(name), space.end(name), STEPS, {}, self.like)
             for name in space.movers
             if space.end(name) > space.start(name)
         ]
@@ -384,19 +384,19 @@ class _Search:
         if alone is None or trials.best is None:
             trials.run(ways, "leave out")
             return
-        best = trials.best.loss
-        name, at = alone
+        best, (name, at) = trials.best.loss, alone
+        hope = max(min(loosest / best, 1.0), LEAST_HOPE) if best > 0 else 1.0
         bisections = [
             Bisection(
                 space,
                 name,
-                {CAP: KNOBS[CAP].position(each.limits[CAP])} if CAP in each.limits else {},
                 max(space.start(name), at - LOOSER),
                 space.end(name),
                 OUT_STEPS,
+                {CAP: KNOBS[CAP].position(each.limits[CAP])} if CAP in each.limits else {},
                 each,
                 first=at,
-                hope=max(min(loosest / best, 1.0), LEAST_HOPE) if best > 0 else 1.0,
+                hope=hope,
             )
             for each in ways
         ]

@@ -27,7 +27,7 @@ folder of the outputs."""
 
 
 @dataclass(frozen=True)
-class Place:
+class ProjectFolder:
     """A project where it lies.
 
     Attributes
@@ -69,6 +69,12 @@ class Place:
         """Where a path leads that is written in the project file."""
         return self.folder / path
 
+    def named(self, section: str, **paths: Path | None) -> dict[str, Path]:
+        """Where the paths of a section lead that are given, by what the project file calls them."""
+        return {
+            f"{section}.{key}": self.at(path) for key, path in paths.items() if path is not None
+        }
+
     def of_stage(self, name: str) -> Path:
         """The folder of a stage."""
         if name == REPORT:
@@ -100,8 +106,114 @@ class Place:
         )
         return read_secret(self.at(path), name, (self.file, *map(self.at, tables)))
 
+    def given_schema(self) -> Schema | None:
+        """The schema that the project file gives or names, its files located.
 
-def open_project(path: str | os.PathLike[str]) -> Place:
+        Raises
+        ------
+        InputError
+            If its file cannot be read, or breaks a rule.
+        """
+        given = self.project.columns
+        if given is None:
+            return None
+        if isinstance(given, InFile):
+            return load_schema(self.at(given.file))
+        quasi = {
+            name: each.model_copy(update={"hierarchy": self.at(each.hierarchy)})
+            if isinstance(each.hierarchy, Path)
+            else each
+            for name, each in given.quasi_identifiers.items()
+        }
+        return given.model_copy(update={"quasi_identifiers": quasi})
+
+    def schema_to_link(self) -> Schema | None:
+        """The roles of the columns, which are all that concerns the linkage.
+
+        Raises
+        ------
+        InputError
+            As `given_schema`.
+        """
+        given = self.given_schema()
+        if given is None:
+            return None
+        roles = {name: QuasiIdentifier() for name in given.quasi_identifiers}
+        return given.model_copy(update={"quasi_identifiers": roles})
+
+    def released_schema(self) -> Schema:
+        """The schema of what is measured and released.
+
+        Of linked sources the columns and their roles are those of the linked file, and what the
+        project says of a quasi-identifier holds.
+
+        Raises
+        ------
+        InputError
+            If a file of it cannot be read, or breaks a rule.
+        """
+        given = self.given_schema()
+        if not self.project.is_linked:
+            if given is None:
+                raise InputError("section [schema]", "must be given where nothing is linked")
+            return given
+        found = load_schema(self.of_stage(LINKED) / LINKED_SCHEMA)
+        if given is None:
+            return found
+        own = {sql_name(name): each for name, each in given.quasi_identifiers.items()}
+        quasi = dict(found.quasi_identifiers)
+        for name, each in quasi.items():
+            if sql_name(name) in own:
+                stated = own[sql_name(name)]
+                quasi[name] = (
+                    stated if stated.kind else stated.model_copy(update={"kind": each.kind})
+                )
+        return found.model_copy(update={"quasi_identifiers": quasi})
+
+    def plain_schema(self, schema: Schema | None) -> dict[str, Any]:
+        """A schema as plain values, its files named from the project's folder."""
+        if schema is None:
+            return {}
+        plain = schema_to_dict(schema)
+        for name, each in schema.quasi_identifiers.items():
+            path = each.hierarchy
+            if isinstance(path, Path):
+                inside = path.is_relative_to(self.folder)
+                named = str(path.relative_to(self.folder)) if inside else path.name
+                plain["quasi_identifiers"][name]["hierarchy"] = named
+        return plain
+
+    @property
+    def data(self) -> tuple[Path, str | None]:
+        """The file that is measured and released, and its delimiter where it is given."""
+        if self.project.is_linked:
+            return self.of_stage(LINKED) / LINKED_FILE, None
+        source = next(iter(self.project.sources.values()))
+        return self.at(source.file), source.delimiter
+
+    def data_stages(self) -> dict[str, tuple[str, ...]]:
+        """The files of earlier stages that hold what is measured and released, and its schema."""
+        return {LINKED: (LINKED_FILE, LINKED_SCHEMA)} if self.project.is_linked else {}
+
+    def data_files(self) -> dict[str, Path]:
+        """The files beside those, by what the project file calls them: data and hierarchies.
+
+        Raises
+        ------
+        InputError
+            As `released_schema`.
+        """
+        files = {
+            f"schema.quasi_identifiers.{name}.hierarchy": each.hierarchy
+            for name, each in self.released_schema().quasi_identifiers.items()
+            if isinstance(each.hierarchy, Path)
+        }
+        if not self.project.is_linked:
+            files[f"sources.{next(iter(self.project.sources))}.file"] = self.data[0]
+        return files
+
+
+def open_project(path: str | os.PathLike[str]) -> ProjectFolder:
     """A project by its file, or by the folder that holds a sfumato.toml.
 
     Raises
@@ -112,12 +224,12 @@ def open_project(path: str | os.PathLike[str]) -> Place:
     file = Path(path)
     if file.is_dir():
         file /= PROJECT_FILE
-    place = Place(load_project(file), file)
+    place = ProjectFolder(load_project(file), file)
     _check_folders(place)
     return place
 
 
-def _check_folders(place: Place) -> None:
+def _check_folders(place: ProjectFolder) -> None:
     outputs, review = place.project.outputs, place.project.review
     named = {
         "outputs.folder": outputs.folder,
@@ -147,116 +259,6 @@ def shell_path(path: Path) -> str:
     """A path as a person in the present folder types it."""
     full, here = path.resolve(), Path.cwd()
     return shlex.quote(str(full.relative_to(here)) if full.is_relative_to(here) else str(full))
-
-
-def given_schema(place: Place) -> Schema | None:
-    """The schema that the project file gives or names, its files located.
-
-    Raises
-    ------
-    InputError
-        If its file cannot be read, or breaks a rule.
-    """
-    given = place.project.columns
-    if given is None:
-        return None
-    if isinstance(given, InFile):
-        return load_schema(place.at(given.file))
-    quasi = {
-        name: each.model_copy(update={"hierarchy": place.at(each.hierarchy)})
-        if isinstance(each.hierarchy, Path)
-        else each
-        for name, each in given.quasi_identifiers.items()
-    }
-    return given.model_copy(update={"quasi_identifiers": quasi})
-
-
-def schema_to_link(place: Place) -> Schema | None:
-    """The roles of the columns, which are all that concerns the linkage.
-
-    Raises
-    ------
-    InputError
-        As `given_schema`.
-    """
-    given = given_schema(place)
-    if given is None:
-        return None
-    roles = {name: QuasiIdentifier() for name in given.quasi_identifiers}
-    return given.model_copy(update={"quasi_identifiers": roles})
-
-
-def released_schema(place: Place) -> Schema:
-    """The schema of what is measured and released.
-
-    Of linked sources the columns and their roles are those of the linked file, and what the
-    project says of a quasi-identifier holds.
-
-    Raises
-    ------
-    InputError
-        If a file of it cannot be read, or breaks a rule.
-    """
-    given = given_schema(place)
-    if not place.project.is_linked:
-        if given is None:
-            raise InputError("section [schema]", "must be given where nothing is linked")
-        return given
-    found = load_schema(place.of_stage(LINKED) / LINKED_SCHEMA)
-    if given is None:
-        return found
-    own = {sql_name(name): each for name, each in given.quasi_identifiers.items()}
-    quasi = dict(found.quasi_identifiers)
-    for name, each in quasi.items():
-        if sql_name(name) in own:
-            stated = own[sql_name(name)]
-            quasi[name] = stated if stated.kind else stated.model_copy(update={"kind": each.kind})
-    return found.model_copy(update={"quasi_identifiers": quasi})
-
-
-def plain_schema(schema: Schema | None, place: Place) -> dict[str, Any]:
-    """A schema as plain values, its files named from the project's folder."""
-    if schema is None:
-        return {}
-    plain = schema_to_dict(schema)
-    for name, each in schema.quasi_identifiers.items():
-        path = each.hierarchy
-        if isinstance(path, Path):
-            inside = path.is_relative_to(place.folder)
-            named = str(path.relative_to(place.folder)) if inside else path.name
-            plain["quasi_identifiers"][name]["hierarchy"] = named
-    return plain
-
-
-def data_of(place: Place) -> tuple[Path, str | None]:
-    """The file that is measured and released, and its delimiter where it is given."""
-    if place.project.is_linked:
-        return place.of_stage(LINKED) / LINKED_FILE, None
-    source = next(iter(place.project.sources.values()))
-    return place.at(source.file), source.delimiter
-
-
-def data_stages(place: Place) -> dict[str, tuple[str, ...]]:
-    """The files of earlier stages that hold what is measured and released, and its schema."""
-    return {LINKED: (LINKED_FILE, LINKED_SCHEMA)} if place.project.is_linked else {}
-
-
-def data_files(place: Place) -> dict[str, Path]:
-    """The files beside those, by what the project file calls them: data and hierarchies.
-
-    Raises
-    ------
-    InputError
-        As `released_schema`.
-    """
-    files = {
-        f"schema.quasi_identifiers.{name}.hierarchy": each.hierarchy
-        for name, each in released_schema(place).quasi_identifiers.items()
-        if isinstance(each.hierarchy, Path)
-    }
-    if not place.project.is_linked:
-        files[f"sources.{next(iter(place.project.sources))}.file"] = data_of(place)[0]
-    return files
 
 
 def copy_private(one: Path, other: Path) -> None:
