@@ -105,13 +105,7 @@ def write_demo_project(folder: Path, persons: int = PERSONS, seed: int = SEED) -
 
 
 def truth_of(place: ProjectFolder) -> pa.Table:
-    """Who is who: of each record ``clinic`` (its source), ``patient`` (its id), ``person``.
-
-    Parameters
-    ----------
-    place
-        The project.
-    """
+    """Who is who: of each record ``clinic`` (its source), ``patient`` (its id), ``person``."""
     return csv.read_csv(place.folder / TRUTH)
 
 

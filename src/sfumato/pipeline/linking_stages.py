@@ -23,14 +23,8 @@ from sfumato.linkage.spec.toml import link_spec_to_dict, load_link_spec
 from sfumato.linkage.suggest.suggest import Suggestion, suggest
 from sfumato.pipeline.project.frozen import InFile
 from sfumato.pipeline.project.linking import Link, Reviewers
-from sfumato.pipeline.project_folder import (
-    LINK,
-    LINKED,
-    REVIEW,
-    ProjectFolder,
-    copy_private,
-)
-from sfumato.pipeline.stage import MEASURED, Made, Stage, read_object, report_form, write_report
+from sfumato.pipeline.project_folder import LINK, LINKED, REVIEW, ProjectFolder, copy_private
+from sfumato.pipeline.stage import MEASURED, Made, Stage, read_object, write_report
 from sfumato.review.decisions.export import DECISIONS
 from sfumato.table.classification import check_decided, classified
 from sfumato.table.person_column import person_candidates_of
@@ -182,7 +176,7 @@ def _link_settings(place: ProjectFolder) -> dict[str, Any]:
         "schema": place.plain_schema(place.schema_to_link()),
         "link": asked.model_dump(mode="json", exclude={"specification"}),
         "specification": None if given is None else link_spec_to_dict(given),
-        "report": report_form(place).value,
+        "report": place.report_form.value,
     }
 
 
@@ -266,7 +260,7 @@ def _answers(place: ProjectFolder) -> Path | None:
 
 
 def _linked_settings(place: ProjectFolder) -> dict[str, Any]:
-    return {"seed": place.project.about.seed, "report": report_form(place).value}
+    return {"seed": place.project.about.seed, "report": place.report_form.value}
 
 
 def _linked_files(place: ProjectFolder) -> dict[str, Path]:

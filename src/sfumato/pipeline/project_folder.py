@@ -6,6 +6,7 @@ import os
 import shlex
 import shutil
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from sfumato.linkage.spec.columns import sql_name
 from sfumato.pipeline.project.frozen import InFile
 from sfumato.pipeline.project.load import PROJECT_FILE, load_project
 from sfumato.pipeline.project.model import Project
+from sfumato.pipeline.project.outputs import ReportForm
+from sfumato.reports.write import NEEDED
 from sfumato.schema import QuasiIdentifier, Schema, load_schema
 from sfumato.schema.roles import schema_to_dict
 
@@ -65,6 +68,13 @@ class ProjectFolder:
         }
         return tuple(name for name, there in has.items() if there)
 
+    @property
+    def report_form(self) -> ReportForm:
+        """The form in which reports are written here: pages only where they can be drawn."""
+        if any(find_spec(name) is None for name in NEEDED):
+            return ReportForm.JSON
+        return self.project.outputs.report
+
     def at(self, path: Path) -> Path:
         """Where a path leads that is written in the project file."""
         return self.folder / path
@@ -98,6 +108,7 @@ class ProjectFolder:
         """
         if path is None:
             return None
+        # Data is no secret: a table that is named as a key by mistake is refused.
         tables = (
             table
             for source in self.project.sources.values()

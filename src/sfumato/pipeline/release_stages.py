@@ -10,13 +10,8 @@ from sfumato.core.progress import Progress
 from sfumato.pipeline.project.outputs import Attack
 from sfumato.pipeline.project.releasing import Assess
 from sfumato.pipeline.project.releasing import Release as ReleaseSection
-from sfumato.pipeline.project_folder import (
-    ASSESS,
-    ATTACK,
-    RELEASE,
-    ProjectFolder,
-)
-from sfumato.pipeline.stage import Made, Stage, report_form, write_report
+from sfumato.pipeline.project_folder import ASSESS, ATTACK, RELEASE, ProjectFolder
+from sfumato.pipeline.stage import Made, Stage, write_report
 from sfumato.release.anonymize import anonymize, check_asked
 from sfumato.release.constraints import Budget, Constraint
 from sfumato.release.options import Options
@@ -64,7 +59,7 @@ def _settings_of_data(place: ProjectFolder) -> dict[str, Any]:
 def _assess_settings(place: ProjectFolder) -> dict[str, Any]:
     return _settings_of_data(place) | {
         "assess": place.project.assess.model_dump(mode="json", by_alias=True),
-        "report": report_form(place).value,
+        "report": place.report_form.value,
     }
 
 
@@ -127,7 +122,7 @@ def _release_settings(place: ProjectFolder) -> dict[str, Any]:
     return _settings_of_data(place) | {
         "release": place.project.release.model_dump(mode="json", by_alias=True),
         "formats": list(place.project.outputs.formats),
-        "report": report_form(place).value,
+        "report": place.report_form.value,
     }
 
 
@@ -230,7 +225,7 @@ def _attack_settings(place: ProjectFolder) -> dict[str, Any]:
     return {
         "attack": _attack_section(place).model_dump(mode="json", by_alias=True),
         "release": _release_settings(place),
-        "report": report_form(place).value,
+        "report": place.report_form.value,
     }
 
 

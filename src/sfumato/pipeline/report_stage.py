@@ -22,16 +22,7 @@ from sfumato.pipeline.project_folder import (
     copy_private,
 )
 from sfumato.pipeline.release_stages import RELEASE_MANIFEST, release_files
-from sfumato.pipeline.stage import (
-    MEASURED,
-    PAGE,
-    TWIN,
-    Made,
-    Stage,
-    read_object,
-    read_record,
-    report_form,
-)
+from sfumato.pipeline.stage import MEASURED, PAGE, TWIN, Made, Stage, read_object, read_record
 from sfumato.reports.project import Audience, ProjectResults
 from sfumato.reports.project.results import CONTEXT
 from sfumato.reports.project.write import HTML, JSON, PDF, write_project
@@ -56,19 +47,14 @@ def _settings(place: ProjectFolder) -> dict[str, Any]:
 
 def _forms(place: ProjectFolder) -> tuple[str, ...]:
     """Endings of the report of the project."""
-    if report_form(place) is ReportForm.JSON:
+    if place.report_form is ReportForm.JSON:
         return (JSON,)
     return (HTML, JSON) if find_spec("weasyprint") is None else (HTML, JSON, PDF)
 
 
-def _reporting(place: ProjectFolder) -> tuple[str, ...]:
-    """The stages before this one."""
-    return tuple(name for name in place.stage_names if name != REPORT)
-
-
 def _earlier(place: ProjectFolder) -> dict[str, tuple[str, ...]]:
     found = {}
-    for name in _reporting(place):
+    for name in place.stage_names[:-1]:
         record = read_record(place.of_stage(name))
         found[name] = () if record is None else tuple(record.outputs)
     return found
@@ -77,7 +63,7 @@ def _earlier(place: ProjectFolder) -> dict[str, tuple[str, ...]]:
 def _collected(place: ProjectFolder) -> dict[str, Any]:
     """What every stage measured, with its record, and what the project file says of the release."""
     stages: dict[str, dict[str, Any]] = {}
-    for name in _reporting(place):
+    for name in place.stage_names[:-1]:
         folder = place.of_stage(name)
         record, measured = read_record(folder), read_object(folder / MEASURED)
         if record is not None and measured is not None:

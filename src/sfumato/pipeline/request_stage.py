@@ -9,13 +9,9 @@ from typing import Any
 from sfumato.core.errors import InputError
 from sfumato.core.progress import Progress
 from sfumato.pipeline.project.linking import OnRequest, Undecided
-from sfumato.pipeline.project_folder import (
-    RELEASE,
-    ProjectFolder,
-    shell_path,
-)
+from sfumato.pipeline.project_folder import RELEASE, ProjectFolder, shell_path
 from sfumato.pipeline.release_stages import release_files
-from sfumato.pipeline.stage import Made, Stage, Waiting, report_form, write_report
+from sfumato.pipeline.stage import Made, Stage, Waiting, write_report
 from sfumato.semantics.associations.association import State
 from sfumato.semantics.ledger.keys import default_ledger_keys
 from sfumato.semantics.ledger.ledger import Ledger
@@ -44,7 +40,7 @@ def _settings(place: ProjectFolder) -> dict[str, Any]:
         "accepted": accepted,
         "keep_order": release.keep_order,
         "formats": list(place.project.outputs.formats),
-        "report": report_form(place).value,
+        "report": place.report_form.value,
     }
 
 

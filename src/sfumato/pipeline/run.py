@@ -17,16 +17,7 @@ from sfumato.core.atomic_folder import check_target_folder
 from sfumato.core.errors import InputError
 from sfumato.core.progress import Progress, silent
 from sfumato.pipeline.linking_stages import LINK_STAGE, LINKED_STAGE, check_classified
-from sfumato.pipeline.project_folder import (
-    ASSESS,
-    ATTACK,
-    LINK,
-    LINKED,
-    RELEASE,
-    REPORT,
-    REVIEW,
-    ProjectFolder,
-)
+from sfumato.pipeline.project_folder import ATTACK, RELEASE, REVIEW, ProjectFolder
 from sfumato.pipeline.release_stages import ASSESS_STAGE, ATTACK_STAGE, RELEASE_STAGE
 from sfumato.pipeline.report_stage import REPORT_STAGE
 from sfumato.pipeline.stage import (
@@ -46,14 +37,7 @@ Working = Callable[[str], AbstractContextManager[Progress]]
 """Shows how far a stage is, while it is being made."""
 LOCK = ".lock"
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
-_STAGES = {
-    LINK: LINK_STAGE,
-    LINKED: LINKED_STAGE,
-    ASSESS: ASSESS_STAGE,
-    RELEASE: RELEASE_STAGE,
-    ATTACK: ATTACK_STAGE,
-    REPORT: REPORT_STAGE,
-}
+_STAGES = (LINK_STAGE, LINKED_STAGE, ASSESS_STAGE, RELEASE_STAGE, ATTACK_STAGE, REPORT_STAGE)
 
 
 def stages_of(place: ProjectFolder) -> tuple[Stage, ...]:
@@ -77,7 +61,7 @@ def _stage(place: ProjectFolder, name: str) -> Stage:
         from sfumato.pipeline.request_stage import REQUEST_STAGE  # costs a start's time
 
         return REQUEST_STAGE
-    return _STAGES[name]
+    return next(each for each in _STAGES if each.name == name)
 
 
 class State(StrEnum):

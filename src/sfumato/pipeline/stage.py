@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
-from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar
 
@@ -23,7 +22,6 @@ from sfumato.pipeline.project.outputs import ReportForm
 from sfumato.pipeline.project_folder import ProjectFolder
 from sfumato.release.manifest import file_sha256, versions
 from sfumato.reports import report
-from sfumato.reports.write import NEEDED
 
 FORM = 1
 """Number of the form of records and folders; another one makes everything again."""
@@ -87,7 +85,7 @@ class Made:
     @classmethod
     def of(cls, result: Any, said: str, place: ProjectFolder) -> Made:
         """What a result says of itself, with a warning where its page could not be drawn."""
-        lacks_page = report_form(place) is not place.project.outputs.report
+        lacks_page = place.report_form is not place.project.outputs.report
         warnings = (*result.warnings, LACKING) if lacks_page else tuple(result.warnings)
         return cls(result.to_json(), said, warnings, place.project.about.seed)
 
@@ -349,6 +347,7 @@ def make_stage(place: ProjectFolder, stage: Stage, progress: Progress) -> StageR
     before = read_record(folder)
     with atomic_folder(folder, without=() if before is None else before.outputs) as making:
         made = stage.make(place, making, progress)
+        # Else the record would say that it was made of files which it never saw.
         check_unchanged(now.inputs, depends(place, stage).inputs)
         measured = _finite(made.measured)
         text = json.dumps(measured, indent=2, ensure_ascii=False, allow_nan=False)
@@ -390,13 +389,6 @@ def _finite(value: object) -> object:
     return value
 
 
-def report_form(place: ProjectFolder) -> ReportForm:
-    """The form in which reports are written here: pages only where they can be drawn."""
-    if any(find_spec(name) is None for name in NEEDED):
-        return ReportForm.JSON
-    return place.project.outputs.report
-
-
 def write_report(result: Any, place: ProjectFolder, folder: Path, title: str) -> None:
     """Write the report of a stage.
 
@@ -416,5 +408,5 @@ def write_report(result: Any, place: ProjectFolder, folder: Path, title: str) ->
     InputError
         If it cannot be written.
     """
-    name = PAGE if report_form(place) is ReportForm.HTML else TWIN
+    name = PAGE if place.report_form is ReportForm.HTML else TWIN
     report(result, folder / name, title=title)

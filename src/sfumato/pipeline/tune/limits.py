@@ -10,13 +10,7 @@ from dataclasses import dataclass, field
 from math import ceil, exp, expm1, log, log1p
 
 from sfumato.core.errors import InputError
-from sfumato.release.constraints import (
-    BY_NAME,
-    Budget,
-    Constraint,
-    DeltaPresence,
-    TCloseness,
-)
+from sfumato.release.constraints import BY_NAME, Budget, Constraint, DeltaPresence, TCloseness
 from sfumato.release.result import Release
 from sfumato.risk.disclosure_risk import SensitiveRisk
 from sfumato.risk.risk_thresholds import AT_RISK, KINDS, Part, Threshold

@@ -138,7 +138,11 @@ def _moves_of_columns(schema: Schema, form: Form) -> list[Move]:
 
 
 def _best_move(moves: Sequence[Move]) -> Move | None:
-    """The move with the highest upper confidence bound (UCB1); ``None`` without moves."""
+    """The move with the highest upper confidence bound; ``None`` without moves.
+
+    UCB1 of Auer, Cesa-Bianchi and Fischer (2002, Machine Learning 47), figure 1, its bound scaled
+    down, for few trials are left for moves.
+    """
     total = sum(each.tried for each in moves) + 1
 
     def bound(move: Move) -> float:
@@ -282,6 +286,7 @@ class Refinement:
                 break
         move = _best_move(self.moves)
         if move is not None:
+            # Counted even where the point is known: a move that finds nothing new has had its turn.
             move.tried += 1
             if not self._add(found, move.change(best.point, self.rng)):
                 move = None
@@ -329,6 +334,7 @@ class Refinement:
         turned &= asked | (self.rng.random((count, 1)) < OTHERS)
         steps = self.rng.normal(0.0, self.step, shape) * turned
         near = np.clip(centre + steps, self.loosest, self.strictest)
+        # Two knobs that do the work of one are often no better than the other one alone.
         near[self.rng.random(shape) < DROPPED] = -np.inf
         bounded: Floats = np.maximum(near, self.loosest)
         return bounded

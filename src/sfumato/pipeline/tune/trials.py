@@ -227,22 +227,11 @@ def _held_of(presets: Sequence[Preset], release: Release) -> tuple[Held, ...]:
             found += hold(risk, replace(preset, thresholds=inside)).held
         # Presence is measured against the register, and so not among the release's own risks.
         high = None if against is None else against.presence_high
-        found += [
-            Held(
-                preset.name,
-                preset.source,
-                preset.evidence,
-                PRESENCE,
-                "",
-                each.kind.bound.value,
-                each.kind.scale.value,
-                each.limit,
-                None,
-                high.value,
-            )
-            for each in preset.thresholds
-            if each.measure == PRESENCE and high is not None
-        ]
+        about = (preset.name, preset.source, preset.evidence, PRESENCE, "")
+        for each in preset.thresholds:
+            if each.measure == PRESENCE and high is not None:
+                bound, scale = each.kind.bound.value, each.kind.scale.value
+                found.append(Held(*about, bound, scale, each.limit, None, high.value))
     return tuple(found)
 
 
@@ -282,11 +271,7 @@ def _try(setting: Setting, point: Point, number: int, stage: str, progress: Prog
 
 
 class SearchEnded(Exception):  # noqa: N818
-    """No more trials: the number or the time is used up."""
-
-
-class _GivenUp(Exception):  # noqa: N818
-    """A trial that was under way when the time was up."""
+    """No more trials, nor the end of one that is under way: the number or the time is used up."""
 
 
 class Trials:
@@ -368,16 +353,14 @@ class Trials:
         if tasks and self._is_late():
             raise SearchEnded
         given_up = False
-        ended = False
         try:
             for trial in one_by_one(tasks, alone=self._alone):
                 given_up |= trial is None
                 if trial is not None:
                     self._keep(trial)
-            ended = True
-        finally:
-            if not ended:
-                self._stop.set()
+        except BaseException:
+            self._stop.set()  # so that a trial beside this one ends too, and Ctrl-C need not wait
+            raise
         self._tell()
         if len(allowed) < len(fresh) or given_up:
             raise SearchEnded
@@ -392,11 +375,11 @@ class Trials:
     def _tried(self, point: Point, number: int, stage: str) -> Trial | None:
         def check(_stage: str, _share: float) -> None:
             if self._stop.is_set() or self._is_late():
-                raise _GivenUp
+                raise SearchEnded
 
         try:
             return _try(self.setting, point, number, stage, check)
-        except _GivenUp:
+        except SearchEnded:
             return None
 
     def _is_late(self) -> bool:

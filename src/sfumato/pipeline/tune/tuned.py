@@ -326,16 +326,15 @@ def frontier_of_measure(trials: Sequence[Trial], place: int) -> tuple[Trial, ...
     place
         Place of the measure in `Trial.held`.
     """
-    found = []
-    for each in trials:
-        if not each.made:
-            continue
-        others = [held for at, held in enumerate(each.held) if at != place]
-        if all(ratio(held) <= 1 for held in others):
-            held = each.held[place]
-            sign = -1.0 if held.bound == "at least" else 1.0
-            found.append((sign * held.value, each))
-    return _front(found)
+
+    def meets_others(trial: Trial) -> bool:
+        return all(ratio(held) <= 1 for at, held in enumerate(trial.held) if at != place)
+
+    def risk(held: Held) -> float:
+        return -held.value if held.bound == "at least" else held.value
+
+    made = (each for each in trials if each.made)
+    return _front([(risk(each.held[place]), each) for each in made if meets_others(each)])
 
 
 def _front(pairs: list[tuple[float, Trial]]) -> tuple[Trial, ...]:

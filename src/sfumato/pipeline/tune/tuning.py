@@ -14,21 +14,8 @@ import numpy as np
 
 from sfumato.core.errors import InputError
 from sfumato.core.progress import Progress, silent
-from sfumato.pipeline.tune.limits import (
-    CAP,
-    COUNTS,
-    KNOBS,
-    check_measurable,
-    rounded,
-    target_of,
-)
-from sfumato.pipeline.tune.line_search import (
-    Bisection,
-    Space,
-    exchange,
-    in_pairs,
-    run_together,
-)
+from sfumato.pipeline.tune.limits import CAP, COUNTS, KNOBS, check_measurable, rounded, target_of
+from sfumato.pipeline.tune.line_search import Bisection, Space, exchange, in_pairs, run_together
 from sfumato.pipeline.tune.point import Allowed, Point
 from sfumato.pipeline.tune.refinement import Refinement, moves_of
 from sfumato.pipeline.tune.trials import LOSSES, SearchEnded, Setting, Trial, Trials
@@ -289,6 +276,7 @@ class _Search:
         """
         trials, allowed = self.trials, self.allowed
         plain = self.space.plain(self.space.needed)
+        # Both at once: on large files two trials run beside each other.
         start = trials.run([plain, self.space.plain(self.space.enough)], "start")[0]
         first = start if start.made else self._way_out()
         if first is None:
