@@ -300,7 +300,6 @@ class Trials:
         self.best: Trial | None = None
         self._progress = progress
         self._of_point: dict[Point, Trial] = {}
-        self._stop = Event()
         # Trials of small files hold the interpreter's lock, so that two would only wait.
         self._alone = setting.table.records <= WORTH_THREADS
 
@@ -346,8 +345,9 @@ class Trials:
         allowed = fresh
         if self.most is not None:
             allowed = fresh[: max(self.most - len(self.done), 0)]
+        stop = Event()
         tasks = [
-            partial(self._tried, each, len(self.done) + place, stage)
+            partial(self._tried, each, len(self.done) + place, stage, stop)
             for place, each in enumerate(allowed, 1)
         ]
         if tasks and self._is_late():
@@ -358,9 +358,8 @@ class Trials:
                 given_up |= trial is None
                 if trial is not None:
                     self._keep(trial)
-        except BaseException:
-            self._stop.set()  # so that a trial beside this one ends too, and Ctrl-C need not wait
-            raise
+        finally:
+            stop.set()  # a trial that still runs beside others ends too, so Ctrl-C need not wait
         self._tell()
         if len(allowed) < len(fresh) or given_up:
             raise SearchEnded
@@ -372,9 +371,9 @@ class Trials:
         if trial.met and (self.best is None or trial.loss < self.best.loss):
             self.best = trial
 
-    def _tried(self, point: Point, number: int, stage: str) -> Trial | None:
+    def _tried(self, point: Point, number: int, stage: str, stop: Event) -> Trial | None:
         def check(_stage: str, _share: float) -> None:
-            if self._stop.is_set() or self._is_late():
+            if stop.is_set() or self._is_late():
                 raise SearchEnded
 
         try:
