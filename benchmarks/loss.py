@@ -17,7 +17,7 @@ import pyarrow as pa
 
 import sfumato as sf
 from sfumato.examples import generate_clinics
-from sfumato.release.constraints import Constraint
+from sfumato.release.promises.promise import Constraint
 from sfumato.studies.kartal_li.data_sets import patient_records
 
 G = (0.5, 0.8, 0.95)

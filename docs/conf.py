@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from importlib.metadata import version as version_of
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
 
 project = "sfumato"
 author = "The sfumato maintainers"
 version = release = version_of(project)
 language = "en"
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "declared_tables"]
 exclude_patterns = ["_build"]
 default_role = "py:obj"
 suppress_warnings = ["ref.python"]  # `name` in a docstring may mean one of several

@@ -21,18 +21,15 @@ if TYPE_CHECKING:
     from sfumato.linkage.spec.model import LinkSpec
     from sfumato.pipeline.tune import Tuned, tune
     from sfumato.release.anonymize import anonymize
-    from sfumato.release.constraints import (
-        DeltaPresence,
-        GBalance,
-        HAffiliation,
-        KAnonymity,
-        LDiversity,
-        MarketerRisk,
-        PidKAnonymity,
-        SharedCounts,
-        TCloseness,
-    )
-    from sfumato.release.promises import promises
+    from sfumato.release.preset_promises import promises
+    from sfumato.release.promises.delta_presence import DeltaPresence
+    from sfumato.release.promises.g_balance import GBalance
+    from sfumato.release.promises.h_affiliation import HAffiliation
+    from sfumato.release.promises.k_anonymity import KAnonymity, PidKAnonymity
+    from sfumato.release.promises.l_diversity import LDiversity
+    from sfumato.release.promises.marketer_risk import MarketerRisk
+    from sfumato.release.promises.shared_counts import SharedCounts
+    from sfumato.release.promises.t_closeness import TCloseness
     from sfumato.release.result import Release
     from sfumato.reports import report
     from sfumato.reports.project import ProjectResults
@@ -55,22 +52,15 @@ if TYPE_CHECKING:
 _HOMES = {
     "Attack": "intruder.result",
     "ConstraintsNotMetError": "core.errors",
-    "DeltaPresence": "release.constraints",
     "EncodedLinks": "linkage.encodings.unit.links",
-    "GBalance": "release.constraints",
-    "HAffiliation": "release.constraints",
     "InputError": "core.errors",
     "IntervalHierarchy": "schema",
-    "KAnonymity": "release.constraints",
     "Kind": "schema",
-    "LDiversity": "release.constraints",
     "LinkSpec": "linkage.spec.model",
     "LinkageAnonymity": "semantics.linkage_anonymity",
     "Links": "linkage.links",
-    "MarketerRisk": "release.constraints",
     "Matching": "linkage.encodings.unit.matching",
     "Measure": "core.measure",
-    "PidKAnonymity": "release.constraints",
     "PrefixHierarchy": "schema",
     "Preset": "risk.risk_thresholds",
     "ProjectResults": "reports.project",
@@ -80,8 +70,6 @@ _HOMES = {
     "Risk": "risk.disclosure_risk",
     "Schema": "schema",
     "SfumatoError": "core.errors",
-    "SharedCounts": "release.constraints",
-    "TCloseness": "release.constraints",
     "Threshold": "risk.risk_thresholds",
     "Tuned": "pipeline.tune",
     "anonymize": "release.anonymize",
@@ -93,7 +81,7 @@ _HOMES = {
     "hold": "risk.threshold_checks",
     "link": "linkage.link",
     "load_schema": "schema",
-    "promises": "release.promises",
+    "promises": "release.preset_promises",
     "release_linked": "semantics.linkage_anonymity",
     "report": "reports",
     "thresholds": "risk.risk_thresholds",
@@ -150,11 +138,25 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    if name.startswith("_"):
         raise AttributeError(f"module 'sfumato' has no attribute '{name}'")
-    value = getattr(import_module(f"sfumato.{_HOMES[name]}"), name)
+    value = (
+        getattr(import_module(f"sfumato.{_HOMES[name]}"), name)
+        if name in _HOMES
+        else _promise(name)
+    )
     globals()[name] = value
     return value
+
+
+def _promise(name: str) -> type:
+    """The promise of that class name: modules of `sfumato.release.promises` declare them."""
+    from sfumato.release.promises import PROMISES
+
+    for each in PROMISES.values():
+        if each.__name__ == name:
+            return each
+    raise AttributeError(f"module 'sfumato' has no attribute '{name}'")
 
 
 def __dir__() -> list[str]:

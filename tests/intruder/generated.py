@@ -9,14 +9,11 @@ import numpy as np
 import pyarrow as pa
 
 from sfumato.release.anonymize import anonymize
-from sfumato.release.constraints import (
-    GBalance,
-    HAffiliation,
-    KAnonymity,
-    LDiversity,
-    MarketerRisk,
-    PidKAnonymity,
-)
+from sfumato.release.promises.g_balance import GBalance
+from sfumato.release.promises.h_affiliation import HAffiliation
+from sfumato.release.promises.k_anonymity import KAnonymity, PidKAnonymity
+from sfumato.release.promises.l_diversity import LDiversity
+from sfumato.release.promises.marketer_risk import MarketerRisk
 from sfumato.release.result import Release
 from sfumato.schema import Schema
 

@@ -15,8 +15,9 @@ from sfumato.intruder.attack import attack
 from sfumato.intruder.result import Attack
 from sfumato.intruder.staging import matching
 from sfumato.release.anonymize import anonymize
-from sfumato.release.constraints import MarketerRisk, PidKAnonymity
 from sfumato.release.content import ReleasedTable
+from sfumato.release.promises.k_anonymity import PidKAnonymity
+from sfumato.release.promises.marketer_risk import MarketerRisk
 from sfumato.release.result import Release
 
 QUICK = ("exact", "multi_record", "inference", "row_order", "identifiers")

@@ -12,7 +12,7 @@ import sfumato as sf
 from sfumato.examples import generate_clinics
 from sfumato.pipeline.tune import tune
 from sfumato.pipeline.tune.trials import losses
-from sfumato.release.promises import held_against
+from sfumato.release.preset_promises import held_against
 from sfumato.reports.tune.page import draw_tuned
 from sfumato.table.door import open_table
 

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.core.errors import InputError
-from sfumato.release.constraints import BY_NAME, Budget
 from sfumato.release.persons import PersonTable, Values
+from sfumato.release.promises import PROMISES
+from sfumato.release.promises.promise import Budget
 from sfumato.release.register.members import Members
 from sfumato.risk.classes import ClassSummary
 
@@ -171,7 +172,7 @@ def test_shortfall_names_the_number_asked_and_the_number_found(constraint):
 
 @pytest.mark.parametrize("promise", [*CONSTRAINTS, sf.MarketerRisk(0.05)], ids=repr)
 def test_parameters_make_it_again(promise):
-    assert BY_NAME[promise.name](**promise.parameters()) == promise
+    assert PROMISES[promise.name](**promise.parameters()) == promise
 
 
 def test_thresholds_as_familiar_numbers():

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.hierarchies import Range, format_released
-from sfumato.release.released import Form, release_column
+from sfumato.release.options import Form
+from sfumato.release.released import release_column
 from sfumato.schema import Kind
 from sfumato.table.table import CodedColumn, NumberDomain
 

@@ -15,19 +15,16 @@ import sfumato as sf
 from sfumato.kernels import cut_search
 from sfumato.release import search as searching
 from sfumato.release.candidates import Nodes
-from sfumato.release.constraints import (
-    GBalance,
-    HAffiliation,
-    KAnonymity,
-    LDiversity,
-    MarketerRisk,
-    PidKAnonymity,
-    SharedCounts,
-    TCloseness,
-)
 from sfumato.release.flat_search import limits_of
 from sfumato.release.loss import loss_space
 from sfumato.release.persons import person_table
+from sfumato.release.promises.g_balance import GBalance
+from sfumato.release.promises.h_affiliation import HAffiliation
+from sfumato.release.promises.k_anonymity import KAnonymity, PidKAnonymity
+from sfumato.release.promises.l_diversity import LDiversity
+from sfumato.release.promises.marketer_risk import MarketerRisk
+from sfumato.release.promises.shared_counts import SharedCounts
+from sfumato.release.promises.t_closeness import TCloseness
 from sfumato.release.search import SHARES, search
 from sfumato.risk.classes import ClassSummary
 from sfumato.table.door import open_table

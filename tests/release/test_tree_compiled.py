@@ -9,8 +9,11 @@ from numpy.testing import assert_array_equal
 from sfumato.examples import generate_clinics
 from sfumato.kernels import node_counts
 from sfumato.release import growth
-from sfumato.release.constraints import GBalance, HAffiliation, LDiversity, PidKAnonymity
 from sfumato.release.persons import person_table, take_persons
+from sfumato.release.promises.g_balance import GBalance
+from sfumato.release.promises.h_affiliation import HAffiliation
+from sfumato.release.promises.k_anonymity import PidKAnonymity
+from sfumato.release.promises.l_diversity import LDiversity
 from sfumato.release.tree import grow
 from sfumato.table.door import open_table
 

@@ -9,7 +9,8 @@ import pytest
 
 from sfumato.examples import generate_clinics
 from sfumato.release.anonymize import anonymize
-from sfumato.release.constraints import GBalance, HAffiliation
+from sfumato.release.promises.g_balance import GBalance
+from sfumato.release.promises.h_affiliation import HAffiliation
 from sfumato.release.result import Release
 from sfumato.reports.page import Heading, draw_page
 from sfumato.risk.assessment import assess

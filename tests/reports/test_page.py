@@ -13,14 +13,11 @@ import pytest
 
 import sfumato as sf
 from sfumato.examples import generate_clinics
-from sfumato.release.constraints import (
-    GBalance,
-    HAffiliation,
-    KAnonymity,
-    LDiversity,
-    MarketerRisk,
-    PidKAnonymity,
-)
+from sfumato.release.promises.g_balance import GBalance
+from sfumato.release.promises.h_affiliation import HAffiliation
+from sfumato.release.promises.k_anonymity import KAnonymity, PidKAnonymity
+from sfumato.release.promises.l_diversity import LDiversity
+from sfumato.release.promises.marketer_risk import MarketerRisk
 from sfumato.release.result import Release
 from sfumato.reports import numbers
 from sfumato.reports.page import Heading, draw_page

@@ -12,7 +12,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.examples import generate_clinics
-from sfumato.release.promises import held_against
+from sfumato.release.preset_promises import held_against
 from sfumato.reports import report_json
 from sfumato.reports.asked import asked_of
 from sfumato.reports.numbers import percent

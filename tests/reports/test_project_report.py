@@ -19,8 +19,10 @@ from reports.project_results import CONTEXT, LINKED, SECRETS, record, results
 from sfumato.core.errors import InputError
 from sfumato.examples import generate_clinics
 from sfumato.release.anonymize import anonymize
-from sfumato.release.constraints import GBalance, HAffiliation, MarketerRisk
-from sfumato.release.promises import held_against
+from sfumato.release.preset_promises import held_against
+from sfumato.release.promises.g_balance import GBalance
+from sfumato.release.promises.h_affiliation import HAffiliation
+from sfumato.release.promises.marketer_risk import MarketerRisk
 from sfumato.release.result import Release
 from sfumato.reports import report
 from sfumato.reports.project import Audience, ProjectResults
@@ -122,6 +124,15 @@ def test_what_checks_contradict_is_not_told(
         assert "contradict what the model expects of precision" in page
         assert "99.87" not in page
         assert "different people, expected" not in page
+
+
+@pytest.mark.parametrize(
+    ("k", "said"), [(1, "at least 1 record (k)"), (5, "at least 5 records (k)")]
+)
+def test_the_floor_of_a_review_is_said_in_words(release: Release, k: int, said: str) -> None:
+    plain = content(results(release))
+    plain["review"]["k"] = k
+    assert said in draw_project(plain)
 
 
 def test_inside_the_numbers_are_those_that_were_measured(release: Release) -> None:

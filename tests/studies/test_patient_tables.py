@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sfumato.release.constraints import GBalance
+from sfumato.release.promises.g_balance import GBalance
 from sfumato.studies.kartal_li import record_disclosure, value_disclosure
 from sfumato.studies.kartal_li.data_sets import PATIENT_DATA
 from sfumato.studies.kartal_li.published_numbers import RECORD_LOSSES, VALUE_RISKS

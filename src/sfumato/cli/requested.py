@@ -3,65 +3,76 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
+from sfumato.cli.declared_options import Given, check_beside
 from sfumato.cli.options.output import MANIFEST, check_output, key_of
-from sfumato.cli.options.requested import local_files
 from sfumato.cli.output import check_apart, print_json, say, warn
+from sfumato.core.declaration import declared
 from sfumato.core.errors import InputError
+from sfumato.semantics.requested.request_options import RequestOptions
 
 if TYPE_CHECKING:
     from sfumato.semantics.requested import RequestedRelease
 
 
-@dataclass(frozen=True)
-class Options:
-    """What the command line says about a release on request.
+BESIDE_POLICY = frozenset(
+    {
+        *(each.key for each in declared(RequestOptions)),
+        *("data", "schema", "output", "report", "json", "seed", "keep_order", "pseudonym_key"),
+    }
+)
+"""Parameters that may stand beside ``--policy``; the rules decide all others."""
 
-    Attributes
+
+def is_requested(context: typer.Context, given: Given) -> bool:
+    """Whether the command line asks for a release on request, and for nothing beside it.
+
+    Parameters
     ----------
-    data, schema, output, report, pseudonym_key
-        Files.
-    policy, request, local, site_rules
-        Who asks for what, by which rules, beside which local data.
-    ledger, keys
-        The ledger and the folder of its keys.
-    support, confidence
-        From when on an association is proposed.
-    seed, keep_order, json
-        How it is made and printed.
+    context
+        The command line.
+    given
+        What was given with the declared options.
+
+    Raises
+    ------
+    InputError
+        If it has promises beside the policy, or a request without one.
     """
-
-    data: Path
-    schema: Path
-    output: Path
-    report: Path | None
-    pseudonym_key: Path | None
-    policy: Path
-    request: str | None
-    local: list[str] | None
-    site_rules: list[Path] | None
-    ledger: Path | None
-    keys: Path | None
-    support: float
-    confidence: float
-    seed: int | None
-    keep_order: bool
-    json: bool
+    if given["file"] is not None:
+        check_beside(
+            context,
+            "option --policy",
+            BESIDE_POLICY,
+            "lets the rules decide what must hold",
+            "leave it out, or ask for it in the policy",
+        )
+        return True
+    for each in declared(RequestOptions):
+        source = context.get_parameter_source(each.key)
+        if each.key != "file" and source is not None and source.name == "COMMANDLINE":
+            raise InputError(f"option {each.option.split()[0]}", "needs --policy beside it")
+    return False
 
 
-def release_requested(options: Options) -> None:
+def release_requested(
+    given: Given, data: Path, schema: Path, output: Path, report: Path | None, *, json: bool
+) -> None:
     """Make the release, note it in the ledger, write it and its report, say what was found.
 
     Parameters
     ----------
-    options
-        What the command line says.
+    given
+        What was given with the declared options.
+    data, schema, output, report
+        Files.
+    json
+        Whether the result is printed as JSON.
 
     Raises
     ------
@@ -73,42 +84,48 @@ def release_requested(options: Options) -> None:
     from sfumato.semantics.policy import load_policy
     from sfumato.semantics.requested import Mining, ask, make_release
 
-    if options.request is None:
+    request = RequestOptions(**{each.name: given[each.key] for each in declared(RequestOptions)})
+    if request.policy is None or request.request is None:
         raise InputError("option --policy", "needs --request beside it")
-    declared = load_schema(options.schema)
-    policy = load_policy(options.policy)
-    local = local_files(options.local)
-    rules = options.site_rules or []
-    read = (options.data, options.schema, options.policy, options.ledger)
-    inputs = (*read, *local.values(), *rules, *policy.rules)
-    key = key_of(options.pseudonym_key, inputs)
-    inputs = (*inputs, options.pseudonym_key)
-    check_output(options.output, declared, inputs)
-    if options.report is not None:
+    columns, policy = load_schema(schema), load_policy(request.policy)
+    book, keys = request.ledger, request.keys
+    inputs = (data, schema, request.policy, book, *request.local.values(), *request.rules)
+    inputs = (*inputs, *policy.rules)
+    key = key_of(given["pseudonym_key"], inputs)
+    inputs = (*inputs, given["pseudonym_key"])
+    check_output(output, columns, inputs)
+    if report is not None:
         from sfumato.reports import check_report_path
 
-        check_report_path(options.report)
-        outputs = {options.output, options.output.with_name(MANIFEST)}
-        check_apart((options.report,), (*inputs, *outputs))
-    if options.ledger is not None and options.ledger.exists():
-        opened(options.ledger, options.keys).close()
+        check_report_path(report)
+        check_apart((report,), (*inputs, output, output.with_name(MANIFEST)))
+    if book is not None and book.exists():
+        opened(book, keys).close()
     asked = ask(
-        options.data, declared, policy=policy, request=options.request, local=local, rules=rules
+        data,
+        columns,
+        policy=policy,
+        request=request.request,
+        local=request.local,
+        rules=request.rules,
     )
-    mining = Mining(options.support, options.confidence)
-    book = options.ledger
-    with nullcontext() if book is None else opened(book, options.keys, make=True) as ledger:
+    with nullcontext() if book is None else opened(book, keys, make=True) as ledger:
         release = make_release(
             asked,
             ledger,
-            options.output,
-            mining=mining,
-            seed=options.seed,
-            keep_order=options.keep_order,
+            output,
+            mining=Mining(request.association_support, request.association_confidence),
+            seed=given["seed"],
+            keep_order=given["keep_order"],
             pseudonym_key=key,
-            also=partial(_write_report, path=options.report),
+            also=partial(_write_report, path=report),
         )
-    _hand_over(release, options)
+    _say_found(release, json=json)
+    say(f"Release:  {output}\nManifest: {output.with_name(MANIFEST)} (keep it inside)")
+    if release.number is not None:
+        say(f"Ledger:   {book}, release {release.number}")
+    if report is not None:
+        say(f"Report:   {report}")
 
 
 def _write_report(release: RequestedRelease, path: Path | None) -> None:
@@ -118,20 +135,12 @@ def _write_report(release: RequestedRelease, path: Path | None) -> None:
         report(release, path)
 
 
-def _hand_over(release: RequestedRelease, options: Options) -> None:
+def _say_found(release: RequestedRelease, *, json: bool) -> None:
     warn(release.warnings)
-    if options.json:
+    if json:
         print_json(release.to_json())
     else:
         typer.echo("\n".join(_lines(release)))
-    say(
-        f"Release:  {options.output}\n"
-        f"Manifest: {options.output.with_name(MANIFEST)} (keep it inside)"
-    )
-    if release.number is not None:
-        say(f"Ledger:   {options.ledger}, release {release.number}")
-    if options.report is not None:
-        say(f"Report:   {options.report}")
 
 
 def _lines(release: RequestedRelease) -> list[str]:

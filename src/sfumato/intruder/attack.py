@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import numpy as np
 
 from sfumato.core.errors import InputError
 from sfumato.core.progress import Progress, silent
+from sfumato.core.shared_options import drawn_seed
 from sfumato.intruder.candidates.find import find_candidates
 from sfumato.intruder.claims import Claims, claims_of_file
 from sfumato.intruder.held import Given, Held, held_against
@@ -29,8 +29,6 @@ from sfumato.intruder.staging.scene import Scene
 from sfumato.intruder.subject import Subject, subject_of
 from sfumato.risk.reidentification import check_threshold
 from sfumato.schema import Schema
-
-SEED_BITS = 63
 
 
 def attack(  # noqa: PLR0913
@@ -114,7 +112,7 @@ def attack(  # noqa: PLR0913
     """
     check_threshold(threshold)
     check_names(attacks)
-    drawn = secrets.randbits(SEED_BITS) if seed is None else _checked_seed(seed)
+    drawn = drawn_seed(seed)
     if release is None:
         others = {
             "register": register, "original": original, "truth": truth, "priors": priors or None,
@@ -237,14 +235,6 @@ def _check_population(population: int | None, subject: Subject, given: Given) ->
             "must stand beside a register of that population",
             found="an intruder who knows who is in the file",
         )
-
-
-def _checked_seed(seed: object) -> int:
-    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 1 << SEED_BITS:
-        raise InputError(
-            "parameter seed", "must be a whole number", accepted=f"0 to 2**{SEED_BITS} - 1"
-        )
-    return seed
 
 
 def _paths(

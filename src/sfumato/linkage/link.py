@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ import pyarrow as pa
 from sfumato.core.errors import InputError
 from sfumato.core.progress import Progress, silent
 from sfumato.core.pseudonyms import check_key
+from sfumato.core.shared_options import drawn_seed
 from sfumato.linkage.asked import Spec, Tables, asked_specification, named_tables
 from sfumato.linkage.checks import Checks, draw_pairs
 from sfumato.linkage.earlier import Earlier, read_earlier
@@ -46,7 +46,6 @@ from sfumato.linkage.spec.settings import rules_in
 from sfumato.linkage.values import Ints, Pairs, Records
 from sfumato.schema import Schema
 
-SEED_BITS = 63
 IDS, CHECKED = 0, 3
 """The streams of the seed that the persons' ids, and the pairs to check, come from."""
 
@@ -168,7 +167,7 @@ def link(  # noqa: PLR0913
         If Splink or its database fails.
     """
     named = named_tables(tables)
-    number = secrets.randbits(SEED_BITS) if seed is None else _checked_seed(seed)
+    number = drawn_seed(seed)
     if check_half_width is not None and not 0 < check_half_width < 0.5:
         raise InputError("parameter check_half_width", "must be above 0 and below 0.5")
     if pseudonym_key is not None:
@@ -318,14 +317,6 @@ def _only_of_clear_tables(**asked: object) -> None:
             raise InputError(
                 f"parameter {name}", "must be left out where encodings are linked", found="it"
             )
-
-
-def _checked_seed(seed: object) -> int:
-    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 1 << SEED_BITS:
-        raise InputError(
-            "parameter seed", "must be a whole number", accepted=f"0 to 2**{SEED_BITS} - 1"
-        )
-    return seed
 
 
 def _model(model: Model | str | os.PathLike[str] | None, earlier: Earlier | None) -> Model | None:

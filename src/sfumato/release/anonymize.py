@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
+from sfumato.core.declaration import keywords, taken
 from sfumato.core.errors import InputError
 from sfumato.core.progress import Progress, silent
 from sfumato.core.pseudonyms import check_key
+from sfumato.core.shared_options import drawn_seed
 from sfumato.engines.choose import Engine, takes_spark
-from sfumato.release.coarsen_counts import Coarsening, promised
+from sfumato.release.coarsen_counts import promised
 from sfumato.release.coded_ends import check_ends
-from sfumato.release.constraints import Budget, Constraint, HAffiliation, LDiversity, TCloseness
-from sfumato.release.constraints.ordered import ordered_attributes
 from sfumato.release.make import make_release
 from sfumato.release.manifest import Manifest, file_sha256, schema_sha256, versions
 from sfumato.release.on_spark.refused import refuse_before_work
-from sfumato.release.options import Options
+from sfumato.release.options import AnonymizeOptions, Circumstances, Coarsening, Form, Options
 from sfumato.release.population.known import check_population
-from sfumato.release.released import Form
+from sfumato.release.promises.promise import AboutAttribute, Budget, Constraint, ordered_attributes
 from sfumato.release.result import Release
 from sfumato.risk.class_measures import ranks_of
 from sfumato.risk.register_presence import open_register
@@ -34,36 +33,21 @@ from sfumato.table.table import Table
 if TYPE_CHECKING:
     from sfumato.engines.spark.table import SparkTable
 
-SEED_BITS = 63
 
-
-def anonymize(  # noqa: PLR0913
+@keywords(Options, Circumstances)
+def anonymize(
     data: Any,
     schema: Schema,
-    *constraints: Constraint | Budget,
-    cut: str | None = None,
-    split: str = "balance",
-    recoding: str = "local",
-    values: str = "range",
-    keep_order: bool = False,
-    cap_records: int | None = None,
-    coarsen_counts: str | None = None,
-    suppress: float = 0.0,
-    register: Any = None,
-    population: int | None = None,
-    threshold: float = 0.2,
-    unclassified: str = "refuse",
-    seed: int | None = None,
-    pseudonym_key: bytes | None = None,
-    delimiter: str | None = None,
-    engine: str | None = None,
+    *promises: Constraint | Budget,
     progress: Progress = silent,
+    **options: Unpack[AnonymizeOptions],
 ) -> Release:
     """Release a file so that every equivalence class keeps the promises.
 
     Persons are partitioned by a tree, as Kartal & Li 2020 do (paper 003, Section 5), their
     quasi-identifiers generalised within the classes, direct identifiers removed, person ids
-    replaced by pseudonyms; sensitive and insensitive columns are unchanged.
+    replaced by pseudonyms; sensitive and insensitive columns are unchanged. See
+    ``docs/recoding.md`` for full-domain recoding, ``docs/spark.md`` for files on a cluster.
 
     Parameters
     ----------
@@ -71,53 +55,8 @@ def anonymize(  # noqa: PLR0913
         A dataframe, or the path of a file.
     schema
         What each column is.
-    constraints
-        The promises, for example ``GBalance(0.9)``, ``HAffiliation(l=5)``; at least one.
-    cut
-        ``"search"``: where least is lost, and never worse than the paper's tree; ``"median"``:
-        at the median record, which is the paper's tree. Without it the search, or the median
-        where ``split`` is given another word than ``"balance"``.
-    split
-        Which cut at the median is tried first: ``"balance"`` (the paper's ratio),
-        ``"variance"`` (kd-tree) or ``"range"`` (Mondrian).
-    recoding
-        ``"local"``: class by class, by the tree; ``"full-domain"``: one level of each
-        hierarchy for all records, the one of least loss. See ``docs/recoding.md``.
-    values
-        The form of released quasi-identifiers: ``"range"``, ``"bounds"``, ``"mean"``,
-        ``"set"`` or ``"hierarchy"``.
-    keep_order
-        Keep the order of the records instead of shuffling them. Order may give persons away.
-    cap_records
-        The most records that each person keeps, drawn at random.
-    coarsen_counts
-        How the numbers of records come to keep ``SharedCounts(m)``: ``"drop"`` leaves records
-        out, ``"split"`` gives persons several pseudonyms, class by class and at a stated loss;
-        without it the tree cuts only where the numbers keep it as they are.
-    suppress
-        The largest share of persons that may be suppressed: where the file cannot meet the
-        constraints otherwise, and then those whose suppression gains most for the others.
-    register
-        The population that the file's persons come from, with the same quasi-identifiers and
-        exact values, as a dataframe or the path of a file. Marketer risk and presence are then
-        counted in it, and every person of it lies in the cells of one class.
-    population
-        The number of its persons N, where there is no register: marketer risk is then estimated.
-    threshold
-        Risk above which a record counts as at risk, in (0, 1].
-    unclassified
-        What becomes of columns that the schema does not name: ``"refuse"`` stops the release,
-        ``"drop"`` leaves them out.
-    seed
-        Seed of every random choice; drawn when not given, and written to the manifest.
-    pseudonym_key
-        A secret of at least 16 bytes for keyed pseudonyms (HMAC-SHA-256) that are the same
-        in every release; without it they are fresh and random.
-    delimiter
-        The separator of a CSV file; found by itself when not given.
-    engine
-        ``"embedded"`` reads the file into this process; ``"spark"`` leaves its records on a
-        cluster: see ``docs/spark.md``. Without it Spark is for DataFrames of PySpark.
+    promises
+        For example ``GBalance(0.9)``, ``HAffiliation(l=5)``; at least one.
     progress
         Told how far the work is.
 
@@ -127,33 +66,23 @@ def anonymize(  # noqa: PLR0913
         If the data does not fit the schema, somebody has yet to say what a column is or which one
         names the person, or a parameter is out of range.
     ConstraintsNotMetError
-        If even all records in one class break a constraint; it says what would help.
+        If even all records in one class break a promise; it says what would help.
     """
-    options = Options(
-        cut=cut,  # type: ignore[arg-type]
-        split=split,  # type: ignore[arg-type]
-        recoding=recoding,  # type: ignore[arg-type]
-        values=values,  # type: ignore[arg-type]
-        keep_order=keep_order,
-        cap_records=cap_records,
-        coarsen_counts=coarsen_counts,  # type: ignore[arg-type]
-        suppress=suppress,
-        threshold=threshold,
-        unclassified=unclassified,  # type: ignore[arg-type]
-    )
+    making, given = taken(options, Options, Circumstances)
+    register, population, pseudonym_key = given.register, given.population, given.pseudonym_key
     check_asked(
         schema,
-        constraints,
-        options,
+        promises,
+        making,
         register=register is not None,
         population=population,
         pseudonym_key=pseudonym_key,
     )
-    where = Engine.SPARK if takes_spark(data, engine) else Engine.EMBEDDED
+    where = Engine.SPARK if takes_spark(data, given.engine) else Engine.EMBEDDED
     manifest = Manifest(
-        options=options,
-        constraints=constraints,
-        seed=secrets.randbits(SEED_BITS) if seed is None else _checked_seed(seed),
+        options=making,
+        constraints=promises,
+        seed=drawn_seed(given.seed),
         keyed=pseudonym_key is not None,
         schema_sha256=schema_sha256(schema),
         population=population,
@@ -162,9 +91,9 @@ def anonymize(  # noqa: PLR0913
     )
     if where is Engine.SPARK:
         refuse_before_work(manifest, register)
-        return _on_spark(data, schema, manifest, pseudonym_key, delimiter, progress)
+        return _on_spark(data, schema, manifest, pseudonym_key, given.delimiter, progress)
     table = open_classified(
-        data, schema, options.unclassified, delimiter=delimiter, progress=progress
+        data, schema, making.unclassified, delimiter=given.delimiter, progress=progress
     )
     _check_table(table, manifest)
     manifest = replace(manifest, input_sha256=_sha256(data))
@@ -246,14 +175,6 @@ def _sha256(data: Any) -> str:
     """Hash of a file; an empty text of what is no file of this machine."""
     is_file = isinstance(data, (str, os.PathLike)) and Path(data).is_file()
     return file_sha256(data) if is_file else ""
-
-
-def _checked_seed(seed: object) -> int:
-    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 1 << SEED_BITS:
-        raise InputError(
-            "parameter seed", "must be a whole number", accepted=f"0 to 2**{SEED_BITS} - 1"
-        )
-    return seed
 
 
 def _check_key(schema: Schema, key: bytes | None) -> None:
@@ -344,11 +265,11 @@ def check_constraints(schema: Schema, constraints: Sequence[Constraint | Budget]
                 found=of,
                 accepted="GBalance, HAffiliation, KAnonymity, PidKAnonymity, LDiversity, ...",
             )
-        if isinstance(each, (HAffiliation, LDiversity, TCloseness)):
+        if isinstance(each, AboutAttribute):
             _check_attribute(schema, each)
 
 
-def _check_attribute(schema: Schema, constraint: HAffiliation | LDiversity | TCloseness) -> None:
+def _check_attribute(schema: Schema, constraint: AboutAttribute) -> None:
     if not schema.sensitive:
         raise InputError(
             f"constraint {constraint.name}",

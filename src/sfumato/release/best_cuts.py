@@ -10,10 +10,10 @@ import numpy.typing as npt
 
 from sfumato.kernels import node_counts
 from sfumato.release.candidates import Candidates, Nodes, joined
-from sfumato.release.constraints import Constraint
 from sfumato.release.loss import LossSpace
 from sfumato.release.persons import IndicatorAxis, OrderedAxis, PersonTable
 from sfumato.release.population.shadow import Shadow
+from sfumato.release.promises.promise import Constraint
 from sfumato.release.sides import sides_of
 from sfumato.risk.classes import ClassSummary
 

@@ -13,10 +13,10 @@ import pyarrow as pa
 from sfumato.core.progress import Progress, silent
 from sfumato.kernels.person_values import group_rows
 from sfumato.kernels.threads import one_by_one
-from sfumato.release.constraints import Constraint
 from sfumato.release.manifest import Manifest
 from sfumato.release.partition import Partition
 from sfumato.release.persons import PersonTable
+from sfumato.release.promises.promise import Constraint
 from sfumato.release.subtree import partition_of_node
 from sfumato.release.upper import UPPER, cut_upper
 from sfumato.table.table import Table

@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.kernels import node_counts
+from sfumato.release.options import Split
 from sfumato.release.persons import IndicatorAxis, OrderedAxis, PersonTable
 from sfumato.release.register.segments import Segments
-from sfumato.release.splits import Split, g_changes, rounded, split_keys
+from sfumato.release.splits import g_changes, rounded, split_keys
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sfumato.core.errors import InputError
-from sfumato.release.options import Options, Recoding
-from sfumato.release.released import Form
+from sfumato.release.options import Form, Options, Recoding
 from sfumato.release.tie_order import content_ties
 from sfumato.table.table import MISSING, CodedColumn, Table
 

@@ -11,17 +11,16 @@ import numpy.typing as npt
 
 from sfumato.core.progress import Progress, silent
 from sfumato.release.by_subtree import partition_by_subtree
-from sfumato.release.constraints import Budget, Constraint
 from sfumato.release.full_domain import Levels, recode, shown_at
 from sfumato.release.loss import loss_space
 from sfumato.release.manifest import Manifest
-from sfumato.release.options import Cut, Recoding
+from sfumato.release.options import Cut, Form, Recoding
 from sfumato.release.partition import Partition
 from sfumato.release.persons import PersonTable, person_table
 from sfumato.release.population.known import Population
 from sfumato.release.population.persons import persons_of
+from sfumato.release.promises.promise import Budget, Constraint
 from sfumato.release.register.cells import Cells
-from sfumato.release.released import Form
 from sfumato.release.released_error import beside_of, released_error
 from sfumato.release.result import TreeClasses
 from sfumato.release.search import search

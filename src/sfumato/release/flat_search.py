@@ -11,10 +11,9 @@ import numpy.typing as npt
 from sfumato.kernels import cut_search
 from sfumato.kernels.cut_search import Axes, Known, Limits
 from sfumato.release.candidates import Candidates, Nodes
-from sfumato.release.constraints import Constraint
-from sfumato.release.constraints.thresholds import Counted, Thresholds
 from sfumato.release.loss import LossSpace
 from sfumato.release.persons import PersonTable, Values
+from sfumato.release.promises.promise import Constraint, Counted, Thresholds
 
 Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]

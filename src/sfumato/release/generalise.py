@@ -10,8 +10,9 @@ import numpy.typing as npt
 
 from sfumato.engines.embedded.counts import group
 from sfumato.release.manifest import Manifest
+from sfumato.release.options import Form
 from sfumato.release.register.cells import Cells
-from sfumato.release.released import Form, ReleasedColumn, release_column
+from sfumato.release.released import ReleasedColumn, release_column
 from sfumato.schema import Kind
 from sfumato.table.table import CodedColumn, Table
 

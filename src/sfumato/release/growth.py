@@ -11,12 +11,12 @@ import numpy.typing as npt
 from sfumato.core.progress import Progress
 from sfumato.kernels import node_counts
 from sfumato.release.candidates import Candidates, Nodes
-from sfumato.release.constraints import Bounded, Budget, Constraint
 from sfumato.release.loss import LossSpace
 from sfumato.release.partition import Partition
 from sfumato.release.persons import PersonTable, take_persons
 from sfumato.release.population.regions import CutPlaces, cut_places, whole_cells
 from sfumato.release.population.shadow import Shadow
+from sfumato.release.promises.promise import Bounded, Budget, Constraint
 from sfumato.release.prune import Grown
 from sfumato.release.register.segments import joined_segments
 from sfumato.release.sides import counted_sides, sides_of, summary_of_nodes

@@ -12,7 +12,6 @@ from sfumato.core.progress import Progress, silent
 from sfumato.engines.embedded.counts import group
 from sfumato.release.assemble import assemble, person_pseudonyms
 from sfumato.release.coarsen_counts import (
-    Coarsening,
     count_loss,
     drop_records,
     promised,
@@ -20,19 +19,18 @@ from sfumato.release.coarsen_counts import (
     while_cutting,
 )
 from sfumato.release.coded_ends import with_coded_ends
-from sfumato.release.constraints import Budget, Constraint
-from sfumato.release.constraints.ordered import ordered_attributes
 from sfumato.release.content import ReleasedTable
 from sfumato.release.divide import divide
 from sfumato.release.full_domain import shown_at, with_hierarchies
 from sfumato.release.generalise import generalised
 from sfumato.release.manifest import Manifest
-from sfumato.release.options import Options, Recoding
+from sfumato.release.options import Coarsening, Options, Recoding
 from sfumato.release.persons import PersonTable
 from sfumato.release.population.known import Population
 from sfumato.release.population.measured import PopulationRisk, measured
 from sfumato.release.population.persons import persons_of
 from sfumato.release.population.regions import with_gaps
+from sfumato.release.promises.promise import Budget, Constraint, ordered_attributes
 from sfumato.release.register.join import join_register
 from sfumato.release.remedies import capped_rows, not_met, overspent, suppressed_rows, unmet
 from sfumato.release.result import Release

@@ -18,8 +18,9 @@ import tomlkit
 from sfumato.core.atomic import write_text
 from sfumato.core.errors import InputError
 from sfumato.engines.choose import Engine
-from sfumato.release.constraints import BY_NAME, AboutPopulation, Budget, Constraint
 from sfumato.release.options import Options
+from sfumato.release.promises import PROMISES
+from sfumato.release.promises.promise import AboutPopulation, Budget, Constraint
 from sfumato.schema import Schema, dump_schema
 
 CHUNK = 1 << 20
@@ -155,7 +156,7 @@ def load_manifest(path: str | os.PathLike[str]) -> Manifest:
 
 def _constraint(fields: Mapping[str, Any]) -> Constraint | Budget:
     parameters = {name: value for name, value in fields.items() if name not in ("name", "promised")}
-    made: Constraint | Budget = BY_NAME[fields["name"]](**parameters)
+    made: Constraint | Budget = PROMISES[fields["name"]](**parameters)
     return made
 
 

@@ -1,19 +1,15 @@
-"""How a release is made, beside the promises that it keeps."""
+"""How a release is made, beside the promises that it keeps: each option declared once."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypedDict
 
+from sfumato.core.declaration import Count, Parameter, Share, check_fields, plain
 from sfumato.core.errors import InputError
-from sfumato.release.coarsen_counts import Coarsening
-from sfumato.release.constraints.checks import count, share
-from sfumato.release.released import Form
-from sfumato.release.splits import Split
-from sfumato.table.classification import Unclassified
-
-_Choice = TypeVar("_Choice", bound=StrEnum)
+from sfumato.core.shared_options import Delimiter, EngineName, PseudonymKey, Seed, Threshold
+from sfumato.schema.roles import Unclassified
 
 
 class Cut(StrEnum):
@@ -25,6 +21,17 @@ class Cut(StrEnum):
     """At the median record, as the paper does."""
 
 
+class Split(StrEnum):
+    """The criterion that orders the candidate cuts of a node."""
+
+    BALANCE = "balance"
+    """Least balance-variance ratio Δg/v (paper 003, Definition 4)."""
+    VARIANCE = "variance"
+    """Largest normalised variance: the kd-tree of Friedman et al. 1977."""
+    RANGE = "range"
+    """Widest normalised range: Mondrian of LeFevre et al. 2006."""
+
+
 class Recoding(StrEnum):
     """Whether a quasi-identifier is recoded class by class or everywhere alike."""
 
@@ -34,71 +41,97 @@ class Recoding(StrEnum):
     """One level of the hierarchy for all records."""
 
 
+class Form(StrEnum):
+    """The form in which quasi-identifiers are released."""
+
+    RANGE = "range"
+    """Ranges for numeric and ordered, the lowest common ancestor or ``*`` for categorical."""
+    BOUNDS = "bounds"
+    """As range, with the two ends in two columns ``age_low``, ``age_high``."""
+    MEAN = "mean"
+    """The class mean for numeric, else as range."""
+    SET = "set"
+    """The set of the values that occur."""
+    HIERARCHY = "hierarchy"
+    """The lowest common ancestor wherever there is a hierarchy, else as range."""
+
+
+class Coarsening(StrEnum):
+    """How each number of records in a class comes to be shared by enough persons."""
+
+    DROP = "drop"
+    """Persons lose records, down to a number that enough persons of the class keep."""
+    SPLIT = "split"
+    """Persons get several pseudonyms, of sizes that enough persons of the class show."""
+
+
 @dataclass(frozen=True)
 class Options:
     """How a release is made; checked when made, and written to the manifest.
 
-    Attributes
-    ----------
-    cut
-        Where a quasi-identifier is cut. When not given, the search, or the median where ``split``
-        asks for another order than the paper's; ``None`` where full-domain recoding cuts nothing.
-    split
-        Which cut at the median is tried first.
-    recoding
-        Whether quasi-identifiers are recoded class by class or everywhere alike.
-    values
-        The form in which quasi-identifiers are released; full-domain recoding releases the
-        labels of hierarchies.
-    keep_order
-        Keep the order of the records, which may give persons away.
-    cap_records
-        The most records that a person keeps, drawn at random; ``None`` keeps all.
-    coarsen_counts
-        How numbers of records are made coarser so that they keep `SharedCounts`; ``None`` leaves
-        that to the tree.
-    suppress
-        The largest share of persons that may be suppressed: where the file cannot meet the
-        constraints otherwise, and then those whose suppression gains most for the others.
-    threshold
-        Risk above which a record counts as at risk.
-    unclassified
-        What becomes of columns that the schema does not name.
+    ``cut`` is the search when not given, or the median where ``split`` asks for another order than
+    the paper's; it stays ``None`` where full-domain recoding cuts nothing.
 
     Raises
     ------
     InputError
-        If a value is out of range or an unknown word.
+        If a value is out of range or an unknown word, or two options contradict each other.
     """
 
-    cut: Cut | None = None
-    split: Split = Split.BALANCE
-    recoding: Recoding = Recoding.LOCAL
-    values: Form = Form.RANGE
-    keep_order: bool = False
-    cap_records: int | None = None
-    coarsen_counts: Coarsening | None = None
-    suppress: float = 0.0
-    threshold: float = 0.2
-    unclassified: Unclassified = Unclassified.REFUSE
+    cut: Annotated[
+        Cut | None,
+        Parameter(
+            "Where a column is cut: where least is lost, or at the median, as the paper does.",
+            usual="search; median with another --split",
+        ),
+    ] = None
+    split: Annotated[
+        Split,
+        Parameter(
+            "Which cut at the median is tried first: least balance-variance ratio, largest "
+            "variance, widest range."
+        ),
+    ] = Split.BALANCE
+    recoding: Annotated[
+        Recoding, Parameter("Class by class, or one level of each hierarchy for all records.")
+    ] = Recoding.LOCAL
+    values: Annotated[Form, Parameter("Form of released quasi-identifiers.")] = Form.RANGE
+    keep_order: Annotated[
+        bool, Parameter("Do not shuffle the records; their order may give persons away.")
+    ] = False
+    cap_records: Annotated[
+        int | None,
+        Parameter("Keep at most M records of a person, drawn at random.", "M", Count(1)),
+    ] = None
+    coarsen_counts: Annotated[
+        Coarsening | None,
+        Parameter(
+            "How numbers of records come to keep --shared-counts: drop records, or split "
+            "pseudonyms; without it, by larger classes."
+        ),
+    ] = None
+    suppress: Annotated[
+        float,
+        Parameter(
+            "Largest share of persons to suppress: where nothing else meets the promises, and "
+            "then those whose suppression gains most for the others.",
+            "SHARE",
+            Share(zero=True, one=False),
+        ),
+    ] = 0.0
+    threshold: Threshold = 0.2
+    unclassified: Annotated[
+        Unclassified,
+        Parameter(
+            "What becomes of columns that the schema does not name: they stop the release, or are "
+            "left out."
+        ),
+    ] = Unclassified.REFUSE
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "split", _choice("split", Split, self.split))
-        object.__setattr__(self, "recoding", _choice("recoding", Recoding, self.recoding))
-        object.__setattr__(self, "values", _choice("values", Form, self.values))
-        left_out = _choice("unclassified", Unclassified, self.unclassified)
-        object.__setattr__(self, "unclassified", left_out)
-        cut = self._usual_cut() if self.cut is None else _choice("cut", Cut, self.cut)
-        object.__setattr__(self, "cut", cut)
-        if self.coarsen_counts is not None:
-            way = _choice("coarsen_counts", Coarsening, self.coarsen_counts)
-            object.__setattr__(self, "coarsen_counts", way)
-        if not isinstance(self.keep_order, bool):
-            raise InputError("parameter keep_order", "must be true or false")
-        if self.cap_records is not None:
-            count("cap_records", self.cap_records, 1)
-        share("suppress", self.suppress, zero=True, one=False)
-        share("threshold", self.threshold, zero=False, one=True)
+        check_fields(self)
+        if self.cut is None:
+            object.__setattr__(self, "cut", self._usual_cut())
         if self.cut is Cut.SEARCH:
             self._check_search()
         if self.recoding is Recoding.FULL_DOMAIN:
@@ -146,19 +179,55 @@ class Options:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, without those that are not set."""
-        return {
-            name: value.value if isinstance(value, StrEnum) else value
-            for name, value in asdict(self).items()
-            if value is not None
-        }
+        return plain(self)
 
 
-def _choice(name: str, kind: type[_Choice], value: str) -> _Choice:
-    try:
-        return kind(value)
-    except ValueError:
-        raise InputError(
-            f"parameter {name}",
-            "must be one of the known words",
-            accepted=", ".join(kind),
-        ) from None
+@dataclass(frozen=True)
+class Circumstances:
+    """What a release is made with and where; a manifest cannot bring it back."""
+
+    register: Annotated[
+        Any,
+        Parameter(
+            "The population that the persons come from: a table with the same quasi-identifiers "
+            "and exact values. Marketer risk and presence are counted in it.",
+            "FILE",
+            path=True,
+        ),
+    ] = None
+    population: Annotated[
+        int | None,
+        Parameter(
+            "Persons of the population, where there is no register: marketer risk is estimated.",
+            "N",
+            Count(1),
+        ),
+    ] = None
+    pseudonym_key: PseudonymKey = None
+    seed: Seed = None
+    delimiter: Delimiter = None
+    engine: EngineName = None
+
+
+class AnonymizeOptions(TypedDict, total=False):
+    """The keywords of `sfumato.anonymize`, as a type checker and an editor know them.
+
+    A test holds them to `Options` and `Circumstances`.
+    """
+
+    cut: str | None
+    split: str
+    recoding: str
+    values: str
+    keep_order: bool
+    cap_records: int | None
+    coarsen_counts: str | None
+    suppress: float
+    threshold: float
+    unclassified: str
+    register: Any
+    population: int | None
+    pseudonym_key: bytes | None
+    seed: int | None
+    delimiter: str | None
+    engine: str | None

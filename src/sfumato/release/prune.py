@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.release.constraints import TOLERANCE
+from sfumato.release.promises.promise import TOLERANCE
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]

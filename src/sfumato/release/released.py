@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 
 import numpy as np
 import numpy.typing as npt
@@ -20,27 +19,13 @@ from sfumato.hierarchies import (
     Released,
     format_released,
 )
+from sfumato.release.options import Form
 from sfumato.schema import Kind
 from sfumato.table.table import MISSING, CodedColumn, CodedEnds, Codes, NumberDomain
 
 Ints = npt.NDArray[np.int64]
 MEAN_DECIMALS = 2
 """Decimal places that a released mean has beyond those of the values."""
-
-
-class Form(StrEnum):
-    """The form in which quasi-identifiers are released."""
-
-    RANGE = "range"
-    """Ranges for numeric and ordered, the lowest common ancestor or ``*`` for categorical."""
-    BOUNDS = "bounds"
-    """As range, with the two ends in two columns ``age_low``, ``age_high``."""
-    MEAN = "mean"
-    """The class mean for numeric, else as range."""
-    SET = "set"
-    """The set of the values that occur."""
-    HIERARCHY = "hierarchy"
-    """The lowest common ancestor wherever there is a hierarchy, else as range."""
 
 
 @dataclass(frozen=True, eq=False)

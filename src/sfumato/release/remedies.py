@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.core.errors import ConstraintsNotMetError
-from sfumato.release.coarsen_counts import Coarsening, promised, while_cutting
-from sfumato.release.constraints import Budget, Constraint
+from sfumato.release.coarsen_counts import promised, while_cutting
+from sfumato.release.options import Coarsening
 from sfumato.release.persons import PersonTable, fewest_sharing, person_table
+from sfumato.release.promises.promise import Budget, Constraint
 from sfumato.risk.classes import ClassSummary
 from sfumato.table.table import Table
 

@@ -14,11 +14,11 @@ import pyarrow as pa
 from sfumato.core.atomic import all_or_none
 from sfumato.core.paths import check_path
 from sfumato.release.beside import MANIFEST_FILE, check_beside
-from sfumato.release.constraints import Budget, Constraint
 from sfumato.release.content import Content, ReleasedTable
 from sfumato.release.full_domain import Levels
 from sfumato.release.manifest import Manifest
 from sfumato.release.population.measured import PopulationRisk
+from sfumato.release.promises.promise import Budget, Constraint
 from sfumato.release.utility import Utility
 from sfumato.risk.disclosure_risk import Risk
 from sfumato.schema import Schema

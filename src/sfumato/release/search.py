@@ -19,12 +19,12 @@ import numpy.typing as npt
 from sfumato.core.progress import Progress, silent
 from sfumato.release.best_cuts import Search, best_cuts
 from sfumato.release.candidates import Candidates, Nodes, first_that_meet
-from sfumato.release.constraints import Budget, Constraint
 from sfumato.release.flat_search import FlatSearch, axes_of, known_of, limits_of
 from sfumato.release.growth import Growth
 from sfumato.release.loss import LossSpace
 from sfumato.release.partition import Partition
 from sfumato.release.persons import PersonTable
+from sfumato.release.promises.promise import Budget, Constraint
 from sfumato.release.prune import Grown
 
 Floats = npt.NDArray[np.float64]

@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-
 import numpy as np
 import numpy.typing as npt
+
+from sfumato.release.options import Split
 
 Floats = npt.NDArray[np.float64]
 TINY = np.finfo(np.float64).tiny
 DROPPED = 16
 """Of the 53 significant bits of a double, those that are rounded away."""
-
-
-class Split(StrEnum):
-    """The criterion that orders the candidate cuts of a node."""
-
-    BALANCE = "balance"
-    """Least balance-variance ratio Δg/v (paper 003, Definition 4)."""
-    VARIANCE = "variance"
-    """Largest normalised variance: the kd-tree of Friedman et al. 1977."""
-    RANGE = "range"
-    """Widest normalised range: Mondrian of LeFevre et al. 2006."""
 
 
 def split_keys(split: Split, g_change: Floats, variance: Floats, width: Floats) -> Floats:

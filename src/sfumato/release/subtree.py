@@ -9,14 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.core.progress import Progress, silent
-from sfumato.release.constraints import Constraint
 from sfumato.release.generalise import Released, generalised
 from sfumato.release.loss import loss_space
 from sfumato.release.manifest import Manifest
-from sfumato.release.options import Cut
+from sfumato.release.options import Cut, Form
 from sfumato.release.partition import Partition
 from sfumato.release.persons import PersonTable, person_table
-from sfumato.release.released import Form
+from sfumato.release.promises.promise import Constraint
 from sfumato.release.released_error import released_error
 from sfumato.release.search import search
 from sfumato.release.splits import rounded

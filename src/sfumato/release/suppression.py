@@ -9,11 +9,15 @@ from functools import cached_property, partial
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.release.constraints import TOLERANCE, Budget, Constraint
-from sfumato.release.constraints.ordered import ordered_attributes
-from sfumato.release.constraints.spending import overspent
 from sfumato.release.partition import Partition
 from sfumato.release.persons import PersonTable, person_table
+from sfumato.release.promises.promise import (
+    TOLERANCE,
+    Budget,
+    Constraint,
+    ordered_attributes,
+    overspent,
+)
 from sfumato.release.utility.class_means import category_shares, class_means, full_range, steps
 from sfumato.risk.class_measures import ranks_of
 from sfumato.risk.classes import summarize

@@ -17,13 +17,13 @@ import numpy.typing as npt
 
 from sfumato.core.progress import Progress, silent
 from sfumato.release.candidates import Candidates, Nodes, find_candidates, first_that_meet, ranked
-from sfumato.release.constraints import Budget, Constraint
 from sfumato.release.growth import Growth
 from sfumato.release.loss import LossSpace
+from sfumato.release.options import Split
 from sfumato.release.partition import Partition
 from sfumato.release.persons import PersonTable
+from sfumato.release.promises.promise import Budget, Constraint
 from sfumato.release.sides import sides_of
-from sfumato.release.splits import Split
 
 
 def grow(

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sfumato.core.progress import Progress, silent
-from sfumato.release.constraints import Constraint
+from sfumato.release.options import Split
 from sfumato.release.partition import Partition
 from sfumato.release.persons import PersonTable
-from sfumato.release.splits import Split
+from sfumato.release.promises.promise import Constraint
 from sfumato.release.tree import grow
 
 UPPER = 1 << 17

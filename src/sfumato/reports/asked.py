@@ -9,15 +9,11 @@ from typing import Any
 
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure, Position, is_estimate
-from sfumato.release.constraints import (
-    BY_NAME,
-    TOLERANCE,
-    Budget,
-    Constraint,
-    DeltaPresence,
-    MarketerRisk,
-)
 from sfumato.release.population.measured import PopulationRisk
+from sfumato.release.promises import PROMISES
+from sfumato.release.promises.delta_presence import DeltaPresence
+from sfumato.release.promises.marketer_risk import MarketerRisk
+from sfumato.release.promises.promise import TOLERANCE, Budget, Constraint
 from sfumato.release.result import Release
 from sfumato.reports.numbers import beside, count, number, percent
 from sfumato.risk.disclosure_risk import Risk
@@ -240,7 +236,7 @@ def thresholds(release: Release) -> dict[tuple[str, str], Asked]:
 def _one_by_one(release: Release) -> Iterable[Constraint | Budget]:
     """Constraints on every sensitive attribute, as one constraint on each."""
     for constraint in release.constraints:
-        known = BY_NAME.get(constraint.name)
+        known = PROMISES.get(constraint.name)
         if hasattr(constraint, "attribute") and constraint.attribute is None and known:
             for name in release.schema.sensitive:
                 made: Constraint = known(**{**constraint.parameters(), "attribute": name})

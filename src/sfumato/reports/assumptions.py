@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sfumato.release.coarsen_counts import Coarsening
+from sfumato.release.options import Coarsening
 from sfumato.release.result import Release
 from sfumato.reports.numbers import count, listed, percent
 from sfumato.reports.population import population_assumed

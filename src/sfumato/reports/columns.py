@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from sfumato.release.released import Form
+from sfumato.release.options import Form
 from sfumato.release.result import Release
 from sfumato.schema import Kind, QuasiIdentifier
 

@@ -29,6 +29,15 @@ from sfumato.core.errors import InputError
 from sfumato.core.paths import check_path
 
 
+class Unclassified(StrEnum):
+    """What becomes of columns that the schema does not name."""
+
+    REFUSE = "refuse"
+    """They stop the release."""
+    DROP = "drop"
+    """They are left out."""
+
+
 class Kind(StrEnum):
     """How the values of a quasi-identifier relate to each other."""
 

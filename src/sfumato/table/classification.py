@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
-from enum import StrEnum
 from functools import partial
 
 import pyarrow as pa
@@ -16,6 +15,7 @@ import pyarrow as pa
 from sfumato.core.errors import InputError
 from sfumato.core.progress import Progress, silent
 from sfumato.schema import Schema, check_schema
+from sfumato.schema.roles import Unclassified
 from sfumato.table.door import check_columns, open_table
 from sfumato.table.person_column import (
     PersonCandidate,
@@ -27,15 +27,6 @@ from sfumato.table.table import MISSING, Codes, Table
 from sfumato.table.table_files import open_source
 
 NOT_NAMED = "the schema does not name it"
-
-
-class Unclassified(StrEnum):
-    """What becomes of columns that the schema does not name."""
-
-    REFUSE = "refuse"
-    """They stop the release."""
-    DROP = "drop"
-    """They are left out."""
 
 
 def open_classified(

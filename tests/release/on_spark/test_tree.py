@@ -14,7 +14,6 @@ from sfumato.engines.spark.names import CLASS, PERSON, TIE, quasi_identifier, se
 from sfumato.engines.spark.ran import Ran
 from sfumato.engines.spark.table import SparkTable
 from sfumato.release.coded_ends import with_coded_ends
-from sfumato.release.constraints import HAffiliation, TCloseness
 from sfumato.release.divide import divide
 from sfumato.release.generalise import generalised
 from sfumato.release.manifest import Manifest
@@ -24,6 +23,8 @@ from sfumato.release.on_spark.refused import refuse_options
 from sfumato.release.on_spark.subtrees import cell, leaves
 from sfumato.release.options import Options
 from sfumato.release.persons import person_table
+from sfumato.release.promises.h_affiliation import HAffiliation
+from sfumato.release.promises.t_closeness import TCloseness
 from sfumato.release.remedies import not_met
 from sfumato.table.door import open_table
 from sfumato.table.scalars import ties_of_codes, ties_of_values

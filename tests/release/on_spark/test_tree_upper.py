@@ -21,9 +21,9 @@ from sfumato.engines.spark.table import SparkTable
 from sfumato.release.candidates import NUMBERS, Nodes, find_candidates
 from sfumato.release.on_spark.candidates import large_candidates
 from sfumato.release.on_spark.upper import _UpperGrowth, cut_upper_on_spark
+from sfumato.release.options import Split
 from sfumato.release.persons import person_table
 from sfumato.release.sides import summary_of
-from sfumato.release.splits import Split
 from sfumato.release.upper import cut_upper
 from sfumato.table.door import open_table
 from sfumato.table.scalars import ties_of_codes, ties_of_values

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import strategies as st
 
 from sfumato.hierarchies import Hierarchy, contains, parse_released
-from sfumato.release.released import Form, ReleasedColumn, release_column
+from sfumato.release.options import Form
+from sfumato.release.released import ReleasedColumn, release_column
 from sfumato.release.utility import Utility, measure_utility
 from sfumato.release.utility.cells import Cells, released_cells
 from sfumato.schema import Kind, Schema

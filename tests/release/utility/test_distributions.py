@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.release.released import Form
+from sfumato.release.options import Form
 from sfumato.release.utility import bars
 from sfumato.release.utility.bars import make_bars
 from sfumato.schema import Kind

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.core.errors import InputError
-from sfumato.release.released import Form
+from sfumato.release.options import Form
 from sfumato.release.utility import measure_utility
 from sfumato.schema import Kind
 

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.release.released import Form, release_column
+from sfumato.release.options import Form
+from sfumato.release.released import release_column
 from sfumato.release.utility import predicates, range_queries
 from sfumato.release.utility.cells import released_cells
 from sfumato.release.utility.predicates import draw

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sfumato.cli.options.panels import MAKING
 from sfumato.cli.output import check_apart
 from sfumato.core.key_files import read_secret
 
 if TYPE_CHECKING:
-    from sfumato.release.constraints import Budget, Constraint
     from sfumato.release.manifest import Manifest
+    from sfumato.release.promises.promise import Budget, Constraint
     from sfumato.schema import Schema
 
 MANIFEST = "release.toml"
@@ -27,22 +27,6 @@ Output = Annotated[
         help=f"The release: .csv, .tsv or .parquet; {MANIFEST} is written beside it. With "
         "--engine spark a folder of such a name, or a URI.",
         show_default=False,
-    ),
-]
-KeepOrder = Annotated[
-    bool,
-    typer.Option(
-        "--keep-order",
-        help="Do not shuffle the records; their order may give persons away.",
-        rich_help_panel=MAKING,
-    ),
-]
-PseudonymKey = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="Key for pseudonyms that are the same in every release; random without it.",
-        rich_help_panel=MAKING,
     ),
 ]
 
@@ -91,10 +75,8 @@ def check_other_release(
     declared: Schema,
     promises: tuple[Constraint | Budget, ...],
     making: dict[str, Any],
-    *,
-    keyed: bool,
     register: Path | None,
-    population: int | None,
+    keyed: bool,
 ) -> None:
     """Refuse to write over the manifest of another release than that of a seed, before the work.
 
@@ -109,14 +91,15 @@ def check_other_release(
     from sfumato.release.manifest import Manifest, file_sha256, schema_sha256
     from sfumato.release.options import Options
 
+    options = [each.name for each in fields(Options)]
     planned = Manifest(
-        options=Options(**{name: each for name, each in making.items() if name != "seed"}),
+        options=Options(**{name: making[name] for name in options}),
         constraints=promises,
         seed=making["seed"],
         keyed=keyed,
         schema_sha256=schema_sha256(declared),
         input_sha256=file_sha256(data) if data.is_file() else "",
-        population=population,
+        population=making["population"],
         register_sha256="" if register is None else file_sha256(register),
     )
     check_beside(output, planned.to_toml())

@@ -2,5 +2,6 @@
 
 from __future__ import annotations
 
-PROMISES = "Promises"
+PROMISED = "Promises"
 MAKING = "Making"
+REQUESTED = "On request"

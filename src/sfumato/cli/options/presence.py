@@ -1,47 +1,14 @@
-"""Options about who is in a population register: δ-presence."""
+"""The register that a repeated release was counted in."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING
 
-import typer
-
-from sfumato.cli.options.panels import PROMISES
 from sfumato.core.errors import InputError
 
 if TYPE_CHECKING:
-    from sfumato.release.constraints import Budget, Constraint
     from sfumato.release.manifest import Manifest
-
-
-def _end(letter: str, least: str) -> Any:
-    text = f"Of the register's persons who look like a class, {least} a share {letter} is in DATA."
-    return typer.Option(metavar=letter, help=text, rich_help_panel=PROMISES, show_default=False)
-
-
-PresenceLow = Annotated[float | None, _end("A", "at least")]
-PresenceHigh = Annotated[float | None, _end("B", "at most")]
-
-
-def presence_of(low: float | None, high: float | None) -> tuple[Constraint | Budget, ...]:
-    """The constraint that the two options ask for; an end that is left out allows everything.
-
-    Raises
-    ------
-    InputError
-        If an end is out of range, or the low one lies above the high one.
-    """
-    from sfumato.release.constraints import DeltaPresence
-
-    if low is None and high is None:
-        return ()
-    try:
-        return (DeltaPresence(0.0 if low is None else low, 1.0 if high is None else high),)
-    except InputError as error:
-        raise InputError(
-            "options --presence-low and --presence-high", error.rule, accepted=error.accepted
-        ) from None
 
 
 def check_register(manifest: Manifest, register: Path | None) -> None:

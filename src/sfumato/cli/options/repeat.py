@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sfumato.cli.declared_options import check_beside
 from sfumato.cli.options.panels import MAKING
 from sfumato.core.errors import InputError
 
@@ -51,15 +52,13 @@ def manifest_of(context: typer.Context, repeat: Path, key: Path | None) -> Manif
     """
     from sfumato.release.manifest import load_manifest
 
-    for name in context.params:
-        source = context.get_parameter_source(name)
-        if name not in BESIDE_MANIFEST and source is not None and source.name == "COMMANDLINE":
-            raise InputError(
-                "option --repeat",
-                "takes promises, options and seed from the manifest",
-                found=f"option --{name.replace('_', '-')} beside it",
-                advice="leave it out",
-            )
+    check_beside(
+        context,
+        "option --repeat",
+        BESIDE_MANIFEST,
+        "takes promises, options and seed from the manifest",
+        "leave it out",
+    )
     manifest = load_manifest(repeat)
     if manifest.keyed != (key is not None):
         raise InputError(

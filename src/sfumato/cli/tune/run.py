@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from sfumato.cli.declared_options import Given, with_declared
+from sfumato.cli.options.panels import MAKING
 from sfumato.cli.options.presets import Presets, ThresholdsFile, chosen_presets
-from sfumato.cli.options.recoding import Values, ValuesWord
-from sfumato.cli.options.suppression import Unclassified, UnclassifiedWord
 from sfumato.cli.output import NOT_MET, check_apart, print_json, progress_bar, say, warn
 from sfumato.cli.parameters import Data, Delimiter, Json, Report, SchemaFile, Seed
 from sfumato.cli.population import Population, Register
@@ -25,11 +25,13 @@ from sfumato.cli.tune.options.asked import AtRisk, Loss, LossWord, Thresholds, t
 from sfumato.cli.tune.options.effort import TimeLimit, Trials, seconds_of
 from sfumato.cli.tune.schema_file import check_schema_file, write_schema
 from sfumato.core.atomic import all_or_none
+from sfumato.release.options import Options
 
 if TYPE_CHECKING:
     from sfumato.pipeline.tune import Tuned
 
 
+@with_declared(Options, only=("values", "unclassified"), panel=MAKING)
 def tune(
     data: Data,
     schema: SchemaFile,
@@ -46,13 +48,13 @@ def tune(
     suppress: Suppress = 0.02,
     cap_records: CapRecords = True,
     full_domain: FullDomain = True,
-    values: Values = ValuesWord.RANGE,
-    unclassified: Unclassified = UnclassifiedWord.REFUSE,
     write_schema_to: WriteSchema = None,
     output: CommandOutput = Path("release.csv"),
     report: Report = None,
     delimiter: Delimiter = None,
     json: Json = False,
+    *,
+    given: Given,
 ) -> None:
     """Search the constraints that lose least while the release meets thresholds.
 
@@ -92,9 +94,9 @@ def tune(
                 cap_records=cap_records,
                 recoding=full_domain,
                 columns=write_schema_to is not None,
-                values=values.value,
+                values=given["values"].value,
                 threshold=at_risk,
-                unclassified=unclassified.value,
+                unclassified=given["unclassified"].value,
                 seed=seed,
                 delimiter=delimiter,
                 progress=progress,

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag
 
+from sfumato.core.declaration import Declared
 from sfumato.core.errors import InputError
 from sfumato.linkage.spec.model import LinkSpec
 from sfumato.schema import Schema
@@ -66,6 +67,17 @@ SpecificationPart = Annotated[
     Annotated[InFile, Tag(IN_FILE)] | Annotated[LinkSpec, Tag(INLINE)], Discriminator(_form)
 ]
 """A specification of a linkage: its file, or its fields as in link.toml."""
+
+
+def usual_field(each: Declared) -> tuple[Any, Any]:
+    """The key of a declared option, with its default, as `pydantic.create_model` takes it."""
+    kind = each.type | None if each.optional else each.type
+    return kind, Field(default=each.default, description=each.words)
+
+
+def optional_field(each: Declared) -> tuple[Any, Any]:
+    """The key of a declared parameter that need not be given."""
+    return each.type | None, Field(default=None, description=each.words)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from pydantic import Field, StringConstraints, model_validator
 from sfumato.pipeline.project.frozen import Frozen, InFile, SchemaPart
 from sfumato.pipeline.project.linking import Link, OnRequest, Review, Reviewers
 from sfumato.pipeline.project.outputs import Attack, Outputs
-from sfumato.pipeline.project.releasing import PROMISES, Assess, Release
+from sfumato.pipeline.project.releasing import Assess, Release
 from sfumato.pipeline.project.sources import About, Source
 
 SourceName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,59}$")]
@@ -77,10 +77,7 @@ class Project(Frozen):
                 raise ValueError("review: is for sources that are linked")
             if any(source.attach is not None for source in self.sources.values()):
                 raise ValueError("sources: 'attach' is for sources that are linked")
-        promised = any(getattr(self.release, name) is not None for name in PROMISES)
-        promised = promised or self.release.presence_low is not None
-        promised = promised or self.release.presence_high is not None
-        promised = promised or bool(self.release.presets or self.release.thresholds)
+        promised = self.release.promises or self.release.presets or self.release.thresholds
         if self.policy is None and not promised:
             raise ValueError(
                 "release: must promise something, for example g_balance = 0.9, or a policy decides"

@@ -3,45 +3,26 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import Field, model_validator
+from pydantic import Field, create_model, model_validator
 
-from sfumato.pipeline.project.frozen import Frozen, Names, Share, as_value_errors
-from sfumato.release.coarsen_counts import Coarsening
-from sfumato.release.constraints import BY_NAME, Budget, Constraint, DeltaPresence
-from sfumato.release.options import Cut, Options, Recoding
-from sfumato.release.released import Form
-from sfumato.release.splits import Split
+from sfumato.core.declaration import declared
+from sfumato.pipeline.project.frozen import (
+    Frozen,
+    Names,
+    Share,
+    as_value_errors,
+    optional_field,
+    usual_field,
+)
+from sfumato.release.options import Options
+from sfumato.release.promises import PROMISES
+from sfumato.release.promises.promise import Budget, Constraint, asked
 from sfumato.risk.population.estimation import AUTO, check_estimator
 from sfumato.risk.risk_thresholds import thresholds
 from sfumato.risk.threshold_checks import check_numbers
-from sfumato.table.classification import Unclassified
 
-PROMISES = (
-    "g_balance",
-    "h_affiliation",
-    "k",
-    "pid_k",
-    "l",
-    "marketer",
-    "shared_counts",
-    "t_closeness",
-)
-"""Keys of ``[release]`` that ask for one promise each, by the names of the command line."""
-MAKING = (
-    "cut",
-    "split",
-    "recoding",
-    "values",
-    "keep_order",
-    "cap_records",
-    "coarsen_counts",
-    "suppress",
-    "threshold",
-    "unclassified",
-)
-"""Keys of ``[release]`` that say how a release is made, by the names of `sfumato.anonymize`."""
 Persons = Annotated[int, Field(ge=1)]
 
 
@@ -93,64 +74,37 @@ class Assess(Frozen):
         return self
 
 
-class Release(Frozen):
+class _Release(Frozen):
     """What every class of the release keeps, and how the release is made.
+
+    The keys of promises and of options are those of their declarations; see `Release`.
 
     Attributes
     ----------
-    g_balance, h_affiliation, k, pid_k, l, marketer, shared_counts, t_closeness, distance
-        The promises, as in ``sfumato anonymize``; at least one, or presets.
-    presence_low, presence_high
-        How surely somebody of the register may be in the release.
     presets, thresholds
         Thresholds that the release meets too: names of presets, and a file of one's own.
-    cut, split, recoding, values, keep_order, cap_records, coarsen_counts, suppress, threshold
-        As in ``sfumato anonymize``.
-    unclassified
-        What becomes of columns that the schema does not name, as in ``sfumato anonymize``.
-    register_file, population
-        The population: all its persons as a file, or their number.
+    register_file
+        The population: all its persons as a file; its key is ``register``.
+    population
+        Their number, where there is no such file.
     pseudonym_key
         File of a key for pseudonyms that are the same in every release.
     """
 
-    g_balance: float | None = None
-    h_affiliation: float | None = None
-    k: int | None = None
-    pid_k: int | None = None
-    l: int | None = None  # noqa: E741
-    marketer: float | None = None
-    shared_counts: int | None = None
-    t_closeness: float | None = None
-    distance: str = "equal"
-    presence_low: float | None = None
-    presence_high: float | None = None
     presets: Names = ()
     thresholds: Path | None = None
-    cut: Cut | None = None
-    split: Split = Split.BALANCE
-    recoding: Recoding = Recoding.LOCAL
-    values: Form = Form.RANGE
-    keep_order: bool = False
-    cap_records: int | None = None
-    coarsen_counts: Coarsening | None = None
-    suppress: float = 0.0
-    threshold: float = 0.2
-    unclassified: Unclassified = Unclassified.REFUSE
     register_file: Annotated[Path | None, Field(alias="register")] = None
     population: Persons | None = None
     pseudonym_key: Path | None = None
 
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
     @model_validator(mode="after")
-    def _can_be_made(self) -> Release:
-        for name in PROMISES:
-            with as_value_errors(name):
-                self._promise(name)
-        if self.distance != "equal" and self.t_closeness is None:
-            raise ValueError("'distance' is for 't_closeness'")
-        with as_value_errors("presence_low, presence_high"):
-            self._presence()
+    def _can_be_made(self) -> _Release:
         with as_value_errors(""):
+            self.promises  # noqa: B018
             Options(**self.making)
         _check_presets(self.presets)
         return self
@@ -158,27 +112,29 @@ class Release(Frozen):
     @property
     def promises(self) -> tuple[Constraint | Budget, ...]:
         """The promises that are named one by one; those of presets are not among them."""
-        named = [self._promise(name) for name in PROMISES]
-        return (*(each for each in named if each is not None), *self._presence())
+        every = (asked(kind, self._keys) for kind in PROMISES.values())
+        return tuple(each for each in every if each is not None)
 
     @property
     def making(self) -> dict[str, Any]:
         """How the release is made, by the parameters of `sfumato.anonymize`."""
-        return {name: getattr(self, name) for name in MAKING}
+        return {each.name: getattr(self, each.name) for each in declared(Options)}
 
-    def _promise(self, name: str) -> Constraint | Budget | None:
-        value = getattr(self, name)
-        if value is None:
-            return None
-        beside = {"distance": self.distance} if name == "t_closeness" else {}
-        made: Constraint | Budget = BY_NAME[name](value, **beside)
-        return made
+    @property
+    def _keys(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in type(self).model_fields}
 
-    def _presence(self) -> tuple[Constraint | Budget, ...]:
-        low, high = self.presence_low, self.presence_high
-        if low is None and high is None:
-            return ()
-        return (DeltaPresence(0.0 if low is None else low, 1.0 if high is None else high),)
+
+if TYPE_CHECKING:
+    Release = _Release
+else:
+    Release = create_model(
+        "Release",
+        __base__=_Release,
+        __doc__=_Release.__doc__,
+        **{each.key: optional_field(each) for kind in PROMISES.values() for each in declared(kind)},
+        **{each.key: usual_field(each) for each in declared(Options)},
+    )
 
 
 def _check_presets(names: tuple[str, ...]) -> None:

@@ -10,7 +10,10 @@ from dataclasses import dataclass, field
 from math import ceil, exp, expm1, log, log1p
 
 from sfumato.core.errors import InputError
-from sfumato.release.constraints import BY_NAME, Budget, Constraint, DeltaPresence, TCloseness
+from sfumato.release.promises import PROMISES
+from sfumato.release.promises.delta_presence import DeltaPresence
+from sfumato.release.promises.promise import Budget, Constraint
+from sfumato.release.promises.t_closeness import Distance, TCloseness
 from sfumato.release.result import Release
 from sfumato.risk.disclosure_risk import SensitiveRisk
 from sfumato.risk.risk_thresholds import AT_RISK, KINDS, Part, Threshold
@@ -151,10 +154,10 @@ def promise_of(name: str, limit: float, distance: str) -> Promise | None:
     if name == CAP:
         return None
     if name == _T_EQUAL:
-        return TCloseness(limit, distance=distance)
+        return TCloseness(limit, distance=Distance(distance))
     if name == PRESENCE:
         return DeltaPresence(0.0, limit)
-    made: Promise = BY_NAME[name](limit)
+    made: Promise = PROMISES[name](limit)
     return made
 
 

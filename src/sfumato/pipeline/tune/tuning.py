@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import inf, log
@@ -12,17 +11,17 @@ from typing import Any
 
 import numpy as np
 
+from sfumato.core.declaration import Count, Share
 from sfumato.core.errors import InputError
 from sfumato.core.progress import Progress, silent
+from sfumato.core.shared_options import drawn_seed
 from sfumato.pipeline.tune.limits import CAP, COUNTS, KNOBS, check_measurable, rounded, target_of
 from sfumato.pipeline.tune.line_search import Bisection, Space, exchange, in_pairs, run_together
 from sfumato.pipeline.tune.point import Allowed, Point
 from sfumato.pipeline.tune.refinement import Refinement, moves_of
 from sfumato.pipeline.tune.trials import LOSSES, SearchEnded, Setting, Trial, Trials
 from sfumato.pipeline.tune.tuned import Tuned
-from sfumato.release.anonymize import SEED_BITS
 from sfumato.release.coded_ends import check_ends
-from sfumato.release.constraints.checks import count, share
 from sfumato.release.options import Options, Recoding
 from sfumato.release.population.known import check_population
 from sfumato.risk.register_presence import open_register
@@ -157,7 +156,7 @@ def tune(  # noqa: PLR0913
         table=table,
         presets=asked,
         loss=loss,
-        seed=secrets.randbits(SEED_BITS) if seed is None else _seed(seed),
+        seed=drawn_seed(seed),
         options=options,
         register=None if register is None else open_register(register, table.schema),
         population=population,
@@ -219,22 +218,14 @@ def _check_effort(loss: str, trials: object, time_limit: object, suppress: objec
             "parameter loss", "must be one of the known words", accepted=", ".join(LOSSES)
         )
     if trials is not None:
-        count("trials", trials, 1)
+        Count(1).check("parameter trials", trials)
     if time_limit is not None:
         number = isinstance(time_limit, Real) and not isinstance(time_limit, bool)
         if not number or not 0 < float(time_limit) < float("inf"):  # type: ignore[arg-type]
             raise InputError(
                 "parameter time_limit", "must be a number of seconds", accepted="more than 0"
             )
-    share("suppress", suppress, zero=True, one=False)
-
-
-def _seed(seed: object) -> int:
-    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 1 << SEED_BITS:
-        raise InputError(
-            "parameter seed", "must be a whole number", accepted=f"0 to 2**{SEED_BITS} - 1"
-        )
-    return seed
+    Share(zero=True, one=False).check("parameter suppress", suppress)
 
 
 def _path(data: object) -> str | os.PathLike[str] | None:

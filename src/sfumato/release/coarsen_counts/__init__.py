@@ -3,10 +3,9 @@
 from sfumato.release.coarsen_counts.drop import drop_records
 from sfumato.release.coarsen_counts.loss import CountLoss, count_loss
 from sfumato.release.coarsen_counts.split import split_ids
-from sfumato.release.coarsen_counts.way import Coarsening, promised, while_cutting
+from sfumato.release.coarsen_counts.way import promised, while_cutting
 
 __all__ = [
-    "Coarsening",
     "CountLoss",
     "count_loss",
     "drop_records",

@@ -9,8 +9,7 @@ import numpy.typing as npt
 
 from sfumato.core.errors import ConstraintsNotMetError
 from sfumato.release.coarsen_counts.targets import targets_by_class
-from sfumato.release.constraints import Constraint
-from sfumato.release.constraints.ordered import ordered_attributes
+from sfumato.release.promises.promise import Constraint, ordered_attributes
 from sfumato.risk.class_measures import ranks_of
 from sfumato.risk.classes import ClassSummary, summarize
 from sfumato.table.table import Table

@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from enum import StrEnum
 
-from sfumato.release.constraints import Constraint, PidKAnonymity, SharedCounts
-
-
-class Coarsening(StrEnum):
-    """How each number of records in a class comes to be shared by enough persons."""
-
-    DROP = "drop"
-    """Persons lose records, down to a number that enough persons of the class keep."""
-    SPLIT = "split"
-    """Persons get several pseudonyms, of sizes that enough persons of the class show."""
+from sfumato.release.options import Coarsening
+from sfumato.release.promises.k_anonymity import PidKAnonymity
+from sfumato.release.promises.promise import Constraint
+from sfumato.release.promises.shared_counts import SharedCounts
 
 
 def promised(constraints: Iterable[object]) -> int:

@@ -12,10 +12,8 @@ import numpy.typing as npt
 from sfumato.engines.embedded.counts import group
 from sfumato.hierarchies import Hierarchy
 from sfumato.kernels.key_numbering import number_by_first_appearance
-from sfumato.release.constraints import Budget, Constraint
-from sfumato.release.constraints.ordered import ordered_attributes
-from sfumato.release.constraints.spending import overspent
 from sfumato.release.full_domain.lattice import Node
+from sfumato.release.promises.promise import Budget, Constraint, ordered_attributes, overspent
 from sfumato.risk.class_measures import ranks_of
 from sfumato.risk.classes import ClassSummary, summarize
 from sfumato.table.table import MISSING, CodedColumn, Codes, Table

@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.core.progress import Progress, silent
-from sfumato.release.constraints import Budget, Constraint
 from sfumato.release.full_domain.check import Checker, Recodings, count_split, recodings
 from sfumato.release.full_domain.lattice import Found, search_lattice
 from sfumato.release.full_domain.result import ColumnLevel, Levels
+from sfumato.release.promises.promise import Budget, Constraint
 from sfumato.table.table import CodedColumn, Codes, Table
 
 MOST_WORK = 300_000_000

@@ -21,10 +21,10 @@ from sfumato.engines.spark.routes import unrouted
 from sfumato.engines.spark.session import said_plainly
 from sfumato.engines.spark.sides import side_counts
 from sfumato.engines.spark.table import SparkTable
-from sfumato.release.constraints import Budget, Constraint
 from sfumato.release.manifest import Manifest
 from sfumato.release.on_spark.subtrees import finished, is_number, plan_of
 from sfumato.release.on_spark.upper import OF_VALUES, cut_upper_on_spark, with_counts
+from sfumato.release.promises.promise import Budget, Constraint
 from sfumato.release.remedies import unmet
 from sfumato.release.result import TreeClasses
 from sfumato.release.sides import summary_of

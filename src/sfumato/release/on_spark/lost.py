@@ -11,7 +11,8 @@ import pyarrow as pa
 
 from sfumato.engines.embedded.counts import group
 from sfumato.engines.spark.names import OWN, quasi_identifier
-from sfumato.release.released import Form, ReleasedColumn
+from sfumato.release.options import Form
+from sfumato.release.released import ReleasedColumn
 from sfumato.release.utility.alike import Alike
 from sfumato.release.utility.bars import persons_of_codes
 from sfumato.release.utility.cells import Cells, released_cells

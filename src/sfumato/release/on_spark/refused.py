@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from sfumato.core.errors import InputError
-from sfumato.release.constraints import Budget, DeltaPresence
 from sfumato.release.manifest import Manifest
 from sfumato.release.options import Recoding
+from sfumato.release.promises.delta_presence import DeltaPresence
+from sfumato.release.promises.promise import Budget
 
 ADVICE = "leave it out, or take engine='embedded'"
 

@@ -25,8 +25,8 @@ from sfumato.engines.spark.persons import OF_PERSON
 from sfumato.engines.spark.routes import Routes
 from sfumato.engines.spark.subtrees import by_node, numbered
 from sfumato.engines.spark.table import SparkTable
-from sfumato.release.constraints import Constraint
 from sfumato.release.manifest import Manifest
+from sfumato.release.promises.promise import Constraint
 from sfumato.release.released import release_column
 from sfumato.release.subtree import Subtree, finish_subtree
 from sfumato.schema import Schema

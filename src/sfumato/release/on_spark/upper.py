@@ -26,10 +26,10 @@ from sfumato.engines.spark.routes import Bounds, Routes, unrouted
 from sfumato.engines.spark.selection import Targets, select
 from sfumato.engines.spark.sides import SideCounts, side_counts
 from sfumato.release.candidates import Candidates, Nodes, first_that_meet, ranked
-from sfumato.release.constraints import Bounded, Constraint
 from sfumato.release.on_spark.candidates import KNOWN, Places, bounds_of, large_candidates
+from sfumato.release.options import Split
+from sfumato.release.promises.promise import Bounded, Constraint
 from sfumato.release.sides import sides_of
-from sfumato.release.splits import Split
 from sfumato.risk.classes import ClassSummary
 
 if TYPE_CHECKING:

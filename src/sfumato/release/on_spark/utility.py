@@ -25,7 +25,7 @@ from sfumato.release.on_spark.lost import (
     TIMES,
     LossOfClasses,
 )
-from sfumato.release.released import Form
+from sfumato.release.options import Form
 from sfumato.release.utility import ColumnLoss, Utility
 from sfumato.release.utility.bars import bars_of
 from sfumato.release.utility.class_means import full_range, steps

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sfumato.core.declaration import Count
 from sfumato.core.errors import InputError
-from sfumato.release.constraints import AboutPopulation, Budget, Constraint, DeltaPresence
-from sfumato.release.constraints.checks import count
-from sfumato.release.options import Options, Recoding
-from sfumato.release.released import Form
+from sfumato.release.options import Form, Options, Recoding
+from sfumato.release.promises.delta_presence import DeltaPresence
+from sfumato.release.promises.promise import AboutPopulation, Budget, Constraint
 from sfumato.table.table import Table
 
 
@@ -86,7 +86,7 @@ def check_population(
         would not tell who of the register lies in them.
     """
     if population is not None:
-        count("population", population, 1)
+        Count(1).check("parameter population", population)
     if register and population is not None:
         raise InputError(
             "parameters register and population",

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.core.measure import REGISTER, Measure, Position
-from sfumato.release.constraints.marketer_risk import ALLOWANCE, estimated_matches
 from sfumato.release.population.known import Population
+from sfumato.release.promises.marketer_risk import ALLOWANCE, estimated_matches
 
 Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]

@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from sfumato.release.released import Form, ReleasedColumn, Spread, held_of
+from sfumato.release.options import Form
+from sfumato.release.released import ReleasedColumn, Spread, held_of
 from sfumato.schema import Kind
 from sfumato.table.table import MISSING, CodedColumn, Codes
 

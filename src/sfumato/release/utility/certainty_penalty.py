@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.release.released import Form, held_of
+from sfumato.release.options import Form
+from sfumato.release.released import held_of
 from sfumato.release.utility.class_means import full_range, steps
 from sfumato.schema import Kind
 from sfumato.table.table import CodedColumn, Codes

@@ -12,8 +12,9 @@ from sfumato.core.errors import InputError
 from sfumato.core.progress import Progress, silent
 from sfumato.kernels.key_numbering import number_by_first_appearance
 from sfumato.release.generalise import with_beside
+from sfumato.release.options import Form
 from sfumato.release.register.cells import Cells as Beside
-from sfumato.release.released import Form, ReleasedColumn
+from sfumato.release.released import ReleasedColumn
 from sfumato.release.utility.cells import released_cells
 from sfumato.release.utility.certainty_penalty import certainty_penalty
 from sfumato.release.utility.class_sizes import discernibility

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sfumato.release.options import Recoding
-from sfumato.release.released import Form
+from sfumato.release.options import Form, Recoding
 from sfumato.reports.project.discretion import Internal
 from sfumato.reports.project.results import LINK, RELEASE, ProjectResults
 from sfumato.schema import Kind

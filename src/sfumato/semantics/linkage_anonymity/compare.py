@@ -9,7 +9,7 @@ import numpy as np
 
 from sfumato.core.errors import ConstraintsNotMetError
 from sfumato.release.anonymize import anonymize
-from sfumato.release.constraints import PidKAnonymity
+from sfumato.release.promises.k_anonymity import PidKAnonymity
 from sfumato.schema import Schema
 from sfumato.semantics.linkage_anonymity.keys import Ints
 from sfumato.semantics.linkage_anonymity.linked import Linked

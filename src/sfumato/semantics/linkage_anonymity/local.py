@@ -9,9 +9,9 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.core.declaration import Count
 from sfumato.core.errors import InputError
 from sfumato.hierarchies import Hierarchy
-from sfumato.release.constraints.checks import count
 from sfumato.semantics.linkage_anonymity.keys import Ints, packed_keys, shown_table
 
 
@@ -141,7 +141,7 @@ class Local:
 
 
 def _check_k(name: str, k: int, individuals: int) -> None:
-    count("k", k, 1)
+    Count(1).check("parameter k", k)
     if k > individuals:
         raise InputError(
             "parameter k",

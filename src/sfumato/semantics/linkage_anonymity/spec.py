@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from sfumato.core.declaration import Count
 from sfumato.core.errors import InputError
-from sfumato.release.constraints.checks import count
+from sfumato.core.shared_options import drawn_seed
 from sfumato.schema import Schema
 from sfumato.semantics.linkage_anonymity.link_up import link_up
 from sfumato.semantics.linkage_anonymity.measured import measured
 from sfumato.semantics.linkage_anonymity.released import released_table
 from sfumato.semantics.linkage_anonymity.result import LinkageRelease
-
-SEED_BITS = 63
 
 
 @dataclass(frozen=True)
@@ -58,7 +56,7 @@ class LinkageAnonymity:
     name: str = "local"
 
     def __post_init__(self) -> None:
-        count("k", self.k, 1)
+        Count(1).check("parameter k", self.k)
         given: object = self.quasi_identifiers
         names = (given,) if isinstance(given, str) else tuple(self.quasi_identifiers)
         if len(set(names)) < len(names):
@@ -140,7 +138,7 @@ def release_linked(
         no leaf for a value, k is larger than a local data set, or a local data set does not
         contain the linked persons.
     """
-    drawn = secrets.randbits(SEED_BITS) if seed is None else seed
+    drawn = drawn_seed(seed)
     held = link_up(linked, schema, asked)
     levels = held.least_levels()
     table = released_table(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +13,7 @@ import numpy as np
 from sfumato.core.atomic import all_or_none, check_target, write_text, written_at
 from sfumato.core.errors import InputError
 from sfumato.core.paths import check_path
+from sfumato.core.shared_options import drawn_seed
 from sfumato.release.beside import MANIFEST_FILE, check_beside
 from sfumato.release.manifest import file_sha256
 from sfumato.schema import Schema
@@ -37,7 +37,6 @@ from sfumato.semantics.requested.mined import Mining, found_in, tuples_of
 from sfumato.semantics.requested.result import RequestedRelease
 from sfumato.table.table_files import check_output_path, write_table
 
-SEED_BITS = 63
 UNNAMED = "(not named)"
 """The requester of a request that does not say who asks, in the ledger."""
 
@@ -159,7 +158,7 @@ def make_release(
     InputError
         If the rules leave a reader fewer than k, or the ledger or the output cannot be written.
     """
-    drawn = secrets.randbits(SEED_BITS) if seed is None else seed
+    drawn = drawn_seed(seed)
     request = asked.details
     known = Known(linked=asked.linked)
     if ledger is not None:

@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sfumato.core.progress import Progress, silent
-from sfumato.release.constraints import Constraint, GBalance, HAffiliation, LDiversity
 from sfumato.release.persons import PersonTable
+from sfumato.release.promises.g_balance import GBalance
+from sfumato.release.promises.h_affiliation import HAffiliation
+from sfumato.release.promises.l_diversity import LDiversity
+from sfumato.release.promises.promise import Constraint
 from sfumato.studies.kartal_li.published_numbers import VALUE_LOSSES, VALUE_RISKS, Risks
 from sfumato.studies.kartal_li.tree_measurement import (
     Encoded,

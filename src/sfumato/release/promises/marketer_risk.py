@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.release.constraints.checks import share
-from sfumato.risk.classes import ClassSummary
+from sfumato.core.declaration import Parameter, Share
+from sfumato.core.number_text import percent
+from sfumato.release.promises.promise import Promise
+
+if TYPE_CHECKING:
+    from sfumato.risk.classes import ClassSummary
 
 Floats = npt.NDArray[np.float64]
 
@@ -19,7 +22,7 @@ ALLOWANCE = 1.2
 
 
 @dataclass(frozen=True)
-class MarketerRisk:
+class MarketerRisk(Promise):
     """The expected share of persons whom an intruder matches correctly is at most τ.
 
     It is λ = (1/n) Σ f_j/F_j over the classes j, f_j being the persons of the file and F_j those
@@ -40,15 +43,19 @@ class MarketerRisk:
         If ``tau`` is out of range.
     """
 
-    tau: float
+    name = "marketer"
+    order = 6
 
-    def __post_init__(self) -> None:
-        share("tau", self.tau, zero=False, one=True)
-
-    @property
-    def name(self) -> str:
-        """``marketer``."""
-        return "marketer"
+    tau: Annotated[
+        float,
+        Parameter(
+            "Marketer risk of the release at most T, against --register, without one against the "
+            "file itself; against --population it is estimated, not promised.",
+            "T",
+            Share(zero=False, one=True),
+            flag="marketer",
+        ),
+    ]
 
     def limit(self, records: int, persons: int) -> float:
         """Expected correct matches allowed: τ·n."""
@@ -70,9 +77,15 @@ class MarketerRisk:
             return _AgainstRegister(self.tau)
         return _Estimated(self.tau, fraction)
 
-    def parameters(self) -> Mapping[str, Any]:
-        """The threshold."""
-        return {"tau": self.tau}
+    def sentence(self, attribute: str = "") -> str:
+        """As a share of the persons, when everybody is matched."""
+        return (
+            f"When everybody is matched, at most {percent(self.tau)} of the persons are expected "
+            "to be matched rightly, over the whole release."
+        )
+
+
+MarketerRisk.measures = {"marketer": MarketerRisk}
 
 
 @dataclass(frozen=True)

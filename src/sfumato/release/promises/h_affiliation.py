@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.release.constraints.checks import count, exactly_one, share
-from sfumato.release.constraints.protocol import TOLERANCE, Verdicts
-from sfumato.release.constraints.thresholds import Thresholds
-from sfumato.release.persons import PersonTable
-from sfumato.risk.classes import ClassSummary
+from sfumato.core.declaration import Count, Parameter, Share
+from sfumato.core.errors import InputError
+from sfumato.core.number_text import percent
+from sfumato.release.promises.promise import TOLERANCE, AboutAttribute, Thresholds, Verdicts
+
+if TYPE_CHECKING:
+    from sfumato.release.persons import PersonTable
+    from sfumato.risk.classes import ClassSummary
 
 
 @dataclass(frozen=True, init=False)
-class HAffiliation:
+class HAffiliation(AboutAttribute):
     """Every class has h(t) = max_j n_j/n_t ≤ h* (paper 003, Definition 3).
 
     Parameters
@@ -40,7 +42,19 @@ class HAffiliation:
     HAffiliation(h=0.25, attribute=None)
     """
 
-    h: float
+    name = "h_affiliation"
+    order = 2
+    needs = frozenset({"affiliation"})
+
+    h: Annotated[
+        float,
+        Parameter(
+            "h-affiliation of every class at most H, in (0, 1].",
+            "H",
+            Share(zero=False, one=True),
+            flag="h_affiliation",
+        ),
+    ]
     attribute: str | None
 
     def __init__(
@@ -50,27 +64,20 @@ class HAffiliation:
         l: int | None = None,  # noqa: E741
         attribute: str | None = None,
     ) -> None:
-        exactly_one("h and l of HAffiliation", h, l)
-        value = share("h", h, zero=False, one=True) if l is None else 1 / count("l", l, 1)
-        object.__setattr__(self, "h", value)
+        if (h is None) == (l is None):
+            raise InputError(
+                "parameters h and l of HAffiliation", "state the same threshold", advice="give one"
+            )
+        threshold = h if l is None else 1 / Count(1).check("parameter l", l)
+        object.__setattr__(self, "h", threshold)
         object.__setattr__(self, "attribute", attribute)
-
-    @property
-    def name(self) -> str:
-        """``h_affiliation``."""
-        return "h_affiliation"
-
-    @property
-    def needs(self) -> frozenset[str]:
-        """``affiliation``."""
-        return frozenset({"affiliation"})
+        self.__post_init__()
 
     def met(self, classes: ClassSummary) -> Verdicts:
         """n_j ≤ h*·n in every class for the most shared value, with a tolerance."""
         verdicts: Verdicts = np.ones(classes.classes, dtype=bool)
-        for attribute, affiliation in classes.affiliation.items():
-            if self.attribute in (None, attribute):
-                verdicts &= affiliation <= (self.h + TOLERANCE) * classes.persons
+        for affiliation in self.spoken_of(classes.affiliation).values():
+            verdicts &= affiliation <= (self.h + TOLERANCE) * classes.persons
         return verdicts
 
     def surely_met(self, classes: ClassSummary) -> Verdicts:
@@ -85,9 +92,8 @@ class HAffiliation:
         """The h-affiliation of the class beside h*, per sensitive attribute that breaks it."""
         broken = [
             f"column '{attribute}' has {affiliation[0] / whole.persons[0]:.4g}"
-            for attribute, affiliation in whole.affiliation.items()
-            if self.attribute in (None, attribute)
-            and affiliation[0] > (self.h + TOLERANCE) * whole.persons[0]
+            for attribute, affiliation in self.spoken_of(whole.affiliation).items()
+            if affiliation[0] > (self.h + TOLERANCE) * whole.persons[0]
         ]
         return (
             f"h_affiliation asks for at most {self.h:.4g}; with all records in one class "
@@ -100,11 +106,11 @@ class HAffiliation:
         With x of them gone, n_j - x ≤ h*·(n - x); the value most shared then may be another
         one, so the caller asks again.
         """
-        for attribute, values in persons.sensitive.items():
+        for values in self.spoken_of(persons.sensitive).values():
             shared = np.bincount(values.values, minlength=values.size)
             most = int(np.argmax(shared))
             excess = shared[most] - (self.h + TOLERANCE) * persons.persons
-            if self.attribute not in (None, attribute) or excess <= 0:
+            if excess <= 0:
                 continue
             owner = np.repeat(np.arange(persons.persons), np.diff(values.offsets))
             having = owner[values.values == most]
@@ -115,6 +121,12 @@ class HAffiliation:
             return lightest[:needed]
         return np.empty(0, dtype=np.int64)
 
-    def parameters(self) -> Mapping[str, Any]:
-        """The threshold and the attribute, where one is named."""
-        return {"h": self.h} | ({} if self.attribute is None else {"attribute": self.attribute})
+    def sentence(self, attribute: str = "") -> str:
+        """As a share of the persons of a class."""
+        return (
+            f"No value of “{attribute}” is shared by too many: at most {percent(self.h)} of the "
+            "persons of a class have the same value."
+        )
+
+
+HAffiliation.measures = {"h_affiliation": HAffiliation, "max_gsar": HAffiliation}

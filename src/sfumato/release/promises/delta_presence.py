@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.core.declaration import Parameter, Share
 from sfumato.core.errors import InputError
-from sfumato.release.constraints.checks import share
-from sfumato.release.constraints.protocol import TOLERANCE, Verdicts
-from sfumato.release.persons import PersonTable
-from sfumato.risk.classes import ClassSummary
+from sfumato.core.number_text import percent
+from sfumato.release.promises.promise import TOLERANCE, Promise, Verdicts
+
+if TYPE_CHECKING:
+    from sfumato.release.persons import PersonTable
+    from sfumato.risk.classes import ClassSummary
 
 
 @dataclass(frozen=True)
-class DeltaPresence:
+class DeltaPresence(Promise):
     """Of the population's persons who look like a class, a share in [low, high] is in the file.
 
     δ-presence of Nergiz, Atzori & Clifton 2007: low ≤ f_j/F_j ≤ high in every class j, f_j being
@@ -34,26 +37,40 @@ class DeltaPresence:
         If an end is out of range, or ``low`` lies above ``high``.
     """
 
-    low: float
-    high: float
+    name = "presence"
+    order = 9
+    needs = frozenset({"population"})
+
+    low: Annotated[
+        float,
+        Parameter(
+            "Of the register's persons who look like a class, at least a share A is in DATA.",
+            "A",
+            Share(zero=True, one=True),
+            flag="presence_low",
+        ),
+    ] = 0.0
+    high: Annotated[
+        float,
+        Parameter(
+            "Of the register's persons who look like a class, at most a share B is in DATA.",
+            "B",
+            Share(zero=False, one=True),
+            flag="presence_high",
+        ),
+    ] = 1.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "low", share("low", self.low, zero=True, one=True))
-        object.__setattr__(self, "high", share("high", self.high, zero=False, one=True))
+        super().__post_init__()
         if self.low > self.high:
             raise InputError(
                 "parameter low", "must not lie above the parameter high", found="a larger one"
             )
 
     @property
-    def name(self) -> str:
-        """``presence``."""
-        return "presence"
-
-    @property
-    def needs(self) -> frozenset[str]:
-        """``population``."""
-        return frozenset({"population"})
+    def threshold(self) -> float:
+        """The upper end: the lower one protects those who are not in the file."""
+        return self.high
 
     def met(self, classes: ClassSummary) -> Verdicts:
         """low·F ≤ f ≤ high·F, with a tolerance; F is never below f.
@@ -88,6 +105,16 @@ class DeltaPresence:
         lightest: npt.NDArray[np.int64] = np.argsort(persons.records, kind="stable")
         return lightest[: max(persons.persons - allowed, 0)]
 
-    def parameters(self) -> Mapping[str, Any]:
-        """The two ends."""
+    def parameters(self) -> Mapping[str, float]:
+        """Both ends."""
         return {"low": self.low, "high": self.high}
+
+    def sentence(self, attribute: str = "") -> str:
+        """As shares of the population."""
+        return (
+            "Of the population’s persons who look like a class, the share who are in the release "
+            f"is at least {percent(self.low)} and at most {percent(self.high)} in every class."
+        )
+
+
+DeltaPresence.measures = {"presence_high": lambda limit: DeltaPresence(0.0, limit)}

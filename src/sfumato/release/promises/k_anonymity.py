@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from math import ceil
+from typing import TYPE_CHECKING, Annotated
 
-import numpy as np
-import numpy.typing as npt
+from sfumato.core.declaration import Count, Parameter
+from sfumato.core.number_text import count
+from sfumato.release.promises.promise import TOLERANCE, Promise, Thresholds, Verdicts
 
-from sfumato.release.constraints.checks import count
-from sfumato.release.constraints.protocol import Verdicts
-from sfumato.release.constraints.thresholds import Thresholds
-from sfumato.release.persons import PersonTable
-from sfumato.risk.classes import ClassSummary
+if TYPE_CHECKING:
+    from sfumato.risk.classes import ClassSummary
 
 
 @dataclass(frozen=True)
-class KAnonymity:
+class KAnonymity(Promise):
     """Every class has at least k records (Sweeney 2002).
 
     Parameters
@@ -31,20 +29,10 @@ class KAnonymity:
         If ``k`` is not a whole number of at least 1.
     """
 
-    k: int
+    name = "k"
+    order = 3
 
-    def __post_init__(self) -> None:
-        count("k", self.k, 1)
-
-    @property
-    def name(self) -> str:
-        """``k``."""
-        return "k"
-
-    @property
-    def needs(self) -> frozenset[str]:
-        """Sizes only."""
-        return frozenset()
+    k: Annotated[int, Parameter("At least K records in every class.", "K", Count(1))]
 
     def met(self, classes: ClassSummary) -> Verdicts:
         """N_t ≥ k."""
@@ -59,17 +47,13 @@ class KAnonymity:
         """The number of records beside k."""
         return f"k asks for at least {self.k} records; the file has {whole.records[0]}."
 
-    def offenders(self, persons: PersonTable) -> npt.NDArray[np.int64]:
-        """None: removing persons never helps."""
-        return np.empty(0, dtype=np.int64)
-
-    def parameters(self) -> Mapping[str, Any]:
-        """The threshold."""
-        return {"k": self.k}
+    def sentence(self, attribute: str = "") -> str:
+        """As a number of records."""
+        return f"Every class has at least {count(self.k)} records."
 
 
 @dataclass(frozen=True)
-class PidKAnonymity:
+class PidKAnonymity(Promise):
     """Every class has at least K persons: PID-based K-anonymity (Tao et al. 2008).
 
     Parameters
@@ -83,20 +67,10 @@ class PidKAnonymity:
         If ``k`` is not a whole number of at least 1.
     """
 
-    k: int
+    name = "pid_k"
+    order = 4
 
-    def __post_init__(self) -> None:
-        count("pid_k", self.k, 1)
-
-    @property
-    def name(self) -> str:
-        """``pid_k``."""
-        return "pid_k"
-
-    @property
-    def needs(self) -> frozenset[str]:
-        """Sizes only."""
-        return frozenset()
+    k: Annotated[int, Parameter("At least K persons in every class.", "K", Count(1), flag="pid_k")]
 
     def met(self, classes: ClassSummary) -> Verdicts:
         """n_t ≥ K."""
@@ -111,10 +85,21 @@ class PidKAnonymity:
         """The number of persons beside K."""
         return f"pid_k asks for at least {self.k} persons; the file has {whole.persons[0]}."
 
-    def offenders(self, persons: PersonTable) -> npt.NDArray[np.int64]:
-        """None: removing persons never helps."""
-        return np.empty(0, dtype=np.int64)
+    def sentence(self, attribute: str = "") -> str:
+        """As a number of persons."""
+        return f"Every class has at least {count(self.k)} persons."
 
-    def parameters(self) -> Mapping[str, Any]:
-        """The threshold."""
-        return {"k": self.k}
+
+def _persons(risk: float) -> PidKAnonymity:
+    """So many persons in every class that nobody is found with a higher chance."""
+    return PidKAnonymity(ceil(1 / risk - TOLERANCE))
+
+
+KAnonymity.measures = {"k": lambda limit: KAnonymity(ceil(limit - TOLERANCE))}
+PidKAnonymity.measures = {
+    "pid_k": lambda limit: PidKAnonymity(ceil(limit - TOLERANCE)),
+    "prosecutor": _persons,
+    "journalist": _persons,
+}
+# A share of records at risk is kept by having none: its limit is the risk above which one is.
+PidKAnonymity.suffices = {"average_risk": _persons, "records_at_risk": _persons}

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from math import ceil
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
-import numpy.typing as npt
 
-from sfumato.release.constraints.checks import count
-from sfumato.release.constraints.protocol import Verdicts
-from sfumato.release.constraints.thresholds import Thresholds
-from sfumato.release.persons import PersonTable
-from sfumato.risk.classes import ClassSummary
+from sfumato.core.declaration import Count, Parameter
+from sfumato.core.number_text import count
+from sfumato.release.promises.promise import TOLERANCE, AboutAttribute, Thresholds, Verdicts
+
+if TYPE_CHECKING:
+    from sfumato.risk.classes import ClassSummary
 
 
 @dataclass(frozen=True)
-class LDiversity:
+class LDiversity(AboutAttribute):
     """Every class has at least l distinct values of a sensitive attribute.
 
     Distinct l-diversity of Machanavajjhala et al. 2006; it says nothing about several records
@@ -36,28 +36,20 @@ class LDiversity:
         If ``l`` is not a whole number of at least 1.
     """
 
-    l: int  # noqa: E741
+    name = "l"
+    order = 5
+    needs = frozenset({"distinct"})
+
+    l: Annotated[  # noqa: E741
+        int, Parameter("At least L distinct sensitive values in every class.", "L", Count(1))
+    ]
     attribute: str | None = None
-
-    def __post_init__(self) -> None:
-        count("l", self.l, 1)
-
-    @property
-    def name(self) -> str:
-        """``l``."""
-        return "l"
-
-    @property
-    def needs(self) -> frozenset[str]:
-        """``distinct``."""
-        return frozenset({"distinct"})
 
     def met(self, classes: ClassSummary) -> Verdicts:
         """Number of distinct values ≥ l."""
         verdicts: Verdicts = np.ones(classes.classes, dtype=bool)
-        for attribute, distinct in classes.distinct.items():
-            if self.attribute in (None, attribute):
-                verdicts &= distinct >= self.l
+        for distinct in self.spoken_of(classes.distinct).values():
+            verdicts &= distinct >= self.l
         return verdicts
 
     def thresholds(self) -> Thresholds:
@@ -68,15 +60,14 @@ class LDiversity:
         """The number of distinct values beside l, per sensitive attribute that breaks it."""
         broken = [
             f"column '{attribute}' has {distinct[0]}"
-            for attribute, distinct in whole.distinct.items()
-            if self.attribute in (None, attribute) and distinct[0] < self.l
+            for attribute, distinct in self.spoken_of(whole.distinct).items()
+            if distinct[0] < self.l
         ]
         return f"l asks for at least {self.l} distinct values; {', '.join(broken)}."
 
-    def offenders(self, persons: PersonTable) -> npt.NDArray[np.int64]:
-        """None: removing persons never helps."""
-        return np.empty(0, dtype=np.int64)
+    def sentence(self, attribute: str = "") -> str:
+        """As a number of values."""
+        return f"Every class shows at least {count(self.l)} different values of “{attribute}”."
 
-    def parameters(self) -> Mapping[str, Any]:
-        """The threshold and the attribute, where one is named."""
-        return {"l": self.l} | ({} if self.attribute is None else {"attribute": self.attribute})
+
+LDiversity.measures = {"l_distinct": lambda limit: LDiversity(ceil(limit - TOLERANCE))}

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
-import numpy.typing as npt
 
-from sfumato.core.errors import InputError
-from sfumato.release.constraints.checks import share
-from sfumato.release.constraints.protocol import TOLERANCE, Verdicts
-from sfumato.release.persons import PersonTable
-from sfumato.risk.classes import ClassSummary, Floats
+from sfumato.core.declaration import Parameter, Share
+from sfumato.core.number_text import number
+from sfumato.release.promises.promise import TOLERANCE, AboutAttribute, Verdicts
 
-DISTANCES = ("equal", "ordered")
+if TYPE_CHECKING:
+    from sfumato.risk.classes import ClassSummary, Floats
+
+
+class Distance(StrEnum):
+    """How far apart two values of a sensitive attribute are."""
+
+    EQUAL = "equal"
+    """Any two values equally far: half the sum of the differences of shares."""
+    ORDERED = "ordered"
+    """By the ranks between them: the earth mover's distance, for values that are all numbers."""
 
 
 @dataclass(frozen=True)
-class TCloseness:
+class TCloseness(AboutAttribute):
     """The sensitive values of every class lie within a distance t of those of the whole file.
 
     t-closeness of Li, Li & Venkatasubramanian 2007. Distributions are over records, as theirs
@@ -43,28 +50,33 @@ class TCloseness:
         If ``t`` is out of range or ``distance`` is an unknown word.
     """
 
-    t: float
+    name = "t_closeness"
+    order = 8
+
+    t: Annotated[
+        float,
+        Parameter(
+            "Sensitive values of every class within a distance T of the whole file's.",
+            "T",
+            Share(zero=True, one=True),
+            flag="t_closeness",
+        ),
+    ]
     attribute: str | None = None
-    distance: str = "equal"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "t", share("t", self.t, zero=True, one=True))
-        if self.distance not in DISTANCES:
-            raise InputError(
-                "parameter distance",
-                "must be one of the known words",
-                accepted=", ".join(DISTANCES),
-            )
-
-    @property
-    def name(self) -> str:
-        """``t_closeness``."""
-        return "t_closeness"
+    distance: Annotated[
+        Distance,
+        Parameter("Distance of --t-closeness; ordered by rank, for sensitive numbers."),
+    ] = Distance.EQUAL
 
     @property
     def needs(self) -> frozenset[str]:
         """``distance`` or ``ordered_distance``."""
-        return frozenset({"distance" if self.distance == "equal" else "ordered_distance"})
+        return frozenset({"distance" if self.distance == Distance.EQUAL else "ordered_distance"})
+
+    @property
+    def measure(self) -> str:
+        """``t_closeness``, or ``t_closeness_ordered``."""
+        return "t_closeness" if self.distance == Distance.EQUAL else "t_closeness_ordered"
 
     def met(self, classes: ClassSummary) -> Verdicts:
         """Distance ≤ t, with a tolerance.
@@ -93,21 +105,24 @@ class TCloseness:
         )
         return f"t_closeness asks for at most {self.t:.4g}; with all records in one class {far}."
 
-    def offenders(self, persons: PersonTable) -> npt.NDArray[np.int64]:
-        """None: all persons as one class keep it always."""
-        return np.empty(0, dtype=np.int64)
-
-    def parameters(self) -> Mapping[str, Any]:
-        """The threshold and, where they are not the usual, the attribute and the distance."""
-        stated: dict[str, Any] = {"t": self.t}
-        if self.attribute is not None:
-            stated["attribute"] = self.attribute
-        if self.distance != "equal":
-            stated["distance"] = self.distance
-        return stated
+    def sentence(self, attribute: str = "") -> str:
+        """As a distance, and how it is counted."""
+        ranks = ", counting how many ranks apart values are"
+        return (
+            f"The values of “{attribute}” in a class, over records, are nearly those of the whole "
+            f"file: at most a distance of {number(self.t)} away"
+            f"{ranks if self.distance == Distance.ORDERED else ''}."
+        )
 
     def _distances(self, classes: ClassSummary) -> dict[str, Floats]:
-        found = classes.distance if self.distance == "equal" else classes.ordered_distance
+        equal = self.distance == Distance.EQUAL
+        found = self.spoken_of(classes.distance if equal else classes.ordered_distance)
         if not found:
             raise LookupError(f"classes were counted without {min(self.needs)}")
-        return dict(found) if self.attribute is None else {self.attribute: found[self.attribute]}
+        return found
+
+
+TCloseness.measures = {
+    "t_closeness": TCloseness,
+    "t_closeness_ordered": lambda limit: TCloseness(limit, distance=Distance.ORDERED),
+}

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from math import ceil
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.release.constraints.checks import count, exactly_one, share
-from sfumato.release.constraints.protocol import TOLERANCE, Verdicts
-from sfumato.release.constraints.thresholds import Thresholds
-from sfumato.release.persons import PersonTable
-from sfumato.risk.classes import ClassSummary
+from sfumato.core.declaration import Count, Parameter, Share
+from sfumato.core.errors import InputError
+from sfumato.core.number_text import count, number
+from sfumato.release.promises.promise import TOLERANCE, Promise, Thresholds, Verdicts
+
+if TYPE_CHECKING:
+    from sfumato.release.persons import PersonTable
+    from sfumato.risk.classes import ClassSummary
 
 
 @dataclass(frozen=True, init=False)
-class GBalance:
+class GBalance(Promise):
     """Every class has g(t) = 1 - Σ(c_i/N_t)² ≥ g* (paper 003, Definition 1).
 
     Parameters
@@ -39,22 +42,27 @@ class GBalance:
     GBalance(g=0.8)
     """
 
-    g: float
+    name = "g_balance"
+    order = 1
+
+    g: Annotated[
+        float,
+        Parameter(
+            "g-balance of every class at least G, in [0, 1).",
+            "G",
+            Share(zero=True, one=False),
+            flag="g_balance",
+        ),
+    ]
 
     def __init__(self, g: float | None = None, *, k: int | None = None) -> None:
-        exactly_one("g and k of GBalance", g, k)
-        value = share("g", g, zero=True, one=False) if k is None else 1 - 1 / count("k", k, 1)
-        object.__setattr__(self, "g", value)
-
-    @property
-    def name(self) -> str:
-        """``g_balance``."""
-        return "g_balance"
-
-    @property
-    def needs(self) -> frozenset[str]:
-        """Sizes and squares only."""
-        return frozenset()
+        if (g is None) == (k is None):
+            raise InputError(
+                "parameters g and k of GBalance", "state the same threshold", advice="give one"
+            )
+        threshold = g if k is None else 1 - 1 / Count(1).check("parameter k", k)
+        object.__setattr__(self, "g", threshold)
+        self.__post_init__()
 
     def met(self, classes: ClassSummary) -> Verdicts:
         """Σc² ≤ (1 - g*)·N², as integers with a tolerance."""
@@ -84,6 +92,16 @@ class GBalance:
         met = squares[:-1] <= (1 - self.g + TOLERANCE) * records[:-1].astype(float) ** 2
         return heaviest[: np.argmax(met)] if met.any() else heaviest[:0]
 
-    def parameters(self) -> Mapping[str, Any]:
-        """The threshold."""
-        return {"g": self.g}
+    def sentence(self, attribute: str = "") -> str:
+        """With the number of persons that g* implies, 1/(1 - g*) (Equation 3)."""
+        fewest = ceil(1 / (1 - self.g) - TOLERANCE)
+        return (
+            "No person dominates a class: g-balance, 1 less the sum of the squared shares of its "
+            f"records that each person has, is at least {number(self.g)} in every class. Every "
+            f"class then has at least {count(fewest)} {'person' if fewest == 1 else 'persons'}."
+        )
+
+
+GBalance.measures = {"g_balance": GBalance}
+# The largest share of a class's records is at most the root of 1 - g.
+GBalance.suffices = {"max_gidr": lambda limit: GBalance(1 - limit**2)}

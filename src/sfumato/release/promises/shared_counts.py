@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from math import ceil
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.release.constraints.checks import count
-from sfumato.release.constraints.protocol import Verdicts
-from sfumato.release.constraints.thresholds import Thresholds
-from sfumato.release.persons import PersonTable
-from sfumato.risk.classes import ClassSummary
+from sfumato.core.declaration import Count, Parameter
+from sfumato.core.number_text import count
+from sfumato.release.promises.promise import TOLERANCE, Promise, Thresholds, Verdicts
+
+if TYPE_CHECKING:
+    from sfumato.release.persons import PersonTable
+    from sfumato.risk.classes import ClassSummary
 
 
 @dataclass(frozen=True)
-class SharedCounts:
+class SharedCounts(Promise):
     """Every number of records that occurs in a class is that of at least m of its persons.
 
     The intruder of paper 000 knows the quasi-identifiers of a target and how many records the
@@ -36,20 +38,19 @@ class SharedCounts:
         If ``m`` is not a whole number of at least 1.
     """
 
-    m: int
+    name = "shared_counts"
+    order = 7
+    needs = frozenset({"fewest_sharing"})
 
-    def __post_init__(self) -> None:
-        count("m", self.m, 1)
-
-    @property
-    def name(self) -> str:
-        """``shared_counts``."""
-        return "shared_counts"
-
-    @property
-    def needs(self) -> frozenset[str]:
-        """``fewest_sharing``."""
-        return frozenset({"fewest_sharing"})
+    m: Annotated[
+        int,
+        Parameter(
+            "At least M persons share each number of records that a class has.",
+            "M",
+            Count(1),
+            flag="shared_counts",
+        ),
+    ]
 
     def met(self, classes: ClassSummary) -> Verdicts:
         """Persons of the rarest number ≥ m."""
@@ -75,6 +76,15 @@ class SharedCounts:
         rare: npt.NDArray[np.int64] = np.flatnonzero(sharing[number] < self.m)
         return rare
 
-    def parameters(self) -> Mapping[str, Any]:
-        """The threshold."""
-        return {"m": self.m}
+    def sentence(self, attribute: str = "") -> str:
+        """As a number of persons."""
+        return (
+            f"Nobody stands out by the number of records: at least {count(self.m)} persons of a "
+            "class share each number of records that a pseudonym shows."
+        )
+
+
+SharedCounts.measures = {
+    "count_k": lambda limit: SharedCounts(ceil(limit - TOLERANCE)),
+    "max_count_risk": lambda limit: SharedCounts(ceil(1 / limit - TOLERANCE)),
+}

@@ -2,35 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from math import ceil
+from typing import Any
 
 from sfumato.core.errors import InputError
-from sfumato.release.constraints import (
-    Budget,
-    Constraint,
-    GBalance,
-    HAffiliation,
-    KAnonymity,
-    LDiversity,
-    MarketerRisk,
-    PidKAnonymity,
-    SharedCounts,
-    TCloseness,
-)
+from sfumato.release.promises import PROMISES
+from sfumato.release.promises.promise import Budget, Constraint, Promise
 from sfumato.release.result import Release
-from sfumato.risk.risk_thresholds import Preset, Threshold, thresholds
+from sfumato.risk.risk_thresholds import AT_RISK, Preset, Threshold, thresholds
 from sfumato.risk.threshold_checks import check_numbers, hold
 
-ROUNDING = 1e-9
 HIGH_RISK = 0.2
 """Risk above which a record is at risk, where neither the preset nor the release says."""
-Promise = Constraint | Budget
 
 
-def promises(*presets: str | Preset, threshold: float = HIGH_RISK) -> tuple[Promise, ...]:
-    """The constraints and budgets under which a release meets the thresholds of presets.
+def promises(
+    *presets: str | Preset, threshold: float = HIGH_RISK
+) -> tuple[Constraint | Budget, ...]:
+    """The promises and budgets under which a release meets the thresholds of presets.
 
     A cell size k becomes k persons in every class, and so does a highest or average risk r, as
     ceil(1/r) persons; marketer risk becomes a budget over the whole release. A limit on the share
@@ -60,26 +50,25 @@ def promises(*presets: str | Preset, threshold: float = HIGH_RISK) -> tuple[Prom
     return strictest(made)
 
 
-def strictest(several: Iterable[Promise]) -> tuple[Promise, ...]:
+def strictest(several: Iterable[Constraint | Budget]) -> tuple[Constraint | Budget, ...]:
     """Of the promises of one kind and attribute the strictest, in the order of first mention.
 
     Parameters
     ----------
     several
-        Promises; those that presets do not make stay as they are.
+        Promises; a custodian's own, and those with two limits, stay as they are.
     """
-    kept: dict[object, Promise] = {}
+    kept: dict[object, Any] = {}
     for each in several:
-        parameters = dict(each.parameters())
-        strict = _STRICTER.get(each.name)
-        if strict is None:
+        if not isinstance(each, Promise) or len(each.limits) > 1:
             kept[object()] = each
             continue
-        name, largest = strict
-        limit = parameters.pop(name)
-        key = (each.name, tuple(sorted(parameters.items(), key=str)))
+        beside = {
+            name: value for name, value in each.parameters().items() if name not in each.limits
+        }
+        key = (each.name, *sorted(beside.items()))
         other = kept.get(key)
-        if other is None or (limit > other.parameters()[name]) == largest:
+        if other is None or each.stricter(other):
             kept[key] = each
     return tuple(kept.values())
 
@@ -111,61 +100,32 @@ def held_against(release: Release, presets: Sequence[Preset]) -> Release:
     )
 
 
-_STRICTER = {
-    "k": ("k", True),
-    "pid_k": ("k", True),
-    "l": ("l", True),
-    "shared_counts": ("m", True),
-    "g_balance": ("g", True),
-    "h_affiliation": ("h", False),
-    "t_closeness": ("t", False),
-    "marketer": ("tau", False),
-}
-"""The parameter of each promise that is its limit, and whether a larger one is stricter."""
-
-
-def _persons(risk: float) -> PidKAnonymity:
-    """So many persons in every class that nobody is found with a higher chance."""
-    return PidKAnonymity(ceil(1 / risk - ROUNDING))
-
-
-_PROMISES: dict[str, Callable[[float], Promise]] = {
-    "k": lambda limit: KAnonymity(ceil(limit)),
-    "pid_k": lambda limit: PidKAnonymity(ceil(limit)),
-    "prosecutor": _persons,
-    "journalist": _persons,
-    "average_risk": _persons,
-    "marketer": MarketerRisk,
-    "g_balance": GBalance,
-    # The largest share of a class's records is at most the root of 1 - g.
-    "max_gidr": lambda limit: GBalance(1 - limit**2),
-    "h_affiliation": HAffiliation,
-    "max_gsar": HAffiliation,
-    "l_distinct": lambda limit: LDiversity(ceil(limit)),
-    "t_closeness": TCloseness,
-    "t_closeness_ordered": lambda limit: TCloseness(limit, distance="ordered"),
-    "count_k": lambda limit: SharedCounts(ceil(limit)),
+_KEPT_BY = {
+    measure: make
+    for each in PROMISES.values()
+    for measure, make in {**each.measures, **each.suffices}.items()
 }
 """What keeps a limit on each measure, for every file."""
 
 
-def _promise(preset: Preset, asked: Threshold, high_risk: float) -> Promise:
-    make, limit = _PROMISES.get(asked.measure), asked.limit
-    if asked.measure == "records_at_risk":
-        make, limit = _persons, high_risk if asked.above is None else asked.above
+def _promise(preset: Preset, threshold: Threshold, high_risk: float) -> Constraint | Budget:
+    make, limit = _KEPT_BY.get(threshold.measure), threshold.limit
+    if threshold.measure == AT_RISK:
+        limit = high_risk if threshold.above is None else threshold.above
     if make is None:
         raise InputError(
             f"preset {preset.name}",
             "must be about what a release can promise",
-            found=f"a threshold of {asked.measure}",
-            accepted=", ".join([*_PROMISES, "records_at_risk"]),
+            found=f"a threshold of {threshold.measure}",
+            accepted=", ".join(_KEPT_BY),
             advice="assess the release against it",
         )
     try:
-        return make(limit)
+        made: Constraint | Budget = make(limit)
     except (InputError, ZeroDivisionError):
         raise InputError(
             f"preset {preset.name}",
-            f"must state a limit of {asked.measure} that a release can promise",
+            f"must state a limit of {threshold.measure} that a release can promise",
             found="one that is out of range",
         ) from None
+    return made

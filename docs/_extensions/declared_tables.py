@@ -1,0 +1,93 @@
+"""The directives ``promises`` and ``options``: tables of what the code declares."""
+
+from __future__ import annotations
+
+import re
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from docutils import nodes
+from docutils.parsers.rst import Directive
+from docutils.statemachine import StringList
+
+from sfumato.core.declaration import REQUIRED, Declared, declared
+from sfumato.release.promises import PROMISES
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+
+class _Table(Directive):
+    head: ClassVar[tuple[str, ...]]
+
+    def rows(self) -> list[tuple[str, ...]]:
+        raise NotImplementedError
+
+    def run(self) -> list[nodes.Node]:
+        lines = [self.head, tuple("---" for _ in self.head), *self.rows()]
+        text = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in lines]
+        found = nodes.container()
+        self.state.nested_parse(StringList(text), self.content_offset, found)
+        return found.children
+
+
+class Promises(_Table):
+    """Every promise: how it is asked for, and what it is about."""
+
+    head = ("in Python", "command line and project file", "accepted", "promised")
+
+    def rows(self) -> list[tuple[str, ...]]:
+        return [
+            (
+                f"{{py:obj}}`{kind.__name__} <sfumato.{kind.__name__}>`" if first else "",
+                f"`{each.option}` `{each.key}`",
+                each.accepted,
+                _marked(each.said.help),
+            )
+            for kind in PROMISES.values()
+            for first, each in _first(declared(kind))
+        ]
+
+
+def _first(several: tuple[Declared, ...]) -> list[tuple[bool, Declared]]:
+    return [(place == 0, each) for place, each in enumerate(several)]
+
+
+class Options(_Table):
+    """The options of a declaration, ``module:Class``: their names, defaults and words."""
+
+    required_arguments = 1
+    head = ("in Python and a project file", "command line", "accepted", "usual", "what it says")
+
+    def rows(self) -> list[tuple[str, ...]]:
+        module, _, name = self.arguments[0].partition(":")
+        return [
+            (
+                f"`{each.name}`" if each.name == each.key else f"`{each.name}`, `{each.key}`",
+                f"`{each.option.split()[0]}`",
+                each.accepted,
+                _marked(_usual(each)),
+                _marked(each.said.help),
+            )
+            for each in declared(getattr(import_module(module), name))
+        ]
+
+
+def _marked(text: str) -> str:
+    """The options in a text as code."""
+    return re.sub(r"--[a-z][a-z-]*", r"`\g<0>`", text)
+
+
+def _usual(each: Declared) -> str:
+    if each.said.usual or each.default is REQUIRED:
+        return each.said.usual or "to be given"
+    if each.default in (None, (), {}):
+        return ""
+    return str(each.default).lower() if isinstance(each.default, bool) else str(each.default)
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Tell Sphinx of the directives."""
+    app.add_directive("promises", Promises)
+    app.add_directive("options", Options)
+    return {"parallel_read_safe": True}

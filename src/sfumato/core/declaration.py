@@ -1,0 +1,338 @@
+"""How a promise or an option is declared: once, as a field with its type, its range and its words.
+
+A declaration is a frozen dataclass (or a pydantic model) whose fields carry a `Parameter`:
+
+>>> @dataclass(frozen=True)
+... class Trimming:
+...     most: Annotated[int | None, Parameter("Keep at most M records.", "M", Count(1))] = None
+
+The command line, the project file and its JSON Schema, the Python signature, the manifest and the
+tables of the documentation are derived from `declared`, so that an option is added in one place.
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from difflib import get_close_matches
+from enum import StrEnum
+from functools import cache
+from numbers import Integral, Real
+from textwrap import fill
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from sfumato.core.errors import InputError
+
+REQUIRED = MISSING
+"""The default of a parameter that has to be given."""
+_Verb = TypeVar("_Verb", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Share:
+    """Numbers from 0 to 1, each end included or not."""
+
+    zero: bool
+    one: bool
+
+    def __str__(self) -> str:
+        return f"a number in {'[' if self.zero else '('}0, 1{']' if self.one else ')'}"
+
+    def check(self, subject: str, value: object) -> float:
+        """The value as a float.
+
+        Raises
+        ------
+        InputError
+            If it is not a number, or outside.
+        """
+        if isinstance(value, bool) or not isinstance(value, Real):
+            raise InputError(
+                subject, "must be a number", found=type(value).__name__, accepted=str(self)
+            )
+        number = float(value)
+        above = number > 0 or (self.zero and number == 0)
+        if not (above and (number < 1 or (self.one and number == 1))):
+            raise InputError(subject, "must be a share", accepted=str(self))
+        return number
+
+
+@dataclass(frozen=True)
+class Count:
+    """Whole numbers from ``least`` on, up to ``most`` where there is a most."""
+
+    least: int
+    most: int | None = None
+
+    def __str__(self) -> str:
+        if self.most is None:
+            return f"{self.least} or more"
+        bits = (self.most + 1).bit_length() - 1
+        most = f"2**{bits} - 1" if bits > 32 and self.most + 1 == 1 << bits else f"{self.most}"
+        return f"{self.least} to {most}"
+
+    def check(self, subject: str, value: object) -> int:
+        """The value as an int.
+
+        Raises
+        ------
+        InputError
+            If it is not a whole number, or outside.
+        """
+        whole = isinstance(value, Integral) and not isinstance(value, bool)
+        if not whole or int(value) < self.least or int(value) > (self.most or int(value)):  # type: ignore[call-overload]
+            raise InputError(subject, "must be a whole number", accepted=str(self))
+        return int(value)  # type: ignore[call-overload,no-any-return]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """What is said about a field beside its name, its type and its default.
+
+    Attributes
+    ----------
+    help
+        One or two sentences, as the command line and the documentation print them.
+    metavar
+        What stands for the value in them.
+    range
+        The numbers that are accepted.
+    flag
+        Its key in a project file and, with dashes, its option; the field's name where empty.
+    option
+        Its option, where that is another one.
+    usual
+        What holds where the default is ``None``, in words.
+    path
+        Whether the command line and a project file name a file that holds the value.
+    env
+        The environment variable that the command line takes it from, too.
+    parse
+        Makes the value of the words of an option that may be repeated, given the option's name.
+    """
+
+    help: str
+    metavar: str = ""
+    range: Share | Count | None = None
+    flag: str = ""
+    option: str = ""
+    usual: str = ""
+    path: bool = False
+    env: str = ""
+    parse: Callable[[str, Sequence[str]], Any] | None = None
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A declared field, as everything derived from it reads it.
+
+    Attributes
+    ----------
+    name
+        Of the field, which is the keyword in Python.
+    type
+        Its type without ``None``.
+    optional
+        Whether ``None`` is a value.
+    default
+        `REQUIRED` where it has none.
+    said
+        What the declaration says about it.
+    """
+
+    name: str
+    type: Any
+    optional: bool
+    default: Any
+    said: Parameter
+
+    @property
+    def key(self) -> str:
+        """Its key in a project file."""
+        return self.said.flag or self.name
+
+    @property
+    def option(self) -> str:
+        """Its option on the command line."""
+        return self.said.option or f"--{self.key.replace('_', '-')}"
+
+    @property
+    def annotation(self) -> Any:
+        """Its type as a signature shows it: words are texts."""
+        kind = str if self.has_words else self.type
+        return kind | None if self.optional else kind
+
+    @property
+    def usual(self) -> Any:
+        """Its default as a plain value, as a signature shows it."""
+        if self.default is REQUIRED:
+            return inspect.Parameter.empty
+        return self.default.value if isinstance(self.default, StrEnum) else self.default
+
+    @property
+    def has_words(self) -> bool:
+        """Whether its values are words."""
+        return isinstance(self.type, type) and issubclass(self.type, StrEnum)
+
+    @property
+    def words(self) -> str:
+        """What it is, the words that it accepts, and what holds where it is not given."""
+        said = self.said.help
+        if self.accepted and self.accepted not in said:
+            said += f" Accepted: {self.accepted}."
+        return f"{said} Usual: {self.said.usual}." if self.said.usual else said
+
+    @property
+    def accepted(self) -> str:
+        """The values that it may have, in words; empty where its type says all."""
+        if self.has_words:
+            return ", ".join(self.type)
+        return "" if self.said.range is None else str(self.said.range)
+
+    def check(self, value: object, name: str = "") -> Any:
+        """The value as its type has it.
+
+        Parameters
+        ----------
+        value
+            What was given.
+        name
+            What the error calls it; the field's name where empty.
+
+        Raises
+        ------
+        InputError
+            If it is out of range, or an unknown word.
+        """
+        subject = f"parameter {name or self.name}"
+        if value is None and self.optional:
+            return None
+        if self.has_words:
+            if isinstance(value, str) and value in list(self.type):
+                return self.type(value)
+            raise InputError(subject, "must be one of the known words", accepted=self.accepted)
+        if self.type is bool and not isinstance(value, bool):
+            raise InputError(subject, "must be true or false")
+        return value if self.said.range is None else self.said.range.check(subject, value)
+
+
+def declared(declaration: Any) -> tuple[Declared, ...]:
+    """The declared fields of a dataclass or pydantic model, in their order."""
+    return _declared(declaration)
+
+
+@cache
+def _declared(declaration: Any) -> tuple[Declared, ...]:
+    defaults = _defaults(declaration)
+    found = []
+    for name, hint in get_type_hints(declaration, include_extras=True).items():
+        if get_origin(hint) is not Annotated:
+            continue
+        kind, *extras = get_args(hint)
+        said = next((each for each in extras if isinstance(each, Parameter)), None)
+        if said is None:
+            continue
+        optional = get_origin(kind) in (Union, types.UnionType) and type(None) in get_args(kind)
+        rest = [each for each in get_args(kind) if each is not type(None)] if optional else [kind]
+        bare = rest[0] if len(rest) == 1 else Union[tuple(rest)]  # noqa: UP007
+        found.append(Declared(name, bare, optional, defaults.get(name, REQUIRED), said))
+    return tuple(found)
+
+
+def _defaults(declaration: Any) -> dict[str, Any]:
+    if is_dataclass(declaration):
+        return {
+            each.name: each.default if each.default_factory is MISSING else each.default_factory()
+            for each in fields(declaration)
+        }
+    return {
+        name: REQUIRED if each.is_required() else each.default
+        for name, each in declaration.model_fields.items()
+    }
+
+
+def check_fields(declaration: Any) -> None:
+    """Check the declared fields of a frozen dataclass as it is made, and give them their types.
+
+    Raises
+    ------
+    InputError
+        If one is out of range, or an unknown word.
+    """
+    for each in declared(type(declaration)):
+        object.__setattr__(declaration, each.name, each.check(getattr(declaration, each.name)))
+
+
+def plain(declaration: Any, *, usual: bool = True) -> dict[str, Any]:
+    """The fields of a dataclass as values of TOML and JSON, without those that are ``None``.
+
+    Parameters
+    ----------
+    declaration
+        An instance.
+    usual
+        Whether fields that have their default are listed too.
+    """
+    found = {}
+    for each in fields(declaration):
+        value = getattr(declaration, each.name)
+        if value is not None and (usual or value != each.default):
+            found[each.name] = value.value if isinstance(value, StrEnum) else value
+    return found
+
+
+def keywords(*declarations: type) -> Callable[[_Verb], _Verb]:
+    """Let a verb's signature and docstring list what it takes as ``**options``.
+
+    Completion in notebooks, ``help`` and the documentation then show every declared field as a
+    keyword, although the verb itself names none.
+    """
+
+    def listed(verb: _Verb) -> _Verb:
+        given = inspect.signature(verb)
+        own = [p for p in given.parameters.values() if p.kind is not p.VAR_KEYWORD]
+        options = [each for kind in declarations for each in declared(kind)]
+        added = [
+            inspect.Parameter(
+                each.name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=each.usual,
+                annotation=each.annotation,
+            )
+            for each in options
+        ]
+        verb.__signature__ = given.replace(parameters=[*own, *added])  # type: ignore[attr-defined]
+        entries = "\n".join(f"{each.name}\n{_indented(each.words)}" for each in options)
+        text = inspect.cleandoc(verb.__doc__ or "")
+        verb.__doc__ = text.replace("\n\nRaises\n", f"\n{entries}\n\nRaises\n", 1)
+        return verb
+
+    return listed
+
+
+def _indented(text: str) -> str:
+    return fill(text, 96, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False)
+
+
+def taken(options: Mapping[str, Any], *declarations: type) -> list[Any]:
+    """What a verb was given as ``**options``, as one instance of each declaration.
+
+    Raises
+    ------
+    TypeError
+        If none of them declares a keyword.
+    InputError
+        If a value is not accepted.
+    """
+    rest, made = dict(options), []
+    for kind in declarations:
+        names = [each.name for each in declared(kind) if each.name in rest]
+        made.append({name: rest.pop(name) for name in names})
+    if rest:
+        known = [each.name for kind in declarations for each in declared(kind)]
+        close = get_close_matches(next(iter(rest)), known, n=1)
+        meant = f"; did you mean '{close[0]}'?" if close else ""
+        raise TypeError(f"unexpected keyword argument '{next(iter(rest))}'{meant}")
+    return [kind(**given) for kind, given in zip(declarations, made, strict=True)]

@@ -1,0 +1,47 @@
+"""Numbers as people read them."""
+
+from __future__ import annotations
+
+from math import isfinite
+
+NARROW = "\u202f"
+"""Narrow space that does not break, between a number and its unit."""
+NONE = "–"
+MOST_DIGITS = 6
+
+
+def count(value: float) -> str:
+    """A count with separators of thousands; a count that is no whole number with one decimal."""
+    return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.1f}"
+
+
+def percent(share: float, digits: int = 1) -> str:
+    """A share as a percentage; never 0 or 100 where it is not exactly that.
+
+    Parameters
+    ----------
+    share
+        In [0, 1]; differences may lie outside.
+    digits
+        Decimal places from 1 % on; below that two significant digits.
+    """
+    if not isfinite(share):
+        return NONE
+    value = 100 * share
+    if float(value).is_integer():
+        return f"{value:.0f}{NARROW}%"
+    if 0 < abs(value) < 1:
+        text = f"{value:.2g}" if abs(value) >= 1e-4 else "below 0.0001"
+        return f"{text}{NARROW}%"
+    while round(value, digits) in (0, 100) and digits < MOST_DIGITS:
+        digits += 1
+    return f"{value:.{digits}f}{NARROW}%"
+
+
+def number(value: float) -> str:
+    """A number with four significant digits; an infinite one as words of recursive diversity."""
+    if not isfinite(value):
+        return "no c" if value > 0 else NONE
+    if abs(value) >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.4g}"

@@ -1,0 +1,80 @@
+"""Options that several verbs take, each declared once."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+from sfumato.core.declaration import Count, Parameter, Share
+from sfumato.core.errors import InputError
+
+SEEDS = Count(0, 2**63 - 1)
+Seed = Annotated[
+    int | None, Parameter("Seed of every random choice; drawn when not given.", "NUMBER", SEEDS)
+]
+Delimiter = Annotated[
+    str | None, Parameter("The separator of a CSV file; found by itself.", "CHARACTER")
+]
+Threshold = Annotated[
+    float,
+    Parameter("Risk above which a record counts as at risk.", "SHARE", Share(zero=False, one=True)),
+]
+EngineName = Annotated[
+    str | None,
+    Parameter(
+        "Where the work is done: embedded (in this process) or spark, with sfumato[spark].",
+        "NAME",
+    ),
+]
+PseudonymKey = Annotated[
+    bytes | None,
+    Parameter(
+        "Key for pseudonyms that are the same in every release; random without it.",
+        "FILE",
+        path=True,
+    ),
+]
+
+
+def by_name(option: str, words: Sequence[str]) -> dict[str, Path]:
+    """The files of an option that is given as NAME=FILE, once for each name.
+
+    Parameters
+    ----------
+    option
+        How the error calls it.
+    words
+        What was given with it.
+
+    Raises
+    ------
+    InputError
+        If one has another form, or a name is there twice.
+    """
+    found: dict[str, Path] = {}
+    for each in words:
+        name, _, file = each.partition("=")
+        if not (name and file) or name in found:
+            raise InputError(
+                f"option {option}",
+                "must name each once, with its file",
+                found="a name twice" if name in found else "another form",
+                accepted="NAME=FILE",
+            )
+        found[name] = Path(file)
+    return found
+
+
+def drawn_seed(seed: object) -> int:
+    """The seed that was given, or a fresh one.
+
+    Raises
+    ------
+    InputError
+        If it is no whole number of 63 bits.
+    """
+    if seed is None:
+        return secrets.randbits(63)
+    return SEEDS.check("parameter seed", seed)

@@ -1,0 +1,24 @@
+"""Promises about classes (constraints) and about the whole release (budgets), one module each.
+
+A module that is added to this package, with a subclass of `Promise`, is a promise everywhere.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Any
+
+from sfumato.release.promises.promise import AboutAttribute, Promise
+
+
+def _found() -> dict[str, type[Any]]:
+    for module in iter_modules(__path__):
+        import_module(f"{__name__}.{module.name}")
+    every: list[Any] = [*Promise.__subclasses__(), *AboutAttribute.__subclasses__()]
+    named = {each.name: each for each in every if "name" in vars(each)}
+    return dict(sorted(named.items(), key=lambda entry: (entry[1].order, entry[0])))
+
+
+PROMISES = _found()
+"""The promises by their names, in the order in which they are listed."""

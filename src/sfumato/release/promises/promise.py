@@ -1,0 +1,311 @@
+"""What a promise is: what the tree, the budgets, the report and the command line ask of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.core.declaration import REQUIRED, check_fields, declared, plain
+from sfumato.core.errors import InputError
+from sfumato.risk.risk_thresholds import KINDS, Bound, Part, Scale
+
+if TYPE_CHECKING:
+    from sfumato.core.measure import Measure, Position
+    from sfumato.release.persons import PersonTable
+    from sfumato.risk.classes import ClassSummary
+    from sfumato.risk.disclosure_risk import Risk
+
+Verdicts = npt.NDArray[np.bool_]
+TOLERANCE = 1e-9
+"""Relative allowance of threshold comparisons: five equal persons meet g* = 0.8."""
+
+
+class Constraint(Protocol):
+    """A promise about every equivalence class; a custodian's own needs no more than this."""
+
+    @property
+    def name(self) -> str:
+        """Its name on the command line, in the manifest and in the report."""
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """The fields of `ClassSummary` that `met` reads and that cost more to count.
+
+        ``affiliation``, ``distinct``, ``distance`` and ``ordered_distance`` of the sensitive
+        attributes, ``fewest_sharing`` of the numbers of records, ``population`` of a register;
+        sizes and squares are always there.
+        """
+
+    def met(self, classes: ClassSummary) -> Verdicts:
+        """Whether each class keeps the promise; shape (classes,)."""
+
+    def shortfall(self, whole: ClassSummary) -> str:
+        """By how much a single class breaks the promise, and in which column."""
+
+    def offenders(self, persons: PersonTable) -> npt.NDArray[np.int64]:
+        """Fewest persons whose removal makes the others, as one class, keep the promise.
+
+        Indices of persons; empty where removing persons cannot help.
+        """
+
+    def parameters(self) -> Mapping[str, Any]:
+        """What repeats the constraint, as plain values."""
+
+
+@runtime_checkable
+class Budget(Protocol):
+    """A promise about the whole release, additive over its classes."""
+
+    @property
+    def name(self) -> str:
+        """Its name on the command line, in the manifest and in the report."""
+
+    def limit(self, records: int, persons: int) -> float:
+        """How much a release of so many records and persons may spend."""
+
+    def spent(self, classes: ClassSummary) -> npt.NDArray[np.float64]:
+        """What each class spends; shape (classes,)."""
+
+    def parameters(self) -> Mapping[str, Any]:
+        """What repeats the budget, as plain values."""
+
+
+@runtime_checkable
+class Bounded(Protocol):
+    """A constraint that an upper bound of the affiliation can settle, before it is counted."""
+
+    def surely_met(self, classes: ClassSummary) -> Verdicts:
+        """Classes that keep the promise if at most ``affiliation`` persons share a value."""
+
+
+@runtime_checkable
+class AboutPopulation(Protocol):
+    """A constraint or budget about the population that the file's persons come from.
+
+    The data alone cannot keep it: a register counts the population, its size lets it be estimated.
+    """
+
+    def against(self, fraction: float | None) -> Any:
+        """The same about another population than the file.
+
+        Parameters
+        ----------
+        fraction
+            Share of the population that is in the file; ``None`` where a register counts it.
+        """
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """What a class must keep, in numbers that are counted as persons come and go.
+
+    Unless stated, anything does.
+
+    Attributes
+    ----------
+    records, persons
+        Least number of them.
+    squares
+        Largest sum of the persons' squared numbers of records, as a share of the square of all.
+    affiliation
+        Largest share of persons who share a sensitive value.
+    distinct
+        Least number of distinct sensitive values.
+    sharing
+        Least number of persons who share each number of records that occurs.
+    attribute
+        The sensitive attribute that is spoken of; ``None`` for each one separately.
+    """
+
+    records: int = 0
+    persons: int = 0
+    squares: float = float("inf")
+    affiliation: float = float("inf")
+    distinct: int = 0
+    sharing: int = 1
+    attribute: str | None = None
+
+
+@runtime_checkable
+class Counted(Protocol):
+    """A constraint that thresholds say in full, so that the compiled search can keep it."""
+
+    def thresholds(self) -> Thresholds:
+        """The thresholds that ``met`` compares to."""
+
+
+class Promise:
+    """A promise of ours: its declaration, and all that follows from it.
+
+    A subclass is a frozen dataclass whose fields with a `Parameter` are options of the command
+    line and keys of a project file. The first of them is the limit; a subclass stands in a module
+    of its own in this package, where `sfumato.release.promises` finds it.
+    """
+
+    name: ClassVar[str]
+    """Its name in a manifest, on the command line and in the report."""
+    order: ClassVar[int] = 100
+    """Its place where promises are listed."""
+    measures: ClassVar[Mapping[str, Callable[[float], Any]]] = {}
+    """By measure, the promise that keeps a limit on it and asks for no more than that."""
+    suffices: ClassVar[Mapping[str, Callable[[float], Any]]] = {}
+    """By measure, a promise that keeps a limit on it and may ask for more."""
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """As in `Constraint`: sizes and squares only."""
+        return frozenset()
+
+    @property
+    def measure(self) -> str:
+        """The measure that the limit is on, by its name in an assessment."""
+        return next(iter(self.measures))
+
+    @property
+    def bound(self) -> Bound:
+        """Whether the measure has to be at least or at most the limit."""
+        return KINDS[self.measure].bound
+
+    @property
+    def is_share(self) -> bool:
+        """Whether limit and measure print as percentages."""
+        return KINDS[self.measure].scale is Scale.SHARE
+
+    @property
+    def threshold(self) -> float:
+        """The limit as it was given."""
+        return float(getattr(self, declared(type(self))[0].name))
+
+    @property
+    def limits(self) -> frozenset[str]:
+        """Names of the parameters that are limits, the others being words and columns."""
+        return frozenset(each.name for each in declared(type(self)) if each.said.range is not None)
+
+    def sentence(self, attribute: str = "") -> str:
+        """What is promised, as the report says it.
+
+        Parameters
+        ----------
+        attribute
+            The sensitive attribute, where the promise is about one.
+        """
+        raise NotImplementedError
+
+    def stricter(self, other: Self) -> bool:
+        """Whether this limit asks for more than another one."""
+        at_least = self.bound is Bound.AT_LEAST
+        return self.threshold > other.threshold if at_least else self.threshold < other.threshold
+
+    def reached(self, risk: Risk, attribute: str = "") -> tuple[float, Position | None]:
+        """The measure of a file, and the class that it comes from.
+
+        Parameters
+        ----------
+        risk
+            An assessment.
+        attribute
+            The sensitive attribute, where the promise is about one.
+        """
+        of_attribute = KINDS[self.measure].part is Part.SENSITIVE
+        holder: Any = risk.sensitive[attribute] if of_attribute else risk
+        found: Measure | float | None = getattr(holder, self.measure)
+        if found is None:
+            return 0.0, None
+        if isinstance(found, (int, float)):
+            return found, getattr(holder, f"{self.measure}_where", None)
+        return found.value, found.where
+
+    def parameters(self) -> Mapping[str, Any]:
+        """What repeats the promise, as plain values; without what it would be unasked."""
+        return plain(self, usual=False)
+
+    def offenders(self, persons: PersonTable) -> npt.NDArray[np.int64]:
+        """None: removing persons never helps."""
+        return np.empty(0, dtype=np.int64)
+
+
+class AboutAttribute(Promise):
+    """A promise of ours about each sensitive attribute, or about the one that is named.
+
+    A subclass has the field ``attribute``, ``None`` for each one separately.
+    """
+
+    attribute: str | None
+
+    def spoken_of(self, counted: Mapping[str, Any]) -> dict[str, Any]:
+        """What was counted of the attributes that the promise is about."""
+        return {name: each for name, each in counted.items() if self.attribute in (None, name)}
+
+
+def asked(promise: type[Any], given: Mapping[str, Any]) -> Constraint | Budget | None:
+    """The promise that options or keys ask for; ``None`` where they do not ask for it.
+
+    Parameters
+    ----------
+    promise
+        What may be asked.
+    given
+        Values by key; ``None``, or no entry, where one is not given.
+
+    Raises
+    ------
+    InputError
+        If a value is out of range, or one is given without the limit that it belongs to.
+    """
+    fields = declared(promise)
+    named = [each for each in fields if given.get(each.key) is not None]
+    lacking = [each for each in fields if each.default is REQUIRED and each not in named]
+    if lacking:
+        beside = [each for each in named if given[each.key] != each.default]
+        if beside:
+            limit = lacking[0].key
+            raise InputError(f"parameter {beside[0].key}", f"is for {limit}", advice="give both")
+        return None
+    return (
+        promise(**{each.name: each.check(given[each.key], each.key) for each in named})
+        if named
+        else None
+    )
+
+
+def overspent(budget: Budget, classes: ClassSummary, persons: int) -> bool:
+    """Whether all classes of a release together spend more than its budget.
+
+    Parameters
+    ----------
+    budget
+        The budget.
+    classes
+        All classes of the release.
+    persons
+        Number of persons of the release.
+    """
+    limit = budget.limit(int(classes.records.sum()), persons)
+    return float(budget.spent(classes).sum()) > limit + TOLERANCE * abs(limit)
+
+
+def ordered_attributes(
+    promises: Sequence[Constraint | Budget], sensitive: Sequence[str]
+) -> tuple[str, ...]:
+    """The sensitive attributes that a promise compares by the order of their values.
+
+    Parameters
+    ----------
+    promises
+        What the release keeps.
+    sensitive
+        The sensitive attributes, in the schema's order.
+    """
+    named = [
+        getattr(each, "attribute", None)
+        for each in promises
+        if "ordered_distance" in getattr(each, "needs", ())
+    ]
+    return tuple(name for name in sensitive if None in named or name in named)

@@ -1,0 +1,82 @@
+"""Who asks for a release, under which policy: each option declared once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated
+
+from sfumato.core.declaration import Parameter, Share, check_fields
+from sfumato.core.shared_options import by_name
+
+SHARE = Share(zero=False, one=True)
+
+
+@dataclass(frozen=True)
+class RequestOptions:
+    """What a release on request rests on, beside the linked data and its schema.
+
+    Raises
+    ------
+    InputError
+        If a share is out of range.
+    """
+
+    policy: Annotated[
+        Path | None,
+        Parameter(
+            "Release what this policy's rules allow for --request, instead of promises.",
+            "FILE",
+            flag="file",
+            option="--policy",
+        ),
+    ] = None
+    request: Annotated[str | None, Parameter("The policy's request that is answered.", "NAME")] = (
+        None
+    )
+    local: Annotated[
+        Mapping[str, Path],
+        Parameter(
+            "The data of a database whose readers ask. Repeatable.", "NAME=FILE", parse=by_name
+        ),
+    ] = field(default_factory=dict)
+    rules: Annotated[
+        tuple[Path, ...],
+        Parameter(
+            "A file with more rules, beside those that the policy names. Repeatable.",
+            "FILE",
+            option="--site-rules --rules",
+        ),
+    ] = ()
+    ledger: Annotated[
+        Path | None,
+        Parameter(
+            "What was released before, and where this release is noted; made where there is none.",
+            "FILE",
+            env="SFUMATO_LEDGER",
+        ),
+    ] = None
+    keys: Annotated[
+        Path | None,
+        Parameter(
+            "Where the ledger's keys are, outside its folder.",
+            "FOLDER",
+            env="SFUMATO_LEDGER_KEYS",
+            usual="sfumato/ledger-keys under ~/.config",
+        ),
+    ] = None
+    association_support: Annotated[
+        float,
+        Parameter(
+            "Least share of individuals with its condition for an association to be proposed.",
+            "SHARE",
+            SHARE,
+        ),
+    ] = 0.01
+    association_confidence: Annotated[
+        float, Parameter("Least share of these with its conclusion, too.", "SHARE", SHARE)
+    ] = 0.9
+
+    def __post_init__(self) -> None:
+        check_fields(self)
