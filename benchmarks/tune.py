@@ -21,7 +21,7 @@ import sfumato as sf
 from sfumato.examples import generate_clinics
 from sfumato.kernels.threads import in_threads
 from sfumato.pipeline.tune import Tuned, tune
-from sfumato.pipeline.tune.trial import losses
+from sfumato.pipeline.tune.trials import losses
 from sfumato.release.preset_promises import held_against
 from sfumato.schema import Schema
 from sfumato.studies.kartal_li.data_sets import PATIENT_SCHEMA as SCHEMA

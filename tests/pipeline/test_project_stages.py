@@ -14,12 +14,9 @@ from pyarrow import csv
 
 from sfumato.core.errors import InputError
 from sfumato.linkage.spec.model import Mode
-from sfumato.pipeline.kept.leftovers import remove_leftovers
-from sfumato.pipeline.run import run
-from sfumato.pipeline.stages.link import specification
-from sfumato.pipeline.stages.order import stages_of
-from sfumato.pipeline.stages.place import open_project
-from sfumato.pipeline.stages.schemas import released_schema, schema_to_link
+from sfumato.pipeline.linking_stages import specification
+from sfumato.pipeline.project_folder import open_project
+from sfumato.pipeline.run import remove_leftovers, run, stages_of
 
 
 @pytest.fixture
@@ -58,15 +55,15 @@ def test_a_specification_of_its_own_file(folder: Path) -> None:
 
 def test_the_linkage_sees_roles_and_no_kinds(folder: Path) -> None:
     place = open_project(folder)
-    before = schema_to_link(place)
+    before = place.schema_to_link()
     change(folder, 'zip = "numeric"', 'zip = { kind = "numeric", top = 2000, weight = 3.0 }')
-    assert schema_to_link(open_project(folder)) == before
+    assert open_project(folder).schema_to_link() == before
     made = folder / "stages" / "linked"
     made.mkdir(parents=True)
     (made / "linked.toml").write_text(
         'person = "person"\nsensitive = ["icd9"]\n[quasi_identifiers]\nzip = {}\nage = {}\n'
     )
-    found = released_schema(open_project(folder))
+    found = open_project(folder).released_schema()
     assert found.person == "person"
     assert found.quasi_identifiers["zip"].top == 2000
     assert found.quasi_identifiers["zip"].weight == 3.0
@@ -121,7 +118,7 @@ def test_leftovers_are_told_by_their_names(tmp_path: Path) -> None:
 
 def test_a_project_of_one_table_needs_no_extra() -> None:
     code = (
-        "import sys, sfumato.pipeline.run, sfumato.pipeline.propose.propose;"
+        "import sys, sfumato.pipeline.run, sfumato.pipeline.proposal;"
         "print(*{each.partition('.')[0] for each in sys.modules})"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

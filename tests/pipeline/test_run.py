@@ -14,8 +14,8 @@ import pytest
 from pipeline.clinics_project import STAGES, Call, caller, change, released, write_project
 
 from sfumato.core.progress import silent
-from sfumato.pipeline.kept.lock import run_lock
-from sfumato.pipeline.kept.record import read_record
+from sfumato.pipeline.run import run_lock
+from sfumato.pipeline.stage import read_record
 from sfumato.review.decisions.answers import Answer
 
 CANARY = "Canary7f3a"
@@ -34,8 +34,8 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / name).write_text("\n".join(lines) + "\n")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
+        from sfumato.pipeline.project_folder import open_project
         from sfumato.pipeline.run import run
-        from sfumato.pipeline.stages.place import open_project
 
         status = run(open_project(folder))
     assert status.is_done
@@ -328,7 +328,7 @@ def test_a_review_of_other_pairs_is_kept_aside_and_answers_hold(call: Call, proj
 
 def _carried(project: Path) -> set[str]:
     """The pairs whose answers were taken over."""
-    from sfumato.pipeline.stages.carried import carried_answers
+    from sfumato.pipeline.review_stage import carried_answers
     from sfumato.review.project.from_linkage import from_linkage
 
     now = from_linkage(project / "stages" / "link", np.random.default_rng(0))
@@ -359,7 +359,7 @@ def test_one_table_needs_no_linkage(tmp_path: Path, call: Call, project: Path) -
 def test_an_attack_that_found_more_is_an_exit_code(
     call: Call, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from sfumato.pipeline.status import Status
+    from sfumato.pipeline.run import Status
 
     monkeypatch.setattr(Status, "is_caught", property(lambda _status: True))
     made = call("run")

@@ -14,12 +14,12 @@ from semantics.requests import opened, write_example
 
 from sfumato.core.errors import InputError
 from sfumato.core.progress import Progress
-from sfumato.pipeline.current import depends
+from sfumato.pipeline.linking_stages import LINK_STAGE
+from sfumato.pipeline.project_folder import open_project
+from sfumato.pipeline.release_stages import ASSESS_STAGE, RELEASE_STAGE
+from sfumato.pipeline.request_stage import REQUEST_STAGE
 from sfumato.pipeline.run import run
-from sfumato.pipeline.stages import assess as assess_stage
-from sfumato.pipeline.stages import link, on_request, release
-from sfumato.pipeline.stages.place import open_project
-from sfumato.pipeline.stages.stage import Stage
+from sfumato.pipeline.stage import Stage, depends
 
 ONE = """\
 [project]
@@ -76,22 +76,22 @@ def one(tmp_path: Path) -> Path:
     ],
 )
 def test_files_of_one_table(one: Path, name: str, stages: set[str]) -> None:
-    both = (assess_stage.STAGE, release.STAGE)
+    both = (ASSESS_STAGE, RELEASE_STAGE)
     before = {stage.name: key(one, stage) for stage in both}
     edited(one, name)
     assert {stage.name for stage in both if key(one, stage) != before[stage.name]} == stages
 
 
 def test_a_changed_schema_file_and_a_project_that_moved(one: Path, tmp_path: Path) -> None:
-    before = key(one, release.STAGE)
+    before = key(one, RELEASE_STAGE)
     moved = Path(shutil.copytree(one, tmp_path / "elsewhere" / "a place ü"))
-    assert key(moved, release.STAGE) == before
+    assert key(moved, RELEASE_STAGE) == before
     change(one, "[project]", "# a comment\n[project]")
     change(one, 'name = "one"', 'name = "two"')
-    assert key(one, release.STAGE) == before
+    assert key(one, RELEASE_STAGE) == before
     file = one / "schema.toml"
     file.write_text(file.read_text().replace("numeric", "categorical"))
-    assert key(one, release.STAGE) != before
+    assert key(one, RELEASE_STAGE) != before
 
 
 @pytest.mark.parametrize(
@@ -99,13 +99,13 @@ def test_a_changed_schema_file_and_a_project_that_moved(one: Path, tmp_path: Pat
 )
 def test_files_of_a_linkage(tmp_path: Path, name: str) -> None:
     _linkage(tmp_path)
-    before = key(tmp_path, link.STAGE)
+    before = key(tmp_path, LINK_STAGE)
     if name == "link.toml":
         file = tmp_path / name
         file.write_text(file.read_text().replace("surname:2", "surname:3"))
     else:
         edited(tmp_path, name)
-    assert key(tmp_path, link.STAGE) != before
+    assert key(tmp_path, LINK_STAGE) != before
 
 
 @pytest.mark.parametrize(
@@ -118,9 +118,9 @@ def test_files_of_the_linkage_before(tmp_path: Path, name: str) -> None:
     old.mkdir()
     for each in ("manifest.toml", "link.toml", "model.json", "persons.parquet", "answers.parquet"):
         (old / each).write_text("")
-    before = key(tmp_path, link.STAGE)
+    before = key(tmp_path, LINK_STAGE)
     edited(old, name)
-    assert key(tmp_path, link.STAGE) != before
+    assert key(tmp_path, LINK_STAGE) != before
 
 
 def _linkage(folder: Path) -> None:
@@ -150,19 +150,19 @@ def _linkage(folder: Path) -> None:
 )
 def test_files_of_a_request(tmp_path: Path, name: str, text: str) -> None:
     _request(tmp_path)
-    before = key(tmp_path, on_request.STAGE)
+    before = key(tmp_path, REQUEST_STAGE)
     with (tmp_path / name).open("a") as stream:
         stream.write(text)
-    assert key(tmp_path, on_request.STAGE) != before
+    assert key(tmp_path, REQUEST_STAGE) != before
 
 
 def test_what_does_not_matter_to_a_request(tmp_path: Path) -> None:
     _request(tmp_path)
-    before = key(tmp_path, on_request.STAGE)
+    before = key(tmp_path, REQUEST_STAGE)
     with (tmp_path / "one.toml").open("a") as stream:
         stream.write("# a comment\n")
     change(tmp_path, 'keys = "keys"', 'keys = "keys"\nundecided = "go on"')
-    assert key(tmp_path, on_request.STAGE) == before
+    assert key(tmp_path, REQUEST_STAGE) == before
 
 
 def _request(folder: Path) -> None:

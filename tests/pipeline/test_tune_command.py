@@ -17,8 +17,8 @@ from sfumato.cli.tune.options.effort import seconds_of
 from sfumato.cli.tune.schema_file import write_schema
 from sfumato.examples import generate_clinics
 from sfumato.pipeline.tune import tune
-from sfumato.pipeline.tune.command import anonymize_command
 from sfumato.pipeline.tune.point import Point
+from sfumato.pipeline.tune.tuned import anonymize_command
 from sfumato.schema import Schema, dump_schema, load_schema
 from sfumato.table.table_files import write_table
 
@@ -185,9 +185,8 @@ def test_every_constraint_has_its_option(run, clinics):
     }  # fmt: skip
     found = tune(clinics.visits, clinics.schema, {"k": 2}, trials=1, seed=3)
     point = Point.of(asked)
-    line = anonymize_command(
-        found.setting, point, data=DATA, schema="schema.toml", output="-release.csv"
-    )
+    files = {"data": DATA, "schema": "schema.toml", "output": "-release.csv"}
+    line = anonymize_command(found.setting, point, files)
     words = shlex.split(line)
     assert "./-release.csv" in words
     code, out, err = run(*words[1:])

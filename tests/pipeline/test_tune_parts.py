@@ -12,13 +12,11 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.pipeline.tune import tune
-from sfumato.pipeline.tune.columns import ColumnChange, changed_schema, changed_table
-from sfumato.pipeline.tune.frontier import frontier_of, frontier_of_measure
-from sfumato.pipeline.tune.knobs import KNOBS, asks_nothing, stricter
-from sfumato.pipeline.tune.point import Point
-from sfumato.pipeline.tune.surrogate import Surrogate
-from sfumato.pipeline.tune.targets import RULES, target_of
-from sfumato.pipeline.tune.trial import Trial, ratio
+from sfumato.pipeline.tune.limits import KNOBS, RULES, asks_nothing, stricter, target_of
+from sfumato.pipeline.tune.point import ColumnChange, Point, changed_schema, changed_table
+from sfumato.pipeline.tune.refinement import Surrogate
+from sfumato.pipeline.tune.trials import Trial, ratio
+from sfumato.pipeline.tune.tuned import frontier_of, frontier_of_measure
 from sfumato.risk.risk_thresholds import Held
 from sfumato.table.door import open_table
 

@@ -11,7 +11,7 @@ from oracles.remeasure import remeasure
 import sfumato as sf
 from sfumato.examples import generate_clinics
 from sfumato.pipeline.tune import tune
-from sfumato.pipeline.tune.trial import losses
+from sfumato.pipeline.tune.trials import losses
 from sfumato.release.preset_promises import held_against
 from sfumato.reports.tune_report import draw_tuned
 from sfumato.table.door import open_table

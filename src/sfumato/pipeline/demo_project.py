@@ -14,10 +14,8 @@ from sfumato.linkage.spec.model import LinkSpec, SetThresholds
 from sfumato.pipeline.project.dump import dump_project
 from sfumato.pipeline.project.linking import Link, Review, Reviewers
 from sfumato.pipeline.project.load import PROJECT_FILE
-from sfumato.pipeline.propose.propose import propose
-from sfumato.pipeline.propose.wanted import Wanted
-from sfumato.pipeline.propose.write import write_project_file
-from sfumato.pipeline.stages.place import Place, open_project
+from sfumato.pipeline.project_folder import ProjectFolder, open_project
+from sfumato.pipeline.proposal import ProposalRequest, propose, write_project_file
 from sfumato.review.settings import PROPOSED
 
 PERSONS, SEED = 2_000, 2020
@@ -71,7 +69,7 @@ they need.""",
 }
 
 
-def write_demo_project(folder: Path, persons: int = PERSONS, seed: int = SEED) -> Place:
+def write_demo_project(folder: Path, persons: int = PERSONS, seed: int = SEED) -> ProjectFolder:
     """Write the tables of two made-up clinics and their project file.
 
     Parameters
@@ -106,21 +104,15 @@ def write_demo_project(folder: Path, persons: int = PERSONS, seed: int = SEED) -
     return open_project(file)
 
 
-def truth_of(place: Place) -> pa.Table:
-    """Who is who: of each record ``clinic`` (its source), ``patient`` (its id), ``person``.
-
-    Parameters
-    ----------
-    place
-        The project.
-    """
+def truth_of(place: ProjectFolder) -> pa.Table:
+    """Who is who: of each record ``clinic`` (its source), ``patient`` (its id), ``person``."""
     return csv.read_csv(place.folder / TRUTH)
 
 
 def _project_text(folder: Path, seed: int) -> str:
     """The project file: what is proposed for the tables, but for what is reviewed."""
     made = propose(
-        Wanted(
+        ProposalRequest(
             sources={name: folder / f"patients_{name}.csv" for name in CLINICS},
             attach={name: folder / f"visits_{name}.csv" for name in CLINICS},
             folder=folder,

@@ -1,36 +1,201 @@
-"""Run a project: make what is not done, stop where people are needed."""
+"""How far a project is, and how a run brings it on: its stages in order, one run at a time."""
 
 from __future__ import annotations
 
+import os
+import re
+import shutil
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from enum import StrEnum
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
 
 from sfumato.core.atomic_folder import check_target_folder
+from sfumato.core.errors import InputError
 from sfumato.core.progress import Progress, silent
-from sfumato.pipeline.current import check_unchanged, current_record, depends
-from sfumato.pipeline.kept.leftovers import remove_leftovers
-from sfumato.pipeline.kept.lock import run_lock
-from sfumato.pipeline.kept.record import read_record
-from sfumato.pipeline.make_stage import make_stage
-from sfumato.pipeline.stages.link import check_classified
-from sfumato.pipeline.stages.order import check_stage, stages_of
-from sfumato.pipeline.stages.place import Place
-from sfumato.pipeline.stages.release import NAME as RELEASE
-from sfumato.pipeline.stages.stage import Stage
-from sfumato.pipeline.status import StageState, State, Status, after_a_gap
+from sfumato.pipeline.linking_stages import LINK_STAGE, LINKED_STAGE, check_classified
+from sfumato.pipeline.project_folder import ATTACK, RELEASE, REVIEW, ProjectFolder
+from sfumato.pipeline.release_stages import ASSESS_STAGE, ATTACK_STAGE, RELEASE_STAGE
+from sfumato.pipeline.report_stage import REPORT_STAGE
+from sfumato.pipeline.stage import (
+    MEASURED,
+    Stage,
+    StageRecord,
+    Waiting,
+    check_unchanged,
+    current_record,
+    make_stage,
+    read_object,
+    read_record,
+)
+from sfumato.review.extra import needs_review
+
+Working = Callable[[str], AbstractContextManager[Progress]]
+"""Shows how far a stage is, while it is being made."""
+LOCK = ".lock"
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+_STAGES = (LINK_STAGE, LINKED_STAGE, ASSESS_STAGE, RELEASE_STAGE, ATTACK_STAGE, REPORT_STAGE)
 
 
-@contextmanager
-def _quiet(_name: str) -> Iterator[Progress]:
-    yield silent
+def stages_of(place: ProjectFolder) -> tuple[Stage, ...]:
+    """The stages that a project has, each after those that it rests on.
+
+    Raises
+    ------
+    InputError
+        If people review, and the extra for it is not installed.
+    """
+    return tuple(_stage(place, name) for name in place.stage_names)
+
+
+def _stage(place: ProjectFolder, name: str) -> Stage:
+    if name == REVIEW:
+        needs_review()
+        from sfumato.pipeline.review_stage import REVIEW_STAGE  # needs an extra
+
+        return REVIEW_STAGE
+    if name == RELEASE and place.project.policy is not None:
+        from sfumato.pipeline.request_stage import REQUEST_STAGE  # costs a start's time
+
+        return REQUEST_STAGE
+    return next(each for each in _STAGES if each.name == name)
+
+
+class State(StrEnum):
+    """How a stage stands."""
+
+    DONE = "done"
+    """Made, of what is there now."""
+    WAITING = "waiting"
+    """It waits for people."""
+    TO_DO = "to do"
+    """Not made yet."""
+    OUTDATED = "outdated"
+    """Made of something else than is there now; the next run makes it again if that matters."""
+
+
+@dataclass(frozen=True)
+class StageState:
+    """How a stage stands.
+
+    Attributes
+    ----------
+    name
+        The stage.
+    state
+        How it stands.
+    record
+        What is kept of the last time that it was made.
+    waiting
+        What it waits for.
+    ran
+        Whether this run made it.
+    """
+
+    name: str
+    state: State
+    record: StageRecord | None = None
+    waiting: Waiting | None = None
+    ran: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        found: dict[str, Any] = {"stage": self.name, "state": self.state.value, "ran": self.ran}
+        if self.record is not None:
+            found |= {
+                "seconds": self.record.seconds,
+                "bytes": self.record.bytes,
+                "finished": self.record.finished,
+                "said": self.record.said,
+                "warnings": list(self.record.warnings),
+            }
+        if self.waiting is not None:
+            found["waiting"] = self.waiting.to_json()
+        return found
+
+
+@dataclass(frozen=True)
+class Status:
+    """How far a project is.
+
+    Attributes
+    ----------
+    place
+        The project.
+    stages
+        Its stages in their order.
+    """
+
+    place: ProjectFolder
+    stages: tuple[StageState, ...]
+
+    @property
+    def waiting(self) -> Waiting | None:
+        """What the project waits for."""
+        return next((each.waiting for each in self.stages if each.waiting is not None), None)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing is left to do."""
+        return all(each.state is State.DONE for each in self.stages)
+
+    @property
+    def is_caught(self) -> bool:
+        """Whether the simulated intruder found more than was predicted."""
+        made = any(each.name == ATTACK and each.state is State.DONE for each in self.stages)
+        return made and bool((self.measured(ATTACK) or {}).get("caught"))
+
+    def measured(self, stage: str) -> dict[str, Any] | None:
+        """What a stage measured, as JSON; ``None`` where it was not made."""
+        return read_object(self.place.of_stage(stage) / MEASURED)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        waiting = self.waiting
+        return {
+            "project": self.place.project.about.name,
+            "done": self.is_done,
+            "waiting": None if waiting is None else waiting.to_json(),
+            "stages": [each.to_json() for each in self.stages],
+        }
+
+
+def status_of(place: ProjectFolder) -> Status:
+    """How far a project is; nothing is made.
+
+    Raises
+    ------
+    InputError
+        If a file that the project names is not there.
+    """
+    found: list[StageState] = []
+    for stage in stages_of(place):
+        is_next = all(each.state is State.DONE for each in found)
+        record = current_record(place, stage) if is_next else None
+        if record is not None:
+            found.append(StageState(stage.name, State.DONE, record))
+        else:
+            found.append(_not_made(place, stage, stage.waits(place) if is_next else None))
+    return Status(place, tuple(found))
+
+
+def _not_made(place: ProjectFolder, stage: Stage, waiting: Waiting | None = None) -> StageState:
+    """How a stage stands that waits, has to be made, or follows one of these."""
+    record = read_record(place.of_stage(stage.name))
+    if waiting is not None:
+        return StageState(stage.name, State.WAITING, record, waiting)
+    return StageState(stage.name, State.TO_DO if record is None else State.OUTDATED, record)
 
 
 def run(
-    place: Place,
+    place: ProjectFolder,
     *,
     until: str | None = None,
     force: tuple[str, ...] = (),
-    working: Callable[[str], AbstractContextManager[Progress]] = _quiet,
+    working: Working = lambda _name: nullcontext(silent),
     tell: Callable[[StageState], None] = lambda _state: None,
 ) -> Status:
     """Make what is not done, or not of what is there now.
@@ -61,51 +226,47 @@ def run(
         If no release can keep what was promised.
     """
     if until is not None:
-        check_stage(place, until, "option --until")
+        _check_stage(place, until, "option --until")
     for name in force:
-        check_stage(place, name, "option --force")
+        _check_stage(place, name, "option --force")
     with run_lock(place.stages):
-        for stage in stages_of(place):
+        stages = stages_of(place)
+        for stage in stages:
             remove_leftovers(place.of_stage(stage.name))
         remove_leftovers(place.at(place.project.review.folder))
-        wanted = [stage.name for stage in stages_of(place)]
-        wanted = wanted[: None if until is None else wanted.index(until) + 1]
-        for stage in stages_of(place)[: len(wanted)]:
+        names = [stage.name for stage in stages]
+        wanted = stages[: None if until is None else names.index(until) + 1]
+        for stage in wanted:
             check_target_folder(place.of_stage(stage.name))
             stage.check(place)
-        if RELEASE in wanted:  # after what needs no look at a file
+        if any(stage.name == RELEASE for stage in wanted):  # after what needs no look at a file
             check_classified(place)
-        return Status(place, tuple(_states(place, until, force, working, tell)))
+        found: list[StageState] = []
+        read: dict[str, str] = {}
+        for stage in wanted:
+            state = _brought_up(place, stage, stage.name in force, working)
+            if state.record is not None and state.state is State.DONE:
+                check_unchanged(read, state.record.inputs)
+                read |= state.record.inputs
+            tell(state)
+            found.append(state)
+            if state.state is not State.DONE:
+                break
+        return Status(place, (*found, *(_not_made(place, each) for each in stages[len(found) :])))
 
 
-def _states(
-    place: Place,
-    until: str | None,
-    force: tuple[str, ...],
-    working: Callable[[str], AbstractContextManager[Progress]],
-    tell: Callable[[StageState], None],
-) -> Iterator[StageState]:
-    stopped = False
-    read: dict[str, str] = {}
-    for stage in stages_of(place):
-        if stopped:
-            yield after_a_gap(place, stage)
-            continue
-        state = _brought_up(place, stage, stage.name in force, working)
-        if state.record is not None and state.state is State.DONE:
-            check_unchanged(read, state.record.inputs)
-            read |= state.record.inputs
-        tell(state)
-        yield state
-        stopped = state.state is not State.DONE or stage.name == until
+def _check_stage(place: ProjectFolder, name: str, option: str) -> None:
+    """Refuse a name that no stage of the project has."""
+    if name not in place.stage_names:
+        raise InputError(
+            option,
+            "must be a stage of this project",
+            found="another name",
+            accepted=", ".join(place.stage_names),
+        )
 
 
-def _brought_up(
-    place: Place,
-    stage: Stage,
-    forced: bool,
-    working: Callable[[str], AbstractContextManager[Progress]],
-) -> StageState:
+def _brought_up(place: ProjectFolder, stage: Stage, forced: bool, working: Working) -> StageState:
     """A stage, made where it has to be and nobody is waited for."""
     record = None if forced else current_record(place, stage)
     if record is not None:
@@ -113,8 +274,81 @@ def _brought_up(
     stage.prepare(place)
     waiting = stage.waits(place)
     if waiting is not None:
-        kept = read_record(place.of_stage(stage.name))
-        return StageState(stage.name, State.WAITING, kept, waiting)
+        return _not_made(place, stage, waiting)
     with working(stage.name) as progress:
-        made = make_stage(place, stage, depends(place, stage), progress)
+        made = make_stage(place, stage, progress)
     return StageState(stage.name, State.DONE, made, ran=True)
+
+
+@contextmanager
+def run_lock(stages: Path) -> Iterator[None]:
+    """Hold the lock of a project's stages; where the system has no file locks, nothing is held.
+
+    Parameters
+    ----------
+    stages
+        The folder of the stages; made if it does not exist.
+
+    Raises
+    ------
+    InputError
+        If another run holds it, or the folder cannot be written.
+    """
+    try:
+        stages.mkdir(mode=0o700, exist_ok=True)
+        file = os.open(stages / LOCK, os.O_RDWR | os.O_CREAT | _NO_LINK, 0o600)
+    except OSError as error:
+        raise _not_written(stages, error) from None
+    try:
+        _lock(file, stages)
+        yield
+    finally:
+        os.close(file)
+
+
+def _lock(file: int, stages: Path) -> None:
+    if find_spec("fcntl") is None:
+        return
+    import fcntl
+
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise InputError(
+            "the project",
+            "must be run by one at a time",
+            found="a run that is under way",
+            advice="wait for it, or end it",
+        ) from None
+    except OSError as error:
+        raise _not_written(stages, error) from None
+
+
+def _not_written(stages: Path, error: OSError) -> InputError:
+    return InputError(
+        f"folder {stages.name}",
+        "must be a folder that can be made and written",
+        found=os.strerror(error.errno).lower() if error.errno else "an error of the system",
+    )
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove what was being written to a folder; bring back the folder where it was moved away.
+
+    Nobody else may write it meanwhile. See `sfumato.core.atomic_folder` for the names.
+
+    Parameters
+    ----------
+    folder
+        The folder.
+    """
+    if not folder.parent.is_dir():
+        return
+    left = re.compile(rf"\.+{re.escape(folder.name)}(\.[0-9a-f]{{8}}(\.part)?)+")
+    found = sorted(each for each in folder.parent.iterdir() if left.fullmatch(each.name))
+    for each in found:
+        moved = each.name == f".{folder.name}.{each.name[-8:]}"
+        if moved and not folder.exists():
+            each.rename(folder)
+        else:
+            shutil.rmtree(each, ignore_errors=True)

@@ -15,8 +15,8 @@ import pyarrow as pa
 
 from sfumato.core.progress import Progress, silent
 from sfumato.pipeline.demo_project import SEED, truth_of, write_demo_project
+from sfumato.pipeline.project_folder import LINK
 from sfumato.pipeline.run import run
-from sfumato.pipeline.stages.link import LINK
 from sfumato.review.project.dealing import deal as deal_pairs
 from sfumato.review.project.dealing import of_one_record
 from sfumato.review.project.from_linkage import from_linkage

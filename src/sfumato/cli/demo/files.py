@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 from sfumato.linkage.files import LINKED as LINKED_FILE
 from sfumato.linkage.files import LINKED_SCHEMA
 from sfumato.pipeline.demo_project import TRUTH
-from sfumato.pipeline.stages.place import REPORT
-from sfumato.pipeline.stages.schemas import LINKED
+from sfumato.pipeline.project_folder import LINKED, REPORT
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sfumato.pipeline.status import Status
+    from sfumato.pipeline.run import Status
 
 _OUTPUTS = {
     "reports/report.html": "the report of the project, to read and sign: open it first",

@@ -15,9 +15,7 @@ from sfumato.linkage.files import PAIRS, PERSONS
 from sfumato.linkage.quality.rates import Rates, rates
 from sfumato.linkage.quality.truth import quality_of_matches, quality_of_pairs
 from sfumato.pipeline.demo_project import truth_of
-from sfumato.pipeline.stages.link import LINK
-from sfumato.pipeline.stages.place import REVIEW, Place
-from sfumato.pipeline.stages.schemas import LINKED
+from sfumato.pipeline.project_folder import LINK, LINKED, REVIEW, ProjectFolder
 from sfumato.review.decisions.export import DECISIONS
 
 Ints = npt.NDArray[np.int64]
@@ -71,7 +69,7 @@ class _Pairs:
     match: npt.NDArray[np.bool_]
 
 
-def against_the_truth(place: Place) -> LinkageTruth:
+def against_the_truth(place: ProjectFolder) -> LinkageTruth:
     """Hold the linkage of the demo's project, which has run, against the truth.
 
     Parameters

@@ -10,16 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from sfumato.cli.demo.files import files_of
 from sfumato.pipeline.demo_project import CLINICS, G_BALANCE, H_AFFILIATION
-from sfumato.pipeline.stages.attack import NAME as ATTACK
-from sfumato.pipeline.stages.link import LINK
-from sfumato.pipeline.stages.place import REVIEW, shown
-from sfumato.pipeline.stages.release import NAME as RELEASE
-from sfumato.pipeline.stages.schemas import LINKED
+from sfumato.pipeline.project_folder import ATTACK, LINK, LINKED, RELEASE, REVIEW, shell_path
 from sfumato.reports.adversaries import ATTACK_TITLES
 
 if TYPE_CHECKING:
     from sfumato.cli.demo.truth import LinkageTruth
-    from sfumato.pipeline.status import Status
+    from sfumato.pipeline.run import Status
 
 WIDTH = 90
 """Characters in a line of text."""
@@ -147,11 +143,11 @@ def _of_files(status: Status) -> list[str]:
     width = max(map(len, files))
     program = "sfumato" if which("sfumato") else sys.argv[0]
     return [
-        f"In {shown(place.folder)}:",
+        f"In {shell_path(place.folder)}:",
         "",
         *(f"  {name:<{width}}  {what}" for name, what in files.items()),
         "",
-        f"Go on: change {place.file.name}, then type: {program} run {shown(place.folder)}",
+        f"Go on: change {place.file.name}, then type: {program} run {shell_path(place.folder)}",
     ]
 
 

@@ -40,7 +40,7 @@ from sfumato.core.errors import InputError
 
 if TYPE_CHECKING:
     from sfumato.pipeline.project.linking import Reviewers
-    from sfumato.pipeline.propose.wanted import Wanted
+    from sfumato.pipeline.proposal import ProposalRequest
 
 
 def init(
@@ -76,9 +76,9 @@ def init(
         return
     _check_new(output)
     from sfumato.pipeline.project.linking import Reviewers
-    from sfumato.pipeline.propose.wanted import Wanted
+    from sfumato.pipeline.proposal import ProposalRequest
 
-    wanted = Wanted(
+    wanted = ProposalRequest(
         sources=named_paths([Path(each) for each in files or ()]),
         folder=output.parent,
         name=name,
@@ -104,9 +104,8 @@ def init(
     _write(wanted, output)
 
 
-def _write(wanted: Wanted, output: Path) -> None:
-    from sfumato.pipeline.propose.propose import propose
-    from sfumato.pipeline.propose.write import write_project_file
+def _write(wanted: ProposalRequest, output: Path) -> None:
+    from sfumato.pipeline.proposal import propose, write_project_file
 
     with progress_bar() as progress:
         progress("reading", 0.0)
@@ -129,7 +128,7 @@ def _check_new(output: Path) -> None:
         )
 
 
-def _asked(wanted: Wanted) -> Wanted:
+def _asked(wanted: ProposalRequest) -> ProposalRequest:
     """What is wanted, with the tables and what hangs on them asked for."""
     from sfumato.pipeline.project.linking import Reviewers
 
@@ -143,7 +142,7 @@ def _asked(wanted: Wanted) -> Wanted:
         ) from None
 
 
-def _answers(wanted: Wanted, words: type[Reviewers]) -> Wanted:
+def _answers(wanted: ProposalRequest, words: type[Reviewers]) -> ProposalRequest:
     said = typer.prompt("The tables, as files with a comma between them", err=True)
     files = [Path(each.strip()).expanduser() for each in said.split(",") if each.strip()]
     sources = named_paths(files)

@@ -42,7 +42,7 @@ def run(
     Exit codes: 0 done, 1 bad input, 2 the promises cannot be met or
     an attack found more than was predicted, 3 it waits for people.
     """
-    from sfumato.pipeline.stages.place import open_project
+    from sfumato.pipeline.project_folder import open_project
 
     status = run_telling(open_project(file), until, tuple(force or ()))
     if json:

@@ -14,8 +14,8 @@ from sfumato.cli.project_file.told import status_lines
 
 def status(file: ProjectFile = Path("sfumato.toml"), json: Json = False) -> None:
     """Say how far a project is: each stage, its time, its size, and what waits for whom."""
-    from sfumato.pipeline.stages.place import open_project
-    from sfumato.pipeline.status import status_of
+    from sfumato.pipeline.project_folder import open_project
+    from sfumato.pipeline.run import status_of
 
     found = status_of(open_project(file))
     if json:

@@ -11,11 +11,13 @@ from sfumato.cli.project_file.told import done_line, warning_lines
 
 if TYPE_CHECKING:
     from sfumato.core.progress import Progress
-    from sfumato.pipeline.stages.place import Place
-    from sfumato.pipeline.status import StageState, Status
+    from sfumato.pipeline.project_folder import ProjectFolder
+    from sfumato.pipeline.run import StageState, Status
 
 
-def run_telling(place: Place, until: str | None = None, force: tuple[str, ...] = ()) -> Status:
+def run_telling(
+    place: ProjectFolder, until: str | None = None, force: tuple[str, ...] = ()
+) -> Status:
     """Run a project: a line for each stage, each warning once, a bar while one is made.
 
     Parameters
@@ -30,8 +32,7 @@ def run_telling(place: Place, until: str | None = None, force: tuple[str, ...] =
     SfumatoError
         As `sfumato.pipeline.run.run`.
     """
-    from sfumato.pipeline.run import run
-    from sfumato.pipeline.stages.order import stages_of
+    from sfumato.pipeline.run import run, stages_of
 
     names = [stage.name for stage in stages_of(place)]
     warned: list[str] = []

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from sfumato.pipeline.stages.stage import Waiting
-    from sfumato.pipeline.status import StageState, Status
+    from sfumato.pipeline.run import StageState, Status
+    from sfumato.pipeline.stage import Waiting
 
 WAITING = 3
 """The exit code of a run that waits for people."""
@@ -72,10 +72,10 @@ def run_again(file: Path) -> str:
         The project file.
     """
     from sfumato.pipeline.project.load import PROJECT_FILE
-    from sfumato.pipeline.stages.place import shown
+    from sfumato.pipeline.project_folder import shell_path
 
     usual = file.resolve() == Path.cwd() / PROJECT_FILE
-    return "sfumato run" if usual else f"sfumato run {shown(file)}"
+    return "sfumato run" if usual else f"sfumato run {shell_path(file)}"
 
 
 def status_lines(status: Status) -> list[str]:

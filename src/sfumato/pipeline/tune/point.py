@@ -1,4 +1,4 @@
-"""One choice of constraints, options and columns."""
+"""What one point of the search is: limits, options of the release, changes of columns."""
 
 from __future__ import annotations
 
@@ -6,16 +6,153 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sfumato.pipeline.tune.columns import ColumnChange
-from sfumato.pipeline.tune.knobs import KNOBS, asks_nothing
+from sfumato.hierarchies import build_hierarchy
+from sfumato.pipeline.tune.limits import (
+    CAP,
+    EQUAL,
+    KNOBS,
+    Limits,
+    Promise,
+    asks_nothing,
+    promise_of,
+    promise_words,
+)
 from sfumato.release.options import Recoding
-from sfumato.release.promises import PROMISES
-from sfumato.release.promises.delta_presence import DeltaPresence
 from sfumato.release.promises.k_anonymity import KAnonymity
-from sfumato.release.promises.promise import Budget, Constraint
-from sfumato.release.promises.t_closeness import Distance, TCloseness
+from sfumato.schema import IntervalHierarchy, PrefixHierarchy, QuasiIdentifier, Schema
+from sfumato.table.table import CodedColumn, Table
 
-Promise = Constraint | Budget
+
+@dataclass(frozen=True)
+class ColumnChange:
+    """What is changed in the schema.
+
+    Attributes
+    ----------
+    weights
+        Column and factor of its weight, by name.
+    coarser
+        Column and number of the finest levels that its hierarchy loses.
+    left_out
+        Columns that are not released.
+    """
+
+    weights: tuple[tuple[str, float], ...] = ()
+    coarser: tuple[tuple[str, int], ...] = ()
+    left_out: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        """Whether anything is changed."""
+        return bool(self.weights or self.coarser or self.left_out)
+
+    def weighted(self, column: str, factor: float) -> ColumnChange:
+        """The same with another factor by which a column's weight is multiplied."""
+        weights = dict(self.weights) | {column: factor}
+        return replace(
+            self, weights=tuple(sorted(each for each in weights.items() if each[1] != 1))
+        )
+
+    def coarsened(self, column: str, levels: int) -> ColumnChange:
+        """The same with a column's hierarchy losing a number of its finest levels."""
+        coarser = dict(self.coarser) | {column: levels}
+        return replace(self, coarser=tuple(sorted(each for each in coarser.items() if each[1])))
+
+    def without(self, column: str) -> ColumnChange:
+        """The same with a column that is not released."""
+        return ColumnChange(
+            tuple(each for each in self.weights if each[0] != column),
+            tuple(each for each in self.coarser if each[0] != column),
+            tuple(sorted({*self.left_out, column})),
+        )
+
+    def words(self) -> list[str]:
+        """What is changed, in words."""
+        changes = [f"{name} weighs {factor:g} times as much" for name, factor in self.weights]
+        for name, levels in self.coarser:
+            finest = "finest level" if levels == 1 else f"{levels} finest levels"
+            changes.append(f"{name} without its {finest}")
+        return changes + [f"{name} is not released" for name in self.left_out]
+
+
+def changed_schema(schema: Schema, change: ColumnChange) -> Schema:
+    """The schema with the changes; a column that is left out becomes a direct identifier."""
+    weights, coarser = dict(change.weights), dict(change.coarser)
+    fields = {}
+    for name, quasi in schema.quasi_identifiers.items():
+        if name in change.left_out:
+            continue
+        update = {"weight": quasi.weight * weights.get(name, 1.0)}
+        fields[name] = _coarser(quasi, coarser.get(name, 0)).model_copy(update=update)
+    identifiers = (*schema.direct_identifiers, *change.left_out)
+    return schema.model_copy(
+        update={"quasi_identifiers": fields, "direct_identifiers": identifiers}
+    )
+
+
+def changed_table(table: Table, change: ColumnChange) -> Table:
+    """The encoded file as if it had been opened with the changed schema."""
+    if not change:
+        return table
+    schema = changed_schema(table.schema, change)
+    columns = []
+    for column in table.quasi_identifiers:
+        quasi = schema.quasi_identifiers.get(column.name)
+        if quasi is not None:
+            columns.append(_changed(column, quasi, rebuilt=column.name in dict(change.coarser)))
+    return replace(table, schema=schema, quasi_identifiers=tuple(columns))
+
+
+def _levels(quasi: QuasiIdentifier) -> tuple[str, tuple[Any, ...]]:
+    """The field of a hierarchy that lists its levels, and these; nothing for other hierarchies."""
+    if isinstance(quasi.hierarchy, IntervalHierarchy):
+        return "widths", quasi.hierarchy.widths
+    if isinstance(quasi.hierarchy, PrefixHierarchy):
+        return "lengths", quasi.hierarchy.lengths
+    return "", ()
+
+
+def levels_to_spare(schema: Schema) -> dict[str, int]:
+    """Most levels that the hierarchy of each column can lose, where it is made of several."""
+    levels = {name: len(_levels(each)[1]) for name, each in schema.quasi_identifiers.items()}
+    return {name: count - 1 for name, count in levels.items() if count > 1}
+
+
+def _coarser(quasi: QuasiIdentifier, lost: int) -> QuasiIdentifier:
+    name, levels = _levels(quasi)
+    if not lost or not isinstance(quasi.hierarchy, IntervalHierarchy | PrefixHierarchy):
+        return quasi
+    hierarchy = quasi.hierarchy.model_copy(update={name: levels[lost:]})
+    return quasi.model_copy(update={"hierarchy": hierarchy})
+
+
+def _changed(column: CodedColumn, quasi: QuasiIdentifier, *, rebuilt: bool) -> CodedColumn:
+    column = replace(column, weight=quasi.weight)
+    if not rebuilt or quasi.hierarchy is None:
+        return column
+    labels = [column.domain.label(code) for code in range(column.domain.size)]
+    return replace(column, hierarchy=build_hierarchy(quasi.hierarchy, labels, column.name))
+
+
+@dataclass(frozen=True)
+class Allowed:
+    """What the search may change beside the limits of promises.
+
+    Attributes
+    ----------
+    suppress
+        The largest share of persons that may be suppressed.
+    cap
+        Whether the records of a person may be capped.
+    recoding
+        Whether one level for all records may be tried.
+    columns
+        Whether the schema's columns may be changed.
+    """
+
+    suppress: float = 0.02
+    cap: bool = True
+    recoding: bool = True
+    columns: bool = False
 
 
 @dataclass(frozen=True)
@@ -43,30 +180,16 @@ class Point:
     recoding: str = Recoding.LOCAL.value
     coarsen_counts: str | None = None
     change: ColumnChange = field(default_factory=ColumnChange)
-    distance: str = "equal"
+    distance: str = EQUAL
 
     @classmethod
-    def of(cls, asked: Mapping[str, float], *, distance: str = "equal") -> Point:
-        """A point with these limits; those that every release keeps are left out.
+    def of(cls, limits: Limits, *, distance: str = EQUAL) -> Point:
+        """A point with these limits; those that every release keeps are left out."""
+        return cls(_in_order(limits), distance=distance)
 
-        Parameters
-        ----------
-        asked
-            Limits by the name of their knob.
-        distance
-            The distance of t-closeness.
-        """
-        return cls(ordered(asked), distance=distance)
-
-    def at(self, asked: Mapping[str, float]) -> Point:
-        """The same with other limits.
-
-        Parameters
-        ----------
-        asked
-            Limits by the name of their knob.
-        """
-        return replace(self, asked=ordered(asked))
+    def at(self, limits: Limits) -> Point:
+        """The same with other limits."""
+        return replace(self, asked=_in_order(limits))
 
     @property
     def limits(self) -> dict[str, float]:
@@ -80,21 +203,14 @@ class Point:
 
     def constraints(self) -> tuple[Promise, ...]:
         """The promises; one that everything keeps where nothing is asked."""
-        made: list[Constraint | Budget] = []
-        for name, limit in self.asked:
-            if name == "t_closeness":
-                made.append(TCloseness(limit, distance=Distance(self.distance)))
-            elif name == "presence_high":
-                made.append(DeltaPresence(0.0, limit))
-            elif name != "cap_records":
-                made.append(PROMISES[name](limit))
-        return tuple(made) or (KAnonymity(1),)
+        made = (promise_of(name, limit, self.distance) for name, limit in self.asked)
+        return tuple(each for each in made if each is not None) or (KAnonymity(1),)
 
     def options(self) -> dict[str, Any]:
         """The options that differ from the usual ones, as `sfumato.anonymize` takes them."""
-        cap = self.limits.get("cap_records")
+        cap = self.limits.get(CAP)
         given: dict[str, Any] = {
-            "cap_records": None if cap is None else int(cap),
+            CAP: None if cap is None else int(cap),
             "suppress": self.suppress or None,
             "recoding": None if self.recoding == Recoding.LOCAL else self.recoding,
             "coarsen_counts": self.coarsen_counts,
@@ -103,7 +219,7 @@ class Point:
 
     def words(self) -> str:
         """The point in one line."""
-        parts = [f"{each.name} {_limit(each)}" for each in self.constraints()]
+        parts = [promise_words(each) for each in self.constraints()]
         parts += [f"{name.replace('_', ' ')} {value}" for name, value in self.options().items()]
         return ", ".join(parts + self.change.words())
 
@@ -122,24 +238,10 @@ class Point:
         }
 
 
-def _limit(promise: Promise) -> str:
-    return " ".join(
-        f"{value:.6g}" if isinstance(value, float) else str(value)
-        for name, value in promise.parameters().items()
-        if not (promise.name == "presence" and name == "low")
-    )
-
-
-def ordered(asked: Mapping[str, float]) -> tuple[tuple[str, float], ...]:
-    """The limits that ask for something, in the order of `KNOBS`, counts as whole numbers.
-
-    Parameters
-    ----------
-    asked
-        Limits by the name of their knob.
-    """
+def _in_order(limits: Mapping[str, float]) -> tuple[tuple[str, float], ...]:
+    """The limits that ask for something, in the order of `KNOBS`, counts as whole numbers."""
     return tuple(
-        (name, int(asked[name]) if knob.whole else float(asked[name]))
+        (name, int(limits[name]) if knob.whole else float(limits[name]))
         for name, knob in KNOBS.items()
-        if name in asked and not asks_nothing(name, asked[name])
+        if name in limits and not asks_nothing(name, limits[name])
     )

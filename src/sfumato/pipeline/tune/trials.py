@@ -1,27 +1,277 @@
-"""The trials of a search: each point once, two at a time, until the time or the number is up."""
+"""How a point is tried: its release is made, measured and held against the thresholds."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from math import inf, isfinite
 from threading import Event
+from typing import Any
 
+import numpy as np
+
+from sfumato.core.errors import ConstraintsNotMetError, InputError
 from sfumato.core.progress import Progress
 from sfumato.kernels.threads import one_by_one
-from sfumato.pipeline.tune.point import Point
-from sfumato.pipeline.tune.trial import Setting, Trial, try_point
+from sfumato.pipeline.tune.limits import PRESENCE, limits_reached
+from sfumato.pipeline.tune.point import Point, changed_table
+from sfumato.release.make import make_release
+from sfumato.release.manifest import Manifest
+from sfumato.release.options import Options, Recoding
+from sfumato.release.result import Release
+from sfumato.release.utility.normalized_error import normalized_error
+from sfumato.risk.risk_thresholds import Held, Preset
+from sfumato.risk.threshold_checks import hold
+from sfumato.table.table import Table
 
+LOSSES = ("ane", "ncp")
 WORTH_THREADS = 50_000
 """Records from which trials run beside each other."""
 
 
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """What all trials share.
+
+    Attributes
+    ----------
+    table
+        The encoded file.
+    presets
+        The thresholds, by who states them.
+    loss
+        ``ane`` or ``ncp``.
+    seed
+        Seed of every release.
+    options
+        What is the same in every release: the form of its values, when a record is at risk.
+    register, population
+        The population's persons, or their number.
+    """
+
+    table: Table
+    presets: tuple[Preset, ...]
+    loss: str
+    seed: int
+    options: Options
+    register: Table | None = None
+    population: int | None = None
+
+    @property
+    def most_records(self) -> int:
+        """The most records of a person."""
+        return int(np.bincount(self.table.person).max())
+
+    def manifest(self, point: Point) -> Manifest:
+        """What repeats the release of a point."""
+        cut = None if point.recoding != Recoding.LOCAL else self.options.cut
+        options = replace(self.options, cut=cut, **point.options())
+        return Manifest(
+            options, point.constraints(), self.seed, False, "", population=self.population
+        )
+
+    def fixed_options(self) -> dict[str, Any]:
+        """The options of every release that differ from the usual ones, but for its seed."""
+        usual = Options()
+        fixed = {
+            "values": self.options.values.value,
+            "threshold": self.options.threshold,
+            "unclassified": self.options.unclassified.value,
+        }
+        found: dict[str, Any] = {
+            name: value for name, value in fixed.items() if value != getattr(usual, name)
+        }
+        return found if self.population is None else found | {"population": self.population}
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What a point gave.
+
+    Attributes
+    ----------
+    number
+        1 for the first trial.
+    stage
+        The part of the search that asked for it.
+    point
+        What was tried.
+    held
+        Its measures beside the thresholds; empty where there is no release.
+    loss, ane, ncp
+        Its loss: the one that is sought least, and both of them. A record that is left out
+        counts as lost in full, and so does a column.
+    records_left_out
+        Share of the records that are not released.
+    classes
+        Number of equivalence classes.
+    reached
+        What the release keeps by itself, by the name of the knob that would ask for it.
+    failures, helps
+        Why there is no release, and what would help.
+    """
+
+    number: int
+    stage: str
+    point: Point
+    held: tuple[Held, ...] = ()
+    loss: float = inf
+    ane: float = inf
+    ncp: float = inf
+    records_left_out: float = 0.0
+    classes: int = 0
+    reached: tuple[tuple[str, float], ...] = ()
+    failures: tuple[str, ...] = ()
+    helps: tuple[str, ...] = ()
+
+    @property
+    def made(self) -> bool:
+        """Whether there is a release."""
+        return not self.failures
+
+    @cached_property
+    def met(self) -> bool:
+        """Whether every threshold is met, estimates over their whole interval."""
+        return self.made and all(map(_kept, self.held))
+
+    @cached_property
+    def promised(self) -> bool:
+        """Whether every measure that is held was counted, not estimated."""
+        return all(each.promised for each in self.held)
+
+    @cached_property
+    def excess(self) -> float:
+        """The largest measure over its limit (limit over measure for a least one)."""
+        return max(map(ratio, self.held), default=0.0) if self.made else inf
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        measured = {
+            "loss": self.loss,
+            "ane": self.ane,
+            "ncp": self.ncp,
+            "records_left_out": self.records_left_out,
+            "classes": self.classes,
+            "excess": self.excess if isfinite(self.excess) else None,
+            "measures": {each.label: each.value for each in self.held},
+        }
+        return {
+            "trial": self.number,
+            "stage": self.stage,
+            **self.point.to_json(),
+            "met": self.met,
+            "promised": self.promised,
+            **(measured if self.made else {"failures": list(self.failures)}),
+        }
+
+
+def _kept(held: Held) -> bool:
+    return held.met and held.met_over_interval is not False
+
+
+def worst_value(held: Held) -> float:
+    """A measure, an estimate at its worse end."""
+    end = held.low if held.bound == "at least" else held.high
+    return held.value if end is None else end
+
+
+def ratio(held: Held) -> float:
+    """A measure over its limit, an estimate at its worse end; at most 1 where it is met."""
+    value = worst_value(held)
+    over, under = (held.limit, value) if held.bound == "at least" else (value, held.limit)
+    nothing = 1.0 if over <= 0 else inf
+    found = over / under if under > 0 else nothing
+    return min(found, 1.0) if _kept(held) else max(found, 1.0)
+
+
+def losses(table: Table, release: Release) -> tuple[float, float]:
+    """ANE and NCP by the weights of the original schema, what is left out counting in full.
+
+    ANE is over the kept records; each record that is left out counts as 1, as in NCP. A column
+    that is not released has the ANE of one class, and an NCP of 1.
+
+    Parameters
+    ----------
+    table
+        The encoded original.
+    release
+        A release of it.
+    """
+    lost = {each.column: each for each in release.utility.columns}
+    ane, ncp, weights = [], [], []
+    for column in table.quasi_identifiers:
+        weights.append(column.weight)
+        if column.name in lost:
+            ane.append(lost[column.name].ane)
+            ncp.append(lost[column.name].ncp)
+        else:
+            one = np.zeros(table.records, dtype=np.int32)
+            ane.append(float(normalized_error(column, one, 1, table.person)[0]))
+            ncp.append(1.0)
+    gone = release.utility.suppressed_records_share
+    mean = float(np.average(ane, weights=weights))
+    return mean * (1 - gone) + gone, float(np.average(ncp, weights=weights))
+
+
+def _held_of(presets: Sequence[Preset], release: Release) -> tuple[Held, ...]:
+    """The measures of a release beside the thresholds."""
+    risk, against = release.risk, release.population
+    if against is not None:
+        risk = replace(risk, marketer=against.marketer)
+    found: list[Held] = []
+    for preset in presets:
+        inside = tuple(each for each in preset.thresholds if each.measure != PRESENCE)
+        if inside:
+            found += hold(risk, replace(preset, thresholds=inside)).held
+        # Presence is measured against the register, and so not among the release's own risks.
+        high = None if against is None else against.presence_high
+        about = (preset.name, preset.source, preset.evidence, PRESENCE, "")
+        for each in preset.thresholds:
+            if each.measure == PRESENCE and high is not None:
+                bound, scale = each.kind.bound.value, each.kind.scale.value
+                found.append(Held(*about, bound, scale, each.limit, None, high.value))
+    return tuple(found)
+
+
+def _try(setting: Setting, point: Point, number: int, stage: str, progress: Progress) -> Trial:
+    """Make the release of a point and measure it.
+
+    Raises
+    ------
+    InputError
+        If the file has values that a constraint cannot speak about.
+    """
+    table, register = changed_table(setting.table, point.change), setting.register
+    if register is not None:
+        register = changed_table(register, point.change)
+    try:
+        release = make_release(table, setting.manifest(point), None, progress, register)
+    except ConstraintsNotMetError as error:
+        return Trial(number, stage, point, failures=error.failures, helps=error.options)
+    except InputError as error:
+        # Only a column or an option that the search chose itself can be given up.
+        if not (point.change or point.options()):
+            raise
+        return Trial(number, stage, point, failures=(str(error),))
+    ane, ncp = losses(setting.table, release)
+    return Trial(
+        number,
+        stage,
+        point,
+        held=_held_of(setting.presets, release),
+        loss=ane if setting.loss == "ane" else ncp,
+        ane=ane,
+        ncp=ncp,
+        records_left_out=release.utility.suppressed_records_share,
+        classes=release.risk.classes,
+        reached=limits_reached(release),
+    )
+
+
 class SearchEnded(Exception):  # noqa: N818
-    """No more trials: the number or the time is used up."""
-
-
-class _GivenUp(Exception):  # noqa: N818
-    """A trial that was under way when the time was up."""
+    """No more trials, nor the end of one that is under way: the number or the time is used up."""
 
 
 class Trials:
@@ -49,28 +299,30 @@ class Trials:
         self.done: list[Trial] = []
         self.best: Trial | None = None
         self._progress = progress
-        self._known: dict[Point, Trial] = {}
-        self._stop = Event()
+        self._of_point: dict[Point, Trial] = {}
         # Trials of small files hold the interpreter's lock, so that two would only wait.
-        self._beside = setting.table.records > WORTH_THREADS
+        self._alone = setting.table.records <= WORTH_THREADS
 
     @property
     def elapsed(self) -> float:
         """Seconds since the search began."""
         return time.monotonic() - self.started
 
-    def known(self, point: Point) -> bool:
-        """Whether a point was tried.
+    @property
+    def releases(self) -> list[Trial]:
+        """The trials that made a release."""
+        return [each for each in self.done if each.made]
 
-        Parameters
-        ----------
-        point
-            The point.
-        """
-        return point in self._known
+    def has_tried(self, point: Point) -> bool:
+        """Whether a point was tried."""
+        return point in self._of_point
+
+    def run_one(self, point: Point, stage: str) -> Trial:
+        """Try a point, as `run` does."""
+        return self.run([point], stage)[0]
 
     def run(self, points: Sequence[Point], stage: str) -> list[Trial]:
-        """Try points, those that are known not again.
+        """Try points, each only once.
 
         Parameters
         ----------
@@ -89,49 +341,48 @@ class Trials:
         SearchEnded
             If the number or the time is used up; what was tried until then is kept.
         """
-        fresh = [each for each in dict.fromkeys(points) if each not in self._known]
+        fresh = [each for each in dict.fromkeys(points) if each not in self._of_point]
         allowed = fresh
         if self.most is not None:
             allowed = fresh[: max(self.most - len(self.done), 0)]
+        stop = Event()
         tasks = [
-            partial(self._tried, each, len(self.done) + place, stage)
+            partial(self._tried, each, len(self.done) + place, stage, stop)
             for place, each in enumerate(allowed, 1)
         ]
-        if tasks and self._over():
+        if tasks and self._is_late():
             raise SearchEnded
         given_up = False
-        ended = False
         try:
-            for trial in one_by_one(tasks, alone=not self._beside):
+            for trial in one_by_one(tasks, alone=self._alone):
                 given_up |= trial is None
                 if trial is not None:
                     self._keep(trial)
-            ended = True
         finally:
-            if not ended:
-                self._stop.set()
+            stop.set()  # a trial that still runs beside others ends too, so Ctrl-C need not wait
         self._tell()
         if len(allowed) < len(fresh) or given_up:
             raise SearchEnded
-        return [self._known[each] for each in points]
+        return [self._of_point[each] for each in points]
 
     def _keep(self, trial: Trial) -> None:
         self.done.append(trial)
-        self._known[trial.point] = trial
+        self._of_point[trial.point] = trial
         if trial.met and (self.best is None or trial.loss < self.best.loss):
             self.best = trial
 
-    def _tried(self, point: Point, number: int, stage: str) -> Trial | None:
+    def _tried(self, point: Point, number: int, stage: str, stop: Event) -> Trial | None:
         def check(_stage: str, _share: float) -> None:
-            if self._stop.is_set() or (self.done and self._over()):
-                raise _GivenUp
+            if stop.is_set() or self._is_late():
+                raise SearchEnded
 
         try:
-            return try_point(self.setting, point, number, stage, check)
-        except _GivenUp:
+            return _try(self.setting, point, number, stage, check)
+        except SearchEnded:
             return None
 
-    def _over(self) -> bool:
+    def _is_late(self) -> bool:
+        """Whether the time is up; something is tried however short it is."""
         return self.seconds is not None and self.elapsed > self.seconds and bool(self.done)
 
     def _tell(self) -> None:

@@ -9,12 +9,17 @@ from typing import Any
 import pytest
 
 from sfumato.core.progress import silent
-from sfumato.pipeline.current import depends
-from sfumato.pipeline.kept.record import RECORD, Output, StageRecord, read_record
-from sfumato.pipeline.make_stage import make_stage
 from sfumato.pipeline.project.load import parse_project
-from sfumato.pipeline.stages.place import Place
-from sfumato.pipeline.stages.stage import Made, Stage
+from sfumato.pipeline.project_folder import ProjectFolder
+from sfumato.pipeline.stage import (
+    RECORD,
+    Made,
+    Output,
+    Stage,
+    StageRecord,
+    make_stage,
+    read_record,
+)
 
 PROJECT = """
 [project]
@@ -80,18 +85,18 @@ def test_a_record_names_nothing_outside_its_folder(tmp_path: Path, name: str) ->
 
 
 def test_what_people_put_beside_outputs_stays(tmp_path: Path) -> None:
-    def make(_place: Place, making: Path, _progress: object) -> Made:
+    def make(_place: ProjectFolder, making: Path, _progress: object) -> Made:
         (making / "reports").mkdir()
         (making / "reports" / f"{len(said)}.html").write_text("page")
         return Made({}, "made")
 
     said = [1]
-    place = Place(parse_project(PROJECT), tmp_path / "sfumato.toml")
+    place = ProjectFolder(parse_project(PROJECT), tmp_path / "sfumato.toml")
     place.stages.mkdir()
     stage = Stage("assess", lambda _place: {}, make)
-    make_stage(place, stage, depends(place, stage), silent)
+    make_stage(place, stage, silent)
     reports = place.of_stage("assess") / "reports"
     (reports / "signed.pdf").write_text("mine")
     said.append(2)
-    make_stage(place, stage, depends(place, stage), silent)
+    make_stage(place, stage, silent)
     assert {each.name for each in reports.iterdir()} == {"2.html", "signed.pdf"}

@@ -1,4 +1,4 @@
-"""The stage ``report``: what goes out, and what every stage measured, in one folder."""
+"""What a project hands over: the stage ``report``, its release and the reports of all stages."""
 
 from __future__ import annotations
 
@@ -12,14 +12,17 @@ from typing import Any
 from sfumato.core.atomic import write_text
 from sfumato.core.errors import InputError
 from sfumato.core.progress import Progress
-from sfumato.pipeline.kept.record import read_record
 from sfumato.pipeline.project.outputs import ReportForm
-from sfumato.pipeline.stages import assess, attack, link, release, schemas
-from sfumato.pipeline.stages.copies import copy_private
-from sfumato.pipeline.stages.place import REPORT, REVIEW, Place
-from sfumato.pipeline.stages.reported import PAGE, TWIN, form_of
-from sfumato.pipeline.stages.results import StageResult, results_of
-from sfumato.pipeline.stages.stage import Made, Stage
+from sfumato.pipeline.project_folder import (
+    LINK,
+    LINKED,
+    RELEASE,
+    REPORT,
+    ProjectFolder,
+    copy_private,
+)
+from sfumato.pipeline.release_stages import RELEASE_MANIFEST, release_files
+from sfumato.pipeline.stage import MEASURED, PAGE, TWIN, Made, Stage, read_object, read_record
 from sfumato.reports.audience import Audience
 from sfumato.reports.project_results import CONTEXT, ProjectResults
 from sfumato.reports.report_files import HTML, JSON, PDF, write_project
@@ -34,23 +37,7 @@ NO_PDF = (
 )
 
 
-def reporting(place: Place) -> tuple[str, ...]:
-    """The stages before this one.
-
-    Parameters
-    ----------
-    place
-        The project.
-    """
-    project = place.project
-    names = [link.LINK, schemas.LINKED] if project.is_linked else []
-    if project.is_reviewed:
-        names.insert(1, REVIEW)
-    names += [assess.NAME, release.NAME]
-    return (*names, attack.NAME) if project.attack is not None else tuple(names)
-
-
-def _settings(place: Place) -> dict[str, Any]:
+def _settings(place: ProjectFolder) -> dict[str, Any]:
     return {
         "about": place.project.about.model_dump(mode="json", exclude={"seed"}),
         "formats": list(place.project.outputs.formats),
@@ -58,48 +45,47 @@ def _settings(place: Place) -> dict[str, Any]:
     }
 
 
-def _forms(place: Place) -> tuple[str, ...]:
+def _forms(place: ProjectFolder) -> tuple[str, ...]:
     """Endings of the report of the project."""
-    if form_of(place) is ReportForm.JSON:
+    if place.report_form is ReportForm.JSON:
         return (JSON,)
     return (HTML, JSON) if find_spec("weasyprint") is None else (HTML, JSON, PDF)
 
 
-def _earlier(place: Place) -> dict[str, tuple[str, ...]]:
+def _earlier(place: ProjectFolder) -> dict[str, tuple[str, ...]]:
     found = {}
-    for name in reporting(place):
+    for name in place.stage_names[:-1]:
         record = read_record(place.of_stage(name))
         found[name] = () if record is None else tuple(record.outputs)
     return found
 
 
-def collected(place: Place) -> dict[str, Any]:
-    """What every stage measured, with its record, and what the project file says of the release.
-
-    Parameters
-    ----------
-    place
-        The project.
-    """
-    results = results_of(place, reporting(place))
+def _collected(place: ProjectFolder) -> dict[str, Any]:
+    """What every stage measured, with its record, and what the project file says of the release."""
+    stages: dict[str, dict[str, Any]] = {}
+    for name in place.stage_names[:-1]:
+        folder = place.of_stage(name)
+        record, measured = read_record(folder), read_object(folder / MEASURED)
+        if record is not None and measured is not None:
+            about = (read_object(folder / TWIN) or {}).get("report", {})
+            stages[name] = {"record": record.to_json(), "measured": measured, "about": about}
+    if _is_contradicted(stages):
+        stages[LINK]["measured"]["expected"] = stages[LINKED]["measured"]["expected"]
     about = place.project.about.model_dump(mode="json", exclude_none=True)
-    if _contradicted(results):
-        results[link.LINK].measured["expected"] = results[schemas.LINKED].measured["expected"]
     return {
         "project": place.project.about.name,
         "context": {name: about[name] for name in CONTEXT if name in about},
         "reasons": about["reasons"],
-        "stages": {name: each.to_json() for name, each in results.items()},
+        "stages": stages,
     }
 
 
-def _contradicted(results: Mapping[str, StageResult]) -> bool:
+def _is_contradicted(stages: Mapping[str, Mapping[str, Any]]) -> bool:
     """Whether the review contradicts what the model of the linkage expects."""
-    linked = results.get(schemas.LINKED)
-    return linked is not None and "contradicted" in linked.measured.get("expected", {})
+    return LINKED in stages and "contradicted" in stages[LINKED]["measured"].get("expected", {})
 
 
-def _check(place: Place) -> None:
+def _check(place: ProjectFolder) -> None:
     """Refuse to replace folders that no run has made.
 
     Raises
@@ -120,26 +106,25 @@ def _check(place: Place) -> None:
             )
 
 
-def _make(place: Place, making: Path, progress: Progress) -> Made:
+def _make(place: ProjectFolder, making: Path, progress: Progress) -> Made:
     progress("report", 0.0)
     out, inside, outside = making / RELEASED, making / REPORTS, making / PUBLIC
     for folder in (out, inside, outside):
         folder.mkdir(mode=0o700)
-    made = place.of_stage(release.NAME)
-    for name in release.release_files(place):
+    made = place.of_stage(RELEASE)
+    for name in release_files(place):
         copy_private(made / name, out / name)
-    copy_private(made / release.RELEASE_MANIFEST, inside / release.RELEASE_MANIFEST)
+    copy_private(made / RELEASE_MANIFEST, inside / RELEASE_MANIFEST)
     pages = 0
-    results = results_of(place, reporting(place))
-    for stage in results:
-        if stage == link.LINK and _contradicted(results):
+    found = _collected(place)
+    for stage in found["stages"]:
+        if stage == LINK and _is_contradicted(found["stages"]):
             continue  # it was written before the review, with what the model expected
         for page in (PAGE, TWIN):
             file = place.of_stage(stage) / page
             if file.is_file():
                 copy_private(file, inside / f"{stage}{file.suffix}")
                 pages += file.suffix == Path(PAGE).suffix
-    found = collected(place)
     text = json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False)
     write_text(inside / PROJECT_JSON, f"{text}\n")
     warnings = _write_report(place, found, {Audience.INTERNAL: inside, Audience.PUBLIC: outside})
@@ -153,7 +138,7 @@ def _make(place: Place, making: Path, progress: Progress) -> Made:
 
 
 def _write_report(
-    place: Place, found: dict[str, Any], folders: dict[Audience, Path]
+    place: ProjectFolder, found: dict[str, Any], folders: dict[Audience, Path]
 ) -> tuple[str, ...]:
     """Write both versions of the report of the project; warnings where one lacks a form."""
     forms = _forms(place)
@@ -170,4 +155,4 @@ def _write_report(
     return lacking
 
 
-STAGE = Stage(REPORT, _settings, _make, earlier=_earlier, check=_check)
+REPORT_STAGE = Stage(REPORT, _settings, _make, earlier=_earlier, check=_check)

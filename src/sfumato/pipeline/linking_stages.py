@@ -1,4 +1,4 @@
-"""The stage ``link``: candidate pairs, their scores, and persons by score alone."""
+"""How sources are linked in a project: the stage ``link``, and ``linked`` with people's answers."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import Any
 
 from sfumato.core.errors import InputError
 from sfumato.core.progress import Progress
+from sfumato.linkage import files
+from sfumato.linkage.apply import apply_decisions
 from sfumato.linkage.asked import changed
 from sfumato.linkage.earlier import read_earlier
-from sfumato.linkage.files import ANSWERS, MANIFEST, MODEL, PERSONS, SPEC
 from sfumato.linkage.link import link
 from sfumato.linkage.pairs.review import most_doubtful_first
 from sfumato.linkage.sources.halves import numbers_a_person
@@ -21,34 +22,32 @@ from sfumato.linkage.spec.settings import columns_of_settings
 from sfumato.linkage.spec.toml import link_spec_to_dict, load_link_spec
 from sfumato.linkage.suggest.suggest import Suggestion, suggest
 from sfumato.pipeline.project.frozen import InFile
-from sfumato.pipeline.project.linking import Link
-from sfumato.pipeline.stages.assess import data_of
-from sfumato.pipeline.stages.place import Place
-from sfumato.pipeline.stages.reported import form_of, lacking, write_report
-from sfumato.pipeline.stages.schemas import given_schema, plain_schema, schema_to_link
-from sfumato.pipeline.stages.stage import Made, Stage
+from sfumato.pipeline.project.linking import Link, Reviewers
+from sfumato.pipeline.project_folder import LINK, LINKED, REVIEW, ProjectFolder, copy_private
+from sfumato.pipeline.stage import MEASURED, Made, Stage, read_object, write_report
+from sfumato.review.decisions.export import DECISIONS
 from sfumato.table.classification import check_decided, classified
 from sfumato.table.person_column import person_candidates_of
 from sfumato.table.table_files import open_source
 
-LINK = "link"
-_OF_PREVIOUS = (SPEC, MODEL, PERSONS, ANSWERS)
+_OF_PREVIOUS = (files.SPEC, files.MODEL, files.PERSONS, files.ANSWERS)
 """What a linkage takes from the one before, beside its manifest."""
+_COPIED = (files.LINKED, files.LINKED_SCHEMA, files.PERSONS)
+"""What is taken over where nobody answered anything."""
+_APPLIED_TO = (
+    files.ANALYTIC,
+    files.IDENTIFYING,
+    files.LEVELS,
+    files.MODEL,
+    files.PAIRS,
+    files.REVIEW,
+    files.SPEC,
+)
+"""What answers are applied to, beside that."""
 
 
-def source_tables(place: Place) -> dict[str, object]:
-    """The sources by name: paths, or opened where their delimiter is given.
-
-    Parameters
-    ----------
-    place
-        The project.
-
-    Raises
-    ------
-    InputError
-        If one with a delimiter cannot be opened.
-    """
+def _source_tables(place: ProjectFolder) -> dict[str, object]:
+    """The sources by name: paths, or opened where their delimiter is given."""
     return {
         name: place.at(source.file)
         if source.delimiter is None
@@ -57,13 +56,8 @@ def source_tables(place: Place) -> dict[str, object]:
     }
 
 
-def specification(place: Place) -> Suggestion:
+def specification(place: ProjectFolder) -> Suggestion:
     """What is linked and how: as the project says it, or proposed.
-
-    Parameters
-    ----------
-    place
-        The project.
 
     Raises
     ------
@@ -75,8 +69,8 @@ def specification(place: Place) -> Suggestion:
     given = _given(place, asked)
     if given is None:
         made = suggest(
-            source_tables(place),
-            schema_to_link(place),
+            _source_tables(place),
+            place.schema_to_link(),
             mode=mode,
             id_column=next(iter(_ids(place).values()), None),
             max_pairs=asked.allow_pairs or MAX_PAIRS,
@@ -86,7 +80,7 @@ def specification(place: Place) -> Suggestion:
     return replace(made, spec=changed(made.spec, _changes(place, asked, made.spec, mode)))
 
 
-def _given(place: Place, asked: Link) -> LinkSpec | None:
+def _given(place: ProjectFolder, asked: Link) -> LinkSpec | None:
     """The specification of the project file, of a file, or of the linkage before."""
     given = asked.specification
     if isinstance(given, InFile):
@@ -104,7 +98,9 @@ def _mode(asked: Link, sources: int) -> Mode | None:
     return Mode.LINK_AND_DEDUPE if asked.dedupe else None
 
 
-def _changes(place: Place, asked: Link, spec: LinkSpec, mode: Mode | None) -> dict[str, object]:
+def _changes(
+    place: ProjectFolder, asked: Link, spec: LinkSpec, mode: Mode | None
+) -> dict[str, object]:
     """What the project's own keys say in place of the specification's."""
     changes: dict[str, object] = {} if mode is None else {"mode": mode}
     ids = _ids(place)
@@ -127,31 +123,26 @@ def _changes(place: Place, asked: Link, spec: LinkSpec, mode: Mode | None) -> di
     return changes
 
 
-def _ids(place: Place) -> dict[str, str]:
+def _ids(place: ProjectFolder) -> dict[str, str]:
     """The header of the ids, by source."""
     return {
         name: source.id for name, source in place.project.sources.items() if source.id is not None
     }
 
 
-def check_classified(place: Place) -> None:
+def check_classified(place: ProjectFolder) -> None:
     """Refuse, before any work, a project with a column that its release would refuse.
-
-    Parameters
-    ----------
-    place
-        The project.
 
     Raises
     ------
     InputError
         If nobody has said what a column of a source is, or a file cannot be read.
     """
-    schema, unclassified = given_schema(place), place.project.release.unclassified
+    schema, unclassified = place.given_schema(), place.project.release.unclassified
     if schema is None:
         return
     if not place.project.is_linked:
-        path, delimiter = data_of(place)
+        path, delimiter = place.data
         alone = open_source(path, delimiter=delimiter)
         candidates = partial(person_candidates_of, alone)
         classified(alone.subject, alone.names, schema, unclassified, candidates)
@@ -172,7 +163,7 @@ def check_classified(place: Place) -> None:
             check_decided(table.subject, names, schema, unclassified, lambda _names: ())
 
 
-def _settings(place: Place) -> dict[str, Any]:
+def _link_settings(place: ProjectFolder) -> dict[str, Any]:
     asked = place.project.link or Link()
     given = _given(place, asked)
     sources = {
@@ -182,41 +173,35 @@ def _settings(place: Place) -> dict[str, Any]:
     return {
         "seed": place.project.about.seed,
         "sources": sources,
-        "schema": plain_schema(schema_to_link(place), place),
+        "schema": place.plain_schema(place.schema_to_link()),
         "link": asked.model_dump(mode="json", exclude={"specification"}),
         "specification": None if given is None else link_spec_to_dict(given),
-        "report": form_of(place).value,
+        "report": place.report_form.value,
     }
 
 
-def _files(place: Place) -> dict[str, Path]:
-    files = {}
-    for name, source in place.project.sources.items():
-        files[f"sources.{name}.file"] = place.at(source.file)
-        if source.attach is not None:
-            files[f"sources.{name}.attach"] = place.at(source.attach)
+def _link_files(place: ProjectFolder) -> dict[str, Path]:
     asked = place.project.link or Link()
-    for key in ("model", "key_file"):
-        path = getattr(asked, key)
-        if path is not None:
-            files[f"link.{key}"] = place.at(path)
+    inputs = place.named(LINK, model=asked.model, key_file=asked.key_file)
+    for name, source in place.project.sources.items():
+        inputs |= place.named(f"sources.{name}", file=source.file, attach=source.attach)
     if asked.previous is not None:
         folder = place.at(asked.previous)
-        files["link.previous"] = folder / MANIFEST
+        inputs["link.previous"] = folder / files.MANIFEST
         others = {f"link.previous/{name}": folder / name for name in _OF_PREVIOUS}
-        files |= {name: path for name, path in others.items() if path.is_file()}
+        inputs |= {name: path for name, path in others.items() if path.is_file()}
     given = _given(place, asked)
     if given is not None and given.nicknames is not None:
-        files["link.specification.nicknames"] = given.nicknames
-    return files
+        inputs["link.specification.nicknames"] = given.nicknames
+    return inputs
 
 
-def _make(place: Place, making: Path, progress: Progress) -> Made:
-    asked, seed = place.project.link or Link(), place.project.about.seed
+def _link(place: ProjectFolder, making: Path, progress: Progress) -> Made:
+    asked = place.project.link or Link()
     links = link(
-        source_tables(place),
+        _source_tables(place),
         specification(place),
-        schema=schema_to_link(place),
+        schema=place.schema_to_link(),
         model=None if asked.model is None else place.at(asked.model),
         previous=None if asked.previous is None else place.at(asked.previous),
         attach_tables={
@@ -227,7 +212,7 @@ def _make(place: Place, making: Path, progress: Progress) -> Made:
         quasi_identifiers=asked.quasi_identifiers,
         check_half_width=asked.check,
         pseudonym_key=place.key(asked.key_file, "link.key_file"),
-        seed=seed,
+        seed=place.project.about.seed,
         engine=asked.engine,
         progress=progress,
     )
@@ -235,29 +220,23 @@ def _make(place: Place, making: Path, progress: Progress) -> Made:
         links = replace(links, review=most_doubtful_first(links.review))
     links.write(making, also=lambda folder: write_report(links, place, folder, "Linkage"))
     found = links.settled.persons.count
-    return Made(
-        links.to_json(),
+    return Made.of(
+        links,
         f"{links.records.count:,} records are {found:,} persons by score; "
         f"{links.review.num_rows:,} possible matches",
-        (*links.warnings, *lacking(place)),
-        seed,
+        place,
     )
 
 
-def checked_schema(place: Place) -> None:
-    """Refuse a schema that names the persons whom the linkage is to find.
-
-    Parameters
-    ----------
-    place
-        The project.
+def _check_link(place: ProjectFolder) -> None:
+    """Refuse a schema that names persons, whom the linkage is to find, and a file that is no key.
 
     Raises
     ------
     InputError
-        If it does.
+        If there are such.
     """
-    given = given_schema(place)
+    given = place.given_schema()
     if given is not None and given.person is not None:
         raise InputError(
             "schema.person",
@@ -265,12 +244,61 @@ def checked_schema(place: Place) -> None:
             found="a column",
             advice="the linkage finds the persons; to name records, give 'id' of the sources",
         )
-
-
-def _check(place: Place) -> None:
-    checked_schema(place)
     asked = place.project.link or Link()
     place.key(asked.key_file, "link.key_file")
 
 
-STAGE = Stage(LINK, _settings, _make, files=_files, check=_check)
+LINK_STAGE = Stage(LINK, _link_settings, _link, files=_link_files, check=_check_link)
+
+
+def _answers(place: ProjectFolder) -> Path | None:
+    """The answers to apply, where people were asked and there was something to answer."""
+    if not place.project.is_reviewed:
+        return None
+    file = place.of_stage(REVIEW) / DECISIONS
+    return file if file.is_file() else None
+
+
+def _linked_settings(place: ProjectFolder) -> dict[str, Any]:
+    return {"seed": place.project.about.seed, "report": place.report_form.value}
+
+
+def _linked_files(place: ProjectFolder) -> dict[str, Path]:
+    asked = place.project.link
+    if asked is None or not place.project.is_reviewed:
+        return {}
+    return place.named(LINK, key_file=asked.key_file)
+
+
+def _linked_earlier(place: ProjectFolder) -> dict[str, tuple[str, ...]]:
+    if _answers(place) is None:
+        return {LINK: _COPIED}
+    checks = (files.CHECKS,) if (place.of_stage(LINK) / files.CHECKS).is_file() else ()
+    return {
+        LINK: (*_COPIED, *_APPLIED_TO, *checks),
+        REVIEW: (DECISIONS,),
+    }
+
+
+def _apply(place: ProjectFolder, making: Path, progress: Progress) -> Made:
+    answers = _answers(place)
+    if answers is None:
+        for name in _COPIED:
+            copy_private(place.of_stage(LINK) / name, making / name)
+        persons = (read_object(place.of_stage(LINK) / MEASURED) or {}).get("persons", {})
+        found = persons.get("count")
+        said = "as linked by score" if found is None else f"{found:,} persons, as linked by score"
+        return Made({"decisions": None, "persons": persons}, said)
+    progress("persons", 0.0)
+    asked = place.project.link
+    key = None if asked is None else place.key(asked.key_file, "link.key_file")
+    links = apply_decisions(place.of_stage(LINK), answers, afresh=True, pseudonym_key=key)
+    links.write(
+        making, also=lambda folder: write_report(links, place, folder, "Linkage after review")
+    )
+    simulated = place.project.review.by is Reviewers.SIMULATED
+    whose = "a simulated worker's" if simulated else "people's"
+    return Made.of(links, f"{links.settled.persons.count:,} persons, with {whose} answers", place)
+
+
+LINKED_STAGE = Stage(LINKED, _linked_settings, _apply, files=_linked_files, earlier=_linked_earlier)

@@ -1,21 +1,19 @@
-"""What a search found: the best point, the frontier, every trial."""
+"""What a search found, how far its point is from the thresholds, and the command that makes it."""
 
 from __future__ import annotations
 
 import os
+import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 from sfumato.core.measure import ESTIMATED
-from sfumato.pipeline.tune.advice import helps, nearest_of, problems
-from sfumato.pipeline.tune.columns import changed_schema
-from sfumato.pipeline.tune.command import anonymize_command
-from sfumato.pipeline.tune.frontier import frontier_of, frontier_of_measure
-from sfumato.pipeline.tune.point import Promise
-from sfumato.pipeline.tune.trial import Setting, Trial
-from sfumato.release.options import Options
+from sfumato.pipeline.tune.limits import Promise, promise_options
+from sfumato.pipeline.tune.point import Point, changed_schema
+from sfumato.pipeline.tune.trials import Setting, Trial, ratio, worst_value
 from sfumato.reports.report_files import write_tuned
 from sfumato.risk.risk_thresholds import Held
 from sfumato.schema import Schema, schema_to_dict
@@ -28,6 +26,9 @@ STOPPED = {
     "interrupted": "it was interrupted",
 }
 EXHAUSTED = "everything that the search knows was tried"
+_UNNAMED: dict[str, Name] = {"data": "DATA", "schema": "SCHEMA", "output": "release.csv"}
+MOST_SUPPRESSED = 0.2
+"""Share of persons from which it is no longer advised to suppress more."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -74,7 +75,8 @@ class Tuned:
     @property
     def nearest(self) -> Trial | None:
         """The trial that comes nearest to the thresholds; ``None`` without any release."""
-        return nearest_of(self.trials)
+        made = [each for each in self.trials if each.made]
+        return min(made, key=lambda each: (each.excess, each.loss), default=None)
 
     @property
     def met(self) -> bool:
@@ -94,17 +96,8 @@ class Tuned:
     @property
     def options(self) -> dict[str, Any]:
         """The options of the chosen point, for `sfumato.anonymize`."""
-        fixed, usual = self.setting.options, Options()
-        found: dict[str, Any] = {} if self.chosen is None else self.chosen.point.options()
-        if fixed.values is not usual.values:
-            found["values"] = fixed.values.value
-        if fixed.threshold != usual.threshold:
-            found["threshold"] = fixed.threshold
-        if fixed.unclassified is not usual.unclassified:
-            found["unclassified"] = fixed.unclassified.value
-        if self.setting.population is not None:
-            found["population"] = self.setting.population
-        return found | {"seed": self.setting.seed}
+        chosen = {} if self.chosen is None else self.chosen.point.options()
+        return chosen | self.setting.fixed_options() | {"seed": self.setting.seed}
 
     @property
     def schema(self) -> Schema:
@@ -128,15 +121,49 @@ class Tuned:
     @property
     def problems(self) -> tuple[str, ...]:
         """Which thresholds cannot be met; empty where all are."""
-        return () if self.met else problems(self.trials, self.nearest)
+        if self.met:
+            return ()
+        nearest = self.nearest
+        if nearest is None:
+            return self.trials[0].failures if self.trials else ("Nothing was tried.",)
+        found = []
+        for place, held in enumerate(nearest.held):
+            best = min((each.held[place] for each in self.trials if each.made), key=ratio)
+            if ratio(best) > 1:
+                found.append(
+                    f"{_limit(held)}: no release that was tried meets it; the best has "
+                    f"{held.printed(worst_value(best))}."
+                )
+        if not found:
+            found = [
+                f"{_limit(held)}: can be met, but not together with the others; the nearest point "
+                f"has {held.printed(worst_value(held))}."
+                for held in nearest.held
+                if ratio(held) > 1
+            ]
+        failed = next((each.failures for each in self.trials if each.stage == "start"), ())
+        return (*found, *failed)
 
     @property
     def helps(self) -> tuple[str, ...]:
         """What would help where they cannot be met."""
         if self.met:
             return ()
-        cut_short = self.stopped != "found"
-        return helps(self.trials, self.nearest, self.suppress, cut_short=cut_short)
+        found = []
+        if self.nearest is not None:
+            wider = [
+                f"{held.label} {held.bound} {worst_value(held):.4g}"
+                for held in self.nearest.held
+                if ratio(held) > 1
+            ]
+            number = self.nearest.number
+            found.append(f"ask for {' and '.join(wider)}: the nearest point, trial {number}")
+        found += next((each.helps for each in self.trials if each.helps), ())
+        if self.suppress < MOST_SUPPRESSED:
+            found.append(f"allow more persons to be suppressed than {100 * self.suppress:g} %")
+        if self.stopped != "found":
+            found.append("try more: a larger number of trials, or more time")
+        return tuple(found)
 
     def with_files(self, **files: Name | None) -> Tuned:
         """The same, its command naming other files.
@@ -168,15 +195,10 @@ class Tuned:
         """
         if self.best is None:
             return ""
-        return anonymize_command(
-            self.setting,
-            self.best.point,
-            data=data or self.files["data"] or "DATA",
-            schema=schema or self.files["schema"] or "SCHEMA",
-            output=output or self.files["output"] or "release.csv",
-            register=register or self.files["register"],
-            delimiter=self.delimiter,
-        )
+        given = {"data": data, "schema": schema, "output": output, "register": register}
+        named = _UNNAMED | {name: file for name, file in self.files.items() if file}
+        named |= {name: file for name, file in given.items() if file}
+        return anonymize_command(self.setting, self.best.point, named, self.delimiter)
 
     def report(self, path: Name, *, title: str | None = None, made: date | None = None) -> Path:
         """Write a page with the frontier and all trials, and its JSON beside it.
@@ -243,7 +265,8 @@ class Tuned:
         chosen = self.chosen
         if chosen is not None:
             lines += ["", f"  {chosen.point.words()}", "", f"  {self._lost(chosen)}"]
-            lines += [f"  {_held_line(each)}" for each in chosen.held]
+            rows = (each.row() for each in chosen.held)
+            lines += [f"  {row.meaning}  [{row.value}]" for row in rows]
         if self.problems:
             lines += ["", "What stands in the way:", *(f"- {each}" for each in self.problems)]
         if self.helps:
@@ -276,6 +299,89 @@ class Tuned:
         )
 
 
-def _held_line(held: Held) -> str:
-    line = held.row()
-    return f"{line.meaning}  [{line.value}]"
+def _limit(held: Held) -> str:
+    return f"{held.label} {held.bound} {held.printed(held.limit)}"
+
+
+def frontier_of(trials: Sequence[Trial]) -> tuple[Trial, ...]:
+    """The trials with the least loss at their worst measure or a lower one, lowest risk first.
+
+    Risk is the largest measure over its limit: at most 1 where all thresholds are met.
+
+    Parameters
+    ----------
+    trials
+        All of them.
+    """
+    return _front([(each.excess, each) for each in trials if each.made])
+
+
+def frontier_of_measure(trials: Sequence[Trial], place: int) -> tuple[Trial, ...]:
+    """The trials of least loss at a measure or a better one, of those that meet the others.
+
+    Parameters
+    ----------
+    trials
+        All of them.
+    place
+        Place of the measure in `Trial.held`.
+    """
+
+    def meets_others(trial: Trial) -> bool:
+        return all(ratio(held) <= 1 for at, held in enumerate(trial.held) if at != place)
+
+    def risk(held: Held) -> float:
+        return -held.value if held.bound == "at least" else held.value
+
+    made = (each for each in trials if each.made)
+    return _front([(risk(each.held[place]), each) for each in made if meets_others(each)])
+
+
+def _front(pairs: list[tuple[float, Trial]]) -> tuple[Trial, ...]:
+    front: list[Trial] = []
+    for _, trial in sorted(pairs, key=lambda pair: (pair[0], pair[1].loss, pair[1].number)):
+        if not front or trial.loss < front[-1].loss:
+            front.append(trial)
+    return tuple(front)
+
+
+def anonymize_command(
+    setting: Setting, point: Point, files: Mapping[str, Name], delimiter: str | None = None
+) -> str:
+    """A line for a shell that makes the release of a point, its words quoted where they need it.
+
+    Parameters
+    ----------
+    setting
+        What all trials share.
+    point
+        The point.
+    files
+        ``data``, ``schema`` and ``output``, and ``register`` where there is one.
+    delimiter
+        The separator of a CSV file, where it was given.
+    """
+    paths = {name: _path_word(file) for name, file in files.items()}
+    words = ["sfumato", "anonymize", paths["data"], "--schema", paths["schema"]]
+    words += ["--output", paths["output"]]
+    options: dict[str, object] = {}
+    for promise in point.constraints():
+        options |= promise_options(promise)
+    options |= point.options() | setting.fixed_options()
+    for name, value in options.items():
+        words += [f"--{name.replace('_', '-')}", _number(value)]
+    if "register" in paths:
+        words += ["--register", paths["register"]]
+    if delimiter is not None:
+        words += ["--delimiter", delimiter]
+    return shlex.join([*words, "--seed", str(setting.seed)])
+
+
+def _number(value: object) -> str:
+    return repr(value) if isinstance(value, float) else str(value)
+
+
+def _path_word(path: Name) -> str:
+    """A file's name that no command takes for an option."""
+    text = os.fspath(path)
+    return f"./{text}" if text.startswith("-") else text

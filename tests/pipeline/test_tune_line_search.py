@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import exp
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.pipeline.tune.exchange import exchange
-from sfumato.pipeline.tune.knobs import KNOBS
+from sfumato.pipeline.tune.limits import KNOBS
+from sfumato.pipeline.tune.line_search import STEPS, Bisection, Space, Tightening, exchange
 from sfumato.pipeline.tune.point import Point
-from sfumato.pipeline.tune.space import Space
-from sfumato.pipeline.tune.tighten import STEPS, Tightening
-from sfumato.pipeline.tune.trial import Trial
+from sfumato.pipeline.tune.trials import Trial
 from sfumato.risk.risk_thresholds import Held
 
 NAMES = ("g_balance", "marketer")
@@ -90,3 +89,14 @@ def test_the_loosest_end_is_what_a_release_keeps_by_itself():
     trial = trials.tried(_at({"g_balance": 2.0}), "")
     assert space.bites("g_balance", trial) == pytest.approx(2.0, abs=1e-3)
     assert space.bites("marketer", trial) == pytest.approx(0.7, abs=1e-3)
+
+
+def test_a_least_measure_of_nothing_says_nothing_of_the_distance():
+    """Its excess is infinite: the next limit lies between the ends all the same."""
+    held = replace(_held(0.0), bound="at least")
+    missed = Trial(1, "", _at({"marketer": 1.0}), (held,), 1.0, 1.0, 1.0)
+    met = Trial(2, "", _at({"marketer": 4.0}), (replace(held, value=2.0),), 2.0, 2.0, 2.0)
+    search = Bisection(_space(), "marketer", 0.0, 8.0, 8, {})
+    search.tell(met, 1e9)
+    search.tell(missed, 1e9)
+    assert search.low < KNOBS["marketer"].position(search.point().limits["marketer"]) < search.high

@@ -1,20 +1,17 @@
-"""The stage ``release`` where a policy decides: what its rules allow for a request."""
+"""How a release on request is made: the stage ``release`` where a policy decides."""
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
 from sfumato.core.errors import InputError
 from sfumato.core.progress import Progress
 from sfumato.pipeline.project.linking import OnRequest, Undecided
-from sfumato.pipeline.stages import schemas
-from sfumato.pipeline.stages.assess import data_inputs, data_of
-from sfumato.pipeline.stages.place import Place, shown
-from sfumato.pipeline.stages.release import NAME, release_files
-from sfumato.pipeline.stages.reported import form_of, lacking, write_report
-from sfumato.pipeline.stages.stage import Made, Stage, Waiting
+from sfumato.pipeline.project_folder import RELEASE, ProjectFolder, shell_path
+from sfumato.pipeline.release_stages import release_files
+from sfumato.pipeline.stage import Made, Stage, Waiting, write_report
 from sfumato.semantics.associations.association import State
 from sfumato.semantics.ledger.keys import default_ledger_keys
 from sfumato.semantics.ledger.ledger import Ledger
@@ -24,42 +21,39 @@ from sfumato.semantics.requested.hashes import policy_sha256
 from sfumato.table.table_files import write_table
 
 
-def _section(place: Place) -> OnRequest:
+def _section(place: ProjectFolder) -> OnRequest:
     if place.project.policy is None:
         raise InputError("section [policy]", "must be given for a release on request")
     return place.project.policy
 
 
-def _settings(place: Place) -> dict[str, Any]:
-    section = _section(place)
-    release, ledger = place.project.release, _ledger(place, make=False)
-    with nullcontext() if ledger is None else ledger:
+def _settings(place: ProjectFolder) -> dict[str, Any]:
+    section, release = _section(place), place.project.release
+    with _ledger(place, make=False) as ledger:
         noted = () if ledger is None else ledger.associations()
         accepted = sorted(each.id for each in noted if each.state is State.ACCEPTED)
     return {
         "seed": place.project.about.seed,
-        "schema": schemas.plain_schema(schemas.released_schema(place), place),
+        "schema": place.plain_schema(place.released_schema()),
         "policy": section.model_dump(mode="json", exclude={"keys", "undecided"}),
         "policy_sha256": policy_sha256(load_policy(place.at(section.file))),
         "accepted": accepted,
         "keep_order": release.keep_order,
         "formats": list(place.project.outputs.formats),
-        "report": form_of(place).value,
+        "report": place.report_form.value,
     }
 
 
-def _files(place: Place) -> dict[str, Path]:
+def _files(place: ProjectFolder) -> dict[str, Path]:
     section, release = _section(place), place.project.release
-    files, _ = data_inputs(place)
-    files |= _files_of_policy(place)
+    files = place.data_files() | _files_of_policy(place)
+    files |= place.named(RELEASE, pseudonym_key=release.pseudonym_key)
     files |= {f"policy.local.{name}": place.at(path) for name, path in section.local.items()}
     files |= {f"policy.rules.{n}": place.at(path) for n, path in enumerate(section.rules, 1)}
-    if release.pseudonym_key is not None:
-        files["release.pseudonym_key"] = place.at(release.pseudonym_key)
-    return files | schemas.hierarchy_files(schemas.released_schema(place))
+    return files
 
 
-def _files_of_policy(place: Place) -> dict[str, Path]:
+def _files_of_policy(place: ProjectFolder) -> dict[str, Path]:
     """The files that the policy names; what it says itself is among the settings."""
     policy = load_policy(place.at(_section(place).file))
     files = {f"policy.file: rules.{n}": path for n, path in enumerate(policy.rules, 1)}
@@ -71,32 +65,24 @@ def _files_of_policy(place: Place) -> dict[str, Path]:
     return files
 
 
-def _earlier(place: Place) -> dict[str, tuple[str, ...]]:
-    return data_inputs(place)[1]
-
-
-def _ledger(place: Place, *, make: bool) -> Ledger | None:
+def _ledger(place: ProjectFolder, *, make: bool) -> AbstractContextManager[Ledger | None]:
     """The ledger that the project names; ``None`` where it names none or there is none yet."""
     section = _section(place)
-    if section.ledger is None:
-        return None
-    file = place.at(section.ledger)
-    if not make and not file.exists():
-        return None
+    if section.ledger is None or not (make or place.at(section.ledger).exists()):
+        return nullcontext()
     keys = default_ledger_keys() if section.keys is None else place.at(section.keys)
-    return Ledger.open(file, keys, make=make)
+    return Ledger.open(place.at(section.ledger), keys, make=make)
 
 
-def _check(place: Place) -> None:
+def _check(place: ProjectFolder) -> None:
     place.key(place.project.release.pseudonym_key, "release.pseudonym_key")
 
 
-def _asked(place: Place) -> Asked:
+def _asked(place: ProjectFolder) -> Asked:
     section = _section(place)
-    data, _ = data_of(place)
     return ask(
-        data,
-        schemas.released_schema(place),
+        place.data[0],
+        place.released_schema(),
         policy=load_policy(place.at(section.file)),
         request=section.request,
         local={name: place.at(path) for name, path in section.local.items()},
@@ -104,12 +90,12 @@ def _asked(place: Place) -> Asked:
     )
 
 
-def _mining(place: Place) -> Mining:
+def _mining(place: ProjectFolder) -> Mining:
     section = _section(place)
     return Mining(section.association_support, section.association_confidence)
 
 
-def _prepare(place: Place) -> None:
+def _prepare(place: ProjectFolder) -> None:
     """Propose the associations that a release would tell, before one is made and noted.
 
     Raises
@@ -120,8 +106,7 @@ def _prepare(place: Place) -> None:
     section = _section(place)
     if section.ledger is None or section.undecided is not Undecided.WAIT:
         return
-    ledger = _ledger(place, make=True)
-    with nullcontext() if ledger is None else ledger:
+    with _ledger(place, make=True) as ledger:
         if ledger is None or _proposed(ledger):
             return
         known = {each.id for each in ledger.associations()}
@@ -135,20 +120,17 @@ def _proposed(ledger: Ledger) -> int:
     return sum(each.state is State.PROPOSED for each in ledger.associations())
 
 
-def _waits(place: Place) -> Waiting | None:
+def _waits(place: ProjectFolder) -> Waiting | None:
     section = _section(place)
     if section.undecided is not Undecided.WAIT:
         return None
-    ledger = _ledger(place, make=False)
-    if ledger is None or section.ledger is None:
+    with _ledger(place, make=False) as ledger:
+        count = 0 if ledger is None else _proposed(ledger)
+    if not count or section.ledger is None:
         return None
-    with ledger:
-        count = _proposed(ledger)
-    if not count:
-        return None
-    options = f"--ledger {shown(place.at(section.ledger))}"
+    options = f"--ledger {shell_path(place.at(section.ledger))}"
     if section.keys is not None:
-        options += f" --keys {shown(place.at(section.keys))}"
+        options += f" --keys {shell_path(place.at(section.keys))}"
     return Waiting(
         "custodian",
         f"{count:,} associations that a reader could infer from wait for a decision",
@@ -160,43 +142,38 @@ def _waits(place: Place) -> Waiting | None:
     )
 
 
-def _make(place: Place, making: Path, progress: Progress) -> Made:
-    seed, release = place.project.about.seed, place.project.release
+def _make(place: ProjectFolder, making: Path, progress: Progress) -> Made:
+    release = place.project.release
     progress("release", 0.0)
     asked = _asked(place)
     first, *others = release_files(place)
-    ledger = _ledger(place, make=True)
 
     def write_others(made: RequestedRelease) -> None:
         for name in others:
             write_table(made.table, making / name)
         write_report(made, place, making, "Release on request")
 
-    with nullcontext() if ledger is None else ledger:
+    with _ledger(place, make=True) as ledger:
         made = make_release(
             asked,
             ledger,
             making / first,
             mining=_mining(place),
-            seed=seed,
+            seed=place.project.about.seed,
             keep_order=release.keep_order,
             pseudonym_key=place.key(release.pseudonym_key, "release.pseudonym_key"),
             also=write_others,
         )
-    return Made(
-        made.to_json(),
-        f"{made.table.num_rows:,} records for request '{asked.request}', k = {made.k}",
-        (*made.warnings, *lacking(place)),
-        seed,
-    )
+    found = f"{made.table.num_rows:,} records for request '{asked.request}', k = {made.k}"
+    return Made.of(made, found, place)
 
 
-STAGE = Stage(
-    NAME,
+REQUEST_STAGE = Stage(
+    RELEASE,
     _settings,
     _make,
     files=_files,
-    earlier=_earlier,
+    earlier=ProjectFolder.data_stages,
     check=_check,
     prepare=_prepare,
     waits=_waits,

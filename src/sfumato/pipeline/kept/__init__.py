@@ -1,1 +1,0 @@
-"""What a run keeps: the record of each stage, hashes, and a lock against a second run."""

@@ -1,0 +1,279 @@
+"""Where a project lies, and what its stages read: its folders, its data, its schema."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from sfumato.core.errors import InputError
+from sfumato.core.key_files import read_secret
+from sfumato.linkage.files import LINKED as LINKED_FILE
+from sfumato.linkage.files import LINKED_SCHEMA
+from sfumato.linkage.spec.columns import sql_name
+from sfumato.pipeline.project.frozen import InFile
+from sfumato.pipeline.project.load import PROJECT_FILE, load_project
+from sfumato.pipeline.project.model import Project
+from sfumato.pipeline.project.outputs import ReportForm
+from sfumato.reports.report_files import NEEDED
+from sfumato.schema import QuasiIdentifier, Schema, load_schema
+from sfumato.schema.roles import schema_to_dict
+
+LINK, REVIEW, LINKED = "link", "review", "linked"
+ASSESS, RELEASE, ATTACK, REPORT = "assess", "release", "attack", "report"
+"""The stages, each of which is made in a folder of its name; but that of the last one is the
+folder of the outputs."""
+
+
+@dataclass(frozen=True)
+class ProjectFolder:
+    """A project where it lies.
+
+    Attributes
+    ----------
+    project
+        What its file says.
+    file
+        The file.
+    """
+
+    project: Project
+    file: Path
+
+    @property
+    def folder(self) -> Path:
+        """The folder that paths of the project file are named from."""
+        return self.file.parent
+
+    @property
+    def stages(self) -> Path:
+        """The folder of what the stages made."""
+        return self.at(self.project.outputs.stages)
+
+    @property
+    def stage_names(self) -> tuple[str, ...]:
+        """The stages that the project has, each after those that it rests on."""
+        has = {
+            LINK: self.project.is_linked,
+            REVIEW: self.project.is_reviewed,
+            LINKED: self.project.is_linked,
+            ASSESS: True,
+            RELEASE: True,
+            ATTACK: self.project.attack is not None,
+            REPORT: True,
+        }
+        return tuple(name for name, there in has.items() if there)
+
+    @property
+    def report_form(self) -> ReportForm:
+        """The form in which reports are written here: pages only where they can be drawn."""
+        if any(find_spec(name) is None for name in NEEDED):
+            return ReportForm.JSON
+        return self.project.outputs.report
+
+    def at(self, path: Path) -> Path:
+        """Where a path leads that is written in the project file."""
+        return self.folder / path
+
+    def named(self, section: str, **paths: Path | None) -> dict[str, Path]:
+        """Where the paths of a section lead that are given, by what the project file calls them."""
+        return {
+            f"{section}.{key}": self.at(path) for key, path in paths.items() if path is not None
+        }
+
+    def of_stage(self, name: str) -> Path:
+        """The folder of a stage."""
+        if name == REPORT:
+            return self.at(self.project.outputs.folder)
+        return self.stages / name
+
+    def key(self, path: Path | None, name: str) -> bytes | None:
+        """The key that a file holds; ``None`` without one.
+
+        Parameters
+        ----------
+        path
+            The path as it is written.
+        name
+            What the project file calls it.
+
+        Raises
+        ------
+        InputError
+            If it cannot be read, or is no key.
+        """
+        if path is None:
+            return None
+        # Data is no secret: a table that is named as a key by mistake is refused.
+        tables = (
+            table
+            for source in self.project.sources.values()
+            for table in (source.file, source.attach)
+            if table is not None
+        )
+        return read_secret(self.at(path), name, (self.file, *map(self.at, tables)))
+
+    def given_schema(self) -> Schema | None:
+        """The schema that the project file gives or names, its files located.
+
+        Raises
+        ------
+        InputError
+            If its file cannot be read, or breaks a rule.
+        """
+        given = self.project.columns
+        if given is None:
+            return None
+        if isinstance(given, InFile):
+            return load_schema(self.at(given.file))
+        quasi = {
+            name: each.model_copy(update={"hierarchy": self.at(each.hierarchy)})
+            if isinstance(each.hierarchy, Path)
+            else each
+            for name, each in given.quasi_identifiers.items()
+        }
+        return given.model_copy(update={"quasi_identifiers": quasi})
+
+    def schema_to_link(self) -> Schema | None:
+        """The roles of the columns, which are all that concerns the linkage.
+
+        Raises
+        ------
+        InputError
+            As `given_schema`.
+        """
+        given = self.given_schema()
+        if given is None:
+            return None
+        roles = {name: QuasiIdentifier() for name in given.quasi_identifiers}
+        return given.model_copy(update={"quasi_identifiers": roles})
+
+    def released_schema(self) -> Schema:
+        """The schema of what is measured and released.
+
+        Of linked sources the columns and their roles are those of the linked file, and what the
+        project says of a quasi-identifier holds.
+
+        Raises
+        ------
+        InputError
+            If a file of it cannot be read, or breaks a rule.
+        """
+        given = self.given_schema()
+        if not self.project.is_linked:
+            if given is None:
+                raise InputError("section [schema]", "must be given where nothing is linked")
+            return given
+        found = load_schema(self.of_stage(LINKED) / LINKED_SCHEMA)
+        if given is None:
+            return found
+        own = {sql_name(name): each for name, each in given.quasi_identifiers.items()}
+        quasi = dict(found.quasi_identifiers)
+        for name, each in quasi.items():
+            if sql_name(name) in own:
+                stated = own[sql_name(name)]
+                quasi[name] = (
+                    stated if stated.kind else stated.model_copy(update={"kind": each.kind})
+                )
+        return found.model_copy(update={"quasi_identifiers": quasi})
+
+    def plain_schema(self, schema: Schema | None) -> dict[str, Any]:
+        """A schema as plain values, its files named from the project's folder."""
+        if schema is None:
+            return {}
+        plain = schema_to_dict(schema)
+        for name, each in schema.quasi_identifiers.items():
+            path = each.hierarchy
+            if isinstance(path, Path):
+                inside = path.is_relative_to(self.folder)
+                named = str(path.relative_to(self.folder)) if inside else path.name
+                plain["quasi_identifiers"][name]["hierarchy"] = named
+        return plain
+
+    @property
+    def data(self) -> tuple[Path, str | None]:
+        """The file that is measured and released, and its delimiter where it is given."""
+        if self.project.is_linked:
+            return self.of_stage(LINKED) / LINKED_FILE, None
+        source = next(iter(self.project.sources.values()))
+        return self.at(source.file), source.delimiter
+
+    def data_stages(self) -> dict[str, tuple[str, ...]]:
+        """The files of earlier stages that hold what is measured and released, and its schema."""
+        return {LINKED: (LINKED_FILE, LINKED_SCHEMA)} if self.project.is_linked else {}
+
+    def data_files(self) -> dict[str, Path]:
+        """The files beside those, by what the project file calls them: data and hierarchies.
+
+        Raises
+        ------
+        InputError
+            As `released_schema`.
+        """
+        files = {
+            f"schema.quasi_identifiers.{name}.hierarchy": each.hierarchy
+            for name, each in self.released_schema().quasi_identifiers.items()
+            if isinstance(each.hierarchy, Path)
+        }
+        if not self.project.is_linked:
+            files[f"sources.{next(iter(self.project.sources))}.file"] = self.data[0]
+        return files
+
+
+def open_project(path: str | os.PathLike[str]) -> ProjectFolder:
+    """A project by its file, or by the folder that holds a sfumato.toml.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read or breaks a rule, or two of its folders are in each other.
+    """
+    file = Path(path)
+    if file.is_dir():
+        file /= PROJECT_FILE
+    place = ProjectFolder(load_project(file), file)
+    _check_folders(place)
+    return place
+
+
+def _check_folders(place: ProjectFolder) -> None:
+    outputs, review = place.project.outputs, place.project.review
+    named = {
+        "outputs.folder": outputs.folder,
+        "outputs.stages": outputs.stages,
+        "review.folder": review.folder,
+    }
+    own = {name: _resolved(name, place.at(path)) for name, path in named.items()}
+    for name, folder in own.items():
+        if folder in (place.folder.resolve(), *place.folder.resolve().parents):
+            raise InputError(name, "must be a folder of its own", found="the project's folder")
+        for other, around in own.items():
+            if name != other and around in (folder, *folder.parents):
+                raise InputError(name, f"must not be in the folder of {other}")
+
+
+def _resolved(name: str, path: Path) -> Path:
+    try:
+        path.exists()
+        return path.resolve()
+    except (OSError, RuntimeError):  # RuntimeError: links in a circle, before Python 3.13
+        raise InputError(
+            name, "must be a path that can lead to a folder", found="a name too long, or a circle"
+        ) from None
+
+
+def shell_path(path: Path) -> str:
+    """A path as a person in the present folder types it."""
+    full, here = path.resolve(), Path.cwd()
+    return shlex.quote(str(full.relative_to(here)) if full.is_relative_to(here) else str(full))
+
+
+def copy_private(one: Path, other: Path) -> None:
+    """Copy a file so that only its owner may read the copy."""
+    number = os.open(other, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(number, "wb") as target, one.open("rb") as source:
+        shutil.copyfileobj(source, target)

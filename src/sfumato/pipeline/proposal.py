@@ -1,0 +1,507 @@
+"""How a project file is proposed for tables: schema, specification and promises, with reasons."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from math import ceil
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pydantic import ValidationError
+
+from sfumato.core.atomic import all_or_none, write_text
+from sfumato.core.errors import InputError
+from sfumato.linkage.asked import changed
+from sfumato.linkage.spec.columns import sql_name
+from sfumato.linkage.spec.model import Mode
+from sfumato.linkage.suggest.suggest import Suggestion, suggest
+from sfumato.pipeline.linking_stages import check_classified
+from sfumato.pipeline.project.dump import SCHEMA_FILE, dump_project
+from sfumato.pipeline.project.json_schema import json_schema_text
+from sfumato.pipeline.project.linking import Reviewers
+from sfumato.pipeline.project.load import PROJECT_FILE, parse_project, problems_in
+from sfumato.pipeline.project.model import Project
+from sfumato.pipeline.project.releasing import Release
+from sfumato.pipeline.project.sources import SEED_BITS
+from sfumato.pipeline.project_folder import ProjectFolder
+from sfumato.release.anonymize import check_constraints
+from sfumato.review.settings import PROPOSED
+from sfumato.schema import Schema, load_schema
+from sfumato.table.schema_guess import ROWS, Guess, guess_schema
+from sfumato.table.table_files import open_source
+
+G_BALANCE, H_AFFILIATION, PERSONS = 0.9, 0.5, 5
+"""What is promised where nobody says: of files with several records per person, and with one."""
+_PROMISES = ("g_balance", "h_affiliation", "pid_k")
+"""The promises that can be asked for, by the keys of their section."""
+_MARGIN, _STEP = 0.1, 0.05
+"""By how much h must exceed the share of the most frequent value, and its steps."""
+
+
+_ROLES = ("direct_identifiers", "sensitive", "quasi_identifiers", "insensitive")
+"""Roles, the most careful one first: where tables differ, a column has the first of them."""
+_TOP = """\
+What this project is made of, what it promises, and what it makes of it.
+'sfumato init' proposed it: read it, edit it, then type: sfumato run
+Paths are named from the folder of this file. Every section is explained in docs/project.md."""
+_NOTES = {
+    "project": "Keep this file inside: with the seed and the tables, pseudonyms can be undone.",
+    "schema": """\
+What each column is: only you know what an intruder may know.
+direct identifiers: never released; quasi-identifiers: what an intruder may know, generalised;
+sensitive: what must not be learned; insensitive: released as they are.""",
+    "link": "How records of one person are found. Sensitive columns are never compared.",
+    "link.specification": """\
+Proposed from the headers and a sample, without labels. Records are compared if they agree
+on all parts of one of the blocking rules.""",
+    "review": """\
+Possible matches, which the model leaves open: "none" keeps their records apart; "terminal"
+and "application" wait for people, who see them masked and open what they need.""",
+    "review.k": "Records that what a reviewer sees must fit at least.",
+    "review.budget": "KAPR that each reviewer may spend, from 0 to 1.",
+    "release": "What every class of the release keeps. 'sfumato presets' lists thresholds in use.",
+    "release.g_balance": """\
+No person dominates a class: 0.9 is as much as ten persons with equally many records.""",
+    "release.h_affiliation": "At most this share of a class has one sensitive value.",
+    "release.pid_k": "At least so many persons in every class.",
+    "release.presets": "The thresholds of these are met, too.",
+    "attack": """\
+A simulated intruder attacks the release: who knows the exact quasi-identifiers of everybody in
+it, where nothing else is said. Without this section there is no attack.""",
+    "outputs": """\
+output/release may go out; output/reports and the folder stages stay inside.""",
+}
+
+
+@dataclass(frozen=True)
+class ProposalRequest:
+    """What is asked for a new project; ``None`` leaves it to the proposal.
+
+    Attributes
+    ----------
+    sources
+        The tables by name.
+    folder
+        The folder of the project file, from which files are named.
+    name, seed
+        As in ``[project]``; a seed is drawn when not given.
+    attach
+        Further records of a source's persons, by its name.
+    delimiter
+        The separator of all CSV files.
+    id
+        The column that names each record.
+    schema, specification
+        Files with a schema and a specification, in place of proposed ones.
+    dedupe, one_per_source
+        As in ``[link]``.
+    reviewers, review_k, budget
+        As in ``[review]``.
+    g_balance, h_affiliation, pid_k, presets
+        As in ``[release]``.
+    formats
+        As in ``[outputs]``.
+
+    Raises
+    ------
+    InputError
+        If two tables have the same name.
+    """
+
+    sources: Mapping[str, Path]
+    folder: Path
+    name: str | None = None
+    seed: int | None = None
+    attach: Mapping[str, Path] = field(default_factory=dict)
+    delimiter: str | None = None
+    id: str | None = None
+    schema: Path | None = None
+    specification: Path | None = None
+    dedupe: bool = False
+    one_per_source: bool = False
+    reviewers: Reviewers = Reviewers.NONE
+    review_k: int | None = None
+    budget: float | None = None
+    g_balance: float | None = None
+    h_affiliation: float | None = None
+    pid_k: int | None = None
+    presets: tuple[str, ...] = ()
+    formats: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for field_ in ("sources", "attach"):
+            named = {_source_name(name): path for name, path in getattr(self, field_).items()}
+            if len(named) < len(getattr(self, field_)):
+                raise InputError(
+                    "the tables",
+                    "must have names that differ in their letters and digits",
+                    found="two alike",
+                    advice="say how each is called: hospital=FILE practice=FILE",
+                )
+            object.__setattr__(self, field_, named)
+
+    @property
+    def is_linked(self) -> bool:
+        """Whether records are linked."""
+        return len(self.sources) > 1 or self.dedupe
+
+
+def _source_name(text: str) -> str:
+    """A name of a source as a project file takes it, of what somebody says or a file is called."""
+    return re.sub(r"[^A-Za-z0-9_-]+", "-", text).strip("-_")[:60] or "table"
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A proposed project.
+
+    Attributes
+    ----------
+    project
+        The project.
+    notes
+        Comments, as `dump_project` takes them; without values of the data.
+    """
+
+    project: Project
+    notes: dict[str, str]
+
+    @property
+    def text(self) -> str:
+        """The project file."""
+        return dump_project(self.project, self.notes)
+
+
+def propose(request: ProposalRequest) -> Proposal:
+    """Propose a project for tables.
+
+    Raises
+    ------
+    InputError
+        If a table cannot be read, nothing can be proposed for it, something that is asked
+        breaks a rule, or the schema that is given leaves a column open.
+    """
+    if not request.sources:
+        raise InputError("the project", "must have at least one table", found="none")
+    for name in request.attach:
+        if name not in request.sources:
+            raise InputError(
+                f"attached table '{name}'", "must be of a source",
+                accepted=", ".join(request.sources),
+            )  # fmt: skip
+    _check_of_use(request)
+    _project(request, None, None)
+    if request.attach and request.id is None:
+        request = replace(request, id=_id_of(request))
+    guess = _guess(request)
+    made, columns = None, guess.schema
+    _check_promises(request, columns)
+    if request.is_linked:
+        made = _specification(request, columns)
+        columns = _without(columns, None if made is None else made.spec.id or request.id)
+    project = _project(request, columns, made)
+    notes = _notes_of(project, guess.notes, {} if made is None else made.notes)
+    parse_project(dump_project(project, notes))
+    if request.schema is not None:
+        check_classified(ProjectFolder(project, request.folder / PROJECT_FILE))
+    return Proposal(project, notes)
+
+
+def _check_of_use(request: ProposalRequest) -> None:
+    """Refuse what would be asked for in vain."""
+    reviewed = request.reviewers is not Reviewers.NONE
+    of_linkage = {
+        "id": request.id is not None,
+        "attach": bool(request.attach),
+        "spec": request.specification is not None,
+        "one-per-source": request.one_per_source,
+        "review": reviewed,
+    }
+    of_review = {"review-k": request.review_k is not None, "budget": request.budget is not None}
+    for name, given in of_linkage.items():
+        if given and not request.is_linked:
+            raise InputError(
+                f"option --{name}",
+                "is for tables that are linked",
+                found="one table",
+                advice="name another table, or look for the same persons within it with --dedupe",
+            )
+    for name, given in of_review.items():
+        if given and not reviewed:
+            raise InputError(f"option --{name}", "needs reviewers", advice="name them by --review")
+
+
+def _id_of(request: ProposalRequest) -> str:
+    """The column by which attached tables belong to their sources."""
+    for name, attached in request.attach.items():
+        found = _naming_column(request.sources[name], attached, request.delimiter)
+        if found is not None:
+            return found
+    raise InputError(
+        "an attached table",
+        "must have the column that names the records of its source",
+        found="none that names each record once",
+        advice="say how it is called with --id",
+    )
+
+
+def _guess(request: ProposalRequest) -> Guess:
+    if request.schema is not None:
+        return Guess(load_schema(request.schema), {})
+    if not request.is_linked:
+        return _guess_one(next(iter(request.sources.values())), request.delimiter)
+    tables = {**request.sources, **{f"{n} attached": path for n, path in request.attach.items()}}
+    return _guess_all(tables, request.delimiter)
+
+
+def _specification(request: ProposalRequest, columns: Schema) -> Suggestion | None:
+    """What is compared, proposed; ``None`` where a file says it."""
+    if request.specification is not None:
+        return None
+    tables: dict[str, object] = {
+        name: path if request.delimiter is None else open_source(path, delimiter=request.delimiter)
+        for name, path in request.sources.items()
+    }
+    mode = None
+    if request.dedupe:
+        mode = Mode.DEDUPE_ONLY if len(tables) == 1 else Mode.LINK_AND_DEDUPE
+    made = suggest(tables, columns, mode=mode, id_column=request.id)
+    if not request.one_per_source:
+        return made
+    spec = changed(made.spec, {"one_per_source": tuple(request.sources)})
+    return Suggestion(spec, made.notes)
+
+
+def _check_promises(request: ProposalRequest, columns: Schema) -> None:
+    """Refuse a promise about sensitive values where no column has any."""
+    promises = Release(**_asked_promises(request)).promises
+    if promises:
+        check_constraints(columns, promises)
+
+
+def _project(request: ProposalRequest, columns: Schema | None, made: Suggestion | None) -> Project:
+    """The project of what was found and asked; without columns, to see whether it may be one."""
+    fields: dict[str, Any] = {
+        "project": {
+            "name": request.name or _name_of(request.folder),
+            "seed": secrets.randbits(SEED_BITS) if request.seed is None else request.seed,
+        },
+        "sources": {each: _source(request, each) for each in request.sources},
+        "schema": columns
+        if request.schema is None and columns is not None
+        else {"file": _from(request, request.schema or Path("schema.toml"))},
+        "release": _promises(request, columns),
+        "attack": {},
+        "outputs": {"folder": "output", "formats": request.formats or ("csv",)},
+    }
+    if request.is_linked:
+        fields["link"] = _link(request, made)
+        fields["review"] = _review(request)
+    try:
+        return Project(**fields)
+    except ValidationError as error:
+        raise InputError("the project", "breaks a rule", found=problems_in(error)) from None
+
+
+def _name_of(folder: Path) -> str:
+    """The folder's name, as far as it can be a project's."""
+    name = folder.resolve().name
+    plain = "".join(each if each.isascii() and each.isalnum() else "-" for each in name)
+    return plain.strip("-")[:80] or "project"
+
+
+def _given(**values: Any) -> dict[str, Any]:
+    """The keys of a section that say something."""
+    return {
+        name: value for name, value in values.items() if value is not None and value is not False
+    }
+
+
+def _link(request: ProposalRequest, made: Suggestion | None) -> dict[str, Any]:
+    if made is not None:
+        return {"specification": made.spec}
+    file = request.specification
+    return _given(
+        specification=None if file is None else {"file": _from(request, file)},
+        dedupe=request.dedupe,
+        one_per_source=request.one_per_source,
+    )
+
+
+def _source(request: ProposalRequest, name: str) -> dict[str, Any]:
+    attached = request.attach.get(name)
+    return _given(
+        file=_from(request, request.sources[name]),
+        delimiter=request.delimiter,
+        id=request.id if request.is_linked else None,
+        attach=None if attached is None else _from(request, attached),
+    )
+
+
+def _review(request: ProposalRequest) -> dict[str, Any]:
+    if request.reviewers is Reviewers.NONE:
+        return {"by": request.reviewers}
+    return {
+        "by": request.reviewers,
+        "k": PROPOSED.k if request.review_k is None else request.review_k,
+        "budget": PROPOSED.budget if request.budget is None else request.budget,
+    }
+
+
+def _asked_promises(request: ProposalRequest) -> dict[str, Any]:
+    """What is asked of the release."""
+    named = {name: getattr(request, name) for name in _PROMISES}
+    return _given(**named, presets=request.presets or None)
+
+
+def _promises(request: ProposalRequest, columns: Schema | None) -> dict[str, Any]:
+    """What is asked for, or what a file of this kind can usually keep."""
+    asked = _asked_promises(request)
+    if asked or columns is None:
+        return asked or {"pid_k": PERSONS}
+    several = request.is_linked or columns.person is not None
+    promised: dict[str, Any] = {"g_balance": G_BALANCE} if several else {"pid_k": PERSONS}
+    share = _usual_share(request, columns)
+    if share is not None:
+        promised["h_affiliation"] = share
+    return promised
+
+
+def _usual_share(request: ProposalRequest, columns: Schema) -> float | None:
+    """A limit on the share of one sensitive value that the file as a whole keeps."""
+    if not columns.sensitive:
+        return None
+    tables = {**request.attach, **request.sources}
+    largest = max(_most_frequent(tables, request.delimiter, name) for name in columns.sensitive)
+    steps = ceil((largest + _MARGIN) / _STEP - 1e-9)
+    share = max(H_AFFILIATION, round(steps * _STEP, 2))
+    return share if share < 1 else None
+
+
+def _from(request: ProposalRequest, path: Path) -> Path:
+    """A file as it is named from the project's folder."""
+    return Path(os.path.relpath(path, request.folder))
+
+
+def _notes_of(
+    project: Project, columns: Mapping[str, str], compared: Mapping[str, str]
+) -> dict[str, str]:
+    """Comments on a project: its own, why columns have their roles, why they are compared."""
+    notes = {"": _TOP, "link": _NOTES["link"]} if project.is_linked else {"": _TOP}
+    for place, text in _NOTES.items():
+        section, _, key = place.partition(".")
+        part = {"project": project.about, "schema": project.columns}.get(
+            section, getattr(project, section, None)
+        )
+        if part is None or (section in {"link", "review"} and not project.is_linked):
+            continue
+        if not key or key in getattr(part, "model_fields_set", ()):
+            notes[place] = text
+    notes |= {f"schema.{name}": text for name, text in columns.items() if text}
+    notes |= {f"link.specification.{name}": text for name, text in compared.items()}
+    spec = None if project.link is None else project.link.specification
+    if getattr(spec, "id", None) is not None and not project.columns_are_in_file:
+        notes["schema"] += "\nThe column that numbers a table's records is not named here."
+    return notes
+
+
+def _guess_one(path: Path, delimiter: str | None) -> Guess:
+    return guess_schema(open_source(path, delimiter=delimiter))
+
+
+def _guess_all(tables: Mapping[str, Path], delimiter: str | None) -> Guess:
+    """One schema for tables that are linked: a column has the same role wherever it stands.
+
+    The persons are not named: the linkage finds them.
+    """
+    guesses = [_guess_one(path, delimiter) for path in tables.values()]
+    fields: dict[str, Any] = {role: {} for role in _ROLES}
+    notes: dict[str, str] = {}
+    missing: dict[str, None] = {}
+    taken: set[str] = set()
+    for role in _ROLES:
+        for guess in guesses:
+            for name in getattr(guess.schema, role):
+                if sql_name(name) in taken:
+                    continue
+                taken.add(sql_name(name))
+                plain = name.strip()  # a header of the linked file
+                fields[role][plain] = guess.schema.quasi_identifiers.get(name)
+                notes[plain] = guess.notes.get(name, "")
+    for guess in guesses:
+        missing |= dict.fromkeys(guess.schema.missing)
+    if not fields["quasi_identifiers"]:
+        return guesses[0]
+    quasi = fields.pop("quasi_identifiers")
+    lists = {role: tuple(names) for role, names in fields.items()}
+    return Guess(Schema(quasi_identifiers=quasi, missing=tuple(missing), **lists), notes)
+
+
+def _naming_column(source: Path, attached: Path, delimiter: str | None) -> str | None:
+    """The column by which further records belong to those of a table; ``None`` without one."""
+    table = open_source(source, delimiter=delimiter)
+    both = set(table.names) & set(open_source(attached).names)
+    for name in (each for each in table.names if each in both):
+        values = pa.chunked_array([batch.column(0) for batch in table.batches([name])])
+        if not values.null_count and pc.count_distinct(values).as_py() == len(values):
+            return name
+    return None
+
+
+def _without(schema: Schema, column: str | None) -> Schema:
+    """A schema that does not name a column, such as the one that numbers records."""
+    if column is None:
+        return schema
+    own = sql_name(column)
+    kept: dict[str, Any] = {
+        role: tuple(name for name in getattr(schema, role) if sql_name(name) != own)
+        for role in ("direct_identifiers", "sensitive", "insensitive")
+    }
+    quasi = {n: each for n, each in schema.quasi_identifiers.items() if sql_name(n) != own}
+    return schema.model_copy(update=kept | {"quasi_identifiers": quasi or schema.quasi_identifiers})
+
+
+def _most_frequent(paths: Mapping[str, Path], delimiter: str | None, column: str) -> float:
+    """Share of the records of the first table with a column that have its most frequent value."""
+    for path in paths.values():
+        source = open_source(path, delimiter=delimiter)
+        if column not in source.names:
+            continue
+        counts: dict[Any, int] = {}
+        rows = 0
+        for batch in source.batches([column]):
+            for each in pc.value_counts(batch.column(0)).to_pylist():
+                counts[each["values"]] = counts.get(each["values"], 0) + each["counts"]
+            rows += batch.num_rows
+            if rows >= ROWS:
+                break
+        return max(counts.values(), default=0) / max(rows, 1)
+    return 0.0
+
+
+def write_project_file(text: str, path: Path) -> None:
+    """Write a project file; a JSON Schema that is there already stays.
+
+    Parameters
+    ----------
+    text
+        What the file says.
+    path
+        The file.
+
+    Raises
+    ------
+    InputError
+        If one of them cannot be written.
+    """
+    schema = path.with_name(SCHEMA_FILE)
+    with all_or_none():
+        if not schema.exists():
+            write_text(schema, json_schema_text())
+        write_text(path, text)

@@ -1,0 +1,266 @@
+"""How a project's data is measured, released and attacked: ``assess``, ``release``, ``attack``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from sfumato.core.errors import InputError
+from sfumato.core.progress import Progress
+from sfumato.pipeline.project.outputs import Attack
+from sfumato.pipeline.project.releasing import Assess
+from sfumato.pipeline.project.releasing import Release as ReleaseSection
+from sfumato.pipeline.project_folder import ASSESS, ATTACK, RELEASE, ProjectFolder
+from sfumato.pipeline.stage import Made, Stage, write_report
+from sfumato.release.anonymize import anonymize, check_asked
+from sfumato.release.options import Options
+from sfumato.release.preset_promises import held_against, strictest
+from sfumato.release.preset_promises import promises as promises_of
+from sfumato.release.promises.promise import Budget, Constraint
+from sfumato.release.result import Release
+from sfumato.risk.assessment import assess
+from sfumato.risk.population.population_size import Given, given_fraction, given_size
+from sfumato.risk.risk_thresholds import Preset, thresholds
+from sfumato.risk.threshold_checks import check_numbers
+from sfumato.table.table_files import write_table
+
+RELEASE_MANIFEST = "release.toml"
+"""The manifest in the folder of the stage ``release``."""
+
+
+def _register(place: ProjectFolder, asked: Assess | ReleaseSection | Attack) -> Path | None:
+    return None if asked.register_file is None else place.at(asked.register_file)
+
+
+def _presets(place: ProjectFolder, asked: Assess | ReleaseSection) -> tuple[Preset, ...]:
+    """The thresholds that a section names.
+
+    Raises
+    ------
+    InputError
+        If there is no preset of a name, one states no number, or the file breaks a rule.
+    """
+    if not asked.presets and asked.thresholds is None:
+        return ()
+    file = None if asked.thresholds is None else place.at(asked.thresholds)
+    chosen = thresholds(*asked.presets, file=file)
+    check_numbers(chosen)
+    return chosen
+
+
+def _settings_of_data(place: ProjectFolder) -> dict[str, Any]:
+    return {
+        "seed": place.project.about.seed,
+        "delimiter": place.data[1],
+        "schema": place.plain_schema(place.released_schema()),
+    }
+
+
+def _assess_settings(place: ProjectFolder) -> dict[str, Any]:
+    return _settings_of_data(place) | {
+        "assess": place.project.assess.model_dump(mode="json", by_alias=True),
+        "report": place.report_form.value,
+    }
+
+
+def _assess_files(place: ProjectFolder) -> dict[str, Path]:
+    asked = place.project.assess
+    files = place.named(ASSESS, thresholds=asked.thresholds, register=asked.register_file)
+    return place.data_files() | files
+
+
+def _population(place: ProjectFolder) -> Given | None:
+    asked = place.project.assess
+    if asked.population is not None:
+        return given_size(asked.population)
+    if asked.fraction is not None:
+        return given_fraction(asked.fraction)
+    if asked.weights is not None:
+        return Given(weights=asked.weights)
+    register = _register(place, asked)
+    return None if register is None else Given(register=register)
+
+
+def _assess(place: ProjectFolder, making: Path, progress: Progress) -> Made:
+    asked = place.project.assess
+    data, delimiter = place.data
+    risk = assess(
+        data,
+        place.released_schema(),
+        threshold=asked.threshold,
+        ordered_distance=asked.ordered_distance,
+        special_uniques=asked.special_uniques,
+        msu_size=asked.msu_size,
+        recursive_l=asked.recursive_l,
+        population=_population(place),
+        estimator=asked.estimator,
+        seed=place.project.about.seed,
+        presets=_presets(place, asked),
+        delimiter=delimiter,
+        progress=progress,
+    )
+    write_report(risk, place, making, "Risk before the release")
+    return Made.of(
+        risk,
+        f"{risk.records:,} records of {risk.persons:,} persons; {risk.sample_uniques:,} classes "
+        "with one person",
+        place,
+    )
+
+
+ASSESS_STAGE = Stage(
+    ASSESS, _assess_settings, _assess, files=_assess_files, earlier=ProjectFolder.data_stages
+)
+
+
+def release_files(place: ProjectFolder) -> tuple[str, ...]:
+    """Names of the released file in each of its formats."""
+    return tuple(f"{RELEASE}.{form}" for form in place.project.outputs.formats)
+
+
+def _release_settings(place: ProjectFolder) -> dict[str, Any]:
+    return _settings_of_data(place) | {
+        "release": place.project.release.model_dump(mode="json", by_alias=True),
+        "formats": list(place.project.outputs.formats),
+        "report": place.report_form.value,
+    }
+
+
+def _release_files(place: ProjectFolder) -> dict[str, Path]:
+    asked = place.project.release
+    files = place.named(
+        RELEASE,
+        thresholds=asked.thresholds,
+        register=asked.register_file,
+        pseudonym_key=asked.pseudonym_key,
+    )
+    return place.data_files() | files
+
+
+def _made_release(place: ProjectFolder, progress: Progress) -> Release:
+    """The release of a project, as its file asks for it; nothing is written."""
+    asked = place.project.release
+    data, delimiter = place.data
+    return anonymize(
+        data,
+        place.released_schema(),
+        *_promised(place),
+        **asked.making,
+        register=_register(place, asked),
+        population=asked.population,
+        seed=place.project.about.seed,
+        pseudonym_key=place.key(asked.pseudonym_key, "release.pseudonym_key"),
+        delimiter=delimiter,
+        progress=progress,
+    )
+
+
+def _promised(place: ProjectFolder) -> tuple[Constraint | Budget, ...]:
+    """All promises, those of presets too."""
+    asked = place.project.release
+    presets = _presets(place, asked)
+    if not presets:
+        return asked.promises
+    return strictest((*asked.promises, *promises_of(*presets, threshold=asked.threshold)))
+
+
+def _check_release(place: ProjectFolder) -> None:
+    """Refuse promises that no data could keep, and a file that is no key.
+
+    Raises
+    ------
+    InputError
+        If there are such.
+    """
+    asked = place.project.release
+    key = place.key(asked.pseudonym_key, "release.pseudonym_key")
+    schema = place.given_schema()
+    if schema is None:
+        return
+    if place.project.is_linked:
+        schema = schema.model_copy(update={"person": "person"})  # the linkage finds the persons
+    check_asked(
+        schema,
+        _promised(place),
+        Options(**asked.making),
+        register=asked.register_file is not None,
+        population=asked.population,
+        pseudonym_key=key,
+    )
+
+
+def _release(place: ProjectFolder, making: Path, progress: Progress) -> Made:
+    release = _made_release(place, progress)
+    first, *others = release_files(place)
+    release = held_against(release.write(making / first), _presets(place, place.project.release))
+    for name in others:
+        write_table(release.table, making / name)
+    write_report(release, place, making, "Release")
+    risk = release.risk
+    return Made.of(
+        release,
+        f"{risk.records:,} records of {risk.persons:,} persons in {risk.classes:,} classes; "
+        f"information lost: ncp {release.utility.ncp:.1%}",
+        place,
+    )
+
+
+RELEASE_STAGE = Stage(
+    RELEASE,
+    _release_settings,
+    _release,
+    files=_release_files,
+    earlier=ProjectFolder.data_stages,
+    check=_check_release,
+)
+
+
+def _attack_section(place: ProjectFolder) -> Attack:
+    if place.project.attack is None:
+        raise InputError("section [attack]", "must be given for an attack")
+    return place.project.attack
+
+
+def _attack_settings(place: ProjectFolder) -> dict[str, Any]:
+    return {
+        "attack": _attack_section(place).model_dump(mode="json", by_alias=True),
+        "release": _release_settings(place),
+        "report": place.report_form.value,
+    }
+
+
+def _attack_files(place: ProjectFolder) -> dict[str, Path]:
+    return _release_files(place) | place.named(
+        ATTACK, register=_attack_section(place).register_file
+    )
+
+
+def _attack_earlier(place: ProjectFolder) -> dict[str, tuple[str, ...]]:
+    return {**place.data_stages(), RELEASE: release_files(place)}
+
+
+def _attack(place: ProjectFolder, making: Path, progress: Progress) -> Made:
+    from sfumato.intruder.attack import attack  # costs a start's time
+
+    asked = _attack_section(place)
+    found = attack(
+        # Made again, from the same seed: whose each record is stands in no file.
+        _made_release(place, progress),
+        original=place.data[0],
+        register=_register(place, asked),
+        knows=asked.knows,
+        counts=asked.counts,
+        noise=asked.noise,
+        missing=asked.missing,
+        threshold=asked.threshold,
+        attacks=asked.attacks,
+        seed=place.project.about.seed,
+        progress=progress,
+    )
+    write_report(found, place, making, "Attack")
+    return Made.of(found, found.verdict.rstrip("."), place)
+
+
+ATTACK_STAGE = Stage(
+    ATTACK, _attack_settings, _attack, files=_attack_files, earlier=_attack_earlier
+)

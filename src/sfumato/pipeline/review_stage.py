@@ -1,0 +1,453 @@
+"""How possible matches are reviewed in a project: the stage ``review``, and answers kept on."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from sfumato.core.errors import InputError
+from sfumato.core.progress import Progress
+from sfumato.linkage import files
+from sfumato.linkage.earlier import read_earlier
+from sfumato.linkage.persons.decisions import read_decisions
+from sfumato.pipeline.project.linking import Review, Reviewers, Unanswered
+from sfumato.pipeline.project_folder import LINK, REVIEW, ProjectFolder, copy_private, shell_path
+from sfumato.pipeline.stage import Made, Stage, Waiting
+from sfumato.review.decisions.decisions import Decisions
+from sfumato.review.decisions.export import DECISIONS, decisions_table
+from sfumato.review.hints.evidence import evidence_of
+from sfumato.review.project.folder import PAIRS, PROJECT, RECORDS, load_project, write_project
+from sfumato.review.project.from_linkage import from_linkage
+from sfumato.review.project.project import LEFT, PAIR, RIGHT, Project
+from sfumato.review.simulated.frequencies import frequencies_of
+from sfumato.review.simulated.worker import SimulatedWorker
+from sfumato.review.state.worker import WorkerState
+from sfumato.review.terminal.answers import answers_in
+from sfumato.review.terminal.fingerprint import records_hash
+from sfumato.review.terminal.journal import LOCK, journals_in
+from sfumato.review.terminal.measures import plain_settings
+from sfumato.review.terminal.opened import ORDER, index_of, review_of
+from sfumato.table.table_files import write_table
+
+_ANSWER = ("worker", "answer", "time")
+_KEPT = (LEFT, RIGHT, *_ANSWER)
+"""Columns of the file of kept answers: hashes of the two records, and the answer."""
+WORKER = "simulated"
+WARNING = "the answers about possible matches are a simulated worker's, nobody looked at them"
+_TIME = datetime(2000, 1, 1, tzinfo=UTC)
+"""When it answered: always the same, so that the same pairs give the same persons."""
+_SURE, _RATHER = 0.98, 0.9
+"""Probabilities from which an answer is of high, and of medium confidence."""
+
+
+def _decisions_file(place: ProjectFolder) -> Path:
+    """Where the answers of a review in the web application are expected."""
+    review = place.project.review
+    return place.at(review.decisions or review.folder / DECISIONS)
+
+
+def _possible(place: ProjectFolder) -> int:
+    """Number of possible matches."""
+    return int(pq.read_metadata(place.of_stage(LINK) / files.REVIEW).num_rows)
+
+
+def _settings(place: ProjectFolder) -> dict[str, Any]:
+    review = place.project.review
+    return {
+        "by": review.by.value,
+        "unanswered": review.unanswered.value,
+        "certainty": review.certainty,
+        "rules": review.settings.model_dump(mode="json"),
+    }
+
+
+def _kept_file(place: ProjectFolder) -> Path:
+    """Where answers about pairs of earlier linkages are kept."""
+    folder = place.at(place.project.review.folder)
+    return folder.with_name(f"{folder.name}.kept.parquet")
+
+
+def _files(place: ProjectFolder) -> dict[str, Path]:
+    if place.project.review.by is Reviewers.SIMULATED:
+        return {}
+    if place.project.review.by is Reviewers.APPLICATION:
+        file = _decisions_file(place)
+        return {"review.decisions": file} if file.is_file() else {}
+    folder, kept = place.at(place.project.review.folder), _kept_file(place)
+    journals = {f"review.folder/{path.name}": path for path in journals_in(folder)}
+    return {**journals, "review.kept": kept} if kept.is_file() else journals
+
+
+def _pairs_of(place: ProjectFolder) -> Project:
+    """All possible matches, under the project's rules."""
+    return from_linkage(
+        place.of_stage(LINK),
+        np.random.default_rng(ORDER),
+        settings=place.project.review.settings,
+    )
+
+
+def _carried_and_left(place: ProjectFolder) -> tuple[pa.Table, Project | None]:
+    """Answers given before, about pairs that still read the same; the other pairs, if any."""
+    project = _pairs_of(place)
+    carried = carried_answers(project, _kept_file(place))
+    answered = set(carried[PAIR].to_pylist())
+    if not answered:
+        return carried, project
+    left = pa.array([pair not in answered for pair in project.pair_ids])
+    if not pc.any(left).as_py():
+        return carried, None
+    return carried, replace(project, pairs=project.pairs.filter(left))
+
+
+def _earlier(_place: ProjectFolder) -> dict[str, tuple[str, ...]]:
+    return {LINK: (files.PAIRS, files.REVIEW, files.IDENTIFYING, files.MODEL, files.SPEC)}
+
+
+def _prepare(place: ProjectFolder) -> None:
+    """Make the folder that people review in at a terminal.
+
+    Raises
+    ------
+    InputError
+        If the one that is there was begun with other rules, or is something else.
+    """
+    review = place.project.review
+    if review.by is not Reviewers.TERMINAL or not _possible(place):
+        return
+    folder, (_, left) = place.at(review.folder), _carried_and_left(place)
+    if (folder / PROJECT).is_file():
+        there = load_project(folder)
+        if left is not None and _same_pairs(there, left):
+            if there.settings == left.settings:
+                return
+            if journals_in(folder):
+                raise InputError(
+                    "section [review]",
+                    "must be the one that the review was begun with",
+                    found="other rules",
+                    advice=f"set them back, or move the folder {folder.name} away",
+                )
+        _keep_answers(answers_in(folder, there), there, _kept_file(place))
+        _put_aside(folder)
+        _, left = _carried_and_left(place)
+    if left is not None:
+        write_project(left, folder)
+
+
+def _same_pairs(one: Project, other: Project) -> bool:
+    return set(one.pair_ids) == set(other.pair_ids) and records_hash(one.records) == records_hash(
+        other.records
+    )
+
+
+def _put_aside(folder: Path) -> None:
+    """Keep a review of other pairs, with its answers, under another name; drop one without."""
+    if not journals_in(folder):
+        for name in (PROJECT, RECORDS, PAIRS, LOCK):
+            (folder / name).unlink(missing_ok=True)
+        if not any(folder.iterdir()):
+            folder.rmdir()
+            return
+    number = 1
+    while folder.with_name(f"{folder.name}.earlier-{number}").exists():
+        number += 1
+    folder.rename(folder.with_name(f"{folder.name}.earlier-{number}"))
+
+
+def _waits(place: ProjectFolder) -> Waiting | None:
+    possible = _possible(place)
+    review = place.project.review
+    if not possible or review.by is Reviewers.SIMULATED:
+        return None
+    if review.by is Reviewers.APPLICATION:
+        return _waits_for_file(place, possible)
+    folder, (_, left) = place.at(review.folder), _carried_and_left(place)
+    if left is None:
+        return None
+    possible, answered = len(left.of_linkage), 0
+    if (folder / PROJECT).is_file():
+        pairs = load_project(folder)
+        answered = len(set(answers_in(folder, pairs).answers) & left.of_linkage)
+    begun = bool(journals_in(folder))
+    if possible == answered or (begun and review.unanswered is Unanswered.APART):
+        return None
+    return _waiting(answered, possible, f"sfumato review play {shell_path(folder)}")
+
+
+def _waits_for_file(place: ProjectFolder, possible: int) -> Waiting | None:
+    review, file, answered = place.project.review, _decisions_file(place), 0
+    if file.is_file():
+        answered = _answered(place, file)
+        if answered >= possible or review.unanswered is Unanswered.APART:
+            return None
+    link = shell_path(place.of_stage(LINK))
+    return _waiting(
+        answered,
+        possible,
+        f"sfumato review create {link}{_rules(review)}",
+        "sfumato serve",
+        f"sfumato review export ID --output {shell_path(file)}",
+    )
+
+
+def _waiting(answered: int, possible: int, *commands: str) -> Waiting:
+    count = possible - answered
+    what = f"{count:,} of {possible:,} possible matches have no answer"
+    return Waiting("reviewers", what, count, commands)
+
+
+def _rules(review: Review) -> str:
+    """The rules as options of ``sfumato review create``."""
+    plain = review.model_dump(mode="json")
+    words = f" --k {review.k}" + (" --budget 1" if review.budget is None else "")
+    for key in ("budget", "project_budget", "costs", "mask_width", "policy", "start"):
+        if key in review.model_fields_set and plain[key] is not None:
+            words += f" --{key.replace('_', '-')} {plain[key]}"
+    return f"{words} --hints" if review.hints else words
+
+
+def _answered(place: ProjectFolder, file: Path) -> int:
+    """Number of possible matches that a file of answers has an answer to, not taken back."""
+    folder = place.of_stage(LINK)
+    read_decisions(file, read_earlier(folder).pairs)
+    table = pq.read_table(file, columns=["pair", "withdrawn"])
+    held = table.filter(pc.invert(table["withdrawn"]))["pair"]
+    wanted = pq.read_table(folder / files.REVIEW, columns=["pair"])["pair"]
+    return len(set(held.to_pylist()) & set(wanted.to_pylist()))
+
+
+def _make(place: ProjectFolder, making: Path, progress: Progress) -> Made:
+    review, possible = place.project.review, _possible(place)
+    measured: dict[str, Any] = {"by": review.by.value, "possible_matches": possible}
+    if not possible:
+        return Made(measured | {"answered": 0}, "no possible match to look at")
+    warnings: tuple[str, ...] = ()
+    if review.by is Reviewers.APPLICATION:
+        file = _decisions_file(place)
+        answered = _answered(place, file)
+        copy_private(file, making / DECISIONS)
+    else:
+        if review.by is Reviewers.SIMULATED:
+            warnings = (WARNING,)
+            table, found = _simulated_review(_pairs_of(place), review.certainty, progress)
+        else:
+            table, found = _at_the_terminal(place, progress)
+        write_table(table, making / DECISIONS)
+        held = table.filter(pc.invert(table["withdrawn"]))[PAIR]
+        answered = pc.count_distinct(held).as_py()
+        measured |= found
+    return Made(
+        measured | {"answered": answered},
+        f"{answered:,} of {possible:,} possible matches have an answer",
+        warnings,
+    )
+
+
+def _at_the_terminal(place: ProjectFolder, progress: Progress) -> tuple[pa.Table, dict[str, Any]]:
+    """The answers of people, those carried over included, and what was shown to them."""
+    from sfumato.review.terminal.begun import begun_in  # costs a start's time
+
+    folder, (carried, left) = place.at(place.project.review.folder), _carried_and_left(place)
+    measured: dict[str, Any] = {"carried": len(carried)}
+    if left is None:
+        return carried, measured
+    pairs = load_project(folder)
+    answers = decisions_table(answers_in(folder, pairs), pairs.of_linkage)
+    return pa.concat_tables([carried, answers]), begun_in(folder, progress) | measured
+
+
+def _simulated_review(
+    project: Project, certainty: float, progress: Progress
+) -> tuple[pa.Table, dict[str, Any]]:
+    """The answers of a simulated worker who sees renderings only, and what it was shown.
+
+    Parameters
+    ----------
+    project
+        The records, the pairs and the rules.
+    certainty
+        It opens cells until the probability of its answer is at least this, in [0.5, 1].
+    progress
+        Told how far it is.
+
+    Returns
+    -------
+    tuple
+        The columns of a file of answers, and the measures of ``sfumato review status``.
+
+    Raises
+    ------
+    InputError
+        If the linkage has no model, by which a simulated worker judges.
+    """
+    evidence = evidence_of(project)
+    if evidence is None:
+        raise InputError(
+            "section [review]", "needs a linkage's model for a simulated worker", found="none"
+        )
+    review = review_of(project, project.settings, index_of(project, project.settings, progress))
+    worker = WorkerState(review, range(review.pairs))
+    judge = SimulatedWorker(evidence, frequencies_of(review.index.database), certainty)
+    judged = [judge.judge(worker, pair) for pair in range(review.pairs)]
+    said = {
+        pair: _answer(belief)
+        for pair, belief in zip(project.pair_ids, judged, strict=True)
+        if belief is not None
+    }
+    columns = {
+        "pair": list(said),
+        "worker": [WORKER] * len(said),
+        "answer": list(said.values()),
+        "time": [_TIME] * len(said),
+        "withdrawn": np.zeros(len(said), dtype=np.bool_),
+    }
+    form = decisions_table(Decisions(), frozenset()).schema
+    return pa.table(columns, schema=form), _measured(project, worker, len(said))
+
+
+def _answer(belief: float) -> int:
+    """From -3, surely different, to 3, surely the same."""
+    sure = max(belief, 1 - belief)
+    size = 3 if sure >= _SURE else 2 if sure >= _RATHER else 1
+    return size if belief >= 0.5 else -size
+
+
+def _measured(project: Project, worker: WorkerState, decided: int) -> dict[str, Any]:
+    return {
+        "pairs": len(project.pair_ids),
+        "gold": 0,
+        "workers": [
+            {
+                "worker": WORKER,
+                "pairs": len(worker.pairs),
+                "shown": len(worker.account.shown),
+                "decided": decided,
+                "skipped": 0,
+                "flagged": 0,
+                "kapr": worker.score,
+                "budget": project.settings.budget,
+                "characters": worker.characters,
+                "accuracy": {"answered": 0},
+                "settings": plain_settings(project.settings, without={"budget"}),
+            }
+        ],
+        "combined_kapr": None,
+        "agreement": None,
+        "each_two": [],
+        "conflicts": 0,
+    }
+
+
+REVIEW_STAGE = Stage(
+    REVIEW, _settings, _make, files=_files, earlier=_earlier, prepare=_prepare, waits=_waits
+)
+
+
+def _keep_answers(answers: Decisions, project: Project, file: Path) -> None:
+    """Keep the answers of a review by what its records read, beside those kept before.
+
+    Parameters
+    ----------
+    answers
+        The answers.
+    project
+        The review's records and pairs.
+    file
+        Where they are kept.
+
+    Raises
+    ------
+    InputError
+        If the file is damaged, or cannot be written.
+    """
+    table = decisions_table(answers, project.of_linkage)
+    table = table.filter(pc.invert(table["withdrawn"]))
+    hashes = _hashes(project)
+    left, right = ([hashes[pair][side] for pair in table[PAIR].to_pylist()] for side in (0, 1))
+    texts = {LEFT: pa.array(left, pa.string()), RIGHT: pa.array(right, pa.string())}
+    now = pa.table({**texts, **{name: table[name] for name in _ANSWER}})
+    before = _kept(file)
+    both = now if before is None else pa.concat_tables([before, now])
+    rows = list(dict.fromkeys(tuple(row.values()) for row in both.to_pylist()))
+    columns = list(zip(*rows, strict=True)) if rows else [()] * len(_KEPT)
+    arrays = [
+        pa.array(column, both.schema.field(name).type)
+        for name, column in zip(_KEPT, columns, strict=True)
+    ]
+    write_table(pa.table(arrays, names=list(_KEPT)), file)
+
+
+def carried_answers(project: Project, file: Path) -> pa.Table:
+    """The kept answers about a project's pairs whose two records read as they did.
+
+    Parameters
+    ----------
+    project
+        Records and pairs as they are now.
+    file
+        Where answers are kept.
+
+    Returns
+    -------
+    pa.Table
+        The columns of a file of answers.
+
+    Raises
+    ------
+    InputError
+        If the file is damaged.
+    """
+    empty = decisions_table(Decisions(), frozenset())
+    kept = _kept(file)
+    if kept is None:
+        return empty
+    pair_of = {}
+    for pair, (left, right) in _hashes(project).items():
+        pair_of[left, right] = pair_of[right, left] = pair
+    named = zip(kept[LEFT].to_pylist(), kept[RIGHT].to_pylist(), strict=True)
+    pairs = pa.array([pair_of.get(each) for each in named], pa.string())
+    columns = {
+        PAIR: pairs,
+        **{name: kept[name] for name in _ANSWER},
+        "withdrawn": pa.array(np.zeros(len(kept), dtype=np.bool_)),
+    }
+    there = pa.table(columns).filter(pc.is_valid(pairs))
+    return there.select(empty.column_names).cast(empty.schema)
+
+
+def _hashes(project: Project) -> dict[str, tuple[str, str]]:
+    """By pair, a hash of all that each of its two records says."""
+    numbers = [np.asarray(project.pairs[side]) for side in (LEFT, RIGHT)]
+    names = project.records.column_names
+    sides = [
+        [_hash(names, row) for row in project.records.take(pa.array(each)).to_pylist()]
+        for each in numbers
+    ]
+    return dict(zip(project.pair_ids, zip(*sides, strict=True), strict=True))
+
+
+def _hash(names: list[str], row: dict[str, str | None]) -> str:
+    text = json.dumps([[name, row[name]] for name in names], ensure_ascii=True)
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def _kept(file: Path) -> pa.Table | None:
+    if not file.is_file():
+        return None
+    try:
+        table = pq.read_table(file)
+    except (pa.ArrowException, OSError, ValueError):
+        table = None
+    if table is None or table.column_names != list(_KEPT):
+        raise InputError(f"file {file.name}", "must be one that 'sfumato run' wrote")
+    return table
