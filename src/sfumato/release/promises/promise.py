@@ -225,7 +225,8 @@ class Promise:
     @classmethod
     def with_limit(cls, limit: float) -> Any:
         """The promise with this limit and nothing else, as reports of other programs name it."""
-        return cls(**{next(each.name for each in declared(cls)): limit})
+        of = declared(cls)[0]
+        return cls(**{of.name: of.type(limit)})
 
     @property
     def fewest_persons(self) -> int:
