@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from spark_model import PLANNED, fit, levels, predict
 
-from sfumato.release.upper import UPPER
+from sfumato.release.partitioning import SUBTREE_PERSONS
 
 if TYPE_CHECKING:
     from spark import Case
@@ -44,8 +44,11 @@ def plan(cases: Sequence[Case]) -> None:
     if len({case.records for case in on_spark}) < 2:
         print("no plan: it takes two numbers of records")
         return
-    print(f"L = cuts at the median until a subtree has at most {UPPER:,} persons; M = 10^6 records")
-    print(f"{PLANNED:,} records: L = {levels(PLANNED, UPPER)}\n")
+    print(
+        f"L = cuts at the median until a subtree has at most {SUBTREE_PERSONS:,} persons; "
+        "M = 10^6 records"
+    )
+    print(f"{PLANNED:,} records: L = {levels(PLANNED, SUBTREE_PERSONS)}\n")
     print(f"| work | cost | formula | at {PLANNED:,} records |\n|---|---|---|---:|")
     for verb in dict.fromkeys(case.verb for case in on_spark):
         same = [case for case in on_spark if case.verb == verb]
@@ -53,8 +56,10 @@ def plan(cases: Sequence[Case]) -> None:
         for name, (cost, used) in COSTS.items():
             deep = verb == "anonymize"
             terms = [each for each in used if deep or each not in {LEVEL, RECORD_AND_LEVEL}]
-            weights = fit([c.records for c in same], [cost(c) for c in same], UPPER, terms)
-            there = predict(weights, PLANNED, UPPER)
+            weights = fit(
+                [c.records for c in same], [cost(c) for c in same], SUBTREE_PERSONS, terms
+            )
+            there = predict(weights, PLANNED, SUBTREE_PERSONS)
             print(f"| {verb} | {name} | {_formula(weights)} | {there:,.0f} |")
 
 

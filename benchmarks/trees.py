@@ -12,10 +12,9 @@ from timing import PeakMemory, seconds
 from visits import visits
 
 import sfumato
-from sfumato.release.divide import Divided, divide
-from sfumato.release.manifest import Manifest
 from sfumato.release.options import Cut, Options
-from sfumato.release.persons import person_table
+from sfumato.release.partitioning import Draft, divide
+from sfumato.release.person_table import person_table
 from sfumato.table.door import open_table
 from sfumato.table.table import NumberDomain, Table
 
@@ -36,19 +35,18 @@ def sort_seconds(table: Table, repeats: int = REPEATS) -> float:
     return total
 
 
-def tree(table: Table) -> Divided:
+def tree(table: Table) -> Draft:
     """From the encoded table to the classes, cut at the median."""
     return _divided(table, Cut.MEDIAN)
 
 
-def searched(table: Table) -> Divided:
+def searched(table: Table) -> Draft:
     """The same with the search for better cuts, beside the paper's tree, whichever loses less."""
     return _divided(table, Cut.SEARCH)
 
 
-def _divided(table: Table, cut: Cut) -> Divided:
-    manifest = Manifest(Options(cut=cut), PROMISES, seed=1, keyed=False, schema_sha256="")
-    return divide(table, [person_table(table)], PROMISES, [], manifest, table.persons)
+def _divided(table: Table, cut: Cut) -> Draft:
+    return divide(table, [person_table(table)], PROMISES, [], Options(cut=cut), table.persons)
 
 
 def table_bytes(table: Table) -> int:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from sfumato.release.promises.marketer_risk import MarketerRisk
     from sfumato.release.promises.shared_counts import SharedCounts
     from sfumato.release.promises.t_closeness import TCloseness
-    from sfumato.release.result import Release
+    from sfumato.release.release_result import Release
     from sfumato.reports import report
     from sfumato.reports.project_results import ProjectResults
     from sfumato.risk.assessment import assess
@@ -65,7 +65,7 @@ _HOMES = {
     "Preset": "risk.risk_thresholds",
     "ProjectResults": "reports.project_results",
     "QuasiIdentifier": "schema",
-    "Release": "release.result",
+    "Release": "release.release_result",
     "RequestedRelease": "semantics.requested",
     "Risk": "risk.disclosure_risk",
     "Schema": "schema",

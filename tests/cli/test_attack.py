@@ -74,7 +74,7 @@ def test_a_prediction_that_is_exceeded_ends_with_2(files: Path, run: Run) -> Non
     """The names are put back beside the released records, and a truth file says whose they are."""
     from sfumato.cli.attack.repeated import repeated_release
     from sfumato.core.progress import silent
-    from sfumato.release.content import ReleasedTable
+    from sfumato.release.release_result import ReleasedTable
     from sfumato.schema import load_schema
 
     release = repeated_release(

@@ -6,8 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from sfumato.core.atomic import all_or_none, atomic_path, take_place, write_text, written_at
-from sfumato.core.atomic_folder import atomic_folder
+from sfumato.core.atomic import (
+    all_or_none,
+    atomic_folder,
+    atomic_path,
+    take_place,
+    write_text,
+    written_at,
+)
 from sfumato.core.errors import InputError
 
 

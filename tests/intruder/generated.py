@@ -14,7 +14,7 @@ from sfumato.release.promises.h_affiliation import HAffiliation
 from sfumato.release.promises.k_anonymity import KAnonymity, PidKAnonymity
 from sfumato.release.promises.l_diversity import LDiversity
 from sfumato.release.promises.marketer_risk import MarketerRisk
-from sfumato.release.result import Release
+from sfumato.release.release_result import Release
 from sfumato.schema import Schema
 
 AREAS = ("4001", "4051", "4102", "4123", "5000", "5033")

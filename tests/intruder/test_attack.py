@@ -22,9 +22,8 @@ from sfumato.intruder.known_truth import by_source_rows, people_of
 from sfumato.intruder.staging import matching
 from sfumato.intruder.staging.registry import ACTS
 from sfumato.release.anonymize import anonymize
-from sfumato.release.content import ReleasedTable
 from sfumato.release.promises.k_anonymity import PidKAnonymity
-from sfumato.release.result import Release
+from sfumato.release.release_result import Release, ReleasedTable
 from sfumato.schema import Schema
 from sfumato.semantics.linkage_anonymity import LinkageAnonymity
 

@@ -15,10 +15,9 @@ from sfumato.intruder.attack import attack
 from sfumato.intruder.result import Attack
 from sfumato.intruder.staging import matching
 from sfumato.release.anonymize import anonymize
-from sfumato.release.content import ReleasedTable
 from sfumato.release.promises.k_anonymity import PidKAnonymity
 from sfumato.release.promises.marketer_risk import MarketerRisk
-from sfumato.release.result import Release
+from sfumato.release.release_result import Release, ReleasedTable
 
 QUICK = ("exact", "multi_record", "inference", "row_order", "identifiers")
 

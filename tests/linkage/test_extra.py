@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from sfumato.core.errors import InputError
-from sfumato.core.quiet import quiet
+from sfumato.core.optional_packages import quiet
 
 
 def test_splink_is_named_where_it_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:

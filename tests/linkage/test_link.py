@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import sfumato as sf
-from sfumato.core.atomic_folder import atomic_folder
+from sfumato.core.atomic import atomic_folder
 from sfumato.core.errors import InputError
 from sfumato.examples import generate_clinics, generate_registrations
 from sfumato.linkage.apply import apply_decisions

@@ -15,7 +15,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import expit
 
 from sfumato.core.errors import InputError, SfumatoError
-from sfumato.core.quiet import quiet
+from sfumato.core.optional_packages import quiet
 from sfumato.examples import generate_clinics
 from sfumato.examples.registrations import generate_registrations, write_registrations
 from sfumato.linkage.model.blocked import RulePairs, check_pairs, lost_by_patterns

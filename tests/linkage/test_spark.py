@@ -9,7 +9,7 @@ from linkage.linked_tables import households, two_clinics
 from numpy.testing import assert_allclose, assert_array_equal
 
 from sfumato.core.errors import InputError, SfumatoError
-from sfumato.core.quiet import quiet
+from sfumato.core.optional_packages import quiet
 from sfumato.linkage.link import link
 from sfumato.linkage.model.settings import settings_from
 from sfumato.linkage.model.spark import OnSpark

@@ -14,8 +14,8 @@ import sfumato as sf
 from sfumato.core.errors import ConstraintsNotMetError, InputError
 from sfumato.examples import generate_clinics, worked_example
 from sfumato.hierarchies import contains, parse_released
-from sfumato.release.manifest import load_manifest
 from sfumato.release.options import Options
+from sfumato.release.release_manifest import load_manifest
 from sfumato.schema import Kind
 
 TOLERANCE = Fraction(1, 10**6)
@@ -416,6 +416,6 @@ def test_nobody_holds_the_persons_while_they_are_divided(monkeypatch):
         assert persons() is None
         raise InterruptedError
 
-    monkeypatch.setattr("sfumato.release.divide._partition", divided)
+    monkeypatch.setattr("sfumato.release.partitioning._partition", divided)
     with pytest.raises(InterruptedError):
         sf.anonymize(*worked_example(), sf.PidKAnonymity(2))

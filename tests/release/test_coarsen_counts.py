@@ -16,9 +16,8 @@ from oracles.remeasure import recount, remeasure
 import sfumato as sf
 from sfumato.core.errors import ConstraintsNotMetError, InputError
 from sfumato.examples import worked_example
-from sfumato.release.coarsen_counts.split import pieces_of
-from sfumato.release.coarsen_counts.targets import shared_targets, targets_by_class
-from sfumato.release.manifest import load_manifest
+from sfumato.release.coarsen_counts import pieces_of, shared_targets, targets_by_class
+from sfumato.release.release_manifest import load_manifest
 
 NUMBERS = st.lists(st.integers(1, 9), min_size=3, max_size=9)
 QUASI = ["age", "city"]

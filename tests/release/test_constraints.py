@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.core.errors import InputError
-from sfumato.release.persons import PersonTable, Values
+from sfumato.release.person_table import PersonTable, RegisterPersons, Values
 from sfumato.release.promises import PROMISES
 from sfumato.release.promises.promise import Budget
-from sfumato.release.register.members import Members
 from sfumato.risk.classes import ClassSummary
 
 CONSTRAINTS = [
@@ -67,7 +66,7 @@ def register(group):
     """Everybody of the group with the others of the register who look the same."""
     everybody = sum(person[3] for person in group)
     same = np.zeros(everybody, dtype=np.int32)
-    return Members(everybody, same, same, np.zeros((1, 0), dtype=bool), (), ())
+    return RegisterPersons(everybody, same, same, np.zeros((1, 0), dtype=bool), (), ())
 
 
 def keeps(constraint, group):

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.core.errors import ConstraintsNotMetError, InputError
 from sfumato.hierarchies import contains, parse_released
-from sfumato.release.full_domain.lattice import search_lattice
-from sfumato.release.full_domain.proposals import proposed_widths
+from sfumato.release.full_domain import proposed_widths, search_lattice
 from sfumato.schema import Kind
 from sfumato.table.table import CodedColumn, NumberDomain
 
@@ -254,8 +253,8 @@ def test_lattice_search_against_all_nodes(lattice, most_checked):
 
 
 def test_a_lattice_cut_short_says_so(monkeypatch):
-    monkeypatch.setattr("sfumato.release.full_domain.choose.MOST_WORK", 0)
-    monkeypatch.setattr("sfumato.release.full_domain.choose.LEAST_CHECKED", 2)
+    monkeypatch.setattr("sfumato.release.full_domain.MOST_WORK", 0)
+    monkeypatch.setattr("sfumato.release.full_domain.LEAST_CHECKED", 2)
     ages = pa.table({"age": list(range(20, 60)), "zip": [10 * k for k in range(40)]})
     schema = sf.Schema(quasi_identifiers={"age": "numeric", "zip": "numeric"})
     release = sf.anonymize(ages, schema, sf.KAnonymity(8), recoding="full-domain", seed=0)

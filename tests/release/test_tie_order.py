@@ -13,12 +13,10 @@ from numpy.testing import assert_array_equal
 
 import sfumato
 from sfumato.kernels import cut_search, node_counts
-from sfumato.release.divide import divide
-from sfumato.release.manifest import Manifest
+from sfumato.release.cuts import rounded
 from sfumato.release.options import Options
-from sfumato.release.persons import person_table
-from sfumato.release.splits import rounded
-from sfumato.release.subtree import finish_subtree
+from sfumato.release.partitioning import divide, finish_subtree
+from sfumato.release.person_table import person_table
 from sfumato.release.tree import grow
 from sfumato.table.door import open_table
 
@@ -63,14 +61,11 @@ def file(seed, persons, *, ids):
     return pa.table(data), schema
 
 
-def manifest(constraints, cut):
-    return Manifest(Options(cut=cut), tuple(constraints), seed=1, keyed=False, schema_sha256="")
-
-
 def divided(table, constraints, cut, upper=1 << 40):
     persons = person_table(table)
-    asked = manifest(constraints, cut)
-    return divide(table, [persons], constraints, [], asked, table.persons, upper=upper)
+    return divide(
+        table, [persons], constraints, [], Options(cut=cut), table.persons, subtree_persons=upper
+    )
 
 
 def contents(data, class_of):
@@ -141,7 +136,7 @@ def test_a_node_is_finished_alike_in_any_order_of_its_rows(seed, cut, constraint
     persons = person_table(table)
     frequencies = {name: values.file for name, values in persons.sensitive.items()}
     whole = divided(table, constraints, cut, 60)
-    with mock.patch("sfumato.release.by_subtree.partition_of_node", _everybody):
+    with mock.patch("sfumato.release.partitioning.partition_of_persons", _everybody):
         nodes = divided(table, constraints, cut, 60).class_of
     rng = np.random.default_rng(seed)
     found = np.full(table.records, -1)
@@ -150,9 +145,7 @@ def test_a_node_is_finished_alike_in_any_order_of_its_rows(seed, cut, constraint
         part = replace(table.take(rows), source=pa.table({}), columns=())
         own = np.empty(part.persons, dtype=np.int64)
         own[part.person] = persons.ties[table.person[rows]]
-        subtree = finish_subtree(
-            part, own, constraints, manifest(constraints, cut), frequencies=frequencies
-        )
+        subtree = finish_subtree(part, own, constraints, Options(cut=cut), frequencies=frequencies)
         found[rows] = found.max() + 1 + subtree.class_of[part.person]
         assert len(subtree.shown) == subtree.classes == len(np.unique(subtree.class_of))
         cells = {len(each.text_of_class) for row in subtree.released.values() for each in row}
@@ -160,8 +153,8 @@ def test_a_node_is_finished_alike_in_any_order_of_its_rows(seed, cut, constraint
     assert contents(data, found) == contents(data, whole.class_of)
 
 
-def _everybody(table, ties, constraints, manifest, *, frequencies):
-    from sfumato.release.partition import Partition
+def _everybody(table, *_, **__):
+    from sfumato.release.tree import Partition
 
     return Partition(np.zeros(table.persons, dtype=np.int32), 1, 0)
 

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.release.options import Split
-from sfumato.release.persons import person_table
+from sfumato.release.person_table import person_table
 from sfumato.release.promises.g_balance import GBalance
 from sfumato.release.promises.h_affiliation import HAffiliation
 from sfumato.release.promises.k_anonymity import KAnonymity, PidKAnonymity

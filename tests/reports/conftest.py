@@ -11,7 +11,7 @@ from sfumato.examples import generate_clinics
 from sfumato.release.anonymize import anonymize
 from sfumato.release.promises.g_balance import GBalance
 from sfumato.release.promises.h_affiliation import HAffiliation
-from sfumato.release.result import Release
+from sfumato.release.release_result import Release
 from sfumato.reports.release_report import draw_release
 from sfumato.risk.assessment import assess
 from sfumato.risk.disclosure_risk import Risk

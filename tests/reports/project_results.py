@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sfumato.release.result import Release
+from sfumato.release.release_result import Release
 from sfumato.reports.project_results import ProjectResults
 from sfumato.reports.report_files import report_json
 

@@ -17,8 +17,7 @@ from sfumato.examples import generate_clinics
 from sfumato.intruder.attack import attack
 from sfumato.intruder.result import Attack
 from sfumato.intruder.staging import matching
-from sfumato.release.content import ReleasedTable
-from sfumato.release.result import Release
+from sfumato.release.release_result import Release, ReleasedTable
 from sfumato.reports.adversaries import ATTACK_TITLES, attack_title
 from sfumato.reports.attack_report import (
     calibration_figure,

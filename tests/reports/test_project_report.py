@@ -23,7 +23,7 @@ from sfumato.release.preset_promises import held_against
 from sfumato.release.promises.g_balance import GBalance
 from sfumato.release.promises.h_affiliation import HAffiliation
 from sfumato.release.promises.marketer_risk import MarketerRisk
-from sfumato.release.result import Release
+from sfumato.release.release_result import Release
 from sfumato.reports import report
 from sfumato.reports.audience import Audience
 from sfumato.reports.project_report import draw_project, project_content

@@ -19,7 +19,7 @@ from sfumato.release.promises.h_affiliation import HAffiliation
 from sfumato.release.promises.k_anonymity import KAnonymity, PidKAnonymity
 from sfumato.release.promises.l_diversity import LDiversity
 from sfumato.release.promises.marketer_risk import MarketerRisk
-from sfumato.release.result import Release
+from sfumato.release.release_result import Release
 from sfumato.reports import printed_numbers
 from sfumato.reports.release_report import draw_release
 from sfumato.risk.disclosure_risk import Risk

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sfumato.core.errors import InputError
-from sfumato.release.result import Release
+from sfumato.release.release_result import Release
 from sfumato.reports import report_files
 from sfumato.reports.report_files import check_report_path, report, report_json
 from sfumato.risk.disclosure_risk import Risk

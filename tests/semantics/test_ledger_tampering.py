@@ -15,7 +15,7 @@ from semantics.ledgers import association, entry, members, opened
 
 from sfumato.core.chain import START, Head, Verdict, digest_of, parse_head
 from sfumato.core.errors import InputError
-from sfumato.core.key_files import make_key
+from sfumato.core.secret_keys import make_key
 from sfumato.semantics.ledger.database import OBJECTS
 from sfumato.semantics.ledger.keys import LedgerKeys
 

@@ -10,7 +10,7 @@ import pytest
 from studies.small_files import bank_files, movielens_files
 
 from sfumato.core.errors import InputError
-from sfumato.release.persons import person_table
+from sfumato.release.person_table import person_table
 from sfumato.studies import Study, kartal_li_2020
 from sfumato.studies.kartal_li.data_sets import DATA_SETS
 from sfumato.studies.kartal_li.kartal_li_example import Example

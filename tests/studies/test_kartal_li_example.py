@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 from oracles.close import close
 
-from sfumato.release.persons import person_table
+from sfumato.release.person_table import person_table
 from sfumato.release.tree import grow
 from sfumato.studies import STUDIES, Study, kartal_li_2020
 from sfumato.studies.kartal_li.kartal_li_example import THRESHOLDS, Example, walk

@@ -35,7 +35,7 @@ from sfumato.semantics.requested.request_options import RequestOptions
 
 if TYPE_CHECKING:
     from sfumato.release.promises.promise import Budget, Constraint
-    from sfumato.release.result import Release
+    from sfumato.release.release_result import Release
     from sfumato.risk.risk_thresholds import Preset
 
 
@@ -66,7 +66,7 @@ def anonymize(
     if is_requested(context, given):
         release_requested(given, Path(data), schema, Path(output), report, json=json)
         return
-    from sfumato.engines.choose import takes_spark
+    from sfumato.engines.engine_choice import takes_spark
     from sfumato.release.anonymize import anonymize as release_file
     from sfumato.release.preset_promises import held_against
     from sfumato.schema import load_schema

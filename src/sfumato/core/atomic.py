@@ -1,18 +1,41 @@
-"""Write a file whole or not at all, and several files all or none."""
+"""Write files and folders whole or not at all, and several all or none."""
 
 from __future__ import annotations
 
 import os
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 
 from sfumato.core.errors import InputError
-from sfumato.core.paths import check_path
+
+
+def check_path(value: object, parameter: str = "path") -> None:
+    """Refuse what is neither text nor a path.
+
+    Parameters
+    ----------
+    value
+        What was given.
+    parameter
+        Its name.
+
+    Raises
+    ------
+    InputError
+        If it is something else.
+    """
+    if not isinstance(value, (str, os.PathLike)):
+        raise InputError(
+            f"parameter {parameter}",
+            "must be the path of a file",
+            found=f"an object of type {type(value).__name__}",
+            accepted="text or a pathlib.Path",
+        )
 
 
 def check_target(target: str | os.PathLike[str]) -> None:
@@ -130,6 +153,7 @@ def _take_places(moves: list[_Move]) -> None:
     try:
         for move in moves:
             begun.append((move, os.path.lexists(move.place)))
+            # One file replaces another in one step of the system: nothing need be put back.
             if len(moves) > 1 or move.part.is_dir():
                 _set_aside(move)
             os.replace(move.part, move.place)
@@ -154,6 +178,7 @@ def _set_aside(move: _Move) -> None:
     """
     if move.place.is_dir() and not move.part.is_dir():
         return
+    # A second link instead of a rename: at no time is the place empty, should the power fail.
     try:
         os.link(move.place, move.old, follow_symlinks=False)
     except FileNotFoundError:
@@ -252,3 +277,96 @@ def write_text(target: str | os.PathLike[str], text: str) -> None:
     """
     with atomic_path(target) as path:
         path.write_text(text, encoding="utf-8")
+
+
+def check_target_folder(target: str | os.PathLike[str]) -> None:
+    """Refuse a path that no folder can be made at, before any work starts.
+
+    Parameters
+    ----------
+    target
+        The folder; it may exist.
+
+    Raises
+    ------
+    InputError
+        If it is a file, or the folder around it does not exist or cannot be written.
+    """
+    path = _resolved(target)
+    if path.exists() and not path.is_dir():
+        raise InputError(f"output {path.name}", "must be a folder", found="a file of that name")
+    if not path.parent.is_dir() or not os.access(path.parent, os.W_OK | os.X_OK):
+        raise _no_folder(path)
+
+
+@contextmanager
+def atomic_folder(
+    target: str | os.PathLike[str], *, without: Collection[str] = ()
+) -> Iterator[Path]:
+    """Give a new folder beside ``target`` that takes its place when the block succeeds.
+
+    What ``target`` holds already and the block has not written is kept. The folder can be entered
+    by its owner only; it is removed when the block fails, an interruption by Ctrl-C included.
+
+    Parameters
+    ----------
+    target
+        The folder to write; it may exist.
+    without
+        Files in it that are not kept, by their paths in it.
+
+    Yields
+    ------
+    Path
+        Where to write.
+
+    Raises
+    ------
+    InputError
+        If it cannot be written.
+    """
+    path = _resolved(target)
+    check_target_folder(path)
+    making = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    try:
+        making.mkdir(mode=0o700)
+        yield making
+        if path.exists():
+            _keep(path, making, {path / name for name in without})
+        take_place(making, path)
+    except OSError as error:
+        raise not_whole(path, error) from None
+    finally:
+        if written_at(path) != making:
+            shutil.rmtree(making, ignore_errors=True)
+
+
+def _resolved(target: str | os.PathLike[str]) -> Path:
+    """The path with a name of its own, links followed, so that something can stand beside it."""
+    return Path(target).resolve()
+
+
+def _keep(path: Path, making: Path, without: set[Path]) -> None:
+    """Take over what is only in the old folder, and in folders that are in both."""
+    for kept in path.iterdir():
+        new = making / kept.name
+        if kept in without:
+            continue
+        if not os.path.lexists(new):
+            _copied(kept, new, without)
+        elif not kept.is_symlink() and kept.is_dir() and new.is_dir():
+            _keep(kept, new, without)
+
+
+def _copied(kept: Path, to: Path, without: set[Path]) -> None:
+    if kept.is_dir() and not kept.is_symlink():
+
+        def left(folder: str, names: list[str]) -> list[str]:
+            return [name for name in names if Path(folder, name) in without]
+
+        shutil.copytree(kept, to, symlinks=True, ignore=left)
+        return
+    try:
+        os.link(kept, to, follow_symlinks=False)
+    except OSError:
+        shutil.copy2(kept, to, follow_symlinks=False)

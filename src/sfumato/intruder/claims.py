@@ -11,7 +11,7 @@ import pyarrow as pa
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
 from sfumato.intruder.reading.released_file import ReleasedFile, TextColumn
-from sfumato.release.result import Release
+from sfumato.release.release_result import Release
 from sfumato.risk.assessment import assess
 from sfumato.risk.disclosure_risk import Risk
 from sfumato.schema import Kind, QuasiIdentifier, Schema

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from sfumato.core.measure import Measure
 from sfumato.intruder.claims import Claims, claims_of_release
-from sfumato.release.result import Release
+from sfumato.release.release_result import Release
 from sfumato.schema import Schema
 
 Ints = npt.NDArray[np.int64]

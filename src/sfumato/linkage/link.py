@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from sfumato.core.errors import InputError
 from sfumato.core.progress import Progress, silent
-from sfumato.core.pseudonyms import check_key
+from sfumato.core.secret_keys import check_key
 from sfumato.core.shared_options import drawn_seed
 from sfumato.linkage.asked import Spec, Tables, asked_specification, named_tables
 from sfumato.linkage.checks import Checks, draw_pairs

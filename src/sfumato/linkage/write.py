@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from sfumato.core.atomic import write_text
-from sfumato.core.atomic_folder import atomic_folder, check_target_folder
+from sfumato.core.atomic import atomic_folder, check_target_folder, write_text
 from sfumato.core.errors import InputError
 from sfumato.linkage.answers import answers_table
 from sfumato.linkage.files import (

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.core.errors import InputError
-from sfumato.core.key_files import read_secret
+from sfumato.core.secret_keys import read_secret
 from sfumato.linkage.files import LINKED as LINKED_FILE
 from sfumato.linkage.files import LINKED_SCHEMA
 from sfumato.linkage.spec.columns import sql_name

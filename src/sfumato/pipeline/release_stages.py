@@ -17,7 +17,7 @@ from sfumato.release.options import Options
 from sfumato.release.preset_promises import held_against, strictest
 from sfumato.release.preset_promises import promises as promises_of
 from sfumato.release.promises.promise import Budget, Constraint
-from sfumato.release.result import Release
+from sfumato.release.release_result import Release
 from sfumato.risk.assessment import assess
 from sfumato.risk.population.population_size import Given, given_fraction, given_size
 from sfumato.risk.risk_thresholds import Preset, thresholds

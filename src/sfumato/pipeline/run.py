@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from sfumato.core.atomic_folder import check_target_folder
+from sfumato.core.atomic import check_target_folder
 from sfumato.core.errors import InputError
 from sfumato.core.progress import Progress, silent
 from sfumato.pipeline.linking_stages import LINK_STAGE, LINKED_STAGE, check_classified
@@ -335,7 +335,7 @@ def _not_written(stages: Path, error: OSError) -> InputError:
 def remove_leftovers(folder: Path) -> None:
     """Remove what was being written to a folder; bring back the folder where it was moved away.
 
-    Nobody else may write it meanwhile. See `sfumato.core.atomic_folder` for the names.
+    Nobody else may write it meanwhile. See `sfumato.core.atomic` for the names.
 
     Parameters
     ----------

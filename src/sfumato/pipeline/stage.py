@@ -14,13 +14,12 @@ from typing import Any, ClassVar
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
-from sfumato.core.atomic import write_text
-from sfumato.core.atomic_folder import atomic_folder
+from sfumato.core.atomic import atomic_folder, write_text
 from sfumato.core.errors import InputError
 from sfumato.core.progress import Progress
 from sfumato.pipeline.project.outputs import ReportForm
 from sfumato.pipeline.project_folder import ProjectFolder
-from sfumato.release.manifest import file_sha256, versions
+from sfumato.release.release_manifest import file_sha256, versions
 from sfumato.reports import report
 
 FORM = 1

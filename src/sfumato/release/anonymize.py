@@ -12,18 +12,24 @@ from typing import TYPE_CHECKING, Any, Unpack
 from sfumato.core.declaration import keywords, taken
 from sfumato.core.errors import InputError
 from sfumato.core.progress import Progress, silent
-from sfumato.core.pseudonyms import check_key
+from sfumato.core.secret_keys import check_key
 from sfumato.core.shared_options import drawn_seed
-from sfumato.engines.choose import Engine, takes_spark
+from sfumato.engines.engine_choice import Engine, takes_spark
+from sfumato.release.assembly import make_release
 from sfumato.release.coarsen_counts import promised
-from sfumato.release.coded_ends import check_ends
-from sfumato.release.make import make_release
-from sfumato.release.manifest import Manifest, file_sha256, schema_sha256, versions
 from sfumato.release.on_spark.refused import refuse_before_work
-from sfumato.release.options import AnonymizeOptions, Circumstances, Coarsening, Form, Options
-from sfumato.release.population.known import check_population
+from sfumato.release.options import (
+    AnonymizeOptions,
+    Circumstances,
+    Coarsening,
+    Form,
+    Options,
+    Recoding,
+)
+from sfumato.release.population_register import check_population
 from sfumato.release.promises.promise import AboutAttribute, Budget, Constraint, ordered_attributes
-from sfumato.release.result import Release
+from sfumato.release.release_manifest import Manifest, file_sha256, schema_sha256, versions
+from sfumato.release.release_result import Release
 from sfumato.risk.class_measures import ranks_of
 from sfumato.risk.register_presence import open_register
 from sfumato.schema import Schema, check_schema
@@ -283,3 +289,23 @@ def _check_attribute(schema: Schema, constraint: AboutAttribute) -> None:
             "must name a sensitive attribute of the schema",
             accepted=", ".join(schema.sensitive),
         )
+
+
+def check_ends(table: Table | SparkTable, options: Options) -> None:
+    """Refuse coded ends where labels of a hierarchy are released, which have ends of their own.
+
+    Raises
+    ------
+    InputError
+        If a column with coded ends would be released by its hierarchy.
+    """
+    by_level = options.recoding is Recoding.FULL_DOMAIN
+    for column in table.quasi_identifiers:
+        labelled = options.values is Form.HIERARCHY and column.hierarchy is not None
+        if column.ends is not None and (by_level or labelled):
+            raise InputError(
+                f"column '{column.name}'",
+                "must have no 'top' or 'bottom' where labels of its hierarchy are released",
+                found="full-domain recoding" if by_level else "values='hierarchy'",
+                advice="write the open category into the hierarchy's file, or release ranges",
+            )

@@ -9,7 +9,7 @@ from typing import Any
 from sfumato.core.errors import InputError
 from sfumato.release.promises import PROMISES
 from sfumato.release.promises.promise import Budget, Constraint, Promise
-from sfumato.release.result import Release
+from sfumato.release.release_result import Release
 from sfumato.risk.risk_thresholds import AT_RISK, Preset, Threshold, thresholds
 from sfumato.risk.threshold_checks import check_numbers, hold
 

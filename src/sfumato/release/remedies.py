@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sfumato.core.errors import ConstraintsNotMetError
 from sfumato.release.coarsen_counts import promised, while_cutting
 from sfumato.release.options import Coarsening
-from sfumato.release.persons import PersonTable, fewest_sharing, person_table
+from sfumato.release.person_table import PersonTable, fewest_sharing, person_table
 from sfumato.release.promises.promise import Budget, Constraint
 from sfumato.risk.classes import ClassSummary
 from sfumato.table.table import Table

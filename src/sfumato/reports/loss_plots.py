@@ -9,7 +9,9 @@ from typing import Any
 import altair as alt
 
 from sfumato.core.number_text import number, percent
-from sfumato.release.utility import ColumnLoss, CorrelationChange, Distribution, Utility
+from sfumato.release.distributions import Distribution
+from sfumato.release.information_loss import CorrelationChange
+from sfumato.release.utility_measures import ColumnLoss, Utility
 from sfumato.reports.pictures import (
     AFTER,
     BEFORE,

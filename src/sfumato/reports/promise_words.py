@@ -17,7 +17,7 @@ from sfumato.release.promises.promise import (
     Promise,
     overspent,
 )
-from sfumato.release.result import Release
+from sfumato.release.release_result import Release
 
 
 @dataclass(frozen=True, slots=True)

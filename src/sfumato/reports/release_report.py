@@ -8,7 +8,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from sfumato.release.options import Form
-from sfumato.release.result import Release
+from sfumato.release.release_result import Release
 from sfumato.reports.adversaries import adversary, assumptions, limits
 from sfumato.reports.printed_numbers import fill_template
 from sfumato.reports.promise_words import PromiseLine, promise_lines

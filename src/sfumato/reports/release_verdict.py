@@ -9,8 +9,8 @@ from typing import Any
 
 from sfumato.core.measure import ESTIMATED, verdict
 from sfumato.core.number_text import against_threshold, count, number, percent
-from sfumato.release.result import Release
-from sfumato.release.utility import Utility
+from sfumato.release.release_result import Release
+from sfumato.release.utility_measures import Utility
 from sfumato.reports.printed_numbers import interval, listed
 from sfumato.reports.promise_words import PromiseLine
 from sfumato.risk.disclosure_risk import Risk

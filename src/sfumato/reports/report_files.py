@@ -17,10 +17,9 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sfumato.core.atomic import all_or_none, atomic_path, check_target, write_text
+from sfumato.core.atomic import all_or_none, atomic_path, check_path, check_target, write_text
 from sfumato.core.errors import InputError
-from sfumato.core.paths import check_path
-from sfumato.release.result import Release
+from sfumato.release.release_result import Release
 from sfumato.reports.audience import Audience
 from sfumato.reports.project_results import ProjectResults
 from sfumato.reports.promise_words import promise_lines

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from sfumato.core.errors import InputError
 from sfumato.core.progress import Progress, silent
-from sfumato.engines.choose import takes_spark
 from sfumato.engines.embedded.counts import group
+from sfumato.engines.engine_choice import takes_spark
 from sfumato.risk.class_measures import checked_l, ranks_of, recursive_measures
 from sfumato.risk.disclosure_risk import Risk, SensitiveRisk
 from sfumato.risk.file_measures import measure_classes

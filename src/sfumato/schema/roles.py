@@ -25,8 +25,8 @@ from pydantic import (
     model_validator,
 )
 
+from sfumato.core.atomic import check_path
 from sfumato.core.errors import InputError
-from sfumato.core.paths import check_path
 
 
 class Unclassified(StrEnum):

@@ -21,9 +21,9 @@ import pyarrow.parquet as pq
 import pyspark
 from pyspark.sql import SparkSession
 
-from sfumato.release import upper
+from sfumato.release import partitioning
 
-upper.UPPER = 1_000
+partitioning.SUBTREE_PERSONS = 1_000
 """Before anything else is imported: some thousand persons make upper levels as well."""
 
 import sfumato as sf  # noqa: E402

@@ -16,8 +16,8 @@ from oracles.both_engines import check_values
 
 import sfumato as sf
 from sfumato.core.errors import InputError
-from sfumato.release.manifest import load_manifest
-from sfumato.release.result import Release
+from sfumato.release.release_manifest import load_manifest
+from sfumato.release.release_result import Release
 
 KEY = b"a secret of the custodian"
 OF_ONE_ENGINE = ("manifest", "positions", "ran")

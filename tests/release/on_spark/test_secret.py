@@ -10,11 +10,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sfumato.core.pseudonyms import keyed_pseudonyms
+from sfumato.core.secret_keys import keyed_pseudonyms
 from sfumato.engines.spark.names import PERSON
 from sfumato.engines.spark.ran import Ran
 from sfumato.engines.spark.table import SparkTable
-from sfumato.release.assemble import person_pseudonyms, pseudonyms_of
+from sfumato.release.assembly import person_pseudonyms, pseudonyms_of
 from sfumato.release.on_spark.secret import NUMBER, PSEUDONYM, Secret, secret_of, with_secrets
 from sfumato.schema import Schema
 from sfumato.table.door import open_table

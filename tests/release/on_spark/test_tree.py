@@ -13,18 +13,17 @@ from sfumato.engines.spark.checkpoint import release
 from sfumato.engines.spark.names import CLASS, PERSON, TIE, quasi_identifier, sensitive
 from sfumato.engines.spark.ran import Ran
 from sfumato.engines.spark.table import SparkTable
-from sfumato.release.coded_ends import with_coded_ends
-from sfumato.release.divide import divide
-from sfumato.release.generalise import generalised
-from sfumato.release.manifest import Manifest
+from sfumato.release.generalisation import generalised, with_coded_ends
 from sfumato.release.on_spark.coded_ends import with_coded_ends_on_spark
 from sfumato.release.on_spark.divide import divide_on_spark
 from sfumato.release.on_spark.refused import refuse_options
 from sfumato.release.on_spark.subtrees import cell, leaves
 from sfumato.release.options import Options
-from sfumato.release.persons import person_table
+from sfumato.release.partitioning import divide
+from sfumato.release.person_table import person_table
 from sfumato.release.promises.h_affiliation import HAffiliation
 from sfumato.release.promises.t_closeness import TCloseness
+from sfumato.release.release_manifest import Manifest
 from sfumato.release.remedies import not_met
 from sfumato.table.door import open_table
 from sfumato.table.scalars import ties_of_codes, ties_of_values
@@ -108,8 +107,10 @@ def manifest(constraints, **options):
 def cells_of_embedded(table, asked, upper):
     """Id of each person or content of each record, class and released cells, on one machine."""
     persons = [person_table(table)]
-    found = divide(table, persons, asked.constraints, [], asked, table.persons, upper=upper)
-    shown, merged, _ = generalised(table, found.class_of, found.classes, asked)
+    found = divide(
+        table, persons, asked.constraints, [], asked.options, table.persons, subtree_persons=upper
+    )
+    shown, merged, _ = generalised(table, found.class_of, found.classes, asked.options.form)
     of = merged[found.class_of]
     cells = [
         [column.texts[text] for text in column.text_of_class[of]]

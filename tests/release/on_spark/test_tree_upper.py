@@ -18,13 +18,12 @@ from sfumato.engines.spark.persons import SECOND, people_of
 from sfumato.engines.spark.ran import Ran
 from sfumato.engines.spark.routes import unrouted
 from sfumato.engines.spark.table import SparkTable
-from sfumato.release.candidates import NUMBERS, Nodes, find_candidates
+from sfumato.release.cuts import NUMBERS, Nodes, class_summary, find_candidates
 from sfumato.release.on_spark.candidates import large_candidates
 from sfumato.release.on_spark.upper import _UpperGrowth, cut_upper_on_spark
 from sfumato.release.options import Split
-from sfumato.release.persons import person_table
-from sfumato.release.sides import summary_of
-from sfumato.release.upper import cut_upper
+from sfumato.release.person_table import person_table
+from sfumato.release.tree import grow
 from sfumato.table.door import open_table
 from sfumato.table.scalars import ties_of_codes, ties_of_values
 
@@ -154,7 +153,7 @@ def nodes_on_spark(table, constraints, split, upper, rng):
     """The node of each person, by the id or by the row of the record."""
     axes, people = parts_of(table, int(rng.choice([1, 2, 8])), rng)
     records = np.bincount(table.person)
-    whole = summary_of(*(np.array([each]) for each in sums_of(records)))
+    whole = class_summary(*(np.array([each]) for each in sums_of(records)))
     names = [column.name for column in table.sensitive]
     found = cut_upper_on_spark(people, axes, whole, names, constraints, split=split, upper=upper)
     nodes = {}
@@ -254,7 +253,7 @@ def test_upper_levels_are_those_of_one_machine(seed, monkeypatch):
         read_little(monkeypatch)
     persons = person_table(table)
     upper = int(rng.choice([40, 150, 400]))
-    own = cut_upper([persons], constraints, split=split, upper=upper).class_of_person
+    own = grow(persons, constraints, split=split, subtree_persons=upper).class_of_person
     found = nodes_on_spark(table, constraints, split, upper, rng)
     if ids:
         names = table.source.column("id").to_pylist()

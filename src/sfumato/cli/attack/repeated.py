@@ -12,8 +12,8 @@ from sfumato.core.workspace import Workspace
 
 if TYPE_CHECKING:
     from sfumato.core.progress import Progress
-    from sfumato.release.manifest import Manifest
-    from sfumato.release.result import Release
+    from sfumato.release.release_manifest import Manifest
+    from sfumato.release.release_result import Release
     from sfumato.schema import Schema
 
 ADVICE = "say whose the records are with --truth or --same-order"
@@ -51,8 +51,8 @@ def repeated_release(
         If there is no manifest, it was made from other files, or what comes out is not the
         released file.
     """
-    from sfumato.release.make import make_release
-    from sfumato.release.manifest import file_sha256
+    from sfumato.release.assembly import make_release
+    from sfumato.release.release_manifest import file_sha256
     from sfumato.risk.register_presence import open_register
     from sfumato.table.door import open_table
 
@@ -77,8 +77,8 @@ def repeated_release(
 
 
 def _manifest_beside(released: Path) -> Manifest:
-    from sfumato.engines.choose import Engine
-    from sfumato.release.manifest import load_manifest
+    from sfumato.engines.engine_choice import Engine
+    from sfumato.release.release_manifest import load_manifest
 
     path = released.with_name(MANIFEST)
     if not path.is_file():
@@ -114,7 +114,7 @@ def _is_on_request(manifest: Path) -> bool:
 
 
 def _check_same(manifest: Manifest, released: Path, original: Path, declared: Schema) -> None:
-    from sfumato.release.manifest import file_sha256, schema_sha256
+    from sfumato.release.release_manifest import file_sha256, schema_sha256
 
     for what, before, now in (
         ("RELEASE", manifest.output_sha256, file_sha256(released)),
@@ -131,7 +131,7 @@ def _check_same(manifest: Manifest, released: Path, original: Path, declared: Sc
 
 
 def _check_beside(manifest: Manifest, register: Path | None, key: Path | None) -> None:
-    from sfumato.release.manifest import file_sha256
+    from sfumato.release.release_manifest import file_sha256
 
     if manifest.keyed != (key is not None):
         raise InputError(

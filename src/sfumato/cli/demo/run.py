@@ -32,7 +32,7 @@ def demo(
     from sfumato.cli.demo.truth import against_the_truth
     from sfumato.cli.demo.words import told
     from sfumato.core.atomic import check_target
-    from sfumato.core.extra import needed
+    from sfumato.core.optional_packages import needed
     from sfumato.pipeline.demo_project import write_demo_project
     from sfumato.pipeline.project.load import PROJECT_FILE
     from sfumato.review.extra import needs_review

@@ -45,7 +45,7 @@ def apply(
     Decisions go before scores; those that contradict each other are listed. Answers applied
     before hold until they are changed or withdrawn. Persons keep their ids where they can.
     """
-    from sfumato.core.atomic_folder import check_target_folder
+    from sfumato.core.atomic import check_target_folder
     from sfumato.linkage.apply import apply_decisions
 
     check_target_folder(folder)

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sfumato.cli.output import check_apart
-from sfumato.core.key_files import read_secret
+from sfumato.core.secret_keys import read_secret
 
 if TYPE_CHECKING:
-    from sfumato.release.manifest import Manifest
     from sfumato.release.promises.promise import Budget, Constraint
+    from sfumato.release.release_manifest import Manifest
     from sfumato.schema import Schema
 
 MANIFEST = "release.toml"
@@ -60,7 +60,7 @@ def check_output(
         If one cannot be written, or is a file that the command reads, or the manifest of another
         file is there.
     """
-    from sfumato.release.beside import check_beside
+    from sfumato.release.release_result import check_beside
     from sfumato.table.table_files import check_output_path
 
     check_output_path(output)
@@ -87,9 +87,9 @@ def check_other_release(
     """
     if not output.with_name(MANIFEST).is_file():
         return
-    from sfumato.release.beside import check_beside
-    from sfumato.release.manifest import Manifest, file_sha256, schema_sha256
     from sfumato.release.options import Options
+    from sfumato.release.release_manifest import Manifest, file_sha256, schema_sha256
+    from sfumato.release.release_result import check_beside
 
     options = [each.name for each in fields(Options)]
     planned = Manifest(

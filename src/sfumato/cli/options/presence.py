@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sfumato.core.errors import InputError
 
 if TYPE_CHECKING:
-    from sfumato.release.manifest import Manifest
+    from sfumato.release.release_manifest import Manifest
 
 
 def check_register(manifest: Manifest, register: Path | None) -> None:
@@ -19,7 +19,7 @@ def check_register(manifest: Manifest, register: Path | None) -> None:
     InputError
         If one is missing, too much, or not the same.
     """
-    from sfumato.release.manifest import file_sha256
+    from sfumato.release.release_manifest import file_sha256
 
     if bool(manifest.register_sha256) != (register is not None):
         raise InputError(

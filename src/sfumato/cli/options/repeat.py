@@ -12,7 +12,7 @@ from sfumato.cli.options.panels import MAKING
 from sfumato.core.errors import InputError
 
 if TYPE_CHECKING:
-    from sfumato.release.manifest import Manifest
+    from sfumato.release.release_manifest import Manifest
     from sfumato.schema import Schema
 
 BESIDE_MANIFEST = frozenset(
@@ -50,7 +50,7 @@ def manifest_of(context: typer.Context, repeat: Path, key: Path | None) -> Manif
         If the command line says what the manifest says, the file is no manifest, or the key of
         its pseudonyms is missing or too much.
     """
-    from sfumato.release.manifest import load_manifest
+    from sfumato.release.release_manifest import load_manifest
 
     check_beside(
         context,
@@ -78,7 +78,7 @@ def check_same(manifest: Manifest, data: Path, declared: Schema) -> None:
     InputError
         If the file or the schema is not what the manifest was made from.
     """
-    from sfumato.release.manifest import file_sha256, schema_sha256
+    from sfumato.release.release_manifest import file_sha256, schema_sha256
 
     file = file_sha256(data) if data.is_file() else ""
     for what, before, now in (

@@ -115,7 +115,7 @@ def _serve(config: ServerConfig) -> None:
 
 
 def _serve_demo(config: ServerConfig) -> None:
-    from sfumato.core.extra import needed
+    from sfumato.core.optional_packages import needed
 
     needed("splink")
     started(config)

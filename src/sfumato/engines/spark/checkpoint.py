@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from sfumato.core.errors import InputError, SfumatoError
-from sfumato.core.quiet import silenced, spark_errors
+from sfumato.core.optional_packages import silenced, spark_errors
 from sfumato.core.workspace import Workspace
 from sfumato.engines.spark.session import said_plainly
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.core.extra import needed
+from sfumato.core.optional_packages import needed
 from sfumato.engines.spark.frames import quoted
 from sfumato.engines.spark.tasks import WithoutValues
 from sfumato.kernels.class_counts import cumulated, moved_between

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from sfumato.core.errors import InputError
-from sfumato.core.extra import needed
+from sfumato.core.optional_packages import needed
 from sfumato.core.progress import Progress, silent
 from sfumato.engines.spark.checkpoint import cut_lineage, derived, release
 from sfumato.engines.spark.codes import (

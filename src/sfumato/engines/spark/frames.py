@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 import pyarrow as pa
 
 from sfumato.core.errors import InputError
-from sfumato.core.extra import needed
+from sfumato.core.optional_packages import needed
 from sfumato.table.door import check_type
 from sfumato.table.sources import ACCEPTED, check_names, plain_column, positions
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.core.extra import needed
+from sfumato.core.optional_packages import needed
 from sfumato.engines.spark.axes import Axes, Indicator, Ordered
 from sfumato.engines.spark.names import PERSON, TIE, quasi_identifier, sensitive
 from sfumato.engines.spark.table import SparkTable

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
+from sfumato.core.optional_packages import spark_errors
 from sfumato.core.progress import Progress, silent
-from sfumato.core.quiet import spark_errors
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from sfumato.core.errors import InputError
-from sfumato.core.extra import needed
+from sfumato.core.optional_packages import needed
 from sfumato.engines.spark.frames import SUBJECT, check_classic, column_names, is_spark_frame
 from sfumato.engines.spark.session import (
     own_session,

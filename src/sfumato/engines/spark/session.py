@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sfumato.core.errors import InputError, SfumatoError
-from sfumato.core.extra import needed
-from sfumato.core.quiet import silenced, spark_errors
+from sfumato.core.optional_packages import needed, silenced, spark_errors
 from sfumato.core.workspace import Workspace
 
 if TYPE_CHECKING:

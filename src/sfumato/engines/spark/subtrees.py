@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from sfumato.core.extra import needed
+from sfumato.core.optional_packages import needed
 from sfumato.engines.spark.axes import Axes
 from sfumato.engines.spark.batches import PeopleBatch, columns_of
 from sfumato.engines.spark.names import NODE, PERSON, TIE, code_columns

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from sfumato.core.extra import needed
+from sfumato.core.optional_packages import needed
 from sfumato.engines.spark.axes import Axes
 from sfumato.engines.spark.batches import PeopleBatch
 from sfumato.engines.spark.tasks import WithoutValues, gathered

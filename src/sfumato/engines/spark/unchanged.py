@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.core.extra import needed
+from sfumato.core.optional_packages import needed
 from sfumato.table.table import MISSING
 
 if TYPE_CHECKING:

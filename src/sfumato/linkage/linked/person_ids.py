@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from sfumato.core.pseudonyms import keyed_pseudonyms, random_pseudonyms
+from sfumato.core.secret_keys import keyed_pseudonyms, random_pseudonyms
 from sfumato.linkage.pairs.table import named_records
 from sfumato.linkage.persons.follow import Followed, follow
 from sfumato.linkage.values import Ints, Records

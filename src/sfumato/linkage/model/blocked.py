@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.core.errors import InputError
-from sfumato.core.quiet import quiet
+from sfumato.core.optional_packages import quiet
 from sfumato.linkage.model.settings import SOURCE, compares_sources
 from sfumato.linkage.standardise.standardise import UNIQUE_ID
 from sfumato.linkage.values import Floats, Ints, Records

@@ -12,8 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.core.errors import InputError
-from sfumato.core.extra import needed
-from sfumato.core.quiet import quiet
+from sfumato.core.optional_packages import needed, quiet
 
 if TYPE_CHECKING:
     import duckdb

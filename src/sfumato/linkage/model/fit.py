@@ -11,9 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.core.errors import InputError
-from sfumato.core.extra import needed
+from sfumato.core.optional_packages import needed, quiet
 from sfumato.core.progress import Progress, silent
-from sfumato.core.quiet import quiet
 from sfumato.linkage.model.blocked import (
     WHOLE_UP_TO,
     RulePairs,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sfumato.core.quiet import quiet
+from sfumato.core.optional_packages import quiet
 from sfumato.linkage.model.blocked import RulePairs
 from sfumato.linkage.spec.columns import quoted
 from sfumato.linkage.spec.model import Mode

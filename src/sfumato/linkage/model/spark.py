@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.core.extra import needed
-from sfumato.core.quiet import quiet
+from sfumato.core.optional_packages import needed, quiet
 from sfumato.engines.spark.session import active_session, own_session, start_session
 from sfumato.linkage.model.spark_levels import as_functions
 from sfumato.linkage.model.spark_sql import spark_settings, spark_sql

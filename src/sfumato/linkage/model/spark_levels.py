@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from sfumato.core.errors import SfumatoError
-from sfumato.core.extra import needed
+from sfumato.core.optional_packages import needed
 from sfumato.linkage.spec.columns import quoted
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sfumato.core.extra import needed
+from sfumato.core.optional_packages import needed
 
 _NAMES = {
     "jaro_winkler_similarity": "jaro_winkler",

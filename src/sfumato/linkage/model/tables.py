@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sfumato.core.quiet import quiet
+from sfumato.core.optional_packages import quiet
 from sfumato.linkage.sources.open import RECORD, Opened
 from sfumato.linkage.spec.columns import quoted
 from sfumato.linkage.standardise.standardise import (

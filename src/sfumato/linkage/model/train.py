@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sfumato.core.quiet import quiet
+from sfumato.core.optional_packages import quiet
 from sfumato.linkage.model.sessions import Session
 
 RANDOM_PAIRS = 1_000_000

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.core.errors import InputError, SfumatoError
-from sfumato.core.extra import needed
+from sfumato.core.optional_packages import needed
 from sfumato.engines.spark.frames import check_classic, is_spark_frame
 from sfumato.engines.spark.read import BROKEN, SparkSource, open_on_cluster, plain
 from sfumato.engines.spark.session import said_plainly

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sfumato.core.errors import InputError
-from sfumato.core.extra import needed
+from sfumato.core.optional_packages import needed
 from sfumato.linkage.spec.model import settings_of
 
 

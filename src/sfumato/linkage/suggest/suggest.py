@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.core.errors import InputError
-from sfumato.core.quiet import quiet
+from sfumato.core.optional_packages import quiet
 from sfumato.linkage.model.engine import connect
 from sfumato.linkage.sources.open import open_sources
 from sfumato.linkage.spec.blocking import part_sql

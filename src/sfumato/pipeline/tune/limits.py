@@ -14,7 +14,7 @@ from sfumato.release.promises import PROMISES
 from sfumato.release.promises.delta_presence import DeltaPresence
 from sfumato.release.promises.promise import Budget, Constraint
 from sfumato.release.promises.t_closeness import Distance, TCloseness
-from sfumato.release.result import Release
+from sfumato.release.release_result import Release
 from sfumato.risk.disclosure_risk import SensitiveRisk
 from sfumato.risk.risk_thresholds import AT_RISK, KINDS, Part, Threshold
 from sfumato.table.table import Table

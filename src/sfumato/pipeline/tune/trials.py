@@ -17,11 +17,11 @@ from sfumato.core.progress import Progress
 from sfumato.kernels.threads import one_by_one
 from sfumato.pipeline.tune.limits import PRESENCE, limits_reached
 from sfumato.pipeline.tune.point import Point, changed_table
-from sfumato.release.make import make_release
-from sfumato.release.manifest import Manifest
+from sfumato.release.assembly import make_release
+from sfumato.release.information_loss import normalized_error
 from sfumato.release.options import Options, Recoding
-from sfumato.release.result import Release
-from sfumato.release.utility.normalized_error import normalized_error
+from sfumato.release.release_manifest import Manifest
+from sfumato.release.release_result import Release
 from sfumato.risk.risk_thresholds import Held, Preset
 from sfumato.risk.threshold_checks import hold
 from sfumato.table.table import Table

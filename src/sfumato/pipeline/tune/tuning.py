@@ -21,9 +21,9 @@ from sfumato.pipeline.tune.point import Allowed, Point
 from sfumato.pipeline.tune.refinement import Refinement, moves_of
 from sfumato.pipeline.tune.trials import LOSSES, SearchEnded, Setting, Trial, Trials
 from sfumato.pipeline.tune.tuned import Tuned
-from sfumato.release.coded_ends import check_ends
+from sfumato.release.anonymize import check_ends
 from sfumato.release.options import Options, Recoding
-from sfumato.release.population.known import check_population
+from sfumato.release.population_register import check_population
 from sfumato.risk.register_presence import open_register
 from sfumato.risk.risk_thresholds import Preset, Threshold
 from sfumato.risk.risk_thresholds import thresholds as presets_of

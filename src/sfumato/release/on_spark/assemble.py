@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sfumato.core.extra import needed
+from sfumato.core.optional_packages import needed
 from sfumato.engines.spark.checkpoint import cut_lineage
 from sfumato.engines.spark.frames import column
 from sfumato.engines.spark.names import OWN, PERSON

@@ -13,7 +13,7 @@ import pyarrow as pa
 from sfumato.engines.spark.axes import Axes
 from sfumato.engines.spark.medians import Medians, at_once, find_medians
 from sfumato.engines.spark.routes import LEAST, MOST, Bounds, Routes
-from sfumato.release.candidates import DOUBTFUL_VARIANCE, Candidates, Nodes, joined
+from sfumato.release.cuts import DOUBTFUL_VARIANCE, Candidates, Nodes, joined
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -52,7 +52,7 @@ class Places:
 def large_candidates(
     people: DataFrame, axes: Axes, routes: Routes, ids: Ints, nodes: Nodes
 ) -> tuple[Candidates, Places]:
-    """What `sfumato.release.candidates.find_candidates` finds, without the persons.
+    """What `sfumato.release.cuts.find_candidates` finds, without the persons.
 
     The same cuts with the same counts; variances may differ in their last digits.
 
@@ -221,7 +221,7 @@ def _kept(
 
 
 def _among(axes: Axes, nodes: Nodes, numbers: pa.Table) -> list[Candidates]:
-    """Every 0/1 column of every node; as `sfumato.release.candidates` does it."""
+    """Every 0/1 column of every node; as `sfumato.release.cuts` does it."""
     first = len(axes.ordered)
     found = []
     axis_of = numbers.column("axis").to_numpy()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sfumato.core.extra import needed
+from sfumato.core.optional_packages import needed
 from sfumato.engines.spark.names import quasi_identifier
 from sfumato.engines.spark.table import SparkTable
-from sfumato.release.coded_ends import outermost_codes
+from sfumato.release.generalisation import outermost_codes
 from sfumato.table.table import MISSING
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from sfumato.core.errors import InputError
-from sfumato.core.extra import needed
+from sfumato.core.optional_packages import needed
 from sfumato.engines.spark.frames import column
 from sfumato.engines.spark.session import said_plainly
 from sfumato.release.on_spark.write import write_beside, write_frame

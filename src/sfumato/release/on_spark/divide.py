@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sfumato.core.errors import ConstraintsNotMetError
-from sfumato.core.extra import needed
+from sfumato.core.optional_packages import needed
 from sfumato.core.progress import Progress, silent
 from sfumato.engines.spark.axes import Axes, axes_of
 from sfumato.engines.spark.checkpoint import cut_lineage, derived, release, released
@@ -21,14 +21,14 @@ from sfumato.engines.spark.routes import unrouted
 from sfumato.engines.spark.session import said_plainly
 from sfumato.engines.spark.sides import side_counts
 from sfumato.engines.spark.table import SparkTable
-from sfumato.release.manifest import Manifest
+from sfumato.release.cuts import class_summary
 from sfumato.release.on_spark.subtrees import finished, is_number, plan_of
 from sfumato.release.on_spark.upper import OF_VALUES, cut_upper_on_spark, with_counts
+from sfumato.release.partitioning import SUBTREE_PERSONS
 from sfumato.release.promises.promise import Budget, Constraint
+from sfumato.release.release_manifest import Manifest
 from sfumato.release.remedies import unmet
-from sfumato.release.result import TreeClasses
-from sfumato.release.sides import summary_of
-from sfumato.release.upper import UPPER
+from sfumato.release.tree import TreeClasses
 from sfumato.risk.classes import ClassSummary
 
 if TYPE_CHECKING:
@@ -76,14 +76,18 @@ class DividedOnSpark:
 
 
 def divide_on_spark(
-    table: SparkTable, manifest: Manifest, *, upper: int = UPPER, progress: Progress = silent
+    table: SparkTable,
+    manifest: Manifest,
+    *,
+    upper: int = SUBTREE_PERSONS,
+    progress: Progress = silent,
 ) -> DividedOnSpark:
     """Divide the persons of a file as the manifest says.
 
-    The classes are those of `sfumato.release.divide.divide`, with the same ``upper``, whatever
-    the partitions and the order of the records. The driver needs memory for the domains and some
-    hundred megabytes; an executor's task for the records of ``upper`` persons, or of a node that
-    no cut at the median divides without breaking a promise.
+    The classes are those of `sfumato.release.partitioning.divide`, with the same ``upper``,
+    whatever the partitions and the order of the records. The driver needs memory for the domains
+    and some hundred megabytes; an executor's task for the records of ``upper`` persons, or of a
+    node that no cut at the median divides without breaking a promise.
 
     Parameters
     ----------
@@ -156,7 +160,7 @@ def _whole(
         functions.max(records),
     ).collect()[0]
     sizes = [np.array([each], dtype=np.int64) for each in row]
-    whole = replace(summary_of(*sizes[:3]), largest=sizes[3])
+    whole = replace(class_summary(*sizes[:3]), largest=sizes[3])
     asked = {"values": bool(needs & OF_VALUES), "numbers": "fewest_sharing" in needs}
     if not any(asked.values()):
         return whole

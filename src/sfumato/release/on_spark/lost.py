@@ -11,17 +11,18 @@ import pyarrow as pa
 
 from sfumato.engines.embedded.counts import group
 from sfumato.engines.spark.names import OWN, quasi_identifier
+from sfumato.release.distributions import Cells, persons_of_codes, released_cells
+from sfumato.release.generalisation import ReleasedColumn
+from sfumato.release.information_loss import (
+    Alike,
+    certainty_penalty,
+    error_sums,
+    has_scale,
+    moments,
+    sse,
+)
 from sfumato.release.options import Form
-from sfumato.release.released import ReleasedColumn
-from sfumato.release.utility.alike import Alike
-from sfumato.release.utility.bars import persons_of_codes
-from sfumato.release.utility.cells import Cells, released_cells
-from sfumato.release.utility.certainty_penalty import certainty_penalty
-from sfumato.release.utility.correlations import has_scale, moments
-from sfumato.release.utility.normalized_error import error_sums
-from sfumato.release.utility.predicates import Queries
-from sfumato.release.utility.range_queries import Attribute, query_counts
-from sfumato.release.utility.squared_error import sse
+from sfumato.release.range_queries import Attribute, Queries, query_counts
 from sfumato.table.sources import from_numpy, from_texts
 from sfumato.table.table import MISSING, CodedColumn, Codes
 

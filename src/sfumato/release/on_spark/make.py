@@ -13,7 +13,6 @@ from sfumato.engines.spark.names import HOUSEHOLD, PERSON, sensitive
 from sfumato.engines.spark.progress import watched
 from sfumato.engines.spark.session import said_plainly
 from sfumato.engines.spark.table import SparkTable
-from sfumato.release.manifest import Manifest
 from sfumato.release.on_spark.assemble import CellColumn, assembled, cell_columns, with_cells
 from sfumato.release.on_spark.coded_ends import with_coded_ends_on_spark
 from sfumato.release.on_spark.content import ReleasedFrame
@@ -21,7 +20,8 @@ from sfumato.release.on_spark.divide import DividedOnSpark, divide_on_spark
 from sfumato.release.on_spark.secret import secret_of
 from sfumato.release.on_spark.utility import utility_on_spark
 from sfumato.release.promises.promise import ordered_attributes
-from sfumato.release.result import Release
+from sfumato.release.release_manifest import Manifest
+from sfumato.release.release_result import Release
 from sfumato.risk.class_measures import ranks_of
 from sfumato.risk.disclosure_risk import Risk
 from sfumato.risk.on_spark.spark_assessment import assess_on_spark

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from sfumato.core.extra import needed
+from sfumato.core.optional_packages import needed
 from sfumato.engines.spark.frames import column
 from sfumato.engines.spark.names import OWN, PERSON
 from sfumato.engines.spark.read import plain
 from sfumato.engines.spark.session import said_plainly
 from sfumato.engines.spark.table import SparkTable
 from sfumato.engines.spark.tasks import WithoutValues
-from sfumato.release.assemble import pseudonyms_of
+from sfumato.release.assembly import pseudonyms_of
 from sfumato.table.sources import from_numpy
 
 if TYPE_CHECKING:

@@ -25,10 +25,10 @@ from sfumato.engines.spark.persons import OF_PERSON
 from sfumato.engines.spark.routes import Routes
 from sfumato.engines.spark.subtrees import by_node, numbered
 from sfumato.engines.spark.table import SparkTable
-from sfumato.release.manifest import Manifest
+from sfumato.release.generalisation import release_column
+from sfumato.release.partitioning import Subtree, finish_subtree
 from sfumato.release.promises.promise import Constraint
-from sfumato.release.released import release_column
-from sfumato.release.subtree import Subtree, finish_subtree
+from sfumato.release.release_manifest import Manifest
 from sfumato.schema import Schema
 from sfumato.table.table import CodedColumn, Table
 
@@ -185,7 +185,7 @@ def _finish(records: pa.Table, plan: Plan) -> pa.Table:
         part,
         ties,
         plan.constraints,
-        plan.manifest,
+        plan.manifest.options,
         frequencies=plan.frequencies,
         whole=plan.whole,
     )

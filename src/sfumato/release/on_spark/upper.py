@@ -1,6 +1,6 @@
 """The upper levels of the tree on Spark: the cluster counts, the driver decides.
 
-The same cuts as `sfumato.release.upper` makes, ties included. For each level a few passes over
+The same cuts as `sfumato.release.tree` makes, ties included. For each level a few passes over
 the persons: over bins, over the positions within the bin of the median, over the ties of the
 persons that a cut tells apart by nothing else, and, for the promises that need it, over the
 values of both sides of the cuts that are tried. No person moves: the cuts made so far say
@@ -25,11 +25,17 @@ from sfumato.engines.spark.axes import Axes
 from sfumato.engines.spark.routes import Bounds, Routes, unrouted
 from sfumato.engines.spark.selection import Targets, select
 from sfumato.engines.spark.sides import SideCounts, side_counts
-from sfumato.release.candidates import Candidates, Nodes, first_that_meet, ranked
+from sfumato.release.cuts import (
+    Candidates,
+    Nodes,
+    both_sides_meet,
+    first_that_meet,
+    ranked,
+    side_summary,
+)
 from sfumato.release.on_spark.candidates import KNOWN, Places, bounds_of, large_candidates
 from sfumato.release.options import Split
 from sfumato.release.promises.promise import Bounded, Constraint
-from sfumato.release.sides import sides_of
 from sfumato.risk.classes import ClassSummary
 
 if TYPE_CHECKING:
@@ -141,22 +147,16 @@ class _UpperGrowth:
         self.known = {}
         candidates, places = large_candidates(self.people, self.axes, self.routes, ids, nodes)
         candidates, _ = ranked(candidates, nodes, self.split)
-        kept = np.ones(len(candidates.node), dtype=bool)
-        sides = sides_of(nodes, candidates)
-        for constraint in self.cheap:
-            kept &= constraint.met(sides).reshape(-1, 2).all(axis=1)
-        candidates = candidates.take(np.flatnonzero(kept))
-        tried = np.flatnonzero(np.diff(candidates.node, prepend=-1))
+        candidates = candidates.take(both_sides_meet(self.cheap, side_summary(nodes, candidates)))
         self.most_shared = {name: np.repeat(each, 2) for name, each in nodes.most_shared.items()}
-        if self.costly:
-            meets = partial(self._meets_costly, nodes, ids, places)
-            tried = first_that_meet(candidates, tried, meets)
+        meets = partial(self._meets_costly, nodes, ids, places) if self.costly else None
+        tried = first_that_meet(candidates, meets)
         chosen = candidates.take(tried)
         if not len(tried):
             return nodes.take(chosen.node), ids[chosen.node]
         first = self.routes.nodes
         self.routes = self.routes.grown(ids[chosen.node], self._bounds(ids, chosen, places))
-        sides = sides_of(nodes, chosen)
+        sides = side_summary(nodes, chosen)
         children = _nodes(sides.persons, sides.records, sides.squares)
         shared = {
             n: each.reshape(-1, 2)[chosen.node].ravel() for n, each in self.most_shared.items()
@@ -171,7 +171,7 @@ class _UpperGrowth:
         shared = {
             name: np.repeat(each[cuts_tried.node], 2) for name, each in nodes.most_shared.items()
         }
-        sides = replace(sides_of(nodes, cuts_tried), affiliation=shared)
+        sides = replace(side_summary(nodes, cuts_tried), affiliation=shared)
         met = np.full(len(cuts_tried.node), all(isinstance(e, Bounded) for e in self.costly))
         for constraint in self.costly:
             if isinstance(constraint, Bounded):
@@ -179,10 +179,7 @@ class _UpperGrowth:
         unsure = np.flatnonzero(~met)
         if len(unsure):
             counted = self._counted(nodes, ids, cuts_tried.take(unsure), places)
-            verdicts = np.ones(len(unsure), dtype=bool)
-            for constraint in self.costly:
-                verdicts &= constraint.met(counted).reshape(-1, 2).all(axis=1)
-            met[unsure] = verdicts
+            met[unsure] = both_sides_meet(self.costly, counted)
             for name, found in counted.affiliation.items():
                 shared[name].reshape(-1, 2)[unsure] = found.reshape(-1, 2)
         for name, each in shared.items():
@@ -204,7 +201,7 @@ class _UpperGrowth:
             values=bool(self.needs & OF_VALUES),
             numbers="fewest_sharing" in self.needs,
         )
-        return with_counts(sides_of(nodes, cuts_tried), counts, self.axes, self.names)
+        return with_counts(side_summary(nodes, cuts_tried), counts, self.axes, self.names)
 
     def _bounds(self, ids: Ints, cuts: Candidates, places: Places) -> Bounds:
         """Where cuts are, ties included; at most one cut of each node."""

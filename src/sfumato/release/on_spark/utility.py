@@ -9,12 +9,24 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.core.extra import needed
+from sfumato.core.optional_packages import needed
 from sfumato.engines.spark.names import OWN, PERSON, quasi_identifier
 from sfumato.engines.spark.session import said_plainly
 from sfumato.engines.spark.table import SparkTable
 from sfumato.engines.spark.tasks import without_values
-from sfumato.release.manifest import Manifest
+from sfumato.release.distributions import Distribution, bars_of, distribution_of
+from sfumato.release.information_loss import (
+    CorrelationChange,
+    ErrorSums,
+    Moments,
+    SquaredError,
+    change_of,
+    discernibility_of,
+    full_range,
+    has_scale,
+    sst,
+    steps,
+)
 from sfumato.release.on_spark.assemble import CellColumn
 from sfumato.release.on_spark.lost import (
     MOMENTS,
@@ -26,22 +38,10 @@ from sfumato.release.on_spark.lost import (
     LossOfClasses,
 )
 from sfumato.release.options import Form
-from sfumato.release.utility import ColumnLoss, Utility
-from sfumato.release.utility.bars import bars_of
-from sfumato.release.utility.class_means import full_range, steps
-from sfumato.release.utility.class_sizes import discernibility_of
-from sfumato.release.utility.correlations import (
-    CorrelationChange,
-    Moments,
-    change_of,
-    has_scale,
-)
-from sfumato.release.utility.distributions import Distribution, distribution_of
-from sfumato.release.utility.normalized_error import ErrorSums
-from sfumato.release.utility.predicates import draw_queries, query_stream
-from sfumato.release.utility.range_queries import QUERIES as ASKED
-from sfumato.release.utility.range_queries import QueryCounts, error_of
-from sfumato.release.utility.squared_error import SquaredError, sst
+from sfumato.release.range_queries import QUERIES as ASKED
+from sfumato.release.range_queries import QueryCounts, draw_queries, error_of, query_stream
+from sfumato.release.release_manifest import Manifest
+from sfumato.release.utility_measures import ColumnLoss, Utility
 from sfumato.schema import Kind
 from sfumato.table.table import CodedColumn
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from sfumato.core.atomic import not_whole, take_place, write_text, written_at
 from sfumato.core.errors import InputError
-from sfumato.core.quiet import silenced, spark_errors
+from sfumato.core.optional_packages import silenced, spark_errors
 from sfumato.engines.spark.session import said_plainly
 
 if TYPE_CHECKING:

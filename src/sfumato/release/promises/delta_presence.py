@@ -12,11 +12,16 @@ import numpy.typing as npt
 from sfumato.core.declaration import Parameter, Share
 from sfumato.core.errors import InputError
 from sfumato.core.number_text import percent
-from sfumato.release.promises.promise import TOLERANCE, InPopulation, Promise, Verdicts
+from sfumato.release.promises.promise import (
+    TOLERANCE,
+    InPopulation,
+    PopulationMeasures,
+    Promise,
+    Verdicts,
+)
 
 if TYPE_CHECKING:
-    from sfumato.release.persons import PersonTable
-    from sfumato.release.population.measured import PopulationRisk
+    from sfumato.release.person_table import PersonTable
     from sfumato.risk.classes import ClassSummary
 
 
@@ -120,7 +125,7 @@ class DeltaPresence(Promise):
         del fraction
         return self
 
-    def in_population(self, population: PopulationRisk) -> InPopulation:
+    def in_population(self, population: PopulationMeasures) -> InPopulation:
         """The shares of the population's persons who are in the file, where they are extreme."""
         fewest, most = population.presence_low, population.presence_high
         low, high = (0.0, 1.0) if fewest is None or most is None else (fewest.value, most.value)

@@ -15,7 +15,7 @@ from sfumato.core.number_text import count, number
 from sfumato.release.promises.promise import TOLERANCE, Promise, Thresholds, Verdicts
 
 if TYPE_CHECKING:
-    from sfumato.release.persons import PersonTable
+    from sfumato.release.person_table import PersonTable
     from sfumato.risk.classes import ClassSummary
 
 

@@ -14,7 +14,7 @@ from sfumato.core.number_text import percent
 from sfumato.release.promises.promise import TOLERANCE, AboutAttribute, Thresholds, Verdicts
 
 if TYPE_CHECKING:
-    from sfumato.release.persons import PersonTable
+    from sfumato.release.person_table import PersonTable
     from sfumato.risk.classes import ClassSummary
 
 

@@ -11,10 +11,9 @@ import numpy.typing as npt
 from sfumato.core.declaration import Parameter, Share
 from sfumato.core.measure import is_estimate
 from sfumato.core.number_text import count, percent
-from sfumato.release.promises.promise import TOLERANCE, InPopulation, Promise
+from sfumato.release.promises.promise import TOLERANCE, InPopulation, PopulationMeasures, Promise
 
 if TYPE_CHECKING:
-    from sfumato.release.population.measured import PopulationRisk
     from sfumato.risk.classes import ClassSummary
 
 Floats = npt.NDArray[np.float64]
@@ -79,7 +78,7 @@ class MarketerRisk(Promise):
             return _AgainstRegister(self.tau)
         return _Estimated(self.tau, fraction)
 
-    def in_population(self, population: PopulationRisk) -> InPopulation:
+    def in_population(self, population: PopulationMeasures) -> InPopulation:
         """The expected share of the release's persons who are matched with the population."""
         found = population.marketer
         return InPopulation(

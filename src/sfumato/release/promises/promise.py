@@ -16,8 +16,7 @@ from sfumato.risk.risk_thresholds import KINDS, Bound, Part, Scale
 
 if TYPE_CHECKING:
     from sfumato.core.measure import Measure, Position
-    from sfumato.release.persons import PersonTable
-    from sfumato.release.population.measured import PopulationRisk
+    from sfumato.release.person_table import PersonTable
     from sfumato.risk.classes import ClassSummary
     from sfumato.risk.disclosure_risk import Risk
 
@@ -84,6 +83,26 @@ class Bounded(Protocol):
         """Classes that keep the promise if at most ``affiliation`` persons share a value."""
 
 
+class PopulationMeasures(Protocol):
+    """What is measured of a release against a population; see `PopulationRisk`."""
+
+    @property
+    def persons(self) -> int:
+        """N."""
+
+    @property
+    def marketer(self) -> Measure:
+        """Expected share of the release's persons who are matched rightly."""
+
+    @property
+    def presence_low(self) -> Measure | None:
+        """Smallest share of a class of the population who are in the file."""
+
+    @property
+    def presence_high(self) -> Measure | None:
+        """The largest."""
+
+
 @runtime_checkable
 class AboutPopulation(Protocol):
     """A constraint or budget about the population that the file's persons come from.
@@ -100,7 +119,7 @@ class AboutPopulation(Protocol):
             Share of the population that is in the file; ``None`` where a register counts it.
         """
 
-    def in_population(self, population: PopulationRisk) -> InPopulation:
+    def in_population(self, population: PopulationMeasures) -> InPopulation:
         """What the report says of a release whose population is known.
 
         Parameters

@@ -12,8 +12,7 @@ import pyarrow.parquet as pq
 import tomlkit
 from pydantic import ValidationError
 
-from sfumato.core.atomic import write_text
-from sfumato.core.atomic_folder import atomic_folder, check_target_folder
+from sfumato.core.atomic import atomic_folder, check_target_folder, write_text
 from sfumato.core.errors import InputError
 from sfumato.review.attributes import Attribute
 from sfumato.review.project.project import ID, LEFT, PAIR, RIGHT, SOURCE, Project, Weight

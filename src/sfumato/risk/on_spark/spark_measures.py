@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.core.errors import InputError
-from sfumato.core.extra import needed
 from sfumato.core.measure import Measure
+from sfumato.core.optional_packages import needed
 from sfumato.engines.embedded.counts import LARGEST_SPACE
 from sfumato.engines.spark.counts import (
     ALONE,

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.core.extra import needed
+from sfumato.core.optional_packages import needed
 from sfumato.engines.embedded.counts import LARGEST_SPACE
 from sfumato.engines.spark.checkpoint import released
 from sfumato.engines.spark.counts import PERSONS, RECORDS

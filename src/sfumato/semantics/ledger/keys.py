@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sfumato.core.errors import InputError
-from sfumato.core.key_files import make_key, read_key
+from sfumato.core.secret_keys import make_key, read_key
 from sfumato.semantics.extra import needed
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from sfumato.hierarchies import ROOT, Anything, Exact, Hierarchy, format_released
 from sfumato.hierarchies.hierarchy import all_labels, generalised
-from sfumato.release.assemble import person_pseudonyms
+from sfumato.release.assembly import person_pseudonyms
 from sfumato.schema import Kind
 from sfumato.semantics.linkage_anonymity.linked import Linked
 from sfumato.table.sources import from_numpy, from_texts

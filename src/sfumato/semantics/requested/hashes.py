@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from sfumato.release.manifest import file_sha256
+from sfumato.release.release_manifest import file_sha256
 from sfumato.schema import Schema, dump_schema
 from sfumato.semantics.policy import Policy
 from sfumato.semantics.rules import rule

@@ -9,7 +9,7 @@ from typing import Any
 
 import tomlkit
 
-from sfumato.release.manifest import HEADER, file_sha256, schema_sha256, versions
+from sfumato.release.release_manifest import HEADER, file_sha256, schema_sha256, versions
 from sfumato.semantics.requested.ask import Asked
 from sfumato.semantics.requested.hashes import policy_sha256, rules_sha256
 from sfumato.semantics.requested.known import Known

@@ -10,12 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.core.atomic import all_or_none, check_target, write_text, written_at
+from sfumato.core.atomic import all_or_none, check_path, check_target, write_text, written_at
 from sfumato.core.errors import InputError
-from sfumato.core.paths import check_path
 from sfumato.core.shared_options import drawn_seed
-from sfumato.release.beside import MANIFEST_FILE, check_beside
-from sfumato.release.manifest import file_sha256
+from sfumato.release.release_manifest import file_sha256
+from sfumato.release.release_result import MANIFEST_FILE, check_beside
 from sfumato.schema import Schema
 from sfumato.semantics.ledger.digests import Members
 from sfumato.semantics.ledger.entries import ReleaseEntry

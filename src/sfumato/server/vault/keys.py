@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from sfumato.core.errors import InputError
-from sfumato.core.key_files import make_key, read_key
+from sfumato.core.secret_keys import make_key, read_key
 
 _NAMES = ("wrapping.key", "signing.key", "session.key", "fingerprint.key")
 

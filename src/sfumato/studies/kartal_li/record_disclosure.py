@@ -11,9 +11,9 @@ import numpy as np
 
 from sfumato.core.progress import Progress, silent
 from sfumato.engines.embedded.counts import group
+from sfumato.release.generalisation import release_column
 from sfumato.release.options import Form
-from sfumato.release.partition import Partition
-from sfumato.release.released import release_column
+from sfumato.release.tree import Partition
 from sfumato.risk.class_measures import gidr
 from sfumato.risk.classes import summarize
 from sfumato.studies.kartal_li.data_sets import DataSet

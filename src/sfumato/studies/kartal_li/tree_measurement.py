@@ -12,16 +12,15 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.core.progress import Progress, silent
+from sfumato.release.information_loss import normalized_error
 from sfumato.release.options import Split
-from sfumato.release.partition import Partition
-from sfumato.release.persons import PersonTable, person_table
+from sfumato.release.person_table import PersonTable, person_table
 from sfumato.release.promises.g_balance import GBalance
 from sfumato.release.promises.h_affiliation import HAffiliation
 from sfumato.release.promises.k_anonymity import KAnonymity, PidKAnonymity
 from sfumato.release.promises.l_diversity import LDiversity
 from sfumato.release.promises.promise import TOLERANCE, Constraint, Verdicts
-from sfumato.release.tree import grow
-from sfumato.release.utility.normalized_error import normalized_error
+from sfumato.release.tree import Partition, grow
 from sfumato.risk.class_measures import gsar
 from sfumato.risk.classes import ClassSummary, summarize
 from sfumato.studies.kartal_li.data_sets import DataSet

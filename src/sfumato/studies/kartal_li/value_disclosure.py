@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sfumato.core.progress import Progress, silent
-from sfumato.release.persons import PersonTable
+from sfumato.release.person_table import PersonTable
 from sfumato.release.promises.g_balance import GBalance
 from sfumato.release.promises.h_affiliation import HAffiliation
 from sfumato.release.promises.l_diversity import LDiversity

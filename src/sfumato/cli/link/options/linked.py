@@ -11,7 +11,7 @@ import typer
 
 from sfumato.cli.link.options.panels import LINKED
 from sfumato.core.errors import InputError
-from sfumato.core.key_files import read_secret
+from sfumato.core.secret_keys import read_secret
 
 QuasiIdentifiers = Annotated[
     list[str] | None,

@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.core.extra import needed
-from sfumato.core.quiet import quiet
+from sfumato.core.optional_packages import needed, quiet
 from sfumato.core.workspace import Workspace
 from sfumato.intruder.attacks.probabilistic.levels import Levels, Near
 from sfumato.intruder.attacks.probabilistic.tables import (

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from sfumato.core.errors import InputError
-from sfumato.core.key_files import read_secret
+from sfumato.core.secret_keys import read_secret
 
 KEY_BYTES = 32
 """Random bytes of a new key; the file holds them in hexadecimal."""

@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 
 from sfumato.core.errors import InputError
+from sfumato.core.optional_packages import quiet
 from sfumato.core.progress import Progress, silent
-from sfumato.core.quiet import quiet
 from sfumato.linkage.encodings.encode import encode
 from sfumato.linkage.encodings.encoded import Encoded
 from sfumato.linkage.encodings.keys import check_secret

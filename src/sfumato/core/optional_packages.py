@@ -1,0 +1,135 @@
+"""The packages of extras: imported when needed, and kept from printing values of the data."""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from sfumato.core.errors import InputError, SfumatoError
+
+_LOGGERS = ("splink", "sqlglot", "py4j", "SQLQueryContextLogger", "DataFrameQueryContextLogger")
+
+
+def needed(module: str, *, extra: str = "link", by: str = "linkage") -> Any:
+    """A module of an extra.
+
+    Parameters
+    ----------
+    module
+        Its name.
+    extra
+        The extra that it comes with.
+    by
+        What needs it.
+
+    Raises
+    ------
+    InputError
+        If it is not installed.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "PySpark does not yet", FutureWarning)
+            return importlib.import_module(module)
+    except ImportError:
+        raise InputError(
+            by,
+            f"needs the package {module.partition('.')[0]}",
+            found="no such package",
+            advice=f'install it with: pip install "sfumato[{extra}]"',
+        ) from None
+
+
+@contextmanager
+def quiet(what: str) -> Iterator[None]:
+    """Silence what Splink logs and warns of, and say its errors without its words.
+
+    Parameters
+    ----------
+    what
+        What is being done, for an error: ``"estimate the model"``.
+
+    Yields
+    ------
+    None
+        While the block runs.
+
+    Raises
+    ------
+    InputError
+        If Splink is not installed.
+    SfumatoError
+        If Splink or the database fails. The message says what was being done and the kind of
+        the error.
+    """
+    needed("splink")
+    import duckdb
+    import sqlglot
+    from splink.internals.exceptions import SplinkException
+
+    try:
+        with silenced(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    except SfumatoError:
+        raise
+    except (
+        *spark_errors(),
+        SplinkException,
+        duckdb.Error,
+        sqlglot.errors.SqlglotError,
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        TypeError,
+        ValueError,
+    ) as error:
+        raise SfumatoError(_said(what, error)) from None
+
+
+@contextmanager
+def silenced() -> Iterator[None]:
+    """Silence the loggers of Splink and Spark while the block runs.
+
+    Yields
+    ------
+    None
+        While it runs.
+    """
+    loggers = [logging.getLogger(name) for name in _LOGGERS]
+    before = [(logger, logger.level, logger.propagate) for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        for logger, level, propagate in before:
+            logger.setLevel(level)
+            logger.propagate = propagate
+
+
+def spark_errors() -> tuple[type[Exception], ...]:
+    """The errors of Spark and its bridge, where they are in use."""
+    errors, bridge = sys.modules.get("pyspark.errors"), sys.modules.get("py4j.protocol")
+    return (
+        *(() if errors is None else (errors.PySparkException,)),
+        *(() if bridge is None else (bridge.Py4JError,)),
+    )
+
+
+def _said(what: str, error: Exception) -> str:
+    import duckdb
+
+    kinds = []
+    cause: BaseException | None = error
+    while cause is not None:
+        kinds.append(type(cause).__name__)
+        if isinstance(cause, duckdb.OutOfMemoryException):
+            return f"Splink could not {what}: there is not enough memory or room on the disk."
+        cause = cause.__cause__
+    return f"Splink could not {what}: it stopped with {' from '.join(kinds)}."

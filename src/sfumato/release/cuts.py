@@ -1,0 +1,480 @@
+"""Which cuts each open node of the tree offers, and which is tried first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.kernels import node_counts
+from sfumato.kernels.node_counts import side_sharing
+from sfumato.release.options import Split
+from sfumato.release.person_table import IndicatorAxis, OrderedAxis, PersonTable
+from sfumato.release.promises.promise import Constraint
+from sfumato.risk.classes import ClassSummary
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+TINY = np.finfo(np.float64).tiny
+DROPPED = 16
+"""Of the 53 significant bits of a double, those that are rounded away."""
+DOUBTFUL_VARIANCE = 1e-9
+"""Below this a variance may be nothing but rounding: whether values differ is then counted."""
+
+
+def split_keys(split: Split, g_change: Floats, variance: Floats, width: Floats) -> Floats:
+    """The key of each candidate; the smallest is tried first.
+
+    Parameters
+    ----------
+    split
+        The criterion.
+    g_change
+        Δg of the cut (Equation 4, with the factor g1 that its print loses).
+    variance
+        Population variance of the normalised values over records; positive.
+    width
+        Normalised range of the values.
+    """
+    if split is Split.BALANCE:
+        return g_change / np.maximum(variance, TINY)
+    return -variance if split is Split.VARIANCE else -width
+
+
+def g_changes(
+    records: npt.NDArray[np.int64],
+    squares: npt.NDArray[np.int64],
+    left_records: npt.NDArray[np.int64],
+    left_squares: npt.NDArray[np.int64],
+) -> Floats:
+    """Δg = g_p - (N1/N)·g1 - (N2/N)·g2 of each cut, N counting records (Equation 4).
+
+    With S = Σc² this is (S1/N1 + S2/N2)/N - S/N².
+    """
+    whole = records.astype(np.float64)
+    left = left_squares / left_records
+    right = (squares - left_squares) / (records - left_records)
+    change: Floats = (left + right) / whole - squares / whole**2
+    return change
+
+
+def rounded(values: Floats) -> Floats:
+    """The values at 37 significant bits, which is 11 significant digits; O(values).
+
+    Sums of doubles differ in their last digits with the order in which they are added. Numbers
+    that are compared are rounded first, so that those differences decide nothing: equal ones
+    are then ordered by what is said next. Half of the last bit is rounded away from zero.
+
+    Parameters
+    ----------
+    values
+        Numbers; infinite ones stay so.
+    """
+    bits = values.astype(np.float64).view(np.int64)
+    bits = (bits + (1 << (DROPPED - 1))) & -(1 << DROPPED)
+    return bits.view(np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Segments:
+    """Segments of the orders of a register's persons; see `RegisterPersons` for the patterns.
+
+    Attributes
+    ----------
+    low, high
+        Segment of each pattern and node, empty where there is nobody; shape (patterns, nodes).
+        Taken row by row they are ascending and disjoint.
+    """
+
+    low: Ints
+    high: Ints
+
+    @property
+    def sizes(self) -> Ints:
+        """Number of persons; shape (patterns, nodes)."""
+        sizes: Ints = self.high - self.low
+        return sizes
+
+    def take(self, nodes: npt.NDArray[np.integer[Any]] | npt.NDArray[np.bool_]) -> Segments:
+        """Those of some of the nodes."""
+        return Segments(self.low[:, nodes], self.high[:, nodes])
+
+    def places(self) -> Ints:
+        """Every place of every segment, row by row."""
+        sizes = self.sizes.ravel()
+        starts = np.cumsum(sizes) - sizes
+        places: Ints = np.arange(int(sizes.sum())) + np.repeat(self.low.ravel() - starts, sizes)
+        return places
+
+    def divided(self, left: Ints) -> Segments:
+        """Two segments for each one, the first with ``left`` persons, side by side."""
+        middle = self.low + left
+        patterns = len(self.low)
+        return Segments(
+            np.stack([self.low, middle], axis=2).reshape(patterns, -1),
+            np.stack([middle, self.high], axis=2).reshape(patterns, -1),
+        )
+
+
+def joined_segments(parts: Sequence[Segments | None], order: Ints) -> Segments:
+    """The segments of several levels, in another order of their nodes."""
+    low = np.concatenate([each.low for each in parts if each is not None], axis=1)
+    high = np.concatenate([each.high for each in parts if each is not None], axis=1)
+    return Segments(low[:, order], high[:, order])
+
+
+@dataclass(frozen=True, eq=False)
+class Nodes:
+    """Open nodes: segments of the orders, with the numbers that their cuts are compared to.
+
+    Attributes
+    ----------
+    low, high
+        Segment of each node.
+    records, squares
+        Number of records, and sum of squared record counts.
+    divisible
+        Which axes may have a cut, shape (nodes, axes); ``None`` where all may. An axis that has
+        no cut in a node has none in any part of it.
+    most_shared
+        Per sensitive attribute, at most so many persons share a value.
+    register
+        Where the persons of a register stand; ``None`` without one.
+    population
+        Number of them who look like the node; ``None`` without a register.
+    """
+
+    low: Ints
+    high: Ints
+    records: Ints
+    squares: Ints
+    divisible: npt.NDArray[np.bool_] | None = None
+    most_shared: Mapping[str, Ints] = field(default_factory=dict)
+    register: Segments | None = None
+    population: Ints | None = None
+
+    def take(self, chosen: npt.NDArray[np.integer] | npt.NDArray[np.bool_]) -> Nodes:
+        """Some of the nodes."""
+        return Nodes(
+            self.low[chosen],
+            self.high[chosen],
+            self.records[chosen],
+            self.squares[chosen],
+            None if self.divisible is None else self.divisible[chosen],
+            {name: bounds[chosen] for name, bounds in self.most_shared.items()},
+            None if self.register is None else self.register.take(chosen),
+            None if self.population is None else self.population[chosen],
+        )
+
+    def divisible_by(self, axis: int) -> Ints:
+        """Indices of the nodes that may have a cut along an axis."""
+        if self.divisible is None:
+            return np.arange(len(self))
+        return np.flatnonzero(self.divisible[:, axis])
+
+    def __len__(self) -> int:
+        return len(self.low)
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """Cuts, one entry each.
+
+    Attributes
+    ----------
+    node
+        Index of the node in the level.
+    axis
+        Index of the axis: the ordered ones first, then the indicators.
+    column
+        The 0/1 column of an indicator; 0 for ordered axes.
+    left, left_records, left_squares
+        Persons, records and squared record counts on the left.
+    variance
+        Population variance of the normalised values over records.
+    width
+        Normalised range.
+    population
+        Persons of a register who look like the left and the right side, shape (cuts, 2);
+        ``None`` where they are not counted.
+    """
+
+    node: Ints
+    axis: Ints
+    column: npt.NDArray[np.int32]
+    left: Ints
+    left_records: Ints
+    left_squares: Ints
+    variance: Floats
+    width: Floats
+    population: Ints | None = None
+
+    def take(self, chosen: npt.NDArray[np.integer] | npt.NDArray[np.bool_]) -> Candidates:
+        """Some of the candidates."""
+        population = None if self.population is None else self.population[chosen]
+        some = (getattr(self, name)[chosen] for name in NUMBERS)
+        return replace(Candidates(*some), population=population)
+
+
+def joined(parts: Sequence[Candidates]) -> Candidates:
+    """All candidates of several axes."""
+    counted = [part.population for part in parts if part.population is not None]
+    columns = (np.concatenate([getattr(part, name) for part in parts]) for name in NUMBERS)
+    return replace(Candidates(*columns), population=np.concatenate(counted) if counted else None)
+
+
+NUMBERS = tuple(Candidates.__dataclass_fields__)[:-1]
+"""The fields that every candidate has."""
+
+
+def find_candidates(
+    persons: PersonTable,
+    orders: list[npt.NDArray[np.int32]],
+    nodes: Nodes,
+    split: Split,
+) -> Candidates:
+    """Every cut of every node that leaves persons on both sides, where values differ.
+
+    Parameters
+    ----------
+    persons
+        What is known of the persons.
+    orders
+        One order of the persons per ordered axis (one by tie where there is none).
+    nodes
+        The open nodes.
+    split
+        The criterion; normalised ranges are counted only where it asks for them.
+    """
+    found = []
+    axes: tuple[OrderedAxis | IndicatorAxis, ...] = (*persons.ordered, *persons.indicators)
+    for index, axis in enumerate(axes):
+        some = nodes.divisible_by(index)
+        part = nodes.take(some)
+        if isinstance(axis, OrderedAxis):
+            cuts_found = _ordered_cuts(axis, index, persons, orders[index], part, split)
+        else:
+            cuts_found = _indicator_cuts(axis, index, persons, orders[0], part)
+        found.append(replace(cuts_found, node=some[cuts_found.node]))
+    return joined(found)
+
+
+def ranked(candidates: Candidates, nodes: Nodes, split: Split) -> tuple[Candidates, Floats]:
+    """The candidates by node, then by the split's key, then by variance and axis.
+
+    Keys and variances are compared after rounding to 11 significant digits. Of equal ones the
+    lower axis is first (the ordered ones before the indicators, each in the schema's order), and
+    then the lower column.
+    """
+    records, squares = nodes.records[candidates.node], nodes.squares[candidates.node]
+    change = g_changes(records, squares, candidates.left_records, candidates.left_squares)
+    keys = split_keys(split, change, candidates.variance, candidates.width)
+    variance = rounded(candidates.variance)
+    order = np.lexsort(
+        (candidates.column, candidates.axis, -variance, rounded(keys), candidates.node)
+    )
+    return candidates.take(order), keys[order]
+
+
+def _ordered_cuts(
+    axis: OrderedAxis,
+    index: int,
+    persons: PersonTable,
+    order: npt.NDArray[np.int32],
+    nodes: Nodes,
+    split: Split,
+) -> Candidates:
+    left, left_records, left_squares, variance = node_counts.ordered_cuts(
+        order,
+        nodes.low,
+        nodes.high,
+        nodes.records,
+        persons.records,
+        axis.position,
+        axis.missing_position,
+        axis.strict,
+        axis.total,
+        axis.square,
+        axis.present,
+    )
+    width = np.zeros(len(nodes))
+    differs = np.ones(len(nodes), dtype=bool)
+    needed = np.flatnonzero((split is Split.RANGE) | (variance < DOUBTFUL_VARIANCE))
+    if len(needed):
+        some = nodes.take(needed)
+        lowest, highest = node_counts.ordered_spreads(
+            order, some.low, some.high, axis.lowest, axis.highest
+        )
+        differs[needed] = lowest < highest
+        spread = axis.normalized[highest] - axis.normalized[np.minimum(lowest, highest)]
+        width[needed] = np.where(lowest < highest, spread, 0.0)
+    kept = np.flatnonzero((left > 0) & (left < nodes.high - nodes.low) & differs)
+    return Candidates(
+        node=kept,
+        axis=np.full(len(kept), index),
+        column=np.zeros(len(kept), dtype=np.int32),
+        left=left[kept],
+        left_records=left_records[kept],
+        left_squares=left_squares[kept],
+        variance=variance[kept],
+        width=width[kept],
+    )
+
+
+def _indicator_cuts(
+    axis: IndicatorAxis,
+    index: int,
+    persons: PersonTable,
+    order: npt.NDArray[np.int32],
+    nodes: Nodes,
+) -> Candidates:
+    node, column, right, right_records, right_squares, inside = node_counts.indicator_cuts(
+        order,
+        nodes.low,
+        nodes.high,
+        persons.records,
+        axis.member,
+        axis.indicators.offsets,
+        axis.indicators.values,
+        axis.indicators.counts,
+        axis.indicators.size,
+    )
+    size = (nodes.high - nodes.low)[node]
+    whole = nodes.records[node]
+    distinct = np.bincount(node, minlength=len(nodes))
+    kept = np.flatnonzero((right > 0) & (right < size))
+    return Candidates(
+        node=node[kept],
+        axis=np.full(len(kept), index),
+        column=column[kept],
+        left=(size - right)[kept],
+        left_records=(whole - right_records)[kept],
+        left_squares=(nodes.squares[node] - right_squares)[kept],
+        variance=(inside * (whole - inside) / whole**2)[kept],
+        width=(np.maximum(distinct[node] - 1, 1) / max(axis.indicators.size - 1, 1))[kept],
+    )
+
+
+def first_that_meet(
+    candidates: Candidates, met: Callable[[Candidates], npt.NDArray[np.bool_]] | None
+) -> Ints:
+    """Of each node's candidates, the first whose sides keep all promises.
+
+    Parameters
+    ----------
+    candidates
+        The cuts by node, those to be tried first before others.
+    met
+        Whether cuts, one of each node at most, keep the promises; ``None`` where all do.
+    """
+    tried = np.flatnonzero(np.diff(candidates.node, prepend=-1))
+    if met is None:
+        return tried
+    ends = np.append(tried[1:], len(candidates.node))
+    accepted = [tried[:0]]
+    while len(tried):
+        kept = met(candidates.take(tried))
+        accepted.append(tried[kept])
+        going_on = ~kept & (tried + 1 < ends)
+        tried, ends = tried[going_on] + 1, ends[going_on]
+    found: Ints = np.sort(np.concatenate(accepted))
+    return found
+
+
+def both_sides_meet(
+    constraints: Iterable[Constraint], sides: ClassSummary
+) -> npt.NDArray[np.bool_]:
+    """Whether both sides of each cut keep promises; shape (cuts,).
+
+    Parameters
+    ----------
+    constraints
+        The promises.
+    sides
+        Numbers of the left and right side of each cut, interleaved.
+    """
+    met = np.ones(sides.classes // 2, dtype=bool)
+    for constraint in constraints:
+        met &= constraint.met(sides).reshape(-1, 2).all(axis=1)
+    return met
+
+
+def class_summary(
+    records: Ints, persons: Ints, squares: Ints, population: Ints | None = None
+) -> ClassSummary:
+    """What is known of classes without looking at their persons."""
+    known = ClassSummary(records, persons, squares, np.zeros_like(records))
+    return known if population is None else replace(known, population=population.ravel())
+
+
+def node_summary(nodes: Nodes) -> ClassSummary:
+    """What is known of nodes without looking at their persons."""
+    return class_summary(nodes.records, nodes.high - nodes.low, nodes.squares, nodes.population)
+
+
+def side_summary(nodes: Nodes, candidates: Candidates) -> ClassSummary:
+    """Numbers of the left and right side of each cut, interleaved; shape (2 x cuts,)."""
+    of = candidates.node
+    size = (nodes.high - nodes.low)[of]
+
+    def interleaved(whole: Ints, left: Ints) -> Ints:
+        return np.column_stack([left, whole - left]).ravel()
+
+    return class_summary(
+        interleaved(nodes.records[of], candidates.left_records),
+        interleaved(size, candidates.left),
+        interleaved(nodes.squares[of], candidates.left_squares),
+        candidates.population,
+    )
+
+
+def counted_side_summary(
+    persons: PersonTable,
+    needs: frozenset[str],
+    sides: ClassSummary,
+    order: npt.NDArray[np.int32],
+    nodes: Nodes,
+    side: npt.NDArray[np.int8],
+) -> ClassSummary:
+    """Add to ``sides`` what constraints need and only counting tells.
+
+    Parameters
+    ----------
+    persons
+        What is known of the persons.
+    needs
+        Names of the fields of `ClassSummary` that are needed.
+    sides
+        The numbers of the sides so far, interleaved.
+    order, nodes
+        The persons of each node; one node per cut.
+    side
+        The side of each person, 0 or 1.
+    """
+    marked = order, nodes.low, nodes.high, side
+    affiliation, distinct, distance, ordered = {}, {}, {}, {}
+    for name, values in persons.sensitive.items():
+        if needs & {"affiliation", "distinct"}:
+            shared, different = node_counts.side_affiliations(
+                *marked, values.offsets, values.values, values.size
+            )
+            affiliation[name], distinct[name] = shared.ravel(), different.ravel()
+        if "distance" in needs:
+            distance[name] = values.distances(*marked).ravel()
+        if "ordered_distance" in needs and values.rank is not None:
+            ordered[name] = values.ordered_distances(*marked).ravel()
+    sides = replace(
+        sides,
+        affiliation=affiliation,
+        distinct=distinct,
+        distance=distance,
+        ordered_distance=ordered,
+    )
+    if "fewest_sharing" not in needs:
+        return sides
+    return replace(sides, fewest_sharing=side_sharing(*marked, persons.records).ravel())

@@ -1,0 +1,498 @@
+"""Each column's distribution before and after release, in bars that show no rare value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from sfumato.hierarchies import Range, format_released
+from sfumato.kernels.key_numbering import number_by_first_appearance
+from sfumato.release.generalisation import ReleasedColumn, Spread, shown_spread
+from sfumato.release.options import Form
+from sfumato.schema import Kind
+from sfumato.table.table import MISSING, CodedColumn, Codes, NumberDomain
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+BINS = 20
+"""Most bins between the two percentiles of a numeric column."""
+PERCENTILES = (0.01, 0.99)
+"""Shares of the records below the first and up to the last bin that is not an open end."""
+MOST_CATEGORIES = 30
+"""Most bars of an ordered or categorical column."""
+FEWEST_PERSONS = 10
+"""A bar with fewer persons is merged: numeric with its neighbour, others into one bar."""
+MISSING_LABEL = "missing"
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """The distinct cells of a released column, each as runs of values.
+
+    The values are put in an order in which a cell is one run, or for sets a few: their own for
+    ranges, that of the hierarchy for its labels.
+
+    Attributes
+    ----------
+    of_class
+        Index of each class's cell; shape (classes,).
+    order
+        The codes of the domain in the order of the runs; shape (domain size,).
+    first_run
+        Where the runs of each cell begin; shape (cells,). A cell has at least one run.
+    start, stop
+        Half-open ends of the runs, as places in ``order``; shape (runs,).
+    """
+
+    of_class: Ints
+    order: Ints
+    first_run: Ints
+    start: Ints
+    stop: Ints
+
+    @property
+    def leaves(self) -> Ints:
+        """Number of values that each cell may stand for; 0 for a missing value."""
+        return np.add.reduceat(self.stop - self.start, self.first_run)
+
+    def shares(self, values: Floats) -> Floats:
+        """Share of each cell's values that lie in each of several sets.
+
+        Parameters
+        ----------
+        values
+            1 where a code belongs to a set, else 0; shape (domain size, sets).
+
+        Returns
+        -------
+        array
+            Shape (cells, sets); 0 for a missing value.
+        """
+        before = np.zeros((len(self.order) + 1, values.shape[1]))
+        np.cumsum(values[self.order], axis=0, out=before[1:])
+        inside = before[self.stop] - before[self.start]
+        if len(self.first_run) < len(self.start):
+            runs = len(self.start)
+            ends = np.append(self.first_run, runs)
+            one = sparse.csr_array((np.ones(runs), np.arange(runs), ends), (len(ends) - 1, runs))
+            inside = one @ inside
+        return inside / np.maximum(self.leaves, 1)[:, None]
+
+    @property
+    def are_ranges(self) -> bool:
+        """Whether each cell is one run of codes in their own order."""
+        one_each = len(self.first_run) == len(self.start)
+        return one_each and np.array_equal(self.order, np.arange(len(self.order)))
+
+    def overlaps(self, low: Ints, high: Ints) -> Floats:
+        """As `shares`, of sets that are all codes from ``low`` to ``high``, where `are_ranges`.
+
+        Parameters
+        ----------
+        low, high
+            Ends of each set; shape (sets,).
+        """
+        inside = np.minimum(self.stop[:, None], high + 1) - np.maximum(self.start[:, None], low)
+        shares: Floats = np.maximum(inside, 0) / np.maximum(self.leaves, 1)[:, None]
+        return shares
+
+    def spread_evenly(self, mass: Ints) -> tuple[Floats, float]:
+        """Spread what each class weighs evenly over the values of its cell.
+
+        Parameters
+        ----------
+        mass
+            Weight of each class; shape (classes,).
+
+        Returns
+        -------
+        tuple
+            Mass of each code, shape (domain size,), and the mass of missing values.
+        """
+        leaves = self.leaves
+        cell_mass = np.bincount(self.of_class, weights=mass, minlength=len(leaves))
+        runs = np.diff(np.append(self.first_run, len(self.start)))
+        density = np.repeat(cell_mass / np.maximum(leaves, 1), runs)
+        size = len(self.order)
+        single = self.stop - self.start == 1
+        wide = self.stop - self.start > 1
+        change = np.zeros(size + 1)
+        np.add.at(change, self.start[wide], density[wide])
+        np.subtract.at(change, self.stop[wide], density[wide])
+        placed = np.maximum(np.cumsum(change[:size]), 0.0)  # rounding may lead below zero
+        np.add.at(placed, self.start[single], density[single])
+        by_code = np.empty(size)
+        by_code[self.order] = placed
+        return by_code, float(cell_mass[leaves == 0].sum())
+
+
+def released_cells(
+    column: CodedColumn, class_of: Codes, classes: int, form: Form, printed: ReleasedColumn
+) -> Cells:
+    """The cells that `sfumato.release.generalisation.release_column` gives the classes.
+
+    A range stands for all values between its ends (as do two bounds, and a mean, whose reader
+    may know the ends), a set for its members, a hierarchy's label for the leaves under it,
+    ``*`` for the domain.
+
+    Parameters
+    ----------
+    column
+        The quasi-identifier of the kept records.
+    class_of
+        Class of each kept record; shape (records,).
+    classes
+        Number of classes.
+    form
+        The form in which the values were released.
+    printed
+        The released column, which says for sets which classes have the same one.
+    """
+    spread = shown_spread(column, class_of, classes)
+    size = column.domain.size
+    categorical = column.kind is Kind.CATEGORICAL
+    if form is Form.SET and column.ends is None:
+        return _set_cells(column, class_of, spread, printed.text_of_class)
+    if column.hierarchy is not None and (categorical or form is Form.HIERARCHY):
+        return _under_ancestors(column, class_of, spread)
+    start, stop = spread.lowest.astype(np.int64), spread.highest.astype(np.int64) + 1
+    if categorical:
+        several = stop - start > 1
+        start, stop = np.where(several, 0, start), np.where(several, size, stop)
+    return _one_run_each(np.arange(size), start, stop, spread)
+
+
+def _one_run_each(order: Ints, start: Ints, stop: Ints, spread: Spread) -> Cells:
+    """Number the distinct runs; a mixed class may be anything, a missing value is nothing."""
+    size = len(order)
+    none = spread.present == 0
+    start = np.where(spread.mixed | none, 0, start)
+    stop = np.where(spread.mixed, size, np.where(none, 0, stop))
+    distinct, of_class = np.unique(start * (size + 1) + stop, return_inverse=True)
+    return Cells(
+        of_class.astype(np.int64),
+        order,
+        np.arange(len(distinct)),
+        distinct // (size + 1),
+        distinct % (size + 1),
+    )
+
+
+def _under_ancestors(column: CodedColumn, class_of: Codes, spread: Spread) -> Cells:
+    """Sorted from the root down, the leaves under every label are neighbours."""
+    hierarchy = column.hierarchy
+    assert hierarchy is not None
+    levels, indices = hierarchy.lowest_common_ancestors(class_of, column.codes, len(spread.present))
+    order = np.lexsort(hierarchy.ancestors).astype(np.int64)
+    start = np.zeros(len(levels), dtype=np.int64)
+    stop = np.zeros(len(levels), dtype=np.int64)
+    for level, above in enumerate(hierarchy.ancestors):
+        here = (levels == level) & (spread.present > 0)
+        first = np.zeros(len(hierarchy.labels[level]), dtype=np.int64)
+        first[above[order[::-1]]] = np.arange(len(order))[::-1]
+        start[here] = first[indices[here]]
+        stop[here] = start[here] + hierarchy.leaf_counts(level)[indices[here]]
+    return _one_run_each(order, start, stop, spread)
+
+
+def _set_cells(column: CodedColumn, class_of: Codes, spread: Spread, text_of_class: Codes) -> Cells:
+    """A run for every member, read from one class of each set; one for ``*`` or missing."""
+    size = column.domain.size
+    _, example, of_class = np.unique(text_of_class, return_index=True, return_inverse=True)
+    cell_of = np.full(len(text_of_class), -1)
+    cell_of[example] = np.arange(len(example))
+    mixed = spread.mixed[example]
+    owner = cell_of[class_of]
+    listed = (column.codes != MISSING) & (owner >= 0) & ~mixed[owner]
+    pairs = np.unique(owner[listed] * size + column.codes[listed])
+    other = np.flatnonzero(mixed | (spread.present[example] == 0))
+    owner = np.concatenate([pairs // max(size, 1), other])
+    start = np.concatenate([pairs % max(size, 1), np.zeros_like(other)])
+    stop = np.concatenate([pairs % max(size, 1) + 1, np.where(mixed[other], size, 0)])
+    by_cell = np.argsort(owner, kind="stable")
+    runs = np.bincount(owner, minlength=len(example))
+    return Cells(
+        of_class.astype(np.int64),
+        np.arange(size),
+        np.cumsum(runs) - runs,
+        start[by_cell],
+        stop[by_cell],
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Bars:
+    """How the values of a column are gathered into bars.
+
+    Attributes
+    ----------
+    of_code
+        Bar of each code; shape (domain size,).
+    labels
+        What each bar is called.
+    edges
+        Numeric columns: where one bar ends and the next begins, in the column's own unit
+        (numbers; days, or microseconds for datetimes, since 1970); one less than bars, as the
+        first and last are open.
+    edge_labels
+        The edges as printed values.
+    """
+
+    of_code: Ints
+    labels: tuple[str, ...]
+    edges: tuple[float, ...] = ()
+    edge_labels: tuple[str, ...] = ()
+
+
+def make_bars(column: CodedColumn, person: Codes) -> Bars:
+    """Choose the bars of a column.
+
+    A numeric column has up to 20 bins of equal width between the 1st and 99th percentile and
+    two open ends. Their width is a multiple of the step in which the values come, so that
+    every bin has room for as many of them. Neighbours are merged until each bar has at least
+    10 persons, a person counting in the bar of the highest value. An ordered or categorical
+    column has a bar for each category of at least 10 persons, at most 30 in all; the others
+    share one.
+
+    Parameters
+    ----------
+    column
+        The quasi-identifier before release.
+    person
+        Person of each record; shape (records,).
+    """
+    has_value = column.codes != MISSING
+    codes, owner, size = column.codes[has_value], person[has_value], column.domain.size
+    records = np.bincount(codes, minlength=size)
+    return bars_of(column, records, persons_of_codes(column, codes, owner))
+
+
+def persons_of_codes(
+    column: CodedColumn, codes: Codes, person: Codes, weight: Floats | None = None
+) -> Ints:
+    """The persons of each code: those who have it; of numbers, those whose highest it is.
+
+    Parameters
+    ----------
+    column
+        The quasi-identifier.
+    codes
+        Code of each record that has one; shape (records,).
+    person
+        Person of each of them; shape (records,).
+    weight
+        How many persons each one stands for; shape (persons,). One each without it.
+
+    Returns
+    -------
+    array
+        Shape (domain size,).
+    """
+    size, persons = column.domain.size, int(person.max()) + 1 if len(person) else 0
+    if column.kind is Kind.NUMERIC:
+        highest = np.full(persons, MISSING, dtype=np.int32)
+        np.maximum.at(highest, person, codes)
+        owner = np.flatnonzero(highest != MISSING)
+        found = highest[owner]
+    else:
+        pair, pairs = number_by_first_appearance(
+            person.astype(np.int64) * size + codes, persons * size
+        )
+        owner, found = np.empty(pairs, dtype=np.int64), np.empty(pairs, dtype=np.int32)
+        owner[pair], found[pair] = person, codes
+    counts = np.bincount(found, None if weight is None else weight[owner], size)
+    return counts.astype(np.int64)
+
+
+def bars_of(column: CodedColumn, records: Ints, persons: Ints) -> Bars:
+    """The bars of a column, from counts alone; see `make_bars`.
+
+    Parameters
+    ----------
+    column
+        The quasi-identifier; its codes are not looked at.
+    records
+        Records with each code; shape (domain size,).
+    persons
+        Persons of each code, as `persons_of_codes` counts them; shape (domain size,).
+    """
+    if column.kind is Kind.NUMERIC and isinstance(column.domain, NumberDomain):
+        return _bins(column.domain, records, persons)
+    return _categories(column, persons)
+
+
+def _bins(domain: NumberDomain, records: Ints, persons: Ints) -> Bars:
+    below = np.cumsum(records)
+    share = np.asarray(PERCENTILES) * records.sum()
+    low, high = domain.points[np.minimum(np.searchsorted(below, share), domain.size - 1)].tolist()
+    step = max(int(np.gcd.reduce(np.diff(domain.points))) if domain.size > 1 else 1, 1)
+    values = (high - low) // step + 1
+    width = step * -(-values // BINS)
+    edges = low + width * np.arange(-(-values * step // width) + 1)
+    of_code = np.searchsorted(edges, domain.points, side="right")
+    of_bar = np.bincount(of_code, weights=persons, minlength=len(edges) + 1)
+    edges = edges[_large_enough(of_bar.astype(np.int64))]
+    texts = [domain.format(edge, domain.decimals) for edge in edges.tolist()]
+    lasts = [domain.format(edge - step, domain.decimals) for edge in edges.tolist()]
+    inner = [
+        format_released(Range(start, end), Kind.NUMERIC) or ""
+        for start, end in zip(texts[:-1], lasts[1:], strict=True)
+    ]
+    ends = (f"below {texts[0]}", f"{texts[-1]} and above") if texts else ("any value",)
+    unit = 10**domain.decimals if domain.unit == "number" else 1
+    return Bars(
+        np.searchsorted(edges, domain.points, side="right").astype(np.int64),
+        (ends[0], *inner, *ends[1:]),
+        tuple((edges / unit).tolist()),
+        tuple(texts),
+    )
+
+
+def _large_enough(persons: Ints) -> list[int]:
+    """The edges that stay when bars are merged from the left until all are large enough."""
+    edges: list[int] = []
+    gathered = 0
+    for bar, count in enumerate(persons.tolist()):
+        gathered += count
+        if gathered >= FEWEST_PERSONS:
+            edges.append(bar)
+            gathered = 0
+    return edges[:-1]
+
+
+def _categories(column: CodedColumn, persons: Ints) -> Bars:
+    size = column.domain.size
+    by_persons = np.argsort(-persons, kind="stable")
+    shown = by_persons[persons[by_persons] >= FEWEST_PERSONS]
+    if len(shown) < size or size > MOST_CATEGORIES:
+        shown = shown[: MOST_CATEGORIES - 1]
+    shown = np.sort(shown)
+    of_code = np.full(size, len(shown))
+    of_code[shown] = np.arange(len(shown))
+    labels = [column.domain.label(code) for code in shown.tolist()]
+    if others := size - len(shown):
+        labels.append(f"other ({others} {'category' if others == 1 else 'categories'})")
+    return Bars(of_code, tuple(labels))
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """How a column's records are distributed before and after release.
+
+    Attributes
+    ----------
+    column
+        Name of the quasi-identifier.
+    kind
+        Its kind.
+    labels
+        What each bar is called; a numeric column's first and last are open ends.
+    before
+        Share of the original records in each bar.
+    after
+        Share of the kept records in each bar, each record spread evenly over the values that
+        its released cell may stand for.
+    edges
+        Numeric columns: where one bar ends and the next begins, in the column's own unit
+        (numbers; days, or microseconds for datetimes, since 1970).
+    edge_labels
+        The edges as printed values, dates in ISO form.
+    has_missing
+        Whether the last bar is that of the missing values.
+    """
+
+    column: str
+    kind: Kind
+    labels: tuple[str, ...]
+    before: tuple[float, ...]
+    after: tuple[float, ...]
+    edges: tuple[float, ...] = ()
+    edge_labels: tuple[str, ...] = ()
+    has_missing: bool = False
+
+    @property
+    def total_variation(self) -> float:
+        """Total variation between the two, over the bars: half their L1 distance, in [0, 1]."""
+        apart = np.abs(np.asarray(self.before) - np.asarray(self.after))
+        return float(apart.sum()) / 2
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return {
+            "column": self.column,
+            "kind": self.kind.value,
+            "labels": list(self.labels),
+            "before": list(self.before),
+            "after": list(self.after),
+            "edges": list(self.edges),
+            "edge_labels": list(self.edge_labels),
+            "has_missing": self.has_missing,
+            "total_variation": self.total_variation,
+        }
+
+
+def distribution(column: CodedColumn, person: Codes, cells: Cells, sizes: Ints) -> Distribution:
+    """The distribution of one quasi-identifier before and after release.
+
+    Parameters
+    ----------
+    column
+        The quasi-identifier before release.
+    person
+        Person of each original record; shape (records,).
+    cells
+        The released cells.
+    sizes
+        Number of kept records of each class; shape (classes,).
+    """
+    has_value = column.codes != MISSING
+    before = np.bincount(column.codes[has_value], minlength=column.domain.size)
+    missing = len(column.codes) - int(np.count_nonzero(has_value))
+    after = cells.spread_evenly(sizes)
+    kept = int(sizes.sum())
+    return distribution_of(column, make_bars(column, person), (before, missing), after, kept)
+
+
+def distribution_of(
+    column: CodedColumn,
+    bars: Bars,
+    before: tuple[Ints, int],
+    after: tuple[Floats, float],
+    kept: int,
+) -> Distribution:
+    """The distribution of one quasi-identifier, from counts alone.
+
+    Parameters
+    ----------
+    column
+        The quasi-identifier; its codes are not looked at.
+    bars
+        Its bars.
+    before
+        Records with each code, shape (domain size,), and the records without one.
+    after
+        What the released cells weigh on each code, shape (domain size,), and on none.
+    kept
+        Number of kept records.
+    """
+    count, labels = len(bars.labels), bars.labels
+    (codes, missing), (by_code, missing_after) = before, after
+    one = np.bincount(bars.of_code, weights=codes, minlength=count)
+    other = np.bincount(bars.of_code, weights=by_code, minlength=count)
+    if missing:
+        labels = (*labels, MISSING_LABEL)
+        one, other = np.append(one, missing), np.append(other, missing_after)
+    return Distribution(
+        column.name,
+        column.kind,
+        labels,
+        tuple((one / (codes.sum() + missing)).tolist()),
+        tuple((other / kept).tolist()),
+        bars.edges,
+        bars.edge_labels,
+        missing > 0,
+    )

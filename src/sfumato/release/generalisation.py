@@ -1,0 +1,526 @@
+"""The released values of quasi-identifiers, class by class."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.engines.embedded.counts import group
+from sfumato.hierarchies import (
+    Anything,
+    AtLeast,
+    AtMost,
+    Exact,
+    Missing,
+    OneOf,
+    Range,
+    Released,
+    format_released,
+)
+from sfumato.release.options import Form
+from sfumato.release.person_table import content_ties
+from sfumato.schema import Kind
+from sfumato.table.table import MISSING, CodedColumn, CodedEnds, Codes, NumberDomain, Table
+
+if TYPE_CHECKING:
+    pass
+
+Ints = npt.NDArray[np.int64]
+MEAN_DECIMALS = 2
+"""Decimal places that a released mean has beyond those of the values."""
+
+
+@dataclass(frozen=True, eq=False)
+class ExtraValues:
+    """Values that the cells of classes must hold, in addition to those of the records.
+
+    Attributes
+    ----------
+    codes, class_of
+        Per quasi-identifier, codes in its domain and the class of each.
+    whole
+        Whether everything between the lowest and the highest value belongs to a cell.
+    """
+
+    codes: tuple[Codes, ...]
+    class_of: tuple[Codes, ...]
+    whole: bool = False
+
+    def joined(self, other: ExtraValues) -> ExtraValues:
+        """These values and others."""
+        return ExtraValues(
+            tuple(np.concatenate(each) for each in zip(self.codes, other.codes, strict=True)),
+            tuple(np.concatenate(each) for each in zip(self.class_of, other.class_of, strict=True)),
+            self.whole or other.whole,
+        )
+
+    def renumbered(self, number: Codes) -> ExtraValues:
+        """The same with new numbers of classes; those that become -1 are left out."""
+        new = [number[each] for each in self.class_of]
+        return ExtraValues(
+            tuple(codes[each >= 0] for codes, each in zip(self.codes, new, strict=True)),
+            tuple(each[each >= 0] for each in new),
+            self.whole,
+        )
+
+
+def values_of(table: Table, class_of: Codes) -> ExtraValues:
+    """The values of a table's records; those of class -1 are left out."""
+    kept = class_of >= 0
+    columns = table.quasi_identifiers
+    return ExtraValues(
+        tuple(each.codes[kept] for each in columns), (class_of[kept],) * len(columns)
+    )
+
+
+def with_coded_ends(table: Table) -> Table:
+    """The table with every value beyond a coded end set to that end.
+
+    Without a person column the ties stay those of the original: records that differ beyond an
+    end alone keep an order of their own.
+
+    Parameters
+    ----------
+    table
+        The encoded original.
+    """
+    if not any(column.ends for column in table.quasi_identifiers):
+        return table
+    columns = tuple(_clipped(column) for column in table.quasi_identifiers)
+    ties = content_ties(table) if table.schema.person is None else None
+    return replace(table, quasi_identifiers=columns, ties=ties)
+
+
+def _clipped(column: CodedColumn) -> CodedColumn:
+    if column.ends is None:
+        return column
+    clipped = np.clip(column.codes, *outermost_codes(column))
+    codes = np.where(column.codes == MISSING, MISSING, clipped).astype(np.int32)
+    return replace(column, codes=codes)
+
+
+def outermost_codes(column: CodedColumn) -> tuple[int, int]:
+    """The lowest and the highest code that is left of a column when its ends are coded.
+
+    Parameters
+    ----------
+    column
+        The quasi-identifier.
+    """
+    last = column.domain.size - 1
+    if column.ends is None:
+        return 0, last
+    return max(column.ends.bottom, 0), min(column.ends.top, last)
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """What each class holds of a quasi-identifier; every array has shape (classes,).
+
+    Attributes
+    ----------
+    lowest, highest
+        Lowest and highest code; `MISSING` in classes without any value.
+    present, missing
+        Number of records with and without a value.
+    """
+
+    lowest: Codes
+    highest: Codes
+    present: Ints
+    missing: Ints
+
+    @property
+    def mixed(self) -> npt.NDArray[np.bool_]:
+        """Classes that hold both values and missing ones; they release ``*``."""
+        return (self.present > 0) & (self.missing > 0)
+
+
+@dataclass(frozen=True, eq=False)
+class ReleasedColumn:
+    """One column of the release.
+
+    Attributes
+    ----------
+    source
+        Name of the quasi-identifier that it stands for.
+    name
+        Name of the column.
+    texts
+        Distinct cells; ``None`` is the empty one.
+    text_of_class
+        Index into ``texts`` of each class; shape (classes,).
+    leaves
+        Number of the domain's values that each class's cell may stand for; a missing value
+        counts as none, ``*`` as all.
+    is_number
+        Whether every cell is one number, so that the column can be typed.
+    """
+
+    source: str
+    name: str
+    texts: tuple[str | None, ...] = field(repr=False)
+    text_of_class: Codes
+    leaves: Ints
+    is_number: bool = False
+
+
+def class_spread(codes: Codes, class_of: Codes, classes: int) -> Spread:
+    """Lowest and highest code and the missing of each class; O(records)."""
+    top = np.iinfo(np.int32).max
+    has_value = codes != MISSING
+    lowest = np.full(classes, top, dtype=np.int32)
+    highest = np.full(classes, MISSING, dtype=np.int32)
+    np.minimum.at(lowest, class_of, np.where(has_value, codes, top))
+    np.maximum.at(highest, class_of, codes)
+    records = np.bincount(class_of, minlength=classes)
+    present = np.bincount(class_of[has_value], minlength=classes)
+    return Spread(np.minimum(lowest, highest), highest, present, records - present)
+
+
+def shown_spread(column: CodedColumn, class_of: Codes, classes: int) -> Spread:
+    """What each class is shown to hold of a quasi-identifier.
+
+    Its spread. A class that reaches a coded end holds all values beyond it; where all records
+    show the root of the hierarchy, a missing value is one of the values that it stands for.
+    """
+    spread = class_spread(column.codes, class_of, classes)
+    if column.ends is not None:
+        return _to_the_ends(spread, column.ends, column.domain.size)
+    hierarchy = column.hierarchy
+    if hierarchy is None or not hierarchy.floor or hierarchy.floor < hierarchy.height:
+        return spread
+    if not spread.missing.any():
+        return spread
+    return replace(
+        spread, present=np.maximum(spread.present, 1), missing=np.maximum(spread.missing, 1)
+    )
+
+
+def _to_the_ends(spread: Spread, ends: CodedEnds, size: int) -> Spread:
+    low = (spread.present > 0) & (spread.lowest <= ends.bottom)
+    high = (spread.present > 0) & (spread.highest >= ends.top)
+    lowest = np.where(high, np.minimum(spread.lowest, ends.top), spread.lowest)
+    highest = np.where(low, np.maximum(spread.highest, ends.bottom), spread.highest)
+    return replace(
+        spread,
+        lowest=np.where(low, 0, lowest).astype(np.int32),
+        highest=np.where(high, size - 1, highest).astype(np.int32),
+    )
+
+
+def release_column(
+    column: CodedColumn, class_of: Codes, classes: int, form: Form
+) -> tuple[ReleasedColumn, ...]:
+    """Release one quasi-identifier.
+
+    Parameters
+    ----------
+    column
+        The quasi-identifier.
+    class_of
+        Class of each record; shape (records,).
+    classes
+        Number of classes.
+    form
+        The form asked for; where a kind has no such form, the range or ancestor is taken.
+
+    Returns
+    -------
+    tuple of ReleasedColumn
+        One column, or the two bounds.
+    """
+    spread = shown_spread(column, class_of, classes)
+    if column.ends is not None and form is not Form.BOUNDS:
+        return (_ranges(column, spread),)
+    categorical = column.kind is Kind.CATEGORICAL
+    if form is Form.SET:
+        return (_sets(column, class_of, spread),)
+    if column.hierarchy is not None and (categorical or form is Form.HIERARCHY):
+        return (_ancestors(column, class_of, spread),)
+    if categorical:
+        return (_one_or_anything(column, spread),)
+    if form is Form.BOUNDS:
+        return _bounds(column, spread)
+    if form is Form.MEAN and isinstance(column.domain, NumberDomain):
+        return (_means(column, column.domain, class_of, spread),)
+    return (_ranges(column, spread),)
+
+
+def _printer(column: CodedColumn) -> Callable[[Released], str | None]:
+    labels: set[str] = set()
+    if column.kind is not Kind.NUMERIC:
+        labels.update(column.domain.label(code) for code in range(column.domain.size))
+    if column.hierarchy is not None:
+        labels.update(*column.hierarchy.labels[1:])
+    return lambda value: format_released(value, column.kind, labels)
+
+
+def _printed(
+    column: CodedColumn,
+    spread: Spread,
+    key: Ints,
+    value_of: Callable[[int], Released],
+    leaves: Ints,
+    text_of: Callable[[int], str] | None = None,
+) -> ReleasedColumn:
+    """Print each distinct key once; classes with the same cell have the same text.
+
+    ``text_of`` prints the value of a key, where that is known to be simple.
+    """
+    key = np.where(spread.mixed, -1, np.where(spread.present == 0, -2, key))
+    distinct, key_of_class = np.unique(key, return_inverse=True)
+    special: dict[int, Released] = {-1: Anything(), -2: Missing()}
+    show = _printer(column)
+    printed = [
+        text_of(each)
+        if text_of and each >= 0
+        else show(special[each] if each < 0 else value_of(each))
+        for each in distinct.tolist()
+    ]
+    texts = tuple(dict.fromkeys(printed))
+    number = {text: place for place, text in enumerate(texts)}
+    text_of_key = np.array([number[text] for text in printed], dtype=np.int32)
+    leaves = np.where(spread.mixed, column.domain.size, np.where(spread.present == 0, 0, leaves))
+    return ReleasedColumn(
+        column.name, column.name, texts, text_of_key[key_of_class], leaves.astype(np.int64)
+    )
+
+
+def _ranges(column: CodedColumn, spread: Spread) -> ReleasedColumn:
+    size = column.domain.size
+
+    def value(key: int) -> Released:
+        low, high = divmod(key, size)
+        return _between(column, low, high)
+
+    key = spread.lowest.astype(np.int64) * size + spread.highest
+    leaves = spread.highest - spread.lowest + 1
+    return _printed(column, spread, key, value, leaves, _text_of_whole_numbers(column))
+
+
+def _text_of_whole_numbers(column: CodedColumn) -> Callable[[int], str] | None:
+    """Print a range of a column of whole numbers that nothing makes ambiguous: there are many."""
+    domain = column.domain
+    if not isinstance(domain, NumberDomain) or domain.unit != "number" or column.ends is not None:
+        return None
+    if domain.decimals or domain.width or column.hierarchy is not None or (domain.points < 0).any():
+        return None
+    points = domain.points.tolist()
+
+    def text(key: int) -> str:
+        low, high = divmod(key, len(points))
+        return f"{points[low]}-{points[high]}" if low < high else str(points[low])
+
+    return text
+
+
+def _between(column: CodedColumn, low: int, high: int) -> Released:
+    """A range of codes; open where it reaches a coded end."""
+    label, ends = column.domain.label, column.ends
+    below = ends is not None and low <= ends.bottom
+    above = ends is not None and high >= ends.top
+    if ends is None or not (below or above):
+        return Range(label(low), label(high))
+    if below and above:
+        return Anything()
+    if above:
+        return AtLeast(ends.top_label if low >= ends.top else label(low))
+    return AtMost(ends.bottom_label if high <= ends.bottom else label(high))
+
+
+def _bounds(column: CodedColumn, spread: Spread) -> tuple[ReleasedColumn, ...]:
+    def value(key: int) -> Released:
+        one = _between(column, key, key)
+        return Exact(one.low) if isinstance(one, Range) else one
+
+    leaves = spread.highest - spread.lowest + 1
+    domain = column.domain
+    is_number = (
+        isinstance(domain, NumberDomain)
+        and domain.unit == "number"
+        and domain.width == 0
+        and column.ends is None
+        and not spread.mixed.any()
+    )
+    return tuple(
+        replace(printed, name=f"{column.name}_{end}", is_number=is_number)
+        for end, codes in (("low", spread.lowest), ("high", spread.highest))
+        for printed in [_printed(column, spread, codes.astype(np.int64), value, leaves)]
+    )
+
+
+def _means(
+    column: CodedColumn, domain: NumberDomain, class_of: Codes, spread: Spread
+) -> ReleasedColumn:
+    has_value = column.codes != MISSING
+    classes = len(spread.present)
+    shifted = np.zeros(classes)
+    np.add.at(
+        shifted,
+        class_of[has_value],
+        (domain.points[column.codes[has_value]] - domain.points[0]).astype(np.float64),
+    )
+    extra = MEAN_DECIMALS if domain.unit == "number" else 0
+    mean = shifted / np.maximum(spread.present, 1)
+    key = np.rint(mean * 10**extra).astype(np.int64)
+
+    def value(each: int) -> Released:
+        point = each + int(domain.points[0]) * 10**extra
+        text = domain.format(point, domain.decimals + extra)
+        return Exact(text.rstrip("0").rstrip(".") if extra else text)
+
+    printed = _printed(column, spread, key, value, spread.highest - spread.lowest + 1)
+    return replace(printed, is_number=domain.unit == "number" and not spread.mixed.any())
+
+
+def _one_or_anything(column: CodedColumn, spread: Spread) -> ReleasedColumn:
+    size = column.domain.size
+    single = spread.lowest == spread.highest
+
+    def value(key: int) -> Released:
+        return Anything() if key == size else Exact(column.domain.label(key))
+
+    key = np.where(single, spread.lowest, size).astype(np.int64)
+    return _printed(column, spread, key, value, np.where(single, 1, size))
+
+
+def _ancestors(column: CodedColumn, class_of: Codes, spread: Spread) -> ReleasedColumn:
+    hierarchy = column.hierarchy
+    if hierarchy is None:
+        return _ranges(column, spread)
+    levels, indices = hierarchy.lowest_common_ancestors(class_of, column.codes, len(spread.present))
+    widest = max(len(labels) for labels in hierarchy.labels)
+
+    def value(key: int) -> Released:
+        level, index = divmod(key, widest)
+        label = hierarchy.label(level, index)
+        return Anything() if label == "*" else Exact(label)
+
+    leaves = np.zeros(len(levels), dtype=np.int64)
+    for level in range(hierarchy.height + 1):
+        here = levels == level
+        leaves[here] = hierarchy.leaf_counts(level)[indices[here]]
+    return _printed(column, spread, levels.astype(np.int64) * widest + indices, value, leaves)
+
+
+def _sets(column: CodedColumn, class_of: Codes, spread: Spread) -> ReleasedColumn:
+    has_value = column.codes != MISSING
+    size = max(column.domain.size, 1)
+    pairs = np.unique(class_of[has_value].astype(np.int64) * size + column.codes[has_value])
+    classes = len(spread.present)
+    owner, code = pairs // size, pairs % size
+    distinct = np.bincount(owner, minlength=classes).astype(np.int64)
+    offsets = np.concatenate([[0], np.cumsum(distinct)])
+    numbers: dict[tuple[int, ...], int] = {}
+    key = np.empty(classes, dtype=np.int64)
+    for each in range(classes):
+        members = tuple(code[offsets[each] : offsets[each + 1]].tolist())
+        key[each] = numbers.setdefault(members, len(numbers))
+    members_of = list(numbers)
+
+    def value(number: int) -> Released:
+        labels = tuple(column.domain.label(member) for member in members_of[number])
+        return Exact(labels[0]) if len(labels) == 1 else OneOf(labels)
+
+    return _printed(column, spread, key, value, distinct)
+
+
+ReleasedColumns = dict[str, tuple[ReleasedColumn, ...]]
+
+
+def generalised(
+    table: Table, class_of: Codes, classes: int, form: Form, extra: ExtraValues | None = None
+) -> tuple[ReleasedColumns, Codes, int]:
+    """Release every quasi-identifier; classes that look the same become one.
+
+    Two classes of the tree may be given the same cells; a reader of the release sees one
+    equivalence class. Its g, h, k and l are no worse than the worse of the two.
+
+    With a population, the cells of a class hold what its persons of the register have too, or
+    all values up to the cuts, so that an intruder who has the register finds them all there;
+    categories are released as sets (unless labels of hierarchies are asked for), so that nobody
+    else is found there.
+
+    Parameters
+    ----------
+    table
+        The encoded records that are released.
+    class_of
+        Class of each record.
+    classes
+        Number of classes.
+    form
+        The form that quasi-identifiers are released in.
+    extra
+        What cells must hold in addition to the records, where there is a population.
+
+    Returns
+    -------
+    tuple
+        The released columns by quasi-identifier, and for each class the class and the number
+        of classes after merging.
+    """
+    released = {}
+    for index, column in enumerate(table.quasi_identifiers):
+        own, of, printed = with_extra_values(column, class_of, index, form, extra)
+        released[column.name] = release_column(own, of, classes, printed)
+    cells = [column for columns in released.values() for column in columns]
+    merged, count = group(
+        [column.text_of_class for column in cells], [len(column.texts) for column in cells]
+    )
+    _, first = np.unique(merged, return_index=True)
+    return _of_classes(released, first), merged, count
+
+
+def with_extra_values(
+    column: CodedColumn, class_of: Codes, index: int, form: Form, extra: ExtraValues | None
+) -> tuple[CodedColumn, Codes, Form]:
+    """What the cells of a quasi-identifier hold, the class of each, and their form.
+
+    Parameters
+    ----------
+    column
+        The quasi-identifier of the records.
+    class_of
+        Class of each record.
+    index
+        Its place among the quasi-identifiers.
+    form
+        The form that is asked for.
+    extra
+        What cells must hold in addition to the records, where there is a population.
+    """
+    if extra is None:
+        return column, class_of, form
+    own = replace(column, codes=np.concatenate([column.codes, extra.codes[index]]))
+    of = np.concatenate([class_of, extra.class_of[index]])
+    return own, of, _exact(column, form, whole=extra.whole)
+
+
+def _exact(column: CodedColumn, form: Form, *, whole: bool) -> Form:
+    """The form that says which values a class holds; a whole cell has values without a code."""
+    if column.kind is not Kind.CATEGORICAL:
+        return Form.RANGE if whole and form is Form.SET else form
+    labelled = column.hierarchy is not None and form is Form.HIERARCHY
+    return form if labelled else Form.SET
+
+
+def _of_classes(
+    released: Mapping[str, tuple[ReleasedColumn, ...]], classes: npt.NDArray[np.intp]
+) -> ReleasedColumns:
+    return {
+        name: tuple(
+            replace(
+                column,
+                text_of_class=column.text_of_class[classes],
+                leaves=column.leaves[classes],
+            )
+            for column in columns
+        )
+        for name, columns in released.items()
+    }

@@ -1,0 +1,633 @@
+"""What is lost when class means take the place of values: error, variance, penalty, correlation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.kernels.key_numbering import number_by_first_appearance
+from sfumato.release.generalisation import shown_spread
+from sfumato.release.options import Form
+from sfumato.schema import Kind
+from sfumato.table.table import MISSING, CodedColumn, Codes, NumberDomain
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Matrix = tuple[tuple[float, ...], ...]
+RECORDS_AT_ONCE = 1 << 18
+"""Records that are looked at together."""
+NO_VARIANCE = 1e-24
+"""Variances up to this are rounding errors of constant columns on the unit scale."""
+
+
+def steps(column: CodedColumn) -> Floats:
+    """Each code as a whole number: its distance from the lowest value, or its rank.
+
+    Divided by the last one they are the unit scale of paper 003, Section 4; kept whole, the
+    sums of equal values give exactly their mean.
+
+    Parameters
+    ----------
+    column
+        A numeric or ordered quasi-identifier, or one with two categories.
+
+    Returns
+    -------
+    array
+        Shape (domain size,), ascending from 0.
+    """
+    domain = column.domain
+    if isinstance(domain, NumberDomain):
+        return (domain.points - domain.points[:1]).astype(np.float64)
+    return np.arange(domain.size, dtype=np.float64)
+
+
+def full_range(values: Floats) -> float:
+    """The last of the steps; 1 for a constant column, so that one can divide by it."""
+    return float(values[-1]) if len(values) > 1 else 1.0
+
+
+def class_means(
+    column: CodedColumn, class_of: Codes, classes: int, weight: Floats | None = None
+) -> Floats:
+    """Mean of each class over its records that have a value, in steps; 0 without any.
+
+    Parameters
+    ----------
+    column
+        The quasi-identifier of the kept records.
+    class_of
+        Class of each kept record; shape (records,).
+    classes
+        Number of classes.
+    weight
+        How many records each one stands for; shape (records,). One each without it.
+    """
+    has_value = column.codes != MISSING
+    codes, of = column.codes[has_value], class_of[has_value]
+    x, times = steps(column)[codes], None if weight is None else weight[has_value]
+    total = np.bincount(of, weights=x if times is None else x * times, minlength=classes)
+    return total / np.maximum(np.bincount(of, weights=times, minlength=classes), 1)
+
+
+def category_shares(
+    codes: Codes, class_of: Codes, size: int, classes: int, weight: Floats | None = None
+) -> Floats:
+    """Share of each record's category among the records of its class.
+
+    O(records), by numbering the pairs of class and category.
+
+    Parameters
+    ----------
+    codes
+        Category of each record, none missing; shape (records,).
+    class_of
+        Class of each record; shape (records,).
+    size
+        Number of categories.
+    classes
+        Number of classes.
+    weight
+        How many records each one stands for; shape (records,). One each without it.
+    """
+    pair, pairs = number_by_first_appearance(
+        class_of.astype(np.int64) * size + codes, classes * size
+    )
+    together = np.bincount(pair, weights=weight, minlength=pairs)
+    records = np.bincount(class_of, weights=weight, minlength=classes)
+    shares: Floats = together[pair] / records[class_of]
+    return shares
+
+
+def discernibility(sizes: npt.NDArray[np.int64], suppressed: int) -> int:
+    """Discernibility Σ N_t² + suppressed · N (Bayardo & Agrawal 2005), as an exact integer.
+
+    Each record costs the number of records that it cannot be told from; a suppressed one
+    cannot be told from any of the file.
+
+    Parameters
+    ----------
+    sizes
+        Number of records N_t of each class; shape (classes,).
+    suppressed
+        Number of suppressed records.
+    """
+    distinct, counts = np.unique(sizes, return_counts=True)
+    return discernibility_of(dict(zip(distinct.tolist(), counts.tolist(), strict=True)), suppressed)
+
+
+def discernibility_of(classes: Mapping[int, int], suppressed: int) -> int:
+    """The same of how many classes have each number of records.
+
+    Parameters
+    ----------
+    classes
+        Number of classes, by their number of records.
+    suppressed
+        Number of suppressed records.
+    """
+    squares = sum(size * size * count for size, count in classes.items())
+    kept = sum(size * count for size, count in classes.items())
+    return squares + suppressed * (kept + suppressed)
+
+
+def certainty_penalty(
+    column: CodedColumn, class_of: Codes, classes: int, leaves: Ints, form: Form
+) -> Floats:
+    """NCP of each class's cell, from 0 for one value to 1 for any (Xu et al. 2006).
+
+    A numeric cell that is not a set and not a hierarchy's label counts (highest - lowest) of
+    the class over that of the domain; every other one counts (leaves - 1)/(domain size - 1).
+    A missing value costs nothing, as does a constant domain. Its mean over all columns and
+    original records, each suppressed one with 1, is the global certainty penalty (GCP) of
+    Ghinita et al. 2007.
+
+    Parameters
+    ----------
+    column
+        The quasi-identifier of the kept records; its domain is that of the whole file.
+    class_of
+        Class of each kept record; shape (records,).
+    classes
+        Number of classes.
+    leaves
+        Number of the domain's values that each class's cell may stand for; shape (classes,).
+    form
+        The form in which the values were released.
+
+    Returns
+    -------
+    array
+        Shape (classes,), in [0, 1].
+    """
+    size = column.domain.size
+    if size <= 1:
+        return np.zeros(classes)
+    labelled = form is Form.HIERARCHY and column.hierarchy is not None
+    if column.kind is not Kind.NUMERIC or form is Form.SET or labelled:
+        return np.maximum(leaves - 1, 0) / (size - 1)
+    spread = shown_spread(column, class_of, classes)
+    values = steps(column)
+    width = (values[spread.highest] - values[spread.lowest]) / full_range(values)
+    return np.where(spread.mixed, 1.0, np.where(spread.present == 0, 0.0, width))
+
+
+class SquaredError(NamedTuple):
+    """Sums of squares over the records that have a value, on the unit scale.
+
+    Attributes
+    ----------
+    sse
+        Sum of squared distances from the class mean.
+    sst
+        Sum of squared distances from the mean of all kept records.
+    """
+
+    sse: float
+    sst: float
+
+    @property
+    def ratio(self) -> float:
+        """SSE/SST in [0, 1]; 0 when the column does not vary."""
+        return self.sse / self.sst if self.sst > 0 else 0.0
+
+
+def squared_error(column: CodedColumn, class_of: Codes, classes: int) -> SquaredError:
+    """SSE and SST of one quasi-identifier (Domingo-Ferrer & Mateo-Sanz 2002).
+
+    A categorical attribute is one 0/1 column per category. Over a class of n records with the
+    shares p_c their squared distances add up to n(1 - Σ p_c²), the sum of 1 - p over its
+    records, p being the share of the record's category. Half of it is taken, so that two
+    categories weigh as much as their single 0/1 column.
+
+    Parameters
+    ----------
+    column
+        The quasi-identifier of the kept records.
+    class_of
+        Class of each kept record; shape (records,).
+    classes
+        Number of classes.
+    """
+    counts = np.bincount(column.codes[column.codes != MISSING], minlength=column.domain.size)
+    return SquaredError(sse(column, class_of, classes), sst(column, counts))
+
+
+def sse(column: CodedColumn, class_of: Codes, classes: int, weight: Floats | None = None) -> float:
+    """Sum of squared distances from the class mean; those of groups of whole classes add up.
+
+    Parameters
+    ----------
+    column
+        The quasi-identifier of the kept records.
+    class_of
+        Class of each kept record; shape (records,).
+    classes
+        Number of classes.
+    weight
+        How many records each one stands for; shape (records,). One each without it.
+    """
+    has_value = column.codes != MISSING
+    codes, of = column.codes[has_value], class_of[has_value]
+    times = None if weight is None else weight[has_value]
+    if not len(codes):
+        return 0.0
+    if column.kind is Kind.CATEGORICAL:
+        within = 1 - category_shares(codes, of, column.domain.size, classes, times)
+        return float(within.sum() if times is None else within @ times) / 2
+    values = steps(column)
+    squares = np.square(values[codes] - class_means(column, class_of, classes, weight)[of])
+    return float(squares.sum() if times is None else squares @ times) / full_range(values) ** 2
+
+
+def sst(column: CodedColumn, counts: Ints) -> float:
+    """Sum of squared distances from the mean of all records.
+
+    Parameters
+    ----------
+    column
+        The quasi-identifier.
+    counts
+        Records with each code; shape (domain size,).
+    """
+    records = int(counts.sum())
+    if not records:
+        return 0.0
+    if column.kind is Kind.CATEGORICAL:
+        return float((counts * (1 - counts / records)).sum()) / 2
+    values = steps(column)
+    squares = np.square(values - float(counts @ values) / records)
+    return float(counts @ squares) / full_range(values) ** 2
+
+
+@dataclass(frozen=True, eq=False)
+class Alike:
+    """How many records and persons each one stands for.
+
+    Attributes
+    ----------
+    times
+        Records of its person that each record stands for; shape (records,).
+    persons
+        Persons of the same records that each person stands for; shape (persons,).
+    """
+
+    times: Floats
+    persons: Floats
+
+    def records(self, person: Codes) -> Floats:
+        """How many records of the file each record stands for; shape (records,).
+
+        Parameters
+        ----------
+        person
+            Person of each record; shape (records,).
+        """
+        stood_for: Floats = self.times * self.persons[person]
+        return stood_for
+
+
+class ErrorSums(NamedTuple):
+    """Errors of records and of persons, summed in steps.
+
+    Attributes
+    ----------
+    over_records, records
+        Sum over the records that have a value, and how many these are.
+    over_persons, persons
+        The same of persons.
+    span
+        Steps of the unit scale.
+    """
+
+    over_records: float
+    records: float
+    over_persons: float
+    persons: float
+    span: float = 1.0
+
+    @property
+    def averages(self) -> tuple[float, float]:
+        """Mean over the records, and over the persons, that have a value; 0 when none has."""
+        if not self.records:
+            return 0.0, 0.0
+        over_records, over_persons = (
+            self.over_records / self.records,
+            self.over_persons / self.persons,
+        )
+        return over_records / self.span, over_persons / self.span
+
+
+def normalized_error(
+    column: CodedColumn, class_of: Codes, classes: int, person: Codes
+) -> tuple[float, float]:
+    """ANE of one quasi-identifier, averaged over records and averaged over persons.
+
+    Paper 003, Section 7: the mean of |x - x*|, with x normalised to [0, 1] once over the whole
+    file and x* the mean of x over the records of the class, whatever form is released. The
+    tables of the paper print ANE on another scale, which it does not give: only the order of
+    two releases can be compared with them.
+
+    A numeric x is the normalised value, an ordered one the normalised rank. A categorical
+    attribute is one 0/1 column per category (as in LeFevre et al. 2006). With p_c the share of
+    category c in the class, a record of category a differs from the class mean by 1 - p_a in
+    column a and by p_c in every other column c, which add up to 2(1 - p_a). Half of that sum is
+    the error of the attribute: 1 - p_a lies in [0, 1], and for two categories it is the error
+    of their single 0/1 column.
+
+    For a person, x is the mean over the person's records; of a categorical attribute the error
+    is half the L1 distance between the shares of the categories in the person's records and in
+    the class. With one record per person both averages are equal.
+
+    Parameters
+    ----------
+    column
+        The quasi-identifier of the kept records.
+    class_of
+        Class of each kept record; shape (records,).
+    classes
+        Number of classes.
+    person
+        Person of each kept record; shape (records,). A person is in one class.
+
+    Returns
+    -------
+    tuple
+        Mean over the records, and over the persons, that have a value; 0 when none has.
+    """
+    return error_sums(column, class_of, classes, person).averages
+
+
+def error_sums(
+    column: CodedColumn,
+    class_of: Codes,
+    classes: int,
+    person: Codes,
+    alike: Alike | None = None,
+) -> ErrorSums:
+    """The sums behind `normalized_error`; those of several groups of whole classes add up.
+
+    Parameters
+    ----------
+    column
+        The quasi-identifier of the kept records.
+    class_of
+        Class of each kept record; shape (records,).
+    classes
+        Number of classes.
+    person
+        Person of each kept record; shape (records,). A person is in one class.
+    alike
+        How many each record and person stands for; one each without it.
+    """
+    has_value = column.codes != MISSING
+    if not has_value.any():
+        return ErrorSums(0.0, 0, 0.0, 0)
+    persons = None if alike is None else alike.persons
+    times = None if alike is None else alike.times[has_value]
+    weight = None if alike is None else alike.records(person)
+    if column.kind is Kind.CATEGORICAL:
+        return _of_categories(
+            column.codes[has_value],
+            class_of[has_value],
+            (column.domain.size, classes),
+            person[has_value],
+            None if persons is None or times is None else Alike(times, persons),
+        )
+    values = steps(column)
+    means = class_means(column, class_of, classes, weight)
+    owner, x, mean = person[has_value], values[column.codes[has_value]], means[class_of[has_value]]
+    off, span = np.abs(x - mean), full_range(values)
+    if times is not None and weight is not None:
+        off, x, mean = off * weight[has_value], x * times, mean * times
+    records = np.bincount(owner, weights=times)
+    present = records > 0
+    apart = np.bincount(owner, weights=x) - np.bincount(owner, weights=mean)
+    each = np.abs(apart[present]) / records[present]
+    return ErrorSums(
+        float(off.sum()),
+        len(x) if weight is None else float(weight[has_value].sum()),
+        float(each.sum() if persons is None else each @ persons[: len(present)][present]),
+        len(each) if persons is None else float(persons[: len(present)][present].sum()),
+        span,
+    )
+
+
+def _of_categories(
+    codes: Codes,
+    class_of: Codes,
+    shape: tuple[int, int],
+    person: Codes,
+    alike: Alike | None,
+) -> ErrorSums:
+    """Half the L1 distance is the sum of what the person has more of than the class."""
+    size, classes = shape
+    weight = None if alike is None else alike.records(person)
+    times = None if alike is None else alike.times
+    share = category_shares(codes, class_of, size, classes, weight)
+    records = np.bincount(person, weights=times)
+    pair, pairs = number_by_first_appearance(
+        person.astype(np.int64) * size + codes, len(records) * size
+    )
+    owner, in_class = np.empty(pairs, dtype=np.int64), np.empty(pairs)
+    owner[pair], in_class[pair] = person, share
+    own = np.bincount(pair, weights=times, minlength=pairs) / records[owner]
+    more, off = np.maximum(own - in_class, 0.0), 1 - share
+    if alike is None or weight is None:
+        persons = int(np.count_nonzero(records))
+        return ErrorSums(float(off.sum()), len(codes), float(more.sum()), persons)
+    present = alike.persons[: len(records)][records > 0]
+    return ErrorSums(
+        float(off @ weight),
+        float(weight.sum()),
+        float(more @ alike.persons[owner]),
+        float(present.sum()),
+    )
+
+
+@dataclass(frozen=True)
+class CorrelationChange:
+    """Pearson correlations before and after release.
+
+    Attributes
+    ----------
+    columns
+        Names of the columns: numeric, ordered, and categorical with two categories.
+    before
+        Correlations of the kept records' values.
+    after
+        Correlations of the same records' class means; 0 where a column has become constant.
+    mean_change, max_change
+        Mean and maximum of |after - before| over pairs of columns; 0 without a pair.
+    """
+
+    columns: tuple[str, ...]
+    before: Matrix
+    after: Matrix
+    mean_change: float
+    max_change: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return {
+            "columns": list(self.columns),
+            "before": [list(row) for row in self.before],
+            "after": [list(row) for row in self.after],
+            "mean_change": self.mean_change,
+            "max_change": self.max_change,
+        }
+
+
+def correlation_change(
+    columns: Sequence[CodedColumn], class_of: Codes, classes: int
+) -> CorrelationChange:
+    """Compare the correlation matrices of values and of class means.
+
+    A pair of columns is compared over the records that have a value in both. The correlation
+    with a constant column is 0.
+
+    Parameters
+    ----------
+    columns
+        The quasi-identifiers of the kept records.
+    class_of
+        Class of each kept record; shape (records,).
+    classes
+        Number of classes.
+    """
+    chosen = [each for each in columns if has_scale(each)]
+    before, after = moments(chosen, class_of, classes)
+    return change_of(chosen, before, after)
+
+
+def moments(
+    chosen: Sequence[CodedColumn],
+    class_of: Codes,
+    classes: int,
+    weight: Floats | None = None,
+    centre: Floats | None = None,
+) -> tuple[Moments, Moments]:
+    """Sums over the records' values, and over their class means.
+
+    Those of several groups of whole classes add up where they have one centre.
+
+    Parameters
+    ----------
+    chosen
+        Quasi-identifiers of the kept records that have a scale.
+    class_of
+        Class of each kept record; shape (records,).
+    classes
+        Number of classes.
+    weight
+        How many records each one stands for; shape (records,). One each without it.
+    centre
+        What values are taken from, about their means; shape (columns,).
+    """
+    scales = [steps(each) / full_range(steps(each)) for each in chosen]
+    means = [
+        class_means(each, class_of, classes, weight) / full_range(steps(each)) for each in chosen
+    ]
+    before = Moments([np.append(scale, 0.0) for scale in scales], centre)
+    after = Moments(means, centre)
+    for start in range(0, len(class_of), RECORDS_AT_ONCE):
+        part = slice(start, start + RECORDS_AT_ONCE)
+        has_value = [each.codes[part] != MISSING for each in chosen]
+        times = None if weight is None else weight[part]
+        before.add([each.codes[part] for each in chosen], has_value, times)
+        after.add([class_of[part]] * len(chosen), has_value, times)
+    return before, after
+
+
+def change_of(chosen: Sequence[CodedColumn], before: Moments, after: Moments) -> CorrelationChange:
+    """The correlations and how they changed.
+
+    Parameters
+    ----------
+    chosen
+        The columns.
+    before, after
+        Their sums.
+    """
+    one, other = before.correlations(), after.correlations()
+    change = np.abs(other - one)[np.triu_indices(len(chosen), 1)]
+    return CorrelationChange(
+        tuple(each.name for each in chosen),
+        tuple(map(tuple, one.tolist())),
+        tuple(map(tuple, other.tolist())),
+        float(change.mean()) if len(change) else 0.0,
+        float(change.max()) if len(change) else 0.0,
+    )
+
+
+def has_scale(column: CodedColumn) -> bool:
+    """Whether a column has values that can be correlated: numbers, ranks or two categories."""
+    return column.domain.size == 2 or (
+        column.kind is not Kind.CATEGORICAL and column.domain.size > 1
+    )
+
+
+class Moments:
+    """Sums over records of values, squares and products, for each pair of columns.
+
+    Values are taken from the mean of the first records, so that little is lost by subtraction.
+
+    Parameters
+    ----------
+    values
+        The values of each column that indices point to.
+    centre
+        What values are taken from; that of the first records without it.
+
+    Attributes
+    ----------
+    sums
+        Count, total, squares and products; shape (4, columns, columns).
+    """
+
+    def __init__(self, values: list[Floats], centre: Floats | None = None) -> None:
+        self.values = values
+        self.centre = centre
+        self.sums = np.zeros((4, len(values), len(values)))
+
+    def add(
+        self,
+        indices: list[Codes],
+        has_value: list[npt.NDArray[np.bool_]],
+        weight: Floats | None = None,
+    ) -> None:
+        """Add records, given the index of each one's value per column."""
+        if not self.values:
+            return
+        present = np.column_stack(has_value).astype(np.float64)
+        x = np.column_stack(
+            [values[index] for values, index in zip(self.values, indices, strict=True)]
+        )
+        if self.centre is None:
+            self.centre = (x * present).sum(axis=0) / np.maximum(present.sum(axis=0), 1)
+        x = (x - self.centre) * present
+        times = present if weight is None else present * weight[:, None]
+        weighed = x if weight is None else x * weight[:, None]
+        self.sums += (
+            times.T @ present,
+            weighed.T @ present,
+            (x * weighed).T @ present,
+            weighed.T @ x,
+        )
+
+    def correlations(self) -> Floats:
+        """Pearson correlations; 1 on the diagonal."""
+        count, total, square, product = self.sums
+        count = np.maximum(count, 1)
+        mean = total / count
+        variance = square / count - mean**2
+        covariance = product / count - mean * mean.T
+        varies = (variance > NO_VARIANCE) & (variance.T > NO_VARIANCE)
+        scale = np.sqrt(np.where(varies, variance * variance.T, 1.0))
+        matrix = np.clip(np.where(varies, covariance / scale, 0.0), -1.0, 1.0)
+        np.fill_diagonal(matrix, 1.0)
+        return matrix

@@ -1,1 +1,0 @@
-"""A release against the population that its persons come from: a register, or its size."""

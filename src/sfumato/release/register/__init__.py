@@ -1,1 +1,0 @@
-"""The persons of a population register in the arrays that the tree reads."""

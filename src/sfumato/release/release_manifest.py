@@ -1,0 +1,195 @@
+"""What repeats a release: no value of the data, but its seed."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import tomlkit
+
+from sfumato.core.atomic import write_text
+from sfumato.core.errors import InputError
+from sfumato.engines.engine_choice import Engine
+from sfumato.release.options import Options
+from sfumato.release.promises import PROMISES
+from sfumato.release.promises.promise import AboutPopulation, Budget, Constraint
+from sfumato.schema import Schema, dump_schema
+
+CHUNK = 1 << 20
+HEADER = (
+    "What repeats this release. It holds no value of the data, but its seed: whoever has the\n"
+    "seed and the original file can undo the order and the pseudonyms. Keep it inside."
+)
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """Everything that a release depends on.
+
+    Attributes
+    ----------
+    options
+        How the release was made.
+    constraints
+        The promises that it keeps, and those about a population that is not at hand, which
+        only an estimate keeps.
+    seed
+        Seed of every random choice.
+    keyed
+        Whether pseudonyms were made with a key; the key is kept nowhere.
+    schema_sha256
+        Hash of the schema's canonical TOML text.
+    input_sha256, output_sha256
+        Hashes of the files, where there are files.
+    population
+        Number of persons of the population, where that was given.
+    register_sha256
+        Hash of the register's file, where there is one.
+    versions
+        Versions of what computed it.
+    engine
+        Where it was computed.
+    """
+
+    options: Options
+    constraints: tuple[Constraint | Budget, ...]
+    seed: int
+    keyed: bool
+    schema_sha256: str
+    input_sha256: str = ""
+    output_sha256: str = ""
+    population: int | None = None
+    register_sha256: str = ""
+    versions: Mapping[str, str] = field(default_factory=dict)
+    engine: Engine = Engine.EMBEDDED
+
+    def promised(self, constraint: Constraint | Budget) -> bool:
+        """Whether what is counted keeps a constraint, the file or a register, and no estimate.
+
+        Parameters
+        ----------
+        constraint
+            One of those that the release keeps.
+        """
+        return self.population is None or not isinstance(constraint, AboutPopulation)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for TOML and JSON."""
+        return {
+            "release": {
+                "seed": self.seed,
+                "keyed_pseudonyms": self.keyed,
+                "schema_sha256": self.schema_sha256,
+                "input_sha256": self.input_sha256,
+                "output_sha256": self.output_sha256,
+                **({} if self.population is None else {"population": self.population}),
+                **({"register_sha256": self.register_sha256} if self.register_sha256 else {}),
+                **({} if self.engine is Engine.EMBEDDED else {"engine": self.engine.value}),
+            },
+            "options": self.options.to_dict(),
+            "constraints": [
+                {
+                    "name": each.name,
+                    **({} if self.promised(each) else {"promised": False}),
+                    **each.parameters(),
+                }
+                for each in self.constraints
+            ],
+            "versions": dict(self.versions),
+        }
+
+    def to_toml(self) -> str:
+        """It as the text of a TOML file."""
+        document = tomlkit.document()
+        for line in HEADER.splitlines():
+            document.add(tomlkit.comment(line))
+        document.update(self.to_dict())
+        return tomlkit.dumps(document)
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write it as TOML, whole or not at all.
+
+        Raises
+        ------
+        InputError
+            If the folder of ``path`` cannot be written.
+        """
+        write_text(path, self.to_toml())
+
+
+def load_manifest(path: str | os.PathLike[str]) -> Manifest:
+    """Read a manifest that `Manifest.write` wrote.
+
+    Raises
+    ------
+    InputError
+        If the file is not such a manifest.
+    """
+    name = Path(path).name
+    try:
+        fields = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        release = fields["release"]
+        return Manifest(
+            options=Options(**fields["options"]),
+            constraints=tuple(_constraint(each) for each in fields["constraints"]),
+            seed=release["seed"],
+            keyed=release["keyed_pseudonyms"],
+            schema_sha256=release["schema_sha256"],
+            input_sha256=release["input_sha256"],
+            output_sha256=release["output_sha256"],
+            population=release.get("population"),
+            register_sha256=release.get("register_sha256", ""),
+            versions=fields["versions"],
+            engine=Engine(release.get("engine", Engine.EMBEDDED)),
+        )
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise InputError(f"manifest {name}", "must be a release.toml that sfumato wrote") from None
+
+
+def _constraint(fields: Mapping[str, Any]) -> Constraint | Budget:
+    parameters = {name: value for name, value in fields.items() if name not in ("name", "promised")}
+    made: Constraint | Budget = PROMISES[fields["name"]](**parameters)
+    return made
+
+
+def schema_sha256(schema: Schema) -> str:
+    """Hash of the schema's canonical TOML text, files of hierarchies without their folder."""
+    named = {
+        name: quasi.model_copy(update={"hierarchy": Path(quasi.hierarchy.name)})
+        if isinstance(quasi.hierarchy, Path)
+        else quasi
+        for name, quasi in schema.quasi_identifiers.items()
+    }
+    text = dump_schema(schema.model_copy(update={"quasi_identifiers": named}))
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+
+def file_sha256(path: str | os.PathLike[str]) -> str:
+    """Hash of a file, read in pieces."""
+    digest = hashlib.sha256()
+    with Path(path).open("rb") as stream:
+        while chunk := stream.read(CHUNK):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+def versions(engine: Engine = Engine.EMBEDDED) -> dict[str, str]:
+    """Versions of Python, sfumato and the libraries that decide about a release.
+
+    Parameters
+    ----------
+    engine
+        Where it is computed.
+    """
+    names: Sequence[str] = ("sfumato", "numpy", "pyarrow")
+    if engine is Engine.SPARK and find_spec("pyspark") is not None:
+        names = (*names, "pyspark")
+    return {"python": platform.python_version()} | {name: version(name) for name in names}

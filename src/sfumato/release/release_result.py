@@ -1,0 +1,343 @@
+"""A release: data, what was asked, what was measured before and after, manifest."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.core.atomic import all_or_none, check_path, write_text, written_at
+from sfumato.core.errors import InputError
+from sfumato.release.full_domain import Levels
+from sfumato.release.population_register import PopulationRisk
+from sfumato.release.promises.promise import Budget, Constraint
+from sfumato.release.release_manifest import Manifest, file_sha256
+from sfumato.release.tree import TreeClasses
+from sfumato.release.utility_measures import Utility
+from sfumato.risk.disclosure_risk import Risk
+from sfumato.schema import Schema
+from sfumato.table.dataframes import to_frame_like as like
+from sfumato.table.table_files import check_output_path, write_table
+
+MANIFEST_FILE = "release.toml"
+
+
+def check_beside(path: str | os.PathLike[str], manifest: str = "") -> None:
+    """Refuse to write over the manifest of another release, which nothing else repeats.
+
+    Manifests may be written over where they speak of the file that is written anew, unchanged
+    since, or where they repeat the same release.
+
+    Parameters
+    ----------
+    path
+        Where a release is to be written, in this process.
+    manifest
+        The manifest that is to stand beside it, as TOML; empty where it is not known yet.
+
+    Raises
+    ------
+    InputError
+        If ``release.toml`` in that folder is another's.
+    """
+    target = Path(path)
+    beside = target.with_name(MANIFEST_FILE)
+    if not beside.is_file():
+        return
+    there = _fields_of(beside)
+    if manifest and there is not None and _repeats(there) == _repeats(tomllib.loads(manifest)):
+        return
+    if target.is_file() and _written(there) == file_sha256(target):
+        return
+    raise InputError(
+        f"output {target.name}",
+        f"must not take the place of the {MANIFEST_FILE} of another file",
+        found="one in its folder",
+        advice="write each release to a folder of its own, or move that file away",
+    )
+
+
+def _fields_of(path: Path) -> dict[str, Any] | None:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return None
+
+
+def _repeats(fields: dict[str, Any]) -> dict[str, Any]:
+    """What of a manifest makes the release, without what came out and who computed it."""
+    kept = {name: value for name, value in fields.items() if name != "versions"}
+    return kept | {"release": {**_release_fields(fields), "output_sha256": ""}}
+
+
+def _written(fields: dict[str, Any] | None) -> Any:
+    """The hash of the file that a manifest speaks of."""
+    return None if fields is None else _release_fields(fields).get("output_sha256")
+
+
+def _release_fields(fields: dict[str, Any]) -> dict[str, Any]:
+    about = fields.get("release")
+    return about if isinstance(about, dict) else {}
+
+
+class Content(Protocol):
+    """A released file, in this process or elsewhere."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of its columns, in their order."""
+
+    @property
+    def data(self) -> Any:
+        """It as a dataframe."""
+
+    @property
+    def original(self) -> Any:
+        """The dataframe that it was made from, or ``None`` for a path."""
+
+    def arrow(self) -> pa.Table:
+        """It as Arrow, in this process."""
+
+    def records_per_person(self, person: str) -> Mapping[int, int]:
+        """How many persons have each number of records, by the column of their pseudonyms."""
+
+    def write(self, path: str | os.PathLike[str]) -> str:
+        """Write it, whole or not at all, and give the hash of what was written, if there is one."""
+
+    def write_beside(self, path: str | os.PathLike[str], name: str, text: str) -> None:
+        """Write a text to the folder of ``path``, whole or not at all."""
+
+
+@dataclass(frozen=True, eq=False)
+class ReleasedTable:
+    """A released file in the memory of this process.
+
+    Attributes
+    ----------
+    table
+        The file as Arrow.
+    original
+        The dataframe that it was made from, or ``None`` for a path.
+    """
+
+    table: pa.Table = field(repr=False)
+    original: Any = field(default=None, repr=False)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of its columns, in their order."""
+        return tuple(self.table.column_names)
+
+    @property
+    def data(self) -> Any:
+        """It as the kind of dataframe that it was made from; Arrow for a path."""
+        return like(self.table, self.original)
+
+    def arrow(self) -> pa.Table:
+        """It as Arrow."""
+        return self.table
+
+    def records_per_person(self, person: str) -> Mapping[int, int]:
+        """How many persons have each number of records.
+
+        Parameters
+        ----------
+        person
+            The column of their pseudonyms.
+        """
+        column = self.table.column(person).combine_chunks()
+        records = pc.value_counts(column).field("counts").to_numpy()
+        found, persons = np.unique(records, return_counts=True)
+        return dict(zip(found.tolist(), persons.tolist(), strict=True))
+
+    def write(self, path: str | os.PathLike[str]) -> str:
+        """Write it, whole or not at all, and give the hash of the file.
+
+        Parameters
+        ----------
+        path
+            A ``.csv``, ``.tsv`` or ``.parquet`` file.
+        """
+        write_table(self.table, path)
+        return file_sha256(written_at(path))
+
+    def write_beside(self, path: str | os.PathLike[str], name: str, text: str) -> None:
+        """Write a text to the folder of ``path``, whole or not at all.
+
+        Parameters
+        ----------
+        path
+            A file.
+        name
+            Name of the file beside it.
+        text
+            What it holds.
+        """
+        write_text(Path(path).with_name(name), text)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Release:
+    """A released file with everything that was measured.
+
+    Attributes
+    ----------
+    content
+        The released file, in this process or on the cluster.
+    schema
+        What each column of the original is, kinds settled.
+    constraints
+        The promises that the release keeps; `Manifest.promised` says which rest on an estimate.
+    risk_before, risk
+        What the original and the release give away.
+    utility
+        What the release lost.
+    tree
+        The tree's own classes, before those with the same released cells became one.
+    manifest
+        What repeats the release.
+    levels
+        The level of each quasi-identifier after full-domain recoding, else ``None``.
+    warnings
+        What the reader should know; publishable.
+    population
+        What the release gives away to somebody with a register of the population, where one or
+        the number of its persons was given.
+    source_rows
+        Position in the original of each released record, shape (records,); in no file and no
+        JSON, for it undoes the release. ``None`` on Spark, where records have no position.
+    """
+
+    content: Content
+    schema: Schema
+    constraints: tuple[Constraint | Budget, ...]
+    risk_before: Risk
+    risk: Risk
+    utility: Utility
+    tree: TreeClasses
+    manifest: Manifest
+    warnings: tuple[str, ...]
+    levels: Levels | None = None
+    population: PopulationRisk | None = None
+    source_rows: npt.NDArray[np.int64] | None = None
+
+    @property
+    def data(self) -> Any:
+        """The released file as the kind of dataframe that was passed in.
+
+        Of a path Arrow; with Spark a dataframe of Spark, too.
+        """
+        return self.content.data
+
+    @property
+    def table(self) -> pa.Table:
+        """The released file as Arrow; not of a release on Spark, which stays on the cluster.
+
+        Raises
+        ------
+        InputError
+            If the release is on Spark.
+        """
+        return self.content.arrow()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the released file's columns, in their order."""
+        return self.content.names
+
+    def records_per_person(self) -> Mapping[int, int] | None:
+        """How many persons of the released file have each number of records.
+
+        ``None`` where it names no persons.
+        """
+        person = self.schema.person
+        return None if person is None else self.content.records_per_person(person)
+
+    @property
+    def original(self) -> Any:
+        """The dataframe that was passed in, or ``None`` for a path."""
+        return self.content.original
+
+    def write(
+        self, path: str | os.PathLike[str], manifest: str | os.PathLike[str] | None = None
+    ) -> Release:
+        """Write the release and its manifest, both whole or neither.
+
+        Parameters
+        ----------
+        path
+            A ``.csv``, ``.tsv`` or ``.parquet`` file; on Spark a folder of such a name, with a
+            file per partition.
+        manifest
+            The manifest's file; beside the release as ``release.toml`` when not given. A
+            folder takes one release then: the manifest of another is not written over (on Spark
+            it is).
+
+        Returns
+        -------
+        Release
+            The same release, its manifest with the hash of the file.
+
+        Raises
+        ------
+        InputError
+            If a file cannot be written, or the manifest would take the place of another file's.
+        """
+        check_path(path)
+        if manifest is not None:
+            check_path(manifest, "manifest")
+        elif isinstance(self.content, ReleasedTable):
+            check_output_path(path)
+            check_beside(path, self.manifest.to_toml())
+        # A release without its manifest could not be repeated, nor checked against its file.
+        with all_or_none():
+            digest = self.content.write(path)
+            written = replace(self, manifest=replace(self.manifest, output_sha256=digest))
+            if manifest is None:
+                self.content.write_beside(path, MANIFEST_FILE, written.manifest.to_toml())
+            else:
+                written.manifest.write(manifest)
+        return written
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values: the released file's measures, ``before``, ``utility``, ``manifest``.
+
+        With a population ``marketer`` is the risk against it.
+        """
+        against = {} if self.population is None else self.population.marketer.to_json()
+        return {
+            **self.risk.to_json(),
+            **({"marketer": against} if against else {}),
+            "tree": asdict(self.tree),
+            **({} if self.levels is None else {"levels": self.levels.to_json()}),
+            **({} if self.population is None else {"population": self.population.to_json()}),
+            "before": self.risk_before.to_json(),
+            "utility": self.utility.to_json(),
+            "constraints": [
+                {
+                    "name": each.name,
+                    "promised": self.manifest.promised(each),
+                    **each.parameters(),
+                }
+                for each in self.constraints
+            ],
+            "manifest": self.manifest.to_dict(),
+            "warnings": list(self.warnings),
+        }
+
+    def _repr_html_(self) -> str:
+        return f"<h4>Release</h4>{self.risk._repr_html_()}{self.utility._repr_html_()}"
+
+    def __repr__(self) -> str:
+        return (
+            f"Release({self.risk.records} records, {self.risk.classes} classes, "
+            f"max_gidr={float(self.risk.max_gidr):.4g}, ane={self.utility.ane:.4g})"
+        )

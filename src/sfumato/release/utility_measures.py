@@ -1,0 +1,336 @@
+"""What a release loses, measured against the original file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.kernels.key_numbering import number_by_first_appearance
+from sfumato.release.coarsen_counts import CountLoss
+from sfumato.release.distributions import Distribution, distribution, released_cells
+from sfumato.release.generalisation import ExtraValues, ReleasedColumn, with_extra_values
+from sfumato.release.information_loss import (
+    CorrelationChange,
+    certainty_penalty,
+    correlation_change,
+    discernibility,
+    normalized_error,
+    squared_error,
+)
+from sfumato.release.options import Form
+from sfumato.release.range_queries import Attribute, QueryError, query_error
+from sfumato.risk import measure_table as render
+from sfumato.schema import Kind
+from sfumato.table.table import CodedColumn, Codes, Table
+
+
+@dataclass(frozen=True)
+class ColumnLoss:
+    """What one quasi-identifier lost.
+
+    Attributes
+    ----------
+    column
+        Its name.
+    kind
+        Its kind.
+    weight
+        Its share in the loss of the release, relative to the others.
+    ane
+        Average normalised error over the kept records that have a value, in [0, 1].
+    ane_persons
+        The same over the persons that have a value.
+    ncp
+        Normalised certainty penalty over the original records, suppressed ones with 1.
+    sse, sst
+        Sums of squares within the classes and in all, on the unit scale.
+    sse_sst
+        Their ratio, in [0, 1].
+    total_variation
+        Distance between the distributions before and after, over the bars that are shown.
+    """
+
+    column: str
+    kind: Kind
+    weight: float
+    ane: float
+    ane_persons: float
+    ncp: float
+    sse: float
+    sst: float
+    sse_sst: float
+    total_variation: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return asdict(self) | {"kind": self.kind.value}
+
+
+@dataclass(frozen=True)
+class Utility:
+    """What a release lost.
+
+    Attributes
+    ----------
+    ane
+        Average normalised error over kept records, the weighted mean over the columns
+        (paper 003, Section 7).
+    ane_persons
+        The same over persons.
+    ncp
+        Global certainty penalty: the weighted mean of the columns' NCP.
+    sse_sst
+        Share of the variance that is lost, the weighted sums over the columns.
+    discernibility
+        Σ N_t² + suppressed records · N.
+    average_class_records, average_class_persons
+        Average size of a class.
+    records, persons
+        Numbers of the original file.
+    suppressed_records
+        Records that capping or suppression removed.
+    suppressed_persons
+        Persons of whom no record is kept.
+    columns
+        What each quasi-identifier lost.
+    correlations
+        How correlations changed.
+    queries
+        How well counts can be estimated.
+    distributions
+        Each quasi-identifier before and after.
+    counts
+        What coarser numbers of records cost, where they were asked for.
+    """
+
+    ane: float
+    ane_persons: float
+    ncp: float
+    sse_sst: float
+    discernibility: int
+    average_class_records: float
+    average_class_persons: float
+    records: int
+    persons: int
+    suppressed_records: int
+    suppressed_persons: int
+    columns: tuple[ColumnLoss, ...]
+    correlations: CorrelationChange
+    queries: QueryError
+    distributions: tuple[Distribution, ...]
+    counts: CountLoss | None = None
+
+    @classmethod
+    def of_columns(cls, columns: tuple[ColumnLoss, ...], **measured: Any) -> Utility:
+        """The loss of a release, from that of its columns and the other fields.
+
+        Parameters
+        ----------
+        columns
+            What each quasi-identifier lost.
+        **measured
+            The fields that are no averages over columns.
+        """
+        weight = np.array([each.weight for each in columns])
+        within = float(weight @ [each.sse for each in columns])
+        whole = float(weight @ [each.sst for each in columns])
+        return cls(
+            ane=float(np.average([each.ane for each in columns], weights=weight)),
+            ane_persons=float(np.average([each.ane_persons for each in columns], weights=weight)),
+            ncp=float(np.average([each.ncp for each in columns], weights=weight)),
+            sse_sst=within / whole if whole > 0 else 0.0,
+            columns=columns,
+            **measured,
+        )
+
+    @property
+    def suppressed_records_share(self) -> float:
+        """Suppressed records as a share of the original ones."""
+        return self.suppressed_records / self.records
+
+    @property
+    def suppressed_persons_share(self) -> float:
+        """Suppressed persons as a share of the original ones."""
+        return self.suppressed_persons / self.persons
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return {
+            "ane": self.ane,
+            "ane_persons": self.ane_persons,
+            "ncp": self.ncp,
+            "sse_sst": self.sse_sst,
+            "discernibility": self.discernibility,
+            "average_class_records": self.average_class_records,
+            "average_class_persons": self.average_class_persons,
+            "suppressed_records": self.suppressed_records,
+            "suppressed_records_share": self.suppressed_records_share,
+            "suppressed_persons": self.suppressed_persons,
+            "suppressed_persons_share": self.suppressed_persons_share,
+            **({} if self.counts is None else {"counts": self.counts.to_json()}),
+            "columns": [each.to_json() for each in self.columns],
+            "correlations": self.correlations.to_json(),
+            "queries": self.queries.to_json(),
+            "distributions": [each.to_json() for each in self.distributions],
+        }
+
+    def rows(self) -> list[render.Row]:
+        """The lines of the printed table."""
+        return [
+            _row("ane", self.ane, "average distance from the class mean, on [0, 1]"),
+            _row("ane_persons", self.ane_persons, "the same averaged over persons"),
+            _row("ncp", self.ncp, "share of its domain that an average cell may stand for"),
+            _row("sse_sst", self.sse_sst, "share of the variance that lies within classes"),
+            render.Row(
+                "discernibility",
+                render.count(self.discernibility),
+                "pairs of records that cannot be told apart",
+            ),
+            _row("average_class_records", self.average_class_records, "records of a class"),
+            _row("average_class_persons", self.average_class_persons, "persons of a class"),
+            _suppressed("suppressed_records", self.suppressed_records, self.records),
+            _suppressed("suppressed_persons", self.suppressed_persons, self.persons),
+            *([] if self.counts is None else _count_rows(self.counts, self.persons)),
+            _row(
+                "correlation_change",
+                self.correlations.max_change,
+                "largest change of a correlation between two columns",
+            ),
+            _row("query_error", self.queries.median, "median relative error of range counts"),
+        ]
+
+    def __str__(self) -> str:
+        """The printed table."""
+        return render.text("Loss of the release", self.rows(), ())
+
+    def _repr_html_(self) -> str:
+        return render.html("Loss of the release", self.rows(), ())
+
+
+def _row(name: str, value: float, meaning: str) -> render.Row:
+    return render.Row(name, f"{value:.4g}", meaning)
+
+
+def _count_rows(lost: CountLoss, persons: int) -> list[render.Row]:
+    return [
+        render.Row(
+            "records_dropped",
+            render.count(lost.records_dropped),
+            "of these records, left out so that numbers of records are shared",
+        ),
+        render.Row(
+            "ids_added",
+            render.count(lost.ids_added),
+            "pseudonyms beyond one per person, for the same reason",
+        ),
+        render.Row(
+            "persons_affected",
+            render.count(lost.persons_affected),
+            f"persons with fewer records or several pseudonyms, of {render.count(persons)}",
+        ),
+        _row("links_lost", lost.links_lost, "share of pairs of a person's records unlinked"),
+    ]
+
+
+def _suppressed(name: str, count: int, of: int) -> render.Row:
+    meaning = f"{100 * count / of:.3g} % of {render.count(of)}"
+    return render.Row(name, render.count(count), meaning)
+
+
+def measure_utility(
+    table: Table,
+    kept: npt.NDArray[np.bool_],
+    class_of: Codes,
+    classes: int,
+    released: Mapping[str, tuple[ReleasedColumn, ...]],
+    *,
+    form: Form,
+    rng: np.random.Generator,
+    extra: ExtraValues | None = None,
+) -> Utility:
+    """Measure what a release loses against the original file.
+
+    Parameters
+    ----------
+    table
+        The original file.
+    kept
+        Which of its records are released, at least one; shape (records,).
+    class_of
+        Class of each kept record; shape (kept records,). A person in several classes counts
+        in each of them.
+    classes
+        Number of classes, none of them empty.
+    released
+        The released columns of each quasi-identifier.
+    form
+        The form in which they were released.
+    rng
+        Source of the random queries.
+    extra
+        What the cells hold in addition to the records, where there is a population.
+    """
+    person = table.person[kept]
+    sizes = np.bincount(class_of, minlength=classes).astype(np.int64)
+    suppressed = table.records - len(person)
+    kept_persons = len(np.flatnonzero(np.bincount(person)))
+    pair, pairs = number_by_first_appearance(
+        person.astype(np.int64) * classes + class_of, table.persons * classes
+    )
+    unit = person if pairs == kept_persons else pair
+    losses, distributions, attributes, columns = [], [], [], []
+    for done, original in enumerate(table.quasi_identifiers):
+        column = replace(original, codes=original.codes[kept])
+        printed = released[column.name][0]
+        held, of, own = with_extra_values(column, class_of, done, form, extra)
+        cells = released_cells(held, of, classes, own, printed)
+        shown = distribution(original, table.person, cells, sizes)
+        penalty = certainty_penalty(held, of, classes, printed.leaves, own)
+        ncp = (float(penalty @ sizes) + suppressed) / table.records
+        losses.append(_loss(column, class_of, classes, unit, ncp, shown))
+        distributions.append(shown)
+        attributes.append(Attribute(original, cells))
+        columns.append(column)
+    correlations = correlation_change(columns, class_of, classes)
+    queries = query_error(attributes, sizes, rng)
+    return Utility.of_columns(
+        tuple(losses),
+        discernibility=discernibility(sizes, suppressed),
+        average_class_records=len(person) / classes,
+        average_class_persons=pairs / classes,
+        records=table.records,
+        persons=table.persons,
+        suppressed_records=suppressed,
+        suppressed_persons=table.persons - kept_persons,
+        correlations=correlations,
+        queries=queries,
+        distributions=tuple(distributions),
+    )
+
+
+def _loss(
+    column: CodedColumn,
+    class_of: Codes,
+    classes: int,
+    person: Codes,
+    ncp: float,
+    shown: Distribution,
+) -> ColumnLoss:
+    ane, ane_persons = normalized_error(column, class_of, classes, person)
+    squares = squared_error(column, class_of, classes)
+    return ColumnLoss(
+        column.name,
+        column.kind,
+        column.weight,
+        ane,
+        ane_persons,
+        ncp,
+        squares.sse,
+        squares.sst,
+        squares.ratio,
+        shown.total_variation,
+    )
