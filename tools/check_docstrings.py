@@ -132,7 +132,9 @@ def _raised_by(functions: list[Function], helpers: dict[str, Function]) -> set[s
 
 def _parameters(function: Function) -> list[str]:
     given = function.args
-    stars = [given.vararg, given.kwarg]
+    unpacked = given.kwarg and "Unpack" in ast.unparse(given.kwarg.annotation or ast.Constant(""))
+    # `keywords` adds the options of a typed dictionary to the docstring.
+    stars = [given.vararg, None if unpacked else given.kwarg]
     plain = [*given.posonlyargs, *given.args]
     names = [
         arg.arg

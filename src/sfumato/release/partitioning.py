@@ -101,7 +101,7 @@ def divide(
     original_persons: int,
     *,
     population: Population | None = None,
-    subtree_persons: int = SUBTREE_PERSONS,
+    subtree_persons: int | None = None,
     progress: Progress = silent,
 ) -> Draft:
     """Divide the records as the options say; suppress up to their limit where that gains.
@@ -124,7 +124,8 @@ def divide(
     population
         The persons that the file's come from, where they are known.
     subtree_persons
-        The most persons of a file that is not large, and of its nodes that are divided alone.
+        The most persons of a file that is not large, and of its nodes that are divided alone;
+        `SUBTREE_PERSONS` when not given.
     progress
         Told how far the work is.
     """
@@ -134,7 +135,8 @@ def divide(
         owned.clear()
         return _by_levels(table, constraints, budgets, most, progress)
     if population is None and not budgets and options.suppress == 0:
-        partition = _partition(table, owned, constraints, options, subtree_persons, progress)
+        most = subtree_persons or SUBTREE_PERSONS
+        partition = _partition(table, owned, constraints, options, most, progress)
         return _in_classes(np.arange(table.records), table, partition)
     persons = owned.pop()
     register = None if population is None else population.register
