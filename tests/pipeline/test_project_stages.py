@@ -21,6 +21,8 @@ from sfumato.pipeline.stages.order import stages_of
 from sfumato.pipeline.stages.place import open_project
 from sfumato.pipeline.stages.schemas import released_schema, schema_to_link
 
+pytestmark = pytest.mark.usefixtures("few_random_pairs")
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
