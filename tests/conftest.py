@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import math
 import os
 import shutil
 import sys
@@ -11,6 +13,7 @@ from typing import Any, NoReturn
 
 import pytest
 from hypothesis import HealthCheck, settings
+from longest_files import SECONDS
 
 ROOT = Path(__file__).resolve().parent.parent
 REQUIRED = os.environ.get("SFUMATO_REQUIRE") == "1"
@@ -66,6 +69,18 @@ SPARK = {
 """A Spark that starts fast and compiles little: the tests' tables are small."""
 
 
+@pytest.fixture(scope="module")
+def few_random_pairs() -> Iterator[None]:
+    """Linkages of small tables learn from a tenth of the random pairs, in half the time.
+
+    For tests that are not about how well a model of real data is estimated.
+    """
+    pytest.importorskip("splink")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("sfumato.linkage.model.fit.RANDOM_PAIRS", 100_000)
+        yield
+
+
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """A Spark session on this machine, one for all tests of a worker."""
@@ -82,29 +97,41 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     session.stop()
 
 
+# What is imported and collected stays to the end: the collector need not look through it again and
+# again.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Collect what tests leave from now on, and nothing that was there before them."""
+    gc.freeze()
+    gc.enable()
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests with Spark come first, as they take longest; then those of pages and notebooks."""
+    """Tests with Spark come first, as one worker has them all; then the longest files."""
     items.sort(key=_turn)
 
 
-def _turn(item: pytest.Item) -> int:
+def _turn(item: pytest.Item) -> float:
     if "spark" in getattr(item, "fixturenames", ()):
-        return 0
-    return 1 if item.path.parent == ROOT / "tests" or LOST in item.nodeid else 2
+        return -math.inf
+    return -SECONDS.get(item.path.relative_to(ROOT / "tests").as_posix(), 0)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Share the tests out by file, so that what a file's tests share is made once.
 
-    Files with Spark go together, as one worker starts it.
+    Tests with Spark go together, as one worker starts it.
     """
     from xdist.scheduler import LoadFileScheduling
 
     class WholeFiles(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
+            name = nodeid.partition("[")[0]
             file: str = super()._split_scope(nodeid)
-            return "spark" if "spark" in file and LOST not in file else file
+            return "spark" if "spark" in name and LOST not in file else file
 
     return WholeFiles(config, log)
 

@@ -1,5 +1,6 @@
 """What the README, the tutorial and the page on linkage show runs as it stands, and is true."""
 
+import csv
 import json
 import re
 import shutil
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from cli.review_terminal import Terminal
-from doc_blocks import NUMBER, blocks
+from doc_blocks import NUMBER, blocks, run_python
 
 
 @pytest.fixture(scope="module")
@@ -24,13 +25,13 @@ def demo(tmp_path_factory, project_root):
     return folder, run(["sfumato", "demo"], folder)
 
 
-def run(command, folder, code=0):
-    """Run a command; what it printed on both outputs."""
+def run(command, folder, code=0, **more):
+    """Run a command, with more in its environment; what it printed on both outputs."""
     programs = f"{Path(sys.executable).parent}:/usr/bin:/bin"
     done = subprocess.run(
         command,
         cwd=folder,
-        env={"PATH": programs, "HOME": str(folder)},
+        env={"PATH": programs, "HOME": str(folder), **more},
         capture_output=True,
         text=True,
         check=False,
@@ -40,18 +41,25 @@ def run(command, folder, code=0):
 
 
 def run_in_order(page, folder, monkeypatch):
-    """Run all blocks of a page but `make`; what was printed before each `text` block."""
+    """Run all blocks of a page but `make`; what was printed before each `text` block.
+
+    Reports are not drawn as PDF, which takes seconds: the demo has drawn one.
+    """
     monkeypatch.chdir(folder)
+    (folder / "lacking").mkdir()
+    (folder / "lacking" / "weasyprint.py").write_text("raise ImportError", "utf-8")
+    lacking = str(folder / "lacking")
     every = [block for block in blocks(page) if not block[1].startswith("make ")]
     printed, shown = "", []
     for (language, code), after in zip(every, [*every[1:], None], strict=True):
         if language == "python":
-            printed = run([sys.executable, "-c", code], folder)
+            printed = run_python(code, {})
         elif code.startswith("sfumato review play"):
             review(code.split()[1:])
         elif language == "sh":
             waits = after is not None and "Waiting for the reviewers" in after[1]
-            printed = run(["sh", "-e", "-c", code], folder, code=3 if waits else 0)
+            words = ["sh", "-e", "-c", code]
+            printed = run(words, folder, code=3 if waits else 0, PYTHONPATH=lacking)
         else:
             shown.append((code, printed))
     return shown
@@ -71,9 +79,26 @@ def review(words):
 def test_the_readme_in_order(demo, tmp_path, project_root, monkeypatch):
     """Every block in one folder, as a newcomer would."""
     folder = shutil.copytree(demo[0], tmp_path / "readme")
+    keep_one_in_four(folder / "sfumato-demo")
     run_in_order(project_root / "README.md", folder, monkeypatch)
     for name in ("report.html", "attack.html", "clinics/output/reports/report.html"):
         assert (folder / name).exists()
+
+
+def keep_one_in_four(folder):
+    """Leave a quarter of the persons in the clinics' tables; the tutorial links them all."""
+    with (folder / "truth.csv").open(encoding="utf-8", newline="") as file:
+        truth = list(csv.DictReader(file))
+    persons = set(sorted({row["person"] for row in truth})[::4])
+    kept = {(row["clinic"], row["patient"]) for row in truth if row["person"] in persons}
+    for path in folder.glob("*_*.csv"):
+        clinic = path.stem.partition("_")[2]
+        with path.open(encoding="utf-8", newline="") as file:
+            header, *rows = csv.reader(file)
+        number = header.index("patient")
+        with path.open("w", encoding="utf-8", newline="") as file:
+            few = (row for row in rows if (clinic, row[number]) in kept)
+            csv.writer(file).writerows([header, *few])
 
 
 def figures(demo):
@@ -154,11 +179,12 @@ def without_times(line):
     return " ".join(re.sub(r"[\d.]+ s +[\d.]+ kB", "", line.removesuffix("...")).split())
 
 
-def test_the_page_on_linkage(tmp_path, project_root):
+def test_the_page_on_linkage(tmp_path, project_root, monkeypatch):
     """Its example runs as it stands, and finds what the page prints."""
     shown = blocks(project_root / "docs" / "linkage.md")
     generate, link_in_python = (code for language, code in shown if language == "python")
-    run([sys.executable, "-c", generate], tmp_path)
+    monkeypatch.chdir(tmp_path)
+    run_python(generate, {})
     clinics = tmp_path / "clinics"
     link, measure = (
         code
@@ -172,5 +198,6 @@ def test_the_page_on_linkage(tmp_path, project_root):
             assert line in printed
     run(["sh", "-e", "-c", measure], clinics)
     (clinics / "linked" / "report.html").unlink()
-    run([sys.executable, "-c", link_in_python], clinics)
+    monkeypatch.chdir(clinics)
+    run_python(link_in_python, {})
     assert (clinics / "report.html").exists()

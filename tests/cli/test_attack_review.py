@@ -19,6 +19,8 @@ from sfumato.linkage.spec.model import LinkSpec, SetThresholds
 from sfumato.review.terminal.look import Look
 from sfumato.review.terminal.session import Session
 
+pytestmark = pytest.mark.usefixtures("few_random_pairs")
+
 SPEC = LinkSpec(
     id="patient",
     columns={

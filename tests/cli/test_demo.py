@@ -8,17 +8,22 @@ import shutil
 import subprocess
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from io import StringIO
 from itertools import combinations
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from cli.conftest import PROGRAM, Run, command
+from cli.conftest import PROGRAM, Run, done_in
 from cli.malformed.case import make_folder
 
 import sfumato as sf
+from sfumato.pipeline import report_stage as report
+
+pytestmark = pytest.mark.usefixtures("few_random_pairs")
 
 Key = tuple[str, str]
 Visit = tuple[object, ...]
@@ -60,12 +65,21 @@ class Demo:
     visits: dict[Key, Counter[Visit]]
 
 
+@pytest.fixture(scope="module", autouse=True)
+def no_pdf() -> Iterator[None]:
+    """No report as PDF: the demo of the README draws one."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(report, "find_spec", lambda _name: None)
+        yield
+
+
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
+def demo(few_random_pairs: None, no_pdf: None, tmp_path_factory: pytest.TempPathFactory) -> Demo:
     """The demo of 400 persons."""
     folder = tmp_path_factory.mktemp("demo")
-    done = subprocess.run(command(*ASKED), capture_output=True, text=True, check=False, cwd=folder)
-    assert done.returncode == 0, done.stderr
+    out, err = StringIO(), StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        done_in(folder, *ASKED)
     place = folder / "clinics"
     made = place / "stages" / "linked"
     persons = pq.read_table(made / "persons.parquet").to_pylist()
@@ -78,8 +92,8 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
             visits[clinic, row["patient"]][visit(clinic, row)] += 1
     return Demo(
         place,
-        " ".join(done.stdout.split()),
-        done.stderr.splitlines(),
+        " ".join(out.getvalue().split()),
+        err.getvalue().splitlines(),
         {(row["source"], row["id"]): row["person"] for row in persons},
         {(row["clinic"], row["patient"]): row["person"] for row in rows(place / "truth.csv")},
         dict(linked),

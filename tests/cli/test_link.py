@@ -23,6 +23,8 @@ from pyarrow import csv
 from sfumato.cli.link.options.tables import named_places
 from sfumato.examples import generate_clinics, generate_registrations, write_registrations
 
+pytestmark = pytest.mark.usefixtures("few_random_pairs")
+
 Run = Callable[..., "object"]
 
 A, B = "patients_hospital.csv", "patients_practice.csv"

@@ -18,6 +18,8 @@ from pyarrow import csv
 
 from sfumato.examples import generate_clinics, generate_registrations, write_registrations
 
+pytestmark = pytest.mark.usefixtures("few_random_pairs")
+
 Run = Callable[..., Any]
 
 A, B = "patients_hospital.csv", "patients_practice.csv"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -214,18 +215,29 @@ def test_a_full_disk(name: str, tmp_path: Path) -> None:
     assert sorted(tmp_path.iterdir()) == before
 
 
-@pytest.mark.parametrize("there", [False, True], ids=["new", "again"])
-@pytest.mark.parametrize("full", ["out/release.toml", "out/report.json", "out/report.html"])
-def test_a_disk_that_is_full_behind_the_release(full: str, there: bool, tmp_path: Path) -> None:
-    """The release fits, a file that belongs to it does not: neither is there."""
+REPORTED = (*ANONYMIZE, "--k", "2", "--seed", "1", "--output", "out/release.csv")
+REPORTED = (*REPORTED, "--report", "out/report.html")
+
+
+@pytest.fixture(scope="module")
+def reported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a release and its report, written where there is room."""
+    folder = tmp_path_factory.mktemp("reported")
     few = {"direct_identifiers": '["name", "note", "zip", "edu"]', "insensitive": None}
     declared = schema(roles=few, edu=None, zip=None)
-    make_folder(tmp_path, {"schema.toml": declared})
-    (tmp_path / "out").mkdir()
-    words = (*ANONYMIZE, "--k", "2", "--seed", "1", "--output", "out/release.csv")
-    words = (*words, "--report", "out/report.html")
-    whole = subprocess.run(command(*words), cwd=tmp_path, check=True, capture_output=True)
-    assert whole.returncode == 0
+    make_folder(folder, {"schema.toml": declared})
+    (folder / "out").mkdir()
+    subprocess.run(command(*REPORTED), cwd=folder, check=True, capture_output=True)
+    return folder
+
+
+@pytest.mark.parametrize("there", [False, True], ids=["new", "again"])
+@pytest.mark.parametrize("full", ["out/release.toml", "out/report.json", "out/report.html"])
+def test_a_disk_that_is_full_behind_the_release(
+    full: str, there: bool, reported: Path, tmp_path: Path
+) -> None:
+    """The release fits, a file that belongs to it does not: neither is there."""
+    shutil.copytree(reported, tmp_path, dirs_exist_ok=True)
     sizes = {path: path.stat().st_size for path in (tmp_path / "out").iterdir()}
     smaller = [size for size in sizes.values() if size < sizes[tmp_path / full]]
     assert sizes[tmp_path / "out" / "release.csv"] in smaller
@@ -237,7 +249,7 @@ def test_a_disk_that_is_full_behind_the_release(full: str, there: bool, tmp_path
     if there:
         (tmp_path / "out" / "release.toml").unlink()
     before = {path: path.read_bytes() for path in (tmp_path / "out").iterdir()}
-    run = on_small_disk(sizes[tmp_path / full] - 1, *words, cwd=tmp_path)
+    run = on_small_disk(sizes[tmp_path / full] - 1, *REPORTED, cwd=tmp_path)
     assert (run.returncode, run.stdout) == (1, "")
     assert "must be written whole; found file too large; nothing was written" in run.stderr
     assert {path: path.read_bytes() for path in (tmp_path / "out").iterdir()} == before

@@ -29,6 +29,8 @@ from sfumato.review.terminal.look import Look
 from sfumato.review.terminal.opened import open_folder
 from sfumato.review.terminal.session import Session
 
+pytestmark = pytest.mark.usefixtures("few_random_pairs")
+
 SPEC = LinkSpec(
     id="patient",
     columns={"given_name": "given name", "surname": "surname", "date_of_birth": "date"},

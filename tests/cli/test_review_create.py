@@ -17,6 +17,8 @@ from sfumato.linkage.link import link
 from sfumato.linkage.spec.model import LinkSpec, SetThresholds
 from sfumato.review.settings import PROPOSED
 
+pytestmark = pytest.mark.usefixtures("few_random_pairs")
+
 SPEC = LinkSpec(
     id="patient",
     columns={"given_name": "given name", "surname": "surname", "date_of_birth": "date"},

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
+import pytest
 
 from sfumato.linkage.link import link
 from sfumato.linkage.spec.model import LinkSpec, SetThresholds
+
+pytestmark = pytest.mark.usefixtures("few_random_pairs")
 
 
 def linked(lower: float, upper: float) -> tuple[str, ...]:

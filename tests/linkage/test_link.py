@@ -25,6 +25,8 @@ from sfumato.linkage.outcomes.thresholds import MATCH
 from sfumato.linkage.pairs.review import most_doubtful_first
 from sfumato.linkage.spec.model import LinkSpec, SetThresholds, WantedRates
 
+pytestmark = pytest.mark.usefixtures("few_random_pairs")
+
 SPEC = LinkSpec(
     id="patient",
     columns={

@@ -26,6 +26,8 @@ from sfumato.linkage.encodings.unit.matching import Matching
 from sfumato.linkage.outcomes.thresholds import Thresholds
 from sfumato.linkage.spec.model import LinkSpec, Mode, WantedRates
 
+pytestmark = pytest.mark.usefixtures("few_random_pairs")
+
 SECRET = b"a secret of more than sixteen bytes"
 BOTH = ("hospital", "practice")
 

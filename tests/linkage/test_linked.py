@@ -23,6 +23,8 @@ from sfumato.linkage.spec.model import LinkSpec, Mode
 from sfumato.linkage.suggest.suggest import suggest
 from sfumato.linkage.values import Records
 
+pytestmark = pytest.mark.usefixtures("few_random_pairs")
+
 SPEC = LinkSpec(
     id="patient",
     columns={

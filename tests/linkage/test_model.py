@@ -31,6 +31,8 @@ from sfumato.linkage.sources.open import open_sources
 from sfumato.linkage.spec.model import LinkSpec, Mode, spec_of_settings
 from sfumato.linkage.suggest.suggest import suggest
 
+pytestmark = pytest.mark.usefixtures("few_random_pairs")
+
 COLUMNS = {
     "given_name": "given name",
     "surname": "surname",

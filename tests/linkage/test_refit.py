@@ -13,6 +13,8 @@ from sfumato.linkage.model.saved import LevelWeight
 from sfumato.linkage.sources.open import open_sources
 from sfumato.linkage.suggest.suggest import suggest
 
+pytestmark = pytest.mark.usefixtures("few_random_pairs")
+
 M = {"name": (0.1, 0.9), "date": (0.05, 0.95), "place": (0.2, 0.8)}
 U = {"name": (0.98, 0.02), "date": (0.99, 0.01), "place": (0.9, 0.1)}
 

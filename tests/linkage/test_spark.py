@@ -18,6 +18,8 @@ from sfumato.linkage.model.spark_sql import spark_settings, spark_sql
 from sfumato.linkage.sources.spark import streamed
 from sfumato.linkage.spec.model import LinkSpec, spec_of_settings
 
+pytestmark = pytest.mark.usefixtures("few_random_pairs")
+
 SPEC = LinkSpec(
     id="id",
     columns={"given_name": "given name", "surname": "surname", "dob": "date"},

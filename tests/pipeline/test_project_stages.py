@@ -18,6 +18,8 @@ from sfumato.pipeline.linking_stages import specification
 from sfumato.pipeline.project_folder import open_project
 from sfumato.pipeline.run import remove_leftovers, run, stages_of
 
+pytestmark = pytest.mark.usefixtures("few_random_pairs")
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:

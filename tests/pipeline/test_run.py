@@ -18,6 +18,8 @@ from sfumato.pipeline.run import run_lock
 from sfumato.pipeline.stage import read_record
 from sfumato.review.decisions.answers import Answer
 
+pytestmark = pytest.mark.usefixtures("few_random_pairs")
+
 CANARY = "Canary7f3a"
 
 

@@ -58,14 +58,18 @@ class Page(HTMLParser):
         return re.sub(r"[ \n]+", " ", "".join(self.pieces))
 
 
+@pytest.fixture(scope="module")
+def hostile_page(hostile: Release) -> str:
+    """The page of the release whose names are code."""
+    return draw_release(hostile, *HEADING)
+
+
 @pytest.fixture(params=["release", "assessment", "hostile"])
 def source(
-    request: pytest.FixtureRequest, page: str, assessment_page: str, hostile: Release
+    request: pytest.FixtureRequest, page: str, assessment_page: str, hostile_page: str
 ) -> str:
     """Each kind of page."""
-    if request.param == "hostile":
-        return draw_release(hostile, *HEADING)
-    return page if request.param == "release" else assessment_page
+    return {"release": page, "assessment": assessment_page, "hostile": hostile_page}[request.param]
 
 
 def test_elements_are_nested_and_closed(source: str) -> None:
@@ -130,10 +134,12 @@ def test_names_and_categories_that_are_code_stay_text(hostile: Release) -> None:
     assert "49" not in re.findall(r"\d+", parsed.text.split("Every column")[1][:400])
 
 
-def test_a_category_called_missing_is_not_the_missing_values(hostile: Release) -> None:
+def test_a_category_called_missing_is_not_the_missing_values(
+    hostile: Release, hostile_page: str
+) -> None:
     column = hostile.utility.distributions[2]
     assert column.labels == ("missing", "missing")
-    figure = Page(draw_release(hostile, *HEADING)).text.split("“{{ 7 * 7 }}” before and after")[1]
+    figure = Page(hostile_page).text.split("“{{ 7 * 7 }}” before and after")[1]
     assert figure.split("Figure")[0].count("missing") >= 2
 
 

@@ -28,6 +28,8 @@ from sfumato.review.project.from_linkage import Which, from_linkage
 from sfumato.review.project.project import Project
 from sfumato.review.settings import Settings
 
+pytestmark = pytest.mark.usefixtures("few_random_pairs")
+
 NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)
 SPEC = LinkSpec(
     id="patient",

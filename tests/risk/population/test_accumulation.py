@@ -402,7 +402,7 @@ def test_adult_is_estimated_as_asked(shared_data, columns, fraction, limit):
     keys, whole = keys_of(shared_data, columns), np.bincount(class_of)
     generator = rng(2010)
     errors, covered = [], 0
-    for _ in range(30):
+    for _ in range(12):
         taken = generator.permutation(len(class_of))[: round(fraction * len(class_of))]
         sizes = np.bincount(class_of[taken], minlength=len(whole))
         seen = sizes > 0
@@ -412,7 +412,7 @@ def test_adult_is_estimated_as_asked(shared_data, columns, fraction, limit):
         errors.append(found.marketer / real - 1)
         covered += found.low <= real <= found.high
     assert abs(np.mean(errors)) < limit
-    assert covered >= 27
+    assert covered >= 11
 
 
 def keys_of(folder, columns):

@@ -377,13 +377,13 @@ def test_words_say_when_it_is_not_sure():
 
 
 def test_intervals_of_small_classes_hold_on_adult(shared_data: Path) -> None:
-    """τ1 and the records at risk, of which λ fixes neither: 12 samples against the register."""
+    """τ1 and the records at risk, of which λ fixes neither: 6 samples against the register."""
     adult = csv.read_csv(
         shared_data / "adult" / "adult.csv", parse_options=csv.ParseOptions(delimiter=";")
     ).select(["age", "education", "race", "sex"])
     schema = sf.Schema(quasi_identifiers=adult.column_names)
     held = {"population_uniques": 0, "population_records_at_risk": 0}
-    for seed in range(12):
+    for seed in range(6):
         rows = np.random.default_rng(seed).choice(adult.num_rows, 3_016, replace=False)
         file = adult.take(pa.array(np.sort(rows)))
         found = sf.assess(file, schema, population=adult.num_rows, seed=seed).population
@@ -391,7 +391,7 @@ def test_intervals_of_small_classes_hold_on_adult(shared_data: Path) -> None:
         for name in held:
             measure = getattr(found, name)
             held[name] += measure.low <= getattr(true, name).value <= measure.high
-    assert min(held.values()) >= 9
+    assert min(held.values()) >= 5
 
 
 def sample_of(generator, persons=20_000, fraction=0.1):

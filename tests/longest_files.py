@@ -1,0 +1,32 @@
+"""The files of tests that take longest: begun first, so that none is left alone at the end."""
+
+SECONDS = {
+    "test_readme.py": 50,
+    "engines/spark/test_lost_executor.py": 46,
+    "server/test_pages.py": 40,
+    "server/test_worker_browser.py": 34,
+    "cli/test_processes.py": 30,
+    "linkage/test_plausible.py": 29,
+    "server/test_load.py": 27,
+    "server/test_serve_demo.py": 27,
+    "server/test_browser_review.py": 23,
+    "test_wheel.py": 22,
+    "linkage/test_febrl.py": 20,
+    "cli/test_link.py": 18,
+    "server/test_serve.py": 17,
+    "cli/test_demo.py": 14,
+    "risk/population/test_population_estimates.py": 13,
+    "server/test_fuzz.py": 13,
+    "risk/population/test_log_linear.py": 13,
+    "release/test_register_adult.py": 13,
+    "reports/test_page.py": 12,
+    "test_notebooks.py": 11,
+    "studies/test_lu_sinnott_verspoor.py": 10,
+    "studies/test_patient_tables.py": 10,
+    "server/test_manager_project.py": 10,
+    "test_howto.py": 9,
+    "intruder/test_random_releases.py": 9,
+    "release/test_constraints.py": 9,
+    "test_docs.py": 8,
+}
+"""Of the processors, by file; those with the session of Spark are begun before all of them."""
