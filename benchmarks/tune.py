@@ -19,7 +19,7 @@ from typing import Any
 
 import sfumato as sf
 from sfumato.examples import generate_clinics
-from sfumato.kernels.threads import in_threads
+from sfumato.kernels.loop_calls import in_threads
 from sfumato.pipeline.tune import Tuned, tune
 from sfumato.pipeline.tune.trials import losses
 from sfumato.release.preset_promises import held_against

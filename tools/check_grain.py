@@ -1,6 +1,6 @@
 """Check the grain of the house: how deep modules are, and how many files a call goes through.
 
-1. A module below 150 lines of code has more than one importer, or one outside its folder. What a
+1. A module below 150 lines has more than one importer, or one outside its folder. What a
    registry finds (promises, attacks, commands, migrations) has none and is left out.
 2. Of the lines of the rooms that are laid out, at most 8 % are imports.
 3. The name of a file is that of no other, but for frameworks' own and the twins of two engines.
@@ -67,6 +67,7 @@ class Module:
     """A file of the package: its lines of code, those of its imports, what it imports."""
 
     path: Path
+    lines: int = 0
     code: int = 0
     imports: int = 0
     names: set[str] = field(default_factory=set)
@@ -97,7 +98,7 @@ def code_lines(source: str) -> int:
 def read(path: Path) -> Module:
     """A module and what it imports from the package, by dotted names."""
     source = path.read_text(encoding="utf-8")
-    found = Module(path, code_lines(source))
+    found = Module(path, source.count("\n"), code_lines(source))
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             found.imports += (node.end_lineno or node.lineno) - node.lineno + 1
@@ -116,8 +117,12 @@ def lonely(modules: dict[str, Module]) -> Iterator[str]:
         if module.is_open or module.folder in REGISTERED or module.path.stem == "__init__":
             continue
         by = importers[name]
-        if module.code < SMALL and len(by) == 1 and modules[next(iter(by))].folder == module.folder:
-            yield f"{name}: {module.code} lines, and only {next(iter(by))} imports it"
+        if (
+            module.lines < SMALL
+            and len(by) == 1
+            and modules[next(iter(by))].folder == module.folder
+        ):
+            yield f"{name}: {module.lines} lines, and only {next(iter(by))} imports it"
 
 
 def repeated(modules: dict[str, Module]) -> Iterator[str]:

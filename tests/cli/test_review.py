@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from sfumato.cli.review.begin import begin
 from sfumato.cli.review.loop import Loop
-from sfumato.core.progress import silent
+from sfumato.core.shared_options import silent
 from sfumato.examples import generate_clinics, generate_registrations
 from sfumato.linkage.link import link
 from sfumato.linkage.spec.model import LinkSpec, SetThresholds

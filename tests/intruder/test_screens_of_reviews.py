@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from sfumato.core.errors import InputError
-from sfumato.core.progress import silent
+from sfumato.core.shared_options import silent
 from sfumato.intruder.attack import attack
 from sfumato.intruder.attacks.screen import from_screen
 from sfumato.intruder.screens import screens_of

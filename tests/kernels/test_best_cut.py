@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.kernels import _tree
-from sfumato.kernels.cut_search import Axes, Known, Limits
+from sfumato.kernels.tree_loops import Axes, Known, Limits
 
 ATTRIBUTE_OF = np.array([0, 0, 0, 1, 1], np.int32)
 

@@ -8,9 +8,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from oracles import cuts
 from oracles.levels import compressed, levels
 
-from sfumato.kernels import node_counts
+from sfumato.kernels import tree_loops
 
-KERNELS = [node_counts, cuts]
+KERNELS = [tree_loops, cuts]
 
 
 def node_records(records, order, low, high):

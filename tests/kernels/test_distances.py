@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from oracles import distances
 from scipy.stats import wasserstein_distance
 
-from sfumato.kernels import class_counts, node_counts
+from sfumato.kernels import class_counts, tree_loops
 from sfumato.kernels.class_counts import ClassOrder, class_ordered_distances, count_values
-from sfumato.kernels.node_counts import side_distances, side_ordered_distances
+from sfumato.kernels.tree_loops import side_distances, side_ordered_distances
 
 both_ways = pytest.mark.parametrize("compiled", [False, True])
 VALUES = 6
@@ -26,7 +26,7 @@ def compiling(compiled):
     if compiled:
         return nullcontext()
     stack = ExitStack()
-    for module in (class_counts, node_counts):
+    for module in (class_counts, tree_loops):
         loops = SimpleNamespace(**{**vars(module._classes), **vars(distances)})
         stack.enter_context(patch.object(module, "_classes", loops))
     return stack

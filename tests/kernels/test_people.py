@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from oracles import people
 
-from sfumato.kernels import _classes, person_values
+from sfumato.kernels import _classes, class_counts
 
-KERNELS = [person_values, people]
+KERNELS = [class_counts, people]
 
 
 @st.composite
@@ -79,7 +79,7 @@ def test_ranks_of_means(file, spread):
         for own in owned(person, persons, codes)
     ]
     expected = [sorted(set(means)).index(mean) for mean in means]
-    rank, ranks = person_values.mean_ranks(rows, starts, codes, points)
+    rank, ranks = class_counts.mean_ranks(rows, starts, codes, points)
     assert (rank.tolist(), ranks) == (expected, len(set(means)))
     if spread < 2**40:
         keys = _classes.mean_keys(rows, starts, codes, points, int(np.diff(starts).max()))

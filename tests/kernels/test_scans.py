@@ -10,9 +10,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from oracles import scans
 from oracles.levels import compressed, levels
 
-from sfumato.kernels import node_counts, threads
+from sfumato.kernels import loop_calls, tree_loops
 
-KERNELS = [node_counts, scans]
+KERNELS = [tree_loops, scans]
 CLOSE = 1e-9
 """Difference that is allowed, as a share of the squares and counts that a node sums up."""
 
@@ -281,16 +281,16 @@ def test_threads_change_nothing(monkeypatch):
     ends = data.order, data.low, data.high
     sensitive = data.offsets, data.values, len(data.weights)
     once = [
-        node_counts.scan_affiliations(*ends, *sensitive),
-        node_counts.scan_losses(*ends, *data.common()),
-        node_counts.member_losses(*ends, member, 5, *data.common()),
+        tree_loops.scan_affiliations(*ends, *sensitive),
+        tree_loops.scan_losses(*ends, *data.common()),
+        tree_loops.member_losses(*ends, member, 5, *data.common()),
     ]
-    monkeypatch.setattr(node_counts, "WORTH_A_THREAD", 10)
-    assert len(threads.parts(np.cumsum(data.high - data.low), 10)) > 1
+    monkeypatch.setattr(tree_loops, "WORTH_A_THREAD", 10)
+    assert len(loop_calls.parts(np.cumsum(data.high - data.low), 10)) > 1
     divided = [
-        node_counts.scan_affiliations(*ends, *sensitive),
-        node_counts.scan_losses(*ends, *data.common()),
-        node_counts.member_losses(*ends, member, 5, *data.common()),
+        tree_loops.scan_affiliations(*ends, *sensitive),
+        tree_loops.scan_losses(*ends, *data.common()),
+        tree_loops.member_losses(*ends, member, 5, *data.common()),
     ]
     for ours, theirs in zip(once, divided, strict=True):
         for one, other in zip(ours, theirs, strict=True):

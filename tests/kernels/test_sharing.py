@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import sharing
 
-from sfumato.kernels import node_counts
+from sfumato.kernels import tree_loops
 from sfumato.kernels.class_counts import (
     SharingCounts,
     class_order,
@@ -113,7 +113,7 @@ def test_sides_and_scans_are_the_naive_count(compiled, case):
         np.array(bounds[1:], dtype=np.int64),
     )
     records = np.array(numbers, dtype=np.int64)
-    kernel = node_counts if compiled else sharing
+    kernel = tree_loops if compiled else sharing
     sides = kernel.side_sharing(*arrays, np.array(side, dtype=np.int8), records)
     before, behind = kernel.scan_sharing(*arrays, records)
     for node, (low, high) in enumerate(itertools.pairwise(bounds)):

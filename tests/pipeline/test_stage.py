@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sfumato.core.progress import silent
+from sfumato.core.shared_options import silent
 from sfumato.pipeline.project.load import parse_project
 from sfumato.pipeline.project_folder import ProjectFolder
 from sfumato.pipeline.stage import (

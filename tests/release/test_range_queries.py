@@ -9,11 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.release import range_queries
-from sfumato.release.distributions import released_cells
+from sfumato.release import distributions as range_queries
+from sfumato.release.distributions import Attribute, draw_predicates, query_error, released_cells
 from sfumato.release.generalisation import release_column
 from sfumato.release.options import Form
-from sfumato.release.range_queries import Attribute, draw_predicates, query_error
 from sfumato.schema import Kind
 from sfumato.table.table import CodedColumn, LabelDomain, NumberDomain
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 import sfumato
-from sfumato.kernels import cut_search, node_counts
+from sfumato.kernels import tree_loops
 from sfumato.release.cuts import rounded
 from sfumato.release.options import Options
 from sfumato.release.partitioning import divide, finish_subtree
@@ -163,7 +163,7 @@ def test_subtrees_in_threads_give_the_same(monkeypatch):
     data, schema = file(5, 3000, ids=True)
     table = open_table(data, schema)
     found = [contents(data, divided(table, PROMISES[1], "search", 700).class_of)]
-    for module in (cut_search, node_counts):
+    for module in (tree_loops, tree_loops):
         monkeypatch.setattr(module, "WORTH_A_THREAD", 0)
     found.append(contents(data, divided(table, PROMISES[1], "search", 700).class_of))
     assert found[0] == found[1]

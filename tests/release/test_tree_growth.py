@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from sfumato.examples import generate_clinics
-from sfumato.kernels import node_counts
+from sfumato.kernels import tree_loops
 from sfumato.release import tree
 from sfumato.release.person_table import person_table, take_persons
 from sfumato.release.promises.g_balance import GBalance
@@ -109,7 +109,7 @@ def persons(request):
 def test_same_classes(persons, promises, monkeypatch):
     plain = grow(persons, promises)
     monkeypatch.setattr(tree, "WORTH_MOVING", 0)
-    monkeypatch.setattr(node_counts, "WORTH_A_THREAD", 0)
+    monkeypatch.setattr(tree_loops, "WORTH_A_THREAD", 0)
     monkeypatch.setattr(tree, "SHRUNK", 2)
     monkeypatch.setattr(tree, "NEAR", 0)
     compiled = grow(persons, promises)

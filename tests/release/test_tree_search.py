@@ -18,10 +18,9 @@ from oracles.remeasure import remeasure
 import sfumato as sf
 from sfumato.core.errors import ConstraintsNotMetError
 from sfumato.examples import generate_clinics
-from sfumato.kernels import cut_search
+from sfumato.kernels import tree_loops
 from sfumato.release import tree_search
-from sfumato.release.cut_loss import loss_space
-from sfumato.release.cuts import Nodes
+from sfumato.release.cuts import Nodes, loss_space
 from sfumato.release.person_table import person_table
 from sfumato.release.promises.g_balance import GBalance
 from sfumato.release.promises.h_affiliation import HAffiliation
@@ -264,7 +263,7 @@ def both(persons, loss, promises, budgets, monkeypatch):
     found = []
     for compiled in (False, True):
         monkeypatch.setattr(tree_search, "limits_of", limits_of if compiled else lambda *_: None)
-        monkeypatch.setattr(cut_search, "WORTH_A_THREAD", 100)
+        monkeypatch.setattr(tree_loops, "WORTH_A_THREAD", 100)
         found.append(search(persons, loss, promises, budgets, price=0.5))
     return found
 
@@ -321,7 +320,7 @@ def test_same_classes_where_only_small_nodes_are_tried(persons, monkeypatch):
 @pytest.mark.parametrize("promises", COMPILED_PROMISES)
 def test_same_losses_below_nodes(persons, promises, monkeypatch):
     growth, nodes = growth_of(*persons, promises)
-    found = cut_search.subtree_losses(
+    found = tree_loops.subtree_losses(
         np.vstack(growth.orders), nodes.low, nodes.high, np.array(SHARES), *growth.compiled
     )
     growth.compiled = None
@@ -343,7 +342,7 @@ def test_nodes_are_not_cut_that_are_too_small(persons, monkeypatch):
     growth, nodes = growth_of(*persons, (PidKAnonymity(400),))
     assert not len(growth.choose(nodes, np.full(1, 0.3)).node)
     assert not len(growth.choose(nodes.take(np.empty(0, int)), np.empty(0)).node)
-    losses = cut_search.subtree_losses(
+    losses = tree_loops.subtree_losses(
         np.vstack(growth.orders), nodes.low, nodes.high, np.array(SHARES), *growth.compiled
     )
     assert not losses[0].any()

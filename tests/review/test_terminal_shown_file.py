@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from sfumato.core.errors import InputError
-from sfumato.core.progress import silent
+from sfumato.core.shared_options import silent
 from sfumato.review.attributes import Attribute, AttributeKind, DateOrder
 from sfumato.review.project.folder import write_project
 from sfumato.review.project.project import Project

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.core.errors import InputError
-from sfumato.table.accumulator import Accumulator, RawColumn
+from sfumato.table.numbering import Accumulator, RawColumn
 
 
 def raw_of(*batches: pa.Array) -> RawColumn:
@@ -43,7 +43,7 @@ def test_batches_give_the_codes_of_the_whole(
     whole = [text for part in parts for text in part]
     expected: dict[str, int] = {}
     codes = [-1 if t is None else expected.setdefault(t, len(expected)) for t in whole]
-    with patch("sfumato.table.accumulator.MERGE_AT", merge_at):
+    with patch("sfumato.table.numbering.MERGE_AT", merge_at):
         arrays = [pa.array(part, pa.string()) for part in parts]
         raw = raw_of(*(a.dictionary_encode() if as_dictionary else a for a in arrays))
     assert raw.codes.dtype == np.int32

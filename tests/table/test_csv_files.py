@@ -13,9 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.table.csv_files import find_delimiter
 from sfumato.table.sources import Source
-from sfumato.table.table_files import open_source
+from sfumato.table.table_files import find_delimiter, open_source
 
 Refused = Callable[..., str]
 CANARY = "kanarienvogel"
@@ -107,7 +106,7 @@ def test_newlines_and_quotes_in_cells(tmp_path: Path) -> None:
 
 
 def test_many_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sfumato.table.csv_files.BLOCK_BYTES", 1000)
+    monkeypatch.setattr("sfumato.table.table_files.BLOCK_BYTES", 1000)
     rows = [[str(i), f"é{i}\n{i}"] for i in range(2000)]
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows([["a", "b"], *rows])
@@ -118,7 +117,7 @@ def test_many_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_batch_can_be_left_unread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sfumato.table.csv_files.BLOCK_BYTES", 1000)
+    monkeypatch.setattr("sfumato.table.table_files.BLOCK_BYTES", 1000)
     source = open_source(written(tmp_path, b"a,b\n" + b"1,2\n" * 50_000))
     assert next(iter(source.batches(["a"]))).num_rows > 0
 
@@ -229,7 +228,7 @@ def test_malformed_gzip(tmp_path: Path, refused: Refused, case: str) -> None:
 
 
 def test_late_faults(tmp_path: Path, refused: Refused, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sfumato.table.csv_files.BLOCK_BYTES", 1000)
+    monkeypatch.setattr("sfumato.table.table_files.BLOCK_BYTES", 1000)
     start = b"id,name\n" + b"1,x\n" * 5000
     for fault, said in [
         (b"2,M\xfcller\n", "line 5002"),

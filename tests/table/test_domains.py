@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 from sfumato.core.errors import InputError
 from sfumato.schema import IntervalHierarchy, Kind, QuasiIdentifier
-from sfumato.table.accumulator import Accumulator, RawColumn, counted_column
 from sfumato.table.domains import encode_quasi_identifier, encode_sensitive
 from sfumato.table.door import spaces_warning
+from sfumato.table.numbering import Accumulator, RawColumn, counted_column
 from sfumato.table.table import CodedColumn, LabelDomain, NumberDomain
 
 

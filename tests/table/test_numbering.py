@@ -12,9 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.core.errors import InputError
-from sfumato.table.accumulator import Accumulator
 from sfumato.table.door import have_spaces
-from sfumato.table.numbering import DIGITS, ManyValues, NearIntegers, NearTexts, SpelledTexts
+from sfumato.table.numbering import (
+    DIGITS,
+    Accumulator,
+    ManyValues,
+    NearIntegers,
+    NearTexts,
+    SpelledTexts,
+)
 from sfumato.table.scalars import mean_missing
 
 WIDEST = 40
@@ -41,7 +47,7 @@ def test_numbers_by_first_appearance_however_far_apart(
         given_batches = [[None if v is None else abs(v) for v in batch] for batch in given_batches]
     records = sum(map(len, given_batches))
     accumulator = Accumulator("x", records if known else None)
-    with patch("sfumato.table.accumulator.WIDEST", WIDEST):
+    with patch("sfumato.table.numbering.WIDEST", WIDEST):
         for batch in given_batches:
             accumulator.add(pa.array(batch, kind))
         raw = accumulator.finish()
@@ -220,8 +226,8 @@ def test_ids_are_plain_without_being_spelled_out(
 
 
 def test_bytes_that_are_not_utf8_are_refused_behind_ids(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sfumato.table.accumulator.MANY_RECORDS", 2)
-    monkeypatch.setattr("sfumato.table.accumulator.SORTING", 1)
+    monkeypatch.setattr("sfumato.table.numbering.MANY_RECORDS", 2)
+    monkeypatch.setattr("sfumato.table.numbering.SORTING", 1)
     accumulator = Accumulator("id", 8)
     accumulator.add(pa.array(["P1", "P2", "P3"]))
     accumulator.add(pa.array(["P2", "P5"]))
@@ -275,8 +281,8 @@ def test_values_by_first_appearance(data: st.DataObject, kind: pa.DataType) -> N
 def test_the_door_turns_to_them_after_a_batch_of_many(
     kind: pa.DataType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sfumato.table.accumulator.MANY_RECORDS", 2)
-    monkeypatch.setattr("sfumato.table.accumulator.SORTING", 1)
+    monkeypatch.setattr("sfumato.table.numbering.MANY_RECORDS", 2)
+    monkeypatch.setattr("sfumato.table.numbering.SORTING", 1)
     accumulator = Accumulator("id", 8)
     for batch in ([10**15, 7, None, 5], [5, 10**12], [None, 10**15]):
         accumulator.add(pa.array(batch, pa.int64()).cast(kind))
@@ -308,9 +314,9 @@ def test_ids_in_every_form_of_text_are_numbered_alike(
     records = sum(len(batch) for batch, _ in given_batches)
     accumulator = Accumulator("id", records if known else None)
     with (
-        patch("sfumato.table.accumulator.MANY_RECORDS", 4),
-        patch("sfumato.table.accumulator.SORTING", 1),
-        patch("sfumato.table.accumulator.SAMPLE", sample),
+        patch("sfumato.table.numbering.MANY_RECORDS", 4),
+        patch("sfumato.table.numbering.SORTING", 1),
+        patch("sfumato.table.numbering.SAMPLE", sample),
     ):
         for batch, kind in given_batches:
             accumulator.add(pa.array(batch, pa.string()).cast(kind))
@@ -336,8 +342,8 @@ def test_ids_in_every_form_of_text_are_numbered_alike(
 def test_columns_of_mostly_distinct_texts_are_taken_for_ids(
     texts: list[str | None], at_once: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sfumato.table.accumulator.MANY_RECORDS", 32)
-    monkeypatch.setattr("sfumato.table.accumulator.SORTING", 1)
+    monkeypatch.setattr("sfumato.table.numbering.MANY_RECORDS", 32)
+    monkeypatch.setattr("sfumato.table.numbering.SORTING", 1)
     accumulator = Accumulator("id", 100)
     accumulator.add(pa.array(texts, pa.string()))
     assert (accumulator._many is not None) == at_once
@@ -347,8 +353,8 @@ def test_columns_of_mostly_distinct_texts_are_taken_for_ids(
 
 
 def test_a_first_batch_that_is_not_utf8_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sfumato.table.accumulator.MANY_RECORDS", 2)
-    monkeypatch.setattr("sfumato.table.accumulator.SORTING", 1)
+    monkeypatch.setattr("sfumato.table.numbering.MANY_RECORDS", 2)
+    monkeypatch.setattr("sfumato.table.numbering.SORTING", 1)
     for other in (b"P\xff", b"\xff1"):
         texts = [b"P1", b"P2", b"P3", b"P4"]
         for place in range(5):

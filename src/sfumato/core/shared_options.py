@@ -1,9 +1,9 @@
-"""Options that several verbs take, each declared once."""
+"""Options that several verbs take, each declared once, and how long work tells how far it is."""
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -36,6 +36,14 @@ PseudonymKey = Annotated[
         path=True,
     ),
 ]
+
+
+Progress = Callable[[str, float], None]
+"""Called with the name of the stage and the share of it that is done, in [0, 1]."""
+
+
+def silent(stage: str, share: float) -> None:
+    """A progress that tells nobody."""
 
 
 def by_name(option: str, words: Sequence[str]) -> dict[str, Path]:

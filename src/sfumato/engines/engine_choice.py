@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from enum import StrEnum
+from typing import TYPE_CHECKING, TypeGuard
 
 from sfumato.core.errors import InputError
-from sfumato.engines.spark.frames import is_spark_frame
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_MODULES = ("pyspark.sql", "pyspark.sql.connect.dataframe")
 
 
 class Engine(StrEnum):
@@ -13,6 +19,18 @@ class Engine(StrEnum):
 
     EMBEDDED = "embedded"
     SPARK = "spark"
+
+
+def is_spark_frame(data: object) -> TypeGuard[DataFrame]:
+    """Whether the data is a DataFrame of PySpark, which is not imported for it.
+
+    Parameters
+    ----------
+    data
+        Anything.
+    """
+    kinds = [getattr(sys.modules.get(module), "DataFrame", None) for module in _MODULES]
+    return any(kind is not None and isinstance(data, kind) for kind in kinds)
 
 
 def takes_spark(data: object, engine: str | None) -> bool:

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.core.errors import InputError
-from sfumato.core.progress import Progress, silent
-from sfumato.core.shared_options import drawn_seed
+from sfumato.core.shared_options import Progress, drawn_seed, silent
 from sfumato.intruder.candidates.find import find_candidates
 from sfumato.intruder.claims import Claims, claims_of_file
 from sfumato.intruder.held import Given, Held, held_against

@@ -10,7 +10,7 @@ import numpy as np
 
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
-from sfumato.core.progress import Progress
+from sfumato.core.shared_options import Progress
 from sfumato.intruder.claims import Claims
 from sfumato.intruder.referee.judge_run import judge_run
 from sfumato.intruder.result import Attack

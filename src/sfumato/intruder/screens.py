@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.core.progress import Progress
+from sfumato.core.shared_options import Progress
 from sfumato.intruder.attacks.screen import ShownRows, rows_of
 from sfumato.intruder.knowledge.hold import hold
 from sfumato.intruder.knowledge.knowledge import Knowledge

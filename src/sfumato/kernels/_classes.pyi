@@ -1,6 +1,6 @@
 """What the compiled module has, for type checkers."""
 
-from sfumato.kernels.arrays import Bytes, Codes, Floats, Ints, Sides
+from sfumato.kernels.loop_calls import Bytes, Codes, Floats, Ints, Sides
 
 def number_with_table(
     keys: Ints,

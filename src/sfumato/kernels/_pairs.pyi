@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.kernels.arrays import Bools, Bytes, Codes, Floats, Ints, Words
+from sfumato.kernels.loop_calls import Bools, Bytes, Codes, Floats, Ints, Words
 
 def steps(
     one: Ints,

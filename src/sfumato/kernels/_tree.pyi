@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sfumato.kernels.arrays import Arrays, Codes, Floats, Ints, Sides
+from sfumato.kernels.loop_calls import Arrays, Codes, Floats, Ints, Sides
 
 def ordered_cuts(
     order: Codes,

@@ -18,8 +18,17 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.kernels import _classes
-from sfumato.kernels.arrays import Bools, Bytes, Codes, Integers, Ints, flags, ints, offsets_of
-from sfumato.kernels.threads import in_threads
+from sfumato.kernels.loop_calls import (
+    Bools,
+    Bytes,
+    Codes,
+    Integers,
+    Ints,
+    flags,
+    in_threads,
+    ints,
+    offsets_of,
+)
 
 DIRECT_SPACE = 1 << 16
 """Key spaces up to this size are looked up in a table with a place for every key."""

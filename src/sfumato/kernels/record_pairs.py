@@ -15,10 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.kernels import _pairs
-from sfumato.kernels.arrays import Bools, Codes, Floats, Ints, Words, ints
-from sfumato.kernels.arrays import codes as as_codes
-from sfumato.kernels.arrays import flags as as_flags
-from sfumato.kernels.threads import in_threads, parts
+from sfumato.kernels.loop_calls import Bools, Codes, Floats, Ints, Words, in_threads, ints, parts
+from sfumato.kernels.loop_calls import codes as as_codes
+from sfumato.kernels.loop_calls import flags as as_flags
 
 EQUAL, TRANSPOSED, SUBSTITUTED, DELETED, INSERTED = range(5)
 """Steps of an alignment, in the order in which they are preferred where costs are equal."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from sfumato.core.errors import InputError
-from sfumato.core.progress import Progress
+from sfumato.core.shared_options import Progress
 from sfumato.linkage.earlier import Earlier
 from sfumato.linkage.spec.model import MAX_PAIRS, LinkSpec
 from sfumato.linkage.spec.toml import load_link_spec

@@ -12,9 +12,8 @@ import numpy as np
 import pyarrow as pa
 
 from sfumato.core.errors import InputError
-from sfumato.core.progress import Progress, silent
 from sfumato.core.secret_keys import check_key
-from sfumato.core.shared_options import drawn_seed
+from sfumato.core.shared_options import Progress, drawn_seed, silent
 from sfumato.linkage.asked import Spec, Tables, asked_specification, named_tables
 from sfumato.linkage.checks import Checks, draw_pairs
 from sfumato.linkage.earlier import Earlier, read_earlier

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.core.errors import InputError
-from sfumato.core.progress import Progress
+from sfumato.core.shared_options import Progress
 from sfumato.linkage import files
 from sfumato.linkage.apply import apply_decisions
 from sfumato.linkage.asked import changed

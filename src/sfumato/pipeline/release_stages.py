@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.core.errors import InputError
-from sfumato.core.progress import Progress
+from sfumato.core.shared_options import Progress
 from sfumato.pipeline.project.outputs import Attack
 from sfumato.pipeline.project.releasing import Assess
 from sfumato.pipeline.project.releasing import Release as ReleaseSection

@@ -11,7 +11,7 @@ from typing import Any
 
 from sfumato.core.atomic import write_text
 from sfumato.core.errors import InputError
-from sfumato.core.progress import Progress
+from sfumato.core.shared_options import Progress
 from sfumato.pipeline.project.outputs import ReportForm
 from sfumato.pipeline.project_folder import (
     LINK,

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from sfumato.core.errors import InputError
-from sfumato.core.progress import Progress
+from sfumato.core.shared_options import Progress
 from sfumato.linkage import files
 from sfumato.linkage.earlier import read_earlier
 from sfumato.linkage.persons.decisions import read_decisions

@@ -15,7 +15,7 @@ from typing import Any
 
 from sfumato.core.atomic import check_target_folder
 from sfumato.core.errors import InputError
-from sfumato.core.progress import Progress, silent
+from sfumato.core.shared_options import Progress, silent
 from sfumato.pipeline.linking_stages import LINK_STAGE, LINKED_STAGE, check_classified
 from sfumato.pipeline.project_folder import ATTACK, RELEASE, REVIEW, ProjectFolder
 from sfumato.pipeline.release_stages import ASSESS_STAGE, ATTACK_STAGE, RELEASE_STAGE

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from sfumato.core.declaration import keywords, taken
 from sfumato.core.errors import InputError
-from sfumato.core.progress import Progress, silent
 from sfumato.core.secret_keys import check_key
-from sfumato.core.shared_options import drawn_seed
+from sfumato.core.shared_options import Progress, drawn_seed, silent
 from sfumato.engines.engine_choice import Engine, takes_spark
 from sfumato.release.assembly import make_release
 from sfumato.release.coarsen_counts import promised
@@ -27,7 +26,13 @@ from sfumato.release.options import (
     Recoding,
 )
 from sfumato.release.population_register import check_population
-from sfumato.release.promises.promise import AboutAttribute, Budget, Constraint, ordered_attributes
+from sfumato.release.promises.promise import (
+    AboutAttribute,
+    AboutPopulation,
+    Budget,
+    Constraint,
+    ordered_attributes,
+)
 from sfumato.release.release_manifest import Manifest, file_sha256, schema_sha256, versions
 from sfumato.release.release_result import Release
 from sfumato.risk.class_measures import ranks_of
@@ -140,7 +145,9 @@ def check_asked(
         If there is no promise, or one of them, an option or the key does not fit the others.
     """
     check_constraints(schema, constraints)
-    check_population(constraints, options, register=register, population=population)
+    about = any(isinstance(each, AboutPopulation) for each in constraints)
+    if about or register or population is not None:
+        check_population(constraints, options, register=register, population=population)
     _check_coarsening(options, constraints, pseudonym_key)
     _check_key(schema, pseudonym_key)
 

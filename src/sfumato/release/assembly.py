@@ -11,8 +11,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.core.progress import Progress, silent
 from sfumato.core.secret_keys import keyed_pseudonyms, random_pseudonyms
+from sfumato.core.shared_options import Progress, silent
 from sfumato.engines.embedded.counts import group
 from sfumato.release.coarsen_counts import (
     CountLoss,
@@ -22,6 +22,7 @@ from sfumato.release.coarsen_counts import (
     split_ids,
     while_cutting,
 )
+from sfumato.release.distributions import query_stream
 from sfumato.release.full_domain import shown_at, with_hierarchies
 from sfumato.release.generalisation import (
     ReleasedColumn,
@@ -31,7 +32,7 @@ from sfumato.release.generalisation import (
 )
 from sfumato.release.options import Coarsening, Options, Recoding
 from sfumato.release.partitioning import Draft, divide
-from sfumato.release.person_table import PersonTable
+from sfumato.release.person_table import PersonTable, person_table
 from sfumato.release.population_cells import with_gaps
 from sfumato.release.population_register import (
     Population,
@@ -40,11 +41,16 @@ from sfumato.release.population_register import (
     measured,
     persons_of,
 )
-from sfumato.release.promises.promise import Budget, Constraint, ordered_attributes
-from sfumato.release.range_queries import query_stream
+from sfumato.release.promises.promise import (
+    Budget,
+    Constraint,
+    ordered_attributes,
+    overspent_alone,
+    unmet,
+)
 from sfumato.release.release_manifest import Manifest
 from sfumato.release.release_result import Release, ReleasedTable
-from sfumato.release.remedies import capped_rows, not_met, overspent, suppressed_rows, unmet
+from sfumato.release.suppression import capped_rows, not_met, suppressed_rows
 from sfumato.release.utility_measures import measure_utility
 from sfumato.risk.assessment import assess
 from sfumato.risk.class_measures import ranks_of
@@ -251,7 +257,8 @@ def _divided(
     """The records that remain, divided into classes; ``rows`` are those of the table."""
     budgets = [each for each in promises if isinstance(each, Budget)]
     # Numbers of records that are made coarser later need not be shared while the tree is cut.
-    while_tree = while_cutting(constraints, options.coarsen_counts)
+    coarsening = options.coarsen_counts
+    while_tree = while_cutting(constraints, coarsening) if coarsening else [*constraints]
     rows, part, owned = _remaining(
         with_coded_ends(table), while_tree, budgets, options, rng, population
     )
@@ -294,7 +301,8 @@ def _generalised(
     draft: Draft, constraints: Sequence[Constraint], options: Options, rng: np.random.Generator
 ) -> _Generalised:
     """Make numbers of records coarser where asked to, and give the classes their cells."""
-    coarsening, m = options.coarsen_counts, promised(constraints)
+    coarsening = options.coarsen_counts
+    m = promised(constraints) if coarsening else 0
     lost, records = None, np.bincount(draft.table.person)
     # Before cells are made, which are to hold only what is released.
     if coarsening is Coarsening.DROP:
@@ -385,9 +393,9 @@ def _remaining(
     if options.cap_records is not None:
         rows = capped_rows(table, options.cap_records, rng)
         part = table.take(rows)
-    gather = partial(persons_of, population=population)
+    gather = partial(persons_of, population=population) if population else person_table
     persons = gather(part)
-    if not unmet(persons.whole(), constraints) and not overspent(persons.whole(), budgets):
+    if not unmet(persons.whole(), constraints) and not overspent_alone(persons.whole(), budgets):
         return rows, part, [persons]
     remaining = None
     if options.suppress > 0:

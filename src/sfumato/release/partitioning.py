@@ -16,11 +16,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.core.progress import Progress, silent
-from sfumato.kernels.person_values import group_rows
-from sfumato.kernels.threads import one_by_one
-from sfumato.release.cut_loss import loss_space
-from sfumato.release.cuts import rounded
+from sfumato.core.shared_options import Progress, silent
+from sfumato.kernels.class_counts import group_rows
+from sfumato.kernels.loop_calls import one_by_one
+from sfumato.release.cuts import loss_space, rounded
 from sfumato.release.full_domain import Levels, recode, shown_at
 from sfumato.release.generalisation import ExtraValues, ReleasedColumns, generalised, values_of
 from sfumato.release.information_loss import normalized_error
@@ -148,7 +147,7 @@ def divide(
         persons,
         *promises,
         error_of=partial(released_error, form=options.form, register=register),
-        persons_of=partial(persons_of, population=population),
+        persons_of=partial(persons_of, population=population) if population else person_table,
     )
 
     def median(some: PersonTable) -> Partition:

@@ -9,10 +9,10 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.kernels import person_values
+from sfumato.kernels import class_counts
 from sfumato.kernels.key_numbering import EMPTY, extended, tie_order
-from sfumato.kernels.node_counts import side_distances, side_ordered_distances
-from sfumato.kernels.threads import in_threads
+from sfumato.kernels.loop_calls import in_threads
+from sfumato.kernels.tree_loops import side_distances, side_ordered_distances
 from sfumato.risk.classes import ClassSummary
 from sfumato.schema import Kind
 from sfumato.table.scalars import number_ranks, ties_of_codes, ties_of_values
@@ -155,7 +155,7 @@ class Values:
 
     def take(self, persons: Codes) -> Values:
         """The values of these persons, in this order."""
-        taken = person_values.take_rows(self.offsets, self.values, self.counts, persons)
+        taken = class_counts.take_rows(self.offsets, self.values, self.counts, persons)
         return Values(*taken, self.size, self.file, self.rank)
 
     def distances(self, order: Codes, low: Ints, high: Ints, side: Sides) -> Floats:
@@ -382,7 +382,7 @@ def person_table(
         is a part of the file.
     """
     ties = person_ties(table) if ties is None else ties
-    rows, starts = person_values.group_rows(table.person, table.persons)
+    rows, starts = class_counts.group_rows(table.person, table.persons)
     records = np.diff(starts)
     files = {} if frequencies is None else frequencies
     sensitive = {
@@ -415,7 +415,7 @@ def _axes(
 
 
 def _distinct_values(rows: Codes, starts: Ints, codes: Codes, size: int) -> Values:
-    return Values(*person_values.distinct(rows, starts, codes), size)
+    return Values(*class_counts.distinct(rows, starts, codes), size)
 
 
 def _sensitive_values(rows: Codes, starts: Ints, column: CodedColumn, file: Ints | None) -> Values:
@@ -480,17 +480,17 @@ def _ordered_axis(
     index: int, column: CodedColumn, rows: Codes, starts: Ints, records: Ints
 ) -> OrderedAxis:
     codes, domain = column.codes, column.domain
-    sums = person_values.sums(rows, starts, codes, domain.normalized)
+    sums = class_counts.sums(rows, starts, codes, domain.normalized)
     position, count = sums.highest, domain.size
     if np.array_equal(sums.lowest, sums.highest):
         sums = sums._replace(lowest=sums.highest)
     elif (sums.lowest < sums.highest).any():
         # Records of a person may differ: numbers have a mean, categories a commonest one.
         if isinstance(domain, NumberDomain):
-            ranks, count = person_values.mean_ranks(rows, starts, codes, domain.points)
+            ranks, count = class_counts.mean_ranks(rows, starts, codes, domain.points)
             position = ranks.astype(np.int32)
         else:
-            position = person_values.modes(rows, starts, codes, domain.size)
+            position = class_counts.modes(rows, starts, codes, domain.size)
     missing = sums.present < records
     if missing.any():
         position = np.where(missing, np.int32(count), position)

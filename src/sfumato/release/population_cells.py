@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.kernels import node_counts
+from sfumato.kernels import tree_loops
 from sfumato.release.cuts import Candidates, Nodes, Segments
 from sfumato.release.generalisation import ExtraValues
 from sfumato.release.person_table import IndicatorAxis, OrderedAxis, PersonTable, RegisterPersons
@@ -103,7 +103,7 @@ class RegisterTree:
         sizes = nodes.register.sizes.ravel()
         low, high = nodes.register.low.ravel()[sizes > 0], nodes.register.high.ravel()[sizes > 0]
         for order in self.orders:
-            node_counts.partition(order, low, high, self.side)
+            tree_loops.partition(order, low, high, self.side)
         return nodes.register.divided(left)
 
     def _left(
@@ -145,11 +145,11 @@ class RegisterTree:
         some = np.flatnonzero(high > low)
         if axis < ordered:
             end = (low + left.ravel())[some]
-            node_counts.mark_cut(self.orders[axis], low[some], high[some], end, self.side)
+            tree_loops.mark_cut(self.orders[axis], low[some], high[some], end, self.side)
             return
         column = np.tile(chosen.column, len(left))[some]
         member = self.members.columns[axis - ordered]
-        node_counts.mark_members(self.orders[0], low[some], high[some], column, member, self.side)
+        tree_loops.mark_members(self.orders[0], low[some], high[some], column, member, self.side)
 
     def classes(self, persons: PersonTable, segments: Segments, class_of: Codes) -> Codes:
         """The class that each person of the register looks like; -1 for none.

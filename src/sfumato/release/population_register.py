@@ -291,7 +291,7 @@ def _check_options(options: Options, *, labels: bool) -> None:
         )
 
 
-def persons_of(table: Table, population: Population | None = None) -> PersonTable:
+def persons_of(table: Table, population: Population) -> PersonTable:
     """Gather each person's records, and where the persons of a register stand beside them.
 
     A population makes every axis strict: a cut between equal positions would leave a person of
@@ -305,8 +305,6 @@ def persons_of(table: Table, population: Population | None = None) -> PersonTabl
     population
         The persons that they come from; its register has the same domains as the table.
     """
-    if population is None:
-        return person_table(table)
     if population.register is None:
         return replace(_strict(person_table(table)), whole_cells=True)
     register = population.register

@@ -15,11 +15,11 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.core.progress import Progress, silent
-from sfumato.kernels import node_counts
-from sfumato.release.cut_loss import LossSpace
+from sfumato.core.shared_options import Progress, silent
+from sfumato.kernels import tree_loops
 from sfumato.release.cuts import (
     Candidates,
+    LossSpace,
     Nodes,
     both_sides_meet,
     counted_side_summary,
@@ -447,11 +447,11 @@ class Growth:
             some = nodes.take(here)
             if axis < len(ordered):
                 end = some.low + chosen.left[here]
-                node_counts.mark_cut(self.orders[axis], some.low, some.high, end, self.side)
+                tree_loops.mark_cut(self.orders[axis], some.low, some.high, end, self.side)
             else:
                 member = self.persons.indicators[axis - len(ordered)].member
                 column = chosen.column[here]
-                node_counts.mark_members(
+                tree_loops.mark_members(
                     self.orders[0], some.low, some.high, column, member, self.side
                 )
 
@@ -464,10 +464,10 @@ class Growth:
         for axis, order in enumerate(self.orders):
             # The first order says who is in which node; others matter only where they can be cut.
             if axis == 0 or self.divisible is None:
-                node_counts.partition(order, nodes.low, nodes.high, self.side)
+                tree_loops.partition(order, nodes.low, nodes.high, self.side)
             else:
                 some = nodes.take(self.divisible[:, axis])
-                node_counts.partition(order, some.low, some.high, self.side)
+                tree_loops.partition(order, some.low, some.high, self.side)
         middle = nodes.low + chosen.left
         sides = side_summary(nodes, replace(chosen, node=np.arange(len(nodes))))
         return Nodes(

@@ -18,12 +18,12 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.core.progress import Progress, silent
-from sfumato.kernels import cut_search, node_counts
-from sfumato.kernels.cut_search import Axes, Known, Limits
-from sfumato.release.cut_loss import LossSpace
+from sfumato.core.shared_options import Progress, silent
+from sfumato.kernels import tree_loops
+from sfumato.kernels.tree_loops import Axes, Known, Limits
 from sfumato.release.cuts import (
     Candidates,
+    LossSpace,
     Nodes,
     both_sides_meet,
     first_that_meet,
@@ -154,7 +154,7 @@ class SearchGrowth(Growth):
             candidates = self._best_cuts(nodes, shares)
             met = partial(self.meets_costly, nodes) if self.costly else None
             return candidates.take(first_that_meet(candidates, met))
-        found = self._in_compiled_loops(cut_search.best_cuts, nodes, shares)
+        found = self._in_compiled_loops(tree_loops.best_cuts, nodes, shares)
         node = np.flatnonzero(found.axis >= 0)
         names = ("axis", "column", "left", "left_records", "left_squares", "lost")
         numbers = [getattr(found, name)[node] for name in names]
@@ -242,7 +242,7 @@ class SearchGrowth(Growth):
         affiliation, distinct = {}, {}
         sensitive = self.persons.sensitive if needs & {"affiliation", "distinct"} else {}
         for name, values in sensitive.items():
-            left, right, left_distinct, right_distinct = node_counts.scan_affiliations(
+            left, right, left_distinct, right_distinct = tree_loops.scan_affiliations(
                 *segments, values.offsets, values.values, values.size
             )
             affiliation[name] = np.column_stack([left[place], right[place]]).ravel()
@@ -250,7 +250,7 @@ class SearchGrowth(Growth):
         sides = replace(sides, affiliation=affiliation, distinct=distinct)
         if "fewest_sharing" not in needs:
             return sides
-        left, right = node_counts.scan_sharing(*segments, self.persons.records)
+        left, right = tree_loops.scan_sharing(*segments, self.persons.records)
         return replace(sides, fewest_sharing=np.column_stack([left[place], right[place]]).ravel())
 
     def _members(self, axis: IndicatorAxis, index: int, nodes: Nodes, whole: Floats) -> Candidates:
@@ -277,7 +277,7 @@ class SearchGrowth(Growth):
         """The share of each node whose subtree loses least."""
         shares = np.array(SHARES)
         if self.compiled is not None and not self.budgets:
-            losses = self._in_compiled_loops(cut_search.subtree_losses, nodes, shares)
+            losses = self._in_compiled_loops(tree_loops.subtree_losses, nodes, shares)
             return _least(shares, losses)
         orders, register = (
             self.orders,

@@ -11,7 +11,14 @@ import numpy.typing as npt
 
 from sfumato.kernels.key_numbering import number_by_first_appearance
 from sfumato.release.coarsen_counts import CountLoss
-from sfumato.release.distributions import Distribution, distribution, released_cells
+from sfumato.release.distributions import (
+    Attribute,
+    Distribution,
+    QueryError,
+    distribution,
+    query_error,
+    released_cells,
+)
 from sfumato.release.generalisation import ExtraValues, ReleasedColumn, with_extra_values
 from sfumato.release.information_loss import (
     CorrelationChange,
@@ -22,7 +29,6 @@ from sfumato.release.information_loss import (
     squared_error,
 )
 from sfumato.release.options import Form
-from sfumato.release.range_queries import Attribute, QueryError, query_error
 from sfumato.risk import measure_table as render
 from sfumato.schema import Kind
 from sfumato.table.table import CodedColumn, Codes, Table

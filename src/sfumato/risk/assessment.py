@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.core.errors import InputError
-from sfumato.core.progress import Progress, silent
+from sfumato.core.shared_options import Progress, silent
 from sfumato.engines.embedded.counts import group
 from sfumato.engines.engine_choice import takes_spark
 from sfumato.risk.class_measures import checked_l, ranks_of, recursive_measures

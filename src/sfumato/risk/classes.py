@@ -26,7 +26,7 @@ from sfumato.kernels.class_counts import (
     count_values,
     in_order,
 )
-from sfumato.kernels.threads import in_threads
+from sfumato.kernels.loop_calls import in_threads
 
 Counts = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.core.errors import InputError
-from sfumato.core.progress import Progress, silent
+from sfumato.core.shared_options import Progress, silent
 from sfumato.hierarchies import Hierarchy
 from sfumato.semantics.associations import Association, Item, Shown, accept, mine
 from sfumato.semantics.linkage_anonymity import Local, least_levels, squared_errors

@@ -13,7 +13,7 @@ from functools import partial
 import pyarrow as pa
 
 from sfumato.core.errors import InputError
-from sfumato.core.progress import Progress, silent
+from sfumato.core.shared_options import Progress, silent
 from sfumato.schema import Schema, check_schema
 from sfumato.schema.roles import Unclassified
 from sfumato.table.door import check_columns, open_table

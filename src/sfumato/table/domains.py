@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from sfumato.core.errors import InputError
 from sfumato.schema import Kind, QuasiIdentifier
-from sfumato.table.accumulator import RawColumn
+from sfumato.table.numbering import RawColumn
 from sfumato.table.scalars import (
     DIGITS,
     are_dates,

@@ -13,11 +13,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.core.errors import InputError
-from sfumato.core.progress import Progress, silent
-from sfumato.kernels.threads import in_threads, one_by_one, read_ahead
+from sfumato.core.shared_options import Progress, silent
+from sfumato.kernels.loop_calls import in_threads, one_by_one, read_ahead
 from sfumato.schema import Kind, QuasiIdentifier, Schema, check_schema
-from sfumato.table.accumulator import Accumulator, RawColumn, at_rows
 from sfumato.table.domains import encode_quasi_identifier, encode_sensitive
+from sfumato.table.numbering import Accumulator, RawColumn, at_rows
 from sfumato.table.scalars import have_spaces, mean_missing
 from sfumato.table.sources import Source, check_utf8, is_bytes, listed
 from sfumato.table.table import MISSING, CodedColumn, Table

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.table.accumulator import Accumulator
+from sfumato.table.numbering import Accumulator
 from sfumato.table.sources import (
     Ints,
     Source,

@@ -15,10 +15,10 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from sfumato.core.errors import InputError, SfumatoError
+from sfumato.engines.engine_choice import is_spark_frame
 from sfumato.engines.spark import distinct
 from sfumato.engines.spark.checkpoint import cut_lineage, release
 from sfumato.engines.spark.encode import open_on_spark
-from sfumato.engines.spark.frames import is_spark_frame
 from sfumato.engines.spark.names import HOUSEHOLD, PERSON, TIE, quasi_identifier, sensitive
 from sfumato.engines.spark.read import open_on_cluster
 from sfumato.engines.spark.table import SparkTable

@@ -11,7 +11,7 @@ from sfumato.core.errors import InputError
 from sfumato.core.workspace import Workspace
 
 if TYPE_CHECKING:
-    from sfumato.core.progress import Progress
+    from sfumato.core.shared_options import Progress
     from sfumato.release.release_manifest import Manifest
     from sfumato.release.release_result import Release
     from sfumato.schema import Schema

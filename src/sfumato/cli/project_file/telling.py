@@ -10,7 +10,7 @@ from sfumato.cli.output import progress_bar, say
 from sfumato.cli.project_file.told import done_line, warning_lines
 
 if TYPE_CHECKING:
-    from sfumato.core.progress import Progress
+    from sfumato.core.shared_options import Progress
     from sfumato.pipeline.project_folder import ProjectFolder
     from sfumato.pipeline.run import StageState, Status
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from sfumato.cli.review.rules import first_rules, rules_again
 from sfumato.core.errors import InputError
-from sfumato.core.progress import Progress
+from sfumato.core.shared_options import Progress
 from sfumato.review.hints.evidence import evidence_of
 from sfumato.review.state.combined import CombinedState
 from sfumato.review.state.review import Review

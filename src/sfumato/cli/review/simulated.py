@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from sfumato.core.errors import InputError
-from sfumato.core.progress import Progress
+from sfumato.core.shared_options import Progress
 from sfumato.review.hints.evidence import evidence_of
 from sfumato.review.project.gold import with_gold
 from sfumato.review.project.project import ID, LEFT, RIGHT, SOURCE, Project

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from sfumato.core.errors import InputError
 from sfumato.kernels.key_numbering import number_by_first_appearance
-from sfumato.kernels.threads import PARTS, in_threads
+from sfumato.kernels.loop_calls import PARTS, in_threads
 
 _Column = tuple[npt.NDArray[np.int32], int]
 

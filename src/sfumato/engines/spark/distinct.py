@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from sfumato.core.errors import InputError
 from sfumato.core.optional_packages import needed
 from sfumato.engines.spark.session import said_plainly
-from sfumato.table.accumulator import CountedColumn, counted_column
+from sfumato.table.numbering import CountedColumn, counted_column
 from sfumato.table.sources import check_utf8, plain_column
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from sfumato.core.errors import InputError
 from sfumato.core.optional_packages import needed
-from sfumato.core.progress import Progress, silent
+from sfumato.core.shared_options import Progress, silent
 from sfumato.engines.spark.checkpoint import cut_lineage, derived, release
 from sfumato.engines.spark.codes import (
     SPACED,
@@ -32,7 +32,6 @@ from sfumato.engines.spark.tasks import WithoutValues
 from sfumato.engines.spark.unchanged import weighted_counts, weighted_sums
 from sfumato.engines.spark.what_ran import what_ran
 from sfumato.schema import Kind, Schema, check_schema
-from sfumato.table.accumulator import CountedColumn, counted_records
 from sfumato.table.domains import encode_quasi_identifier, encode_sensitive
 from sfumato.table.door import carried_columns as handed_on
 from sfumato.table.door import (
@@ -44,6 +43,7 @@ from sfumato.table.door import (
 )
 from sfumato.table.door import spaces_message as spaces_said
 from sfumato.table.door import with_settled_kinds as settled
+from sfumato.table.numbering import CountedColumn, counted_records
 from sfumato.table.scalars import natural_order
 from sfumato.table.sources import (
     Ints,

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -17,19 +16,6 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 SUBJECT = "dataframe"
-_MODULES = ("pyspark.sql", "pyspark.sql.connect.dataframe")
-
-
-def is_spark_frame(data: object) -> TypeGuard[DataFrame]:
-    """Whether the data is a DataFrame of PySpark, which is not imported for it.
-
-    Parameters
-    ----------
-    data
-        Anything.
-    """
-    kinds = [getattr(sys.modules.get(module), "DataFrame", None) for module in _MODULES]
-    return any(kind is not None and isinstance(data, kind) for kind in kinds)
 
 
 def check_classic(frame: DataFrame) -> None:

@@ -15,7 +15,7 @@ from sfumato.engines.spark.axes import Axes, Indicator, Ordered
 from sfumato.engines.spark.names import PERSON, TIE, quasi_identifier, sensitive
 from sfumato.engines.spark.table import SparkTable
 from sfumato.engines.spark.tasks import WithoutValues, gathered, without_values
-from sfumato.kernels import person_values
+from sfumato.kernels import class_counts
 from sfumato.table.table import MISSING, Codes
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def people_of(records: pa.Table, axes: Axes) -> pa.Table:
     if isinstance(ids, pa.ChunkedArray):
         ids = ids.chunk(0)
     person = ids.indices.to_numpy().astype(np.int32)
-    rows, starts = person_values.group_rows(person, len(ids.dictionary))
+    rows, starts = class_counts.group_rows(person, len(ids.dictionary))
     first = rows[starts[:-1]]
     count = np.diff(starts)
     columns: Columns = {
@@ -124,7 +124,7 @@ def people_of(records: pa.Table, axes: Axes) -> pa.Table:
             codes = _numbers(records, quasi_identifier(each.place))
             columns |= _among(each, rows, starts, codes, count)
     for own in axes.sensitive:
-        found = person_values.distinct(rows, starts, _numbers(records, sensitive(own.place)))
+        found = class_counts.distinct(rows, starts, _numbers(records, sensitive(own.place)))
         columns |= _lists(f"sv{own.place}", f"sc{own.place}", *found)
     return pa.table(columns)
 
@@ -135,12 +135,12 @@ def _numbers(records: pa.Table, name: str) -> npt.NDArray[Any]:
 
 
 def _along(axis: Ordered, rows: Codes, starts: Ints, codes: Codes, count: Ints) -> Columns:
-    sums = person_values.sums(rows, starts, codes, axis.normalized)
+    sums = class_counts.sums(rows, starts, codes, axis.normalized)
     whole, fraction = np.zeros(len(count), dtype=np.int64), np.zeros(len(count))
     if axis.points is None:
-        place = person_values.modes(rows, starts, codes, axis.size)
+        place = class_counts.modes(rows, starts, codes, axis.size)
     else:
-        whole, fraction = person_values.exact_means(rows, starts, codes, axis.points)
+        whole, fraction = class_counts.exact_means(rows, starts, codes, axis.points)
         place = (np.searchsorted(axis.points, whole, side="right") - 1).astype(np.int32)
         whole = whole - axis.points[place]
     missing = sums.present < count
@@ -155,7 +155,7 @@ def _among(axis: Indicator, rows: Codes, starts: Ints, codes: Codes, count: Ints
     owner = np.repeat(np.arange(len(count), dtype=np.int32), count)
     missing = np.zeros(len(count), dtype=bool)
     missing[owner[codes[rows] == MISSING]] = True
-    offsets, values, counts = person_values.distinct(rows, starts, codes - np.int32(axis.shift))
+    offsets, values, counts = class_counts.distinct(rows, starts, codes - np.int32(axis.shift))
     of = np.repeat(np.arange(len(count), dtype=np.int32), np.diff(offsets))
     member = np.full(len(count), -1, dtype=np.int32)
     most = 2 * counts > count[of]

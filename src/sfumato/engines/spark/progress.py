@@ -9,7 +9,7 @@ from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
 from sfumato.core.optional_packages import spark_errors
-from sfumato.core.progress import Progress, silent
+from sfumato.core.shared_options import Progress, silent
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 from sfumato.core.errors import InputError
 from sfumato.core.optional_packages import needed
-from sfumato.engines.spark.frames import SUBJECT, check_classic, column_names, is_spark_frame
+from sfumato.engines.engine_choice import is_spark_frame
+from sfumato.engines.spark.frames import SUBJECT, check_classic, column_names
 from sfumato.engines.spark.session import (
     own_session,
     said_plainly,
     session_to_the_end,
     use_this_python,
 )
-from sfumato.table.accumulator import counted_records
-from sfumato.table.csv_files import HEAD_BYTES, RECORDS, find_delimiter, open_text
+from sfumato.table.numbering import counted_records
 from sfumato.table.person_column import (
     LOOKED_AT,
     MOST_RECORDS,
@@ -30,7 +30,14 @@ from sfumato.table.person_column import (
     person_candidates,
 )
 from sfumato.table.sources import check_delimiter, check_file, check_names, subject_of
-from sfumato.table.table_files import CSV_SUFFIXES, PARQUET_SUFFIXES
+from sfumato.table.table_files import (
+    CSV_SUFFIXES,
+    HEAD_BYTES,
+    PARQUET_SUFFIXES,
+    RECORDS,
+    find_delimiter,
+    open_text,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

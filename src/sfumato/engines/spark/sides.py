@@ -16,7 +16,7 @@ from sfumato.engines.spark.batches import PeopleBatch, columns_of
 from sfumato.engines.spark.routes import Routes
 from sfumato.engines.spark.tallies import Arrays, Tally, tallied
 from sfumato.engines.spark.tasks import without_values
-from sfumato.kernels.node_counts import side_distances, side_ordered_distances
+from sfumato.kernels.tree_loops import side_distances, side_ordered_distances
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from sfumato.core.measure import Measure
-from sfumato.core.progress import Progress
+from sfumato.core.shared_options import Progress
 from sfumato.intruder.candidates.candidates import Candidates
 from sfumato.intruder.candidates.find import find_candidates
 from sfumato.intruder.claims import Claims

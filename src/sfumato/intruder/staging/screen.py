@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sfumato.core.measure import Measure
-from sfumato.core.progress import Progress
+from sfumato.core.shared_options import Progress
 from sfumato.intruder.attacks.screen import from_screen
 from sfumato.intruder.referee.calibration import calibration
 from sfumato.intruder.referee.distributions import free_hits

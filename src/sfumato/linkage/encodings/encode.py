@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.core.errors import InputError
-from sfumato.core.progress import Progress, silent
+from sfumato.core.shared_options import Progress, silent
 from sfumato.linkage.encodings.encoded import Encoded
 from sfumato.linkage.encodings.hashes import positions_of
 from sfumato.linkage.encodings.keys import FieldKeys, field_keys, key_check, spec_check

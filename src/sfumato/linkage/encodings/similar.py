@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.core.errors import InputError
-from sfumato.core.progress import Progress, silent
+from sfumato.core.shared_options import Progress, silent
 from sfumato.kernels.record_pairs import pairs_above
 from sfumato.linkage.encodings.blocking import BitSampling, keys_of, sampled_pairs
 from sfumato.linkage.encodings.encoded import Encoded, check_comparable

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from sfumato.core.errors import InputError
 from sfumato.core.optional_packages import needed, quiet
-from sfumato.core.progress import Progress, silent
+from sfumato.core.shared_options import Progress, silent
 from sfumato.linkage.model.blocked import (
     WHOLE_UP_TO,
     RulePairs,

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from pyarrow.parquet import ParquetWriter
 
 from sfumato.core.errors import InputError
-from sfumato.core.progress import Progress, silent
+from sfumato.core.shared_options import Progress, silent
 from sfumato.core.workspace import Workspace
 from sfumato.linkage.sources.cells import as_text, check_encoding, without
 from sfumato.linkage.sources.columns import Seen, check_columns

@@ -13,7 +13,8 @@ import pyarrow.compute as pc
 
 from sfumato.core.errors import InputError, SfumatoError
 from sfumato.core.optional_packages import needed
-from sfumato.engines.spark.frames import check_classic, is_spark_frame
+from sfumato.engines.engine_choice import is_spark_frame
+from sfumato.engines.spark.frames import check_classic
 from sfumato.engines.spark.read import BROKEN, SparkSource, open_on_cluster, plain
 from sfumato.engines.spark.session import said_plainly
 from sfumato.engines.spark.tasks import WithoutValues

@@ -13,8 +13,7 @@ import numpy as np
 
 from sfumato.core.declaration import Count, Share
 from sfumato.core.errors import InputError
-from sfumato.core.progress import Progress, silent
-from sfumato.core.shared_options import drawn_seed
+from sfumato.core.shared_options import Progress, drawn_seed, silent
 from sfumato.pipeline.tune.limits import CAP, COUNTS, KNOBS, check_measurable, rounded, target_of
 from sfumato.pipeline.tune.line_search import Bisection, Space, exchange, in_pairs, run_together
 from sfumato.pipeline.tune.point import Allowed, Point

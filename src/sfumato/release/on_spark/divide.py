@@ -11,7 +11,7 @@ import numpy as np
 
 from sfumato.core.errors import ConstraintsNotMetError
 from sfumato.core.optional_packages import needed
-from sfumato.core.progress import Progress, silent
+from sfumato.core.shared_options import Progress, silent
 from sfumato.engines.spark.axes import Axes, axes_of
 from sfumato.engines.spark.checkpoint import cut_lineage, derived, release, released
 from sfumato.engines.spark.names import CLASS, PERSON
@@ -25,9 +25,8 @@ from sfumato.release.cuts import class_summary
 from sfumato.release.on_spark.subtrees import finished, is_number, plan_of
 from sfumato.release.on_spark.upper import OF_VALUES, cut_upper_on_spark, with_counts
 from sfumato.release.partitioning import SUBTREE_PERSONS
-from sfumato.release.promises.promise import Budget, Constraint
+from sfumato.release.promises.promise import Budget, Constraint, unmet
 from sfumato.release.release_manifest import Manifest
-from sfumato.release.remedies import unmet
 from sfumato.release.tree import TreeClasses
 from sfumato.risk.classes import ClassSummary
 

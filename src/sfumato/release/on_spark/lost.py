@@ -11,7 +11,14 @@ import pyarrow as pa
 
 from sfumato.engines.embedded.counts import group
 from sfumato.engines.spark.names import OWN, quasi_identifier
-from sfumato.release.distributions import Cells, persons_of_codes, released_cells
+from sfumato.release.distributions import (
+    Attribute,
+    Cells,
+    Queries,
+    persons_of_codes,
+    query_counts,
+    released_cells,
+)
 from sfumato.release.generalisation import ReleasedColumn
 from sfumato.release.information_loss import (
     Alike,
@@ -22,7 +29,6 @@ from sfumato.release.information_loss import (
     sse,
 )
 from sfumato.release.options import Form
-from sfumato.release.range_queries import Attribute, Queries, query_counts
 from sfumato.table.sources import from_numpy, from_texts
 from sfumato.table.table import MISSING, CodedColumn, Codes
 

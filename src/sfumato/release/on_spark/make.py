@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sfumato.core.errors import SfumatoError
-from sfumato.core.progress import Progress, silent
+from sfumato.core.shared_options import Progress, silent
 from sfumato.engines.spark.checkpoint import released as forgotten
 from sfumato.engines.spark.names import HOUSEHOLD, PERSON, sensitive
 from sfumato.engines.spark.progress import watched

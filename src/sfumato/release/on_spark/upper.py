@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.core.progress import Progress, silent
+from sfumato.core.shared_options import Progress, silent
 from sfumato.engines.spark.axes import Axes
 from sfumato.engines.spark.routes import Bounds, Routes, unrouted
 from sfumato.engines.spark.selection import Targets, select

@@ -14,7 +14,16 @@ from sfumato.engines.spark.names import OWN, PERSON, quasi_identifier
 from sfumato.engines.spark.session import said_plainly
 from sfumato.engines.spark.table import SparkTable
 from sfumato.engines.spark.tasks import without_values
-from sfumato.release.distributions import Distribution, bars_of, distribution_of
+from sfumato.release.distributions import QUERIES as ASKED
+from sfumato.release.distributions import (
+    Distribution,
+    QueryCounts,
+    bars_of,
+    distribution_of,
+    draw_queries,
+    error_of,
+    query_stream,
+)
 from sfumato.release.information_loss import (
     CorrelationChange,
     ErrorSums,
@@ -38,8 +47,6 @@ from sfumato.release.on_spark.lost import (
     LossOfClasses,
 )
 from sfumato.release.options import Form
-from sfumato.release.range_queries import QUERIES as ASKED
-from sfumato.release.range_queries import QueryCounts, draw_queries, error_of, query_stream
 from sfumato.release.release_manifest import Manifest
 from sfumato.release.utility_measures import ColumnLoss, Utility
 from sfumato.schema import Kind

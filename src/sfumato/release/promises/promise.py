@@ -366,6 +366,20 @@ def asked(promise: type[Any], given: Mapping[str, Any]) -> Constraint | Budget |
     )
 
 
+def unmet(whole: ClassSummary, constraints: Sequence[Constraint]) -> list[Constraint]:
+    """The constraints that all persons as one class break."""
+    return [each for each in constraints if not each.met(whole)[0]]
+
+
+def overspent_alone(whole: ClassSummary, budgets: Sequence[Budget]) -> list[Budget]:
+    """The budgets that one class alone overspends."""
+    return [
+        each
+        for each in budgets
+        if each.spent(whole)[0] > each.limit(int(whole.records[0]), int(whole.persons[0]))
+    ]
+
+
 def overspent(budget: Budget, classes: ClassSummary, persons: int) -> bool:
     """Whether all classes of a release together spend more than its budget.
 

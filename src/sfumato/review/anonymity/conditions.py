@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.core.progress import Progress, silent
+from sfumato.core.shared_options import Progress, silent
 from sfumato.review.anonymity.bitmaps import Bitmaps, Key, Packer
 from sfumato.review.anonymity.database import Database
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from pyroaring import BitMap
 
-from sfumato.core.progress import Progress
+from sfumato.core.shared_options import Progress
 from sfumato.review.anonymity.bitmaps import Bitmaps, Kept, Key, bitmap_of, read_only
 from sfumato.review.anonymity.conditions import Kind, bitmaps_of
 from sfumato.review.anonymity.database import Database

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sfumato.core.errors import InputError
-from sfumato.core.progress import Progress
+from sfumato.core.shared_options import Progress
 from sfumato.review.hints.evidence import Evidence
 from sfumato.review.modes import Mode
 from sfumato.review.simulated.frequencies import Frequencies, frequencies_of

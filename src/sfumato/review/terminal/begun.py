@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from sfumato.core.progress import Progress
+from sfumato.core.shared_options import Progress
 from sfumato.review.anonymity.index import Index
 from sfumato.review.decisions.agreement import agreement_of_all, agreement_of_each_two
 from sfumato.review.decisions.conflicts import find_conflicts

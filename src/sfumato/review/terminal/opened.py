@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sfumato.core.progress import Progress
+from sfumato.core.shared_options import Progress
 from sfumato.review.anonymity.database import Database
 from sfumato.review.anonymity.index import Index
 from sfumato.review.project.folder import PROJECT, load_project

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from sfumato.core.atomic import all_or_none, atomic_path, check_target
 from sfumato.core.errors import InputError
-from sfumato.core.progress import Progress
+from sfumato.core.shared_options import Progress
 from sfumato.review.anonymity.database import Database
 from sfumato.review.anonymity.index import Index
 from sfumato.review.project.project import ID, SOURCE, Project

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sfumato.core.progress import Progress, silent
+from sfumato.core.shared_options import Progress, silent
 from sfumato.engines.spark.names import HOUSEHOLD, PERSON, sensitive
 from sfumato.engines.spark.progress import watched
 from sfumato.engines.spark.session import said_plainly

@@ -17,10 +17,10 @@ import pyarrow.compute as pc
 
 from sfumato.core.optional_packages import needed
 from sfumato.engines.embedded.counts import LARGEST_SPACE
+from sfumato.engines.engine_choice import is_spark_frame
 from sfumato.engines.spark.checkpoint import released
 from sfumato.engines.spark.counts import PERSONS, RECORDS
 from sfumato.engines.spark.encode import open_on_spark
-from sfumato.engines.spark.frames import is_spark_frame
 from sfumato.engines.spark.names import CLASS, PERSON, WEIGHT, quasi_identifier
 from sfumato.engines.spark.read import open_on_cluster
 from sfumato.engines.spark.session import said_plainly

@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 from django.db import transaction
 
-from sfumato.core.progress import silent
+from sfumato.core.shared_options import silent
 from sfumato.review.hints.evidence import evidence_of
 from sfumato.review.project.project import Project as ReviewProject
 from sfumato.review.terminal.opened import index_of

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from sfumato.core.errors import InputError
-from sfumato.table.csv_files import CANDIDATES
+from sfumato.table.table_files import CANDIDATES
 
 MOST_ROWS = 5_000_000
 """Most rows of a file."""

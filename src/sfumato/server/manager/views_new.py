@@ -17,7 +17,7 @@ from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods, require_POST
 
 from sfumato.core.errors import InputError
-from sfumato.core.progress import silent
+from sfumato.core.shared_options import silent
 from sfumato.review.attributes import Attribute
 from sfumato.review.settings import PROPOSED, Settings
 from sfumato.review.state.outlook import outlook

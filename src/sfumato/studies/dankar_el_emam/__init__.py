@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from sfumato.core.errors import InputError
-from sfumato.core.progress import Progress, silent
+from sfumato.core.shared_options import Progress, silent
 from sfumato.risk.population.estimation import AUTO
 from sfumato.studies.dankar_el_emam.estimator_tables import (
     FRACTIONS,

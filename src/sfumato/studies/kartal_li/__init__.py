@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from sfumato.core.errors import InputError
-from sfumato.core.progress import Progress, silent
+from sfumato.core.shared_options import Progress, silent
 from sfumato.studies.kartal_li.data_sets import DATA_SETS, DataSet
 from sfumato.studies.kartal_li.kartal_li_example import (
     Example,

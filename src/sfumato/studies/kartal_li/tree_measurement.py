@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.core.progress import Progress, silent
+from sfumato.core.shared_options import Progress, silent
 from sfumato.release.information_loss import normalized_error
 from sfumato.release.options import Split
 from sfumato.release.person_table import PersonTable, person_table

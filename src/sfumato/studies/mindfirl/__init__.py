@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from sfumato.core.errors import InputError
-from sfumato.core.progress import Progress, silent
+from sfumato.core.shared_options import Progress, silent
 from sfumato.studies.study_document import Section, Study
 from sfumato.studies.study_files import locate
 

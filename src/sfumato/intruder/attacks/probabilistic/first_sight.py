@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.core.progress import Progress, silent
+from sfumato.core.shared_options import Progress, silent
 from sfumato.intruder.attacks.probabilistic.levels import Levels
 
 Ints = npt.NDArray[np.int64]

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.core.errors import InputError
-from sfumato.core.progress import Progress, silent
+from sfumato.core.shared_options import Progress, silent
 from sfumato.intruder.attacks.probabilistic.alike import Alike, alike, runs
 from sfumato.intruder.attacks.probabilistic.estimate import Compared, estimate_m
 from sfumato.intruder.attacks.probabilistic.first_sight import FIRST, likely_pairs

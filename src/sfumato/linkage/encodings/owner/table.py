@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from sfumato.core.errors import InputError
 from sfumato.core.optional_packages import quiet
-from sfumato.core.progress import Progress, silent
+from sfumato.core.shared_options import Progress, silent
 from sfumato.linkage.encodings.encode import encode
 from sfumato.linkage.encodings.encoded import Encoded
 from sfumato.linkage.encodings.keys import check_secret

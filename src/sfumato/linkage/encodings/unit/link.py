@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from sfumato.core.errors import InputError
-from sfumato.core.progress import Progress, silent
+from sfumato.core.shared_options import Progress, silent
 from sfumato.linkage.encodings.encoded import Encoded, check_comparable
 from sfumato.linkage.encodings.file import is_encoded, read_encoded
 from sfumato.linkage.encodings.unit.linkage import Matched

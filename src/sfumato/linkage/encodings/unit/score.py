@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.core.progress import Progress, silent
+from sfumato.core.shared_options import Progress, silent
 from sfumato.linkage.encodings.assign import assigned, runners_up
 from sfumato.linkage.encodings.blocking import BitSampling, plan_blocking
 from sfumato.linkage.encodings.encoded import Encoded
