@@ -20,7 +20,7 @@ from sfumato.pipeline.tune.point import Allowed, Point
 from sfumato.pipeline.tune.refinement import Refinement, moves_of
 from sfumato.pipeline.tune.trials import LOSSES, SearchEnded, Setting, Trial, Trials
 from sfumato.pipeline.tune.tuned import Tuned
-from sfumato.release.anonymize import check_ends
+from sfumato.release.anonymize import check_table
 from sfumato.release.options import Options, Recoding
 from sfumato.release.population_register import check_population
 from sfumato.risk.register_presence import open_register
@@ -147,9 +147,9 @@ def tune(  # noqa: PLR0913
     table = open_classified(
         data, schema, options.unclassified, delimiter=delimiter, progress=progress
     )
-    check_ends(table, options)
     space = Space.of(targets, table, cap=cap_records)
     promises = space.plain(space.enough).constraints()
+    check_table(table, options, promises)
     check_population(promises, options, register=register is not None, population=population)
     setting = Setting(
         table=table,
