@@ -12,7 +12,6 @@ import typer
 from typer.main import get_command
 
 from sfumato.cli.commands import Program
-from sfumato.cli.interrupt import interrupted, remember_interrupts
 from sfumato.cli.output import (
     BAD_INPUT,
     INTERRUPTED,
@@ -22,7 +21,7 @@ from sfumato.cli.output import (
     publishable_hook,
     say,
 )
-from sfumato.cli.process import settle
+from sfumato.cli.own_process import interrupted, remember_interrupts, settle
 from sfumato.core.errors import ConstraintsNotMetError, SfumatoError
 
 app = typer.Typer(
@@ -35,11 +34,25 @@ app = typer.Typer(
 )
 
 
+PARTS = ("numpy", "pyarrow", "duckdb", "splink", "django", "clingo")
+"""What decides about results; those of an extra that is not installed have no version."""
+
+
+def _versions() -> str:
+    """The version of sfumato, then a line for each of its parts that is installed."""
+    import platform
+    from importlib.metadata import PackageNotFoundError, version
+
+    found = {"sfumato": version("sfumato"), "python": platform.python_version()}
+    for part in PARTS:
+        with suppress(PackageNotFoundError):
+            found[part] = version(part)
+    return "\n".join(f"{name} {number}" for name, number in found.items())
+
+
 def _version(asked: bool) -> None:
     if asked:
-        from sfumato.cli.versions import versions
-
-        typer.echo(versions())
+        typer.echo(_versions())
         raise typer.Exit
 
 

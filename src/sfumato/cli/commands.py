@@ -2,34 +2,36 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import Any, cast
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 _HOMES = {
-    "init": "project_file.init:init",
-    "run": "project_file.run:run",
-    "status": "project_file.status:status",
-    "assess": "assess:assess",
-    "anonymize": "anonymize:anonymize",
-    "attack": "attack.run:attack",
-    "tune": "tune.run:tune",
-    "presets": "presets:presets",
-    "study": "study:study",
-    "demo": "demo:demo",
-    "serve": "server.serve:serve",
-    "schema": "schema:app",
-    "link": "link.app:app",
-    "review": "review.app:app",
-    "policy": "policy.app:app",
-    "ledger": "ledger.app:app",
-    "audit": "server.audit:app",
-    "project": "server.project:app",
+    "init": "init_command:init",
+    "run": "project_commands:run",
+    "status": "project_commands:status",
+    "assess": "assess_command:assess",
+    "anonymize": "anonymize_command:anonymize",
+    "attack": "attack_command:attack",
+    "tune": "tune_command:tune",
+    "presets": "presets_command:presets",
+    "study": "study_command:study",
+    "demo": "demo_command:demo",
+    "serve": "server_commands:serve",
+    "schema": "schema_commands:app",
+    "link": "link_commands:app",
+    "review": "review_commands:app",
+    "policy": "policy_commands:app",
+    "ledger": "ledger_commands:app",
+    "audit": "server_commands:audits",
+    "project": "server_commands:projects",
 }
 """Module and name of each command, or of the app of a group of commands, as the help lists them."""
 
@@ -57,6 +59,25 @@ class Program(TyperGroup):
     def list_commands(self, ctx: Any) -> list[str]:
         """The names of the commands, for which none is imported."""
         return list(_HOMES)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help, which says a line of each command without importing it."""
+        commands, self.commands = self.commands, {name: _listed(name) for name in _HOMES}
+        try:
+            super().format_help(ctx, formatter)
+        finally:
+            self.commands = commands
+
+
+def _listed(name: str) -> TyperCommand:
+    """A command as the help of the program lists it: its name, and its function's first line.
+
+    A group of commands has a callback of the group's name.
+    """
+    module = _HOMES[name].partition(":")[0]
+    source = Path(__file__).with_name(f"{module}.py").read_text(encoding="utf-8")
+    found = re.search(rf'^def {name}\(.*?"""(.+?)(?:"""|\n\n)', source, re.DOTALL | re.MULTILINE)
+    return TyperCommand(name, help=" ".join(found[1].split()) if found else "")
 
 
 @cache
