@@ -37,12 +37,6 @@ def _several(value: object) -> object:
 
 Several = BeforeValidator(_several)
 """Takes one alone as a list of one."""
-Names = Annotated[tuple[str, ...], Several]
-"""Names: a list, or one alone."""
-Share = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)]
-"""A share above 0 and up to 1."""
-Rate = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
-"""A share from 0 to 1."""
 
 
 class InFile(Frozen):
