@@ -212,3 +212,10 @@ def test_options_out_of_range_are_refused(option, value):
     table, schema = _file()
     with pytest.raises(sf.InputError, match=option):
         tune(table, schema, {"k": 2}, **{option: value})
+
+
+def test_a_distance_by_order_needs_values_that_have_one():
+    data = pa.table({"age": [20, 21, 22, 23], "icd9": ["a", "b", "a", "c"]})
+    schema = sf.Schema(quasi_identifiers={"age": "numeric"}, sensitive=["icd9"])
+    with pytest.raises(sf.InputError, match="column 'icd9'"):
+        tune(data, schema, {"t_closeness_ordered": 0.3}, trials=2, seed=1)

@@ -145,3 +145,9 @@ def test_that_nobody_is_alone_is_told_where_a_promise_says_so() -> None:
         assert uniques(0, **measured) == {"fewer_than": FEWEST}
     assert uniques(3, pid_k=10) == {"fewer_than": FEWEST}
     assert uniques(12) == 12
+
+
+def test_expected_matches_outside_are_a_coarse_count() -> None:
+    assert disclosed_measure("expected_matches", 3.2, {}, Discretion(Audience.PUBLIC)) == {
+        "fewer_than": 10
+    }

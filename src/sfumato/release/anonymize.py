@@ -106,7 +106,7 @@ def anonymize(
     table = open_classified(
         data, schema, making.unclassified, delimiter=given.delimiter, progress=progress
     )
-    _check_table(table, manifest)
+    check_table(table, making, promises)
     manifest = replace(manifest, input_sha256=_sha256(data))
     everybody = None
     if register is not None:
@@ -174,7 +174,7 @@ def _on_spark(
         check_person(schema, candidates, source.names)
     table = open_on_spark(source, given, keep_source=True, progress=progress)
     with released(table.frame):
-        _check_table(table, manifest)
+        check_table(table, manifest.options, manifest.constraints)
         manifest = replace(manifest, input_sha256=_sha256(data))
         return make_release_on_spark(table, manifest, key, progress, _frame(data))
 
@@ -224,11 +224,20 @@ def _check_coarsening(
         )
 
 
-def _check_table(table: Table | SparkTable, manifest: Manifest) -> None:
-    """Refuse what the file's names, hierarchies and sensitive values do not allow."""
-    _check_names(table, manifest.options)
-    check_ends(table, manifest.options)
-    ranks_of(table, ordered_attributes(manifest.constraints, table.schema.sensitive))
+def check_table(
+    table: Table | SparkTable, options: Options, promises: Sequence[Constraint | Budget]
+) -> None:
+    """Refuse what the file's names, hierarchies and sensitive values do not allow.
+
+    Raises
+    ------
+    InputError
+        If a column has the name of a bound, coded ends go with no hierarchy's labels, or values
+        that are to be compared by their order are no numbers.
+    """
+    _check_names(table, options)
+    _check_ends(table, options)
+    ranks_of(table, ordered_attributes(promises, table.schema.sensitive))
 
 
 def _check_names(table: Table | SparkTable, options: Options) -> None:
@@ -298,14 +307,8 @@ def _check_attribute(schema: Schema, constraint: AboutAttribute) -> None:
         )
 
 
-def check_ends(table: Table | SparkTable, options: Options) -> None:
-    """Refuse coded ends where labels of a hierarchy are released, which have ends of their own.
-
-    Raises
-    ------
-    InputError
-        If a column with coded ends would be released by its hierarchy.
-    """
+def _check_ends(table: Table | SparkTable, options: Options) -> None:
+    """Refuse coded ends where labels of a hierarchy are released, which have ends of their own."""
     by_level = options.recoding is Recoding.FULL_DOMAIN
     for column in table.quasi_identifiers:
         labelled = options.values is Form.HIERARCHY and column.hierarchy is not None

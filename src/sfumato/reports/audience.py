@@ -191,7 +191,13 @@ MEASURES = {
     **dict.fromkeys(_MEAN_SHARES, MeasureKind(AVERAGE, SHARE)),
     **dict.fromkeys(("k", "pid_k", "count_k", "l_distinct"), MeasureKind(MAXIMUM, COUNT)),
     **dict.fromkeys(
-        ("sample_uniques", "population_uniques", "unique_matches"), MeasureKind(WHOLE, COUNT)
+        (
+            "sample_uniques",
+            "population_uniques",
+            "unique_matches",
+            "expected_matches",
+        ),
+        MeasureKind(WHOLE, COUNT),
     ),
     **dict.fromkeys(
         ("records_at_risk", "population_records_at_risk"), MeasureKind(WHOLE, SHARE, "records")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from sfumato.core.measure import is_estimate
-from sfumato.release.promises import PROMISES
+from sfumato.release.promises import PROMISES, restored
 from sfumato.reports.audience import (
     AVERAGE,
     FEWEST,
@@ -138,8 +138,7 @@ def promises(results: ProjectResults, show: Discretion) -> list[dict[str, Any]]:
 
 def _promise(asked: Mapping[str, Any], results: ProjectResults, show: Discretion) -> dict[str, Any]:
     name, attribute, limit = asked["name"], asked.get("attribute") or "", asked.get("threshold")
-    kind_of = PROMISES.get(name)
-    promise = None if kind_of is None or limit is None else kind_of.with_limit(limit)
+    promise = restored({**asked.get("parameters", {}), "name": name}) if name in PROMISES else None
     measured = results.measured(RELEASE)
     measure = "" if promise is None else promise.measure
     if measure and KINDS[measure].part is Part.PRESENCE:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from sfumato.core.errors import InputError
@@ -50,6 +50,8 @@ class PromiseLine:
         The same for the original.
     promised
         Whether what is counted keeps it, and no estimate of a population that is not at hand.
+    parameters
+        What repeats it.
     """
 
     name: str
@@ -66,6 +68,7 @@ class PromiseLine:
     classes_met: int | None = None
     classes_met_before: int | None = None
     promised: bool = True
+    parameters: Mapping[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
@@ -75,6 +78,7 @@ class PromiseLine:
             "threshold": self.limit,
             "met": self.met,
             "promised": self.promised,
+            "parameters": dict(self.parameters),
             "classes_met": self.classes_met,
             "classes_met_before": self.classes_met_before,
         }
@@ -107,7 +111,7 @@ def _by_attribute(
 
 def _line(release: Release, constraint: Constraint | Budget) -> PromiseLine:
     promise = constraint if isinstance(constraint, Promise) else None
-    known = release.population
+    known, parameters = release.population, constraint.parameters()
     if promise is not None and known is not None and isinstance(promise, AboutPopulation):
         found = promise.in_population(known)
         return PromiseLine(
@@ -120,8 +124,8 @@ def _line(release: Release, constraint: Constraint | Budget) -> PromiseLine:
             reached=found.reached,
             where=found.where,
             promised=found.promised,
+            parameters=parameters,
         )
-    parameters = constraint.parameters()
     attribute = str(parameters.get("attribute", ""))
     met, classes_met, classes_met_before = _verdict(release, constraint)
     if promise is None:
@@ -133,6 +137,7 @@ def _line(release: Release, constraint: Constraint | Budget) -> PromiseLine:
             threshold=", ".join(f"{name} = {value}" for name, value in parameters.items()),
             classes_met=classes_met,
             classes_met_before=classes_met_before,
+            parameters=parameters,
         )
     before, _ = promise.reached(release.risk_before, attribute)
     reached, where = promise.reached(release.risk, attribute)
@@ -150,6 +155,7 @@ def _line(release: Release, constraint: Constraint | Budget) -> PromiseLine:
         where,
         classes_met,
         classes_met_before,
+        parameters=parameters,
     )
 
 

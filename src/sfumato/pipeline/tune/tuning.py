@@ -20,7 +20,7 @@ from sfumato.pipeline.tune.refinement import Refinement, moves_of
 from sfumato.pipeline.tune.trials import SearchEnded, Setting, Trial, Trials
 from sfumato.pipeline.tune.tuned import Tuned
 from sfumato.pipeline.tune_options import Circumstances, Searching, TuneOptions
-from sfumato.release.anonymize import check_ends
+from sfumato.release.anonymize import check_table
 from sfumato.release.options import Options, Recoding
 from sfumato.release.population_register import check_population
 from sfumato.risk.register_presence import open_register
@@ -102,9 +102,9 @@ def tune(
     table = open_classified(
         data, schema, making.unclassified, delimiter=given.delimiter, progress=progress
     )
-    check_ends(table, making)
     space = Space.of(targets, table, cap=searching.cap_records)
     promises = space.plain(space.enough).constraints()
+    check_table(table, making, promises)
     check_population(promises, making, register=register is not None, population=population)
     setting = Setting(
         table=table,

@@ -115,11 +115,6 @@ class DeltaPresence(Promise):
         """Both ends."""
         return {"low": self.low, "high": self.high}
 
-    @classmethod
-    def with_limit(cls, limit: float) -> DeltaPresence:
-        """At most this share."""
-        return cls(0.0, limit)
-
     def against(self, fraction: float | None) -> DeltaPresence:
         """The same: it speaks about the register and nothing else."""
         del fraction

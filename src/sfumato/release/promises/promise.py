@@ -241,12 +241,6 @@ class Promise:
         """The limit as it was given."""
         return float(getattr(self, declared(type(self))[0].name))
 
-    @classmethod
-    def with_limit(cls, limit: float) -> Any:
-        """The promise with this limit and nothing else, as reports of other programs name it."""
-        of = declared(cls)[0]
-        return cls(**{of.name: of.type(limit)})
-
     @property
     def fewest_persons(self) -> int:
         """Persons that every class has at least where the promise is kept."""
