@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
-from sfumato.cli.commands import _HOMES, Commands, _listed
+from sfumato.cli.app import _HOMES, Commands, _listed
 from sfumato.examples import generate_clinics
 from sfumato.schema import dump_schema
 
