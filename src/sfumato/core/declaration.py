@@ -389,6 +389,8 @@ class Declared:
             raise InputError(subject, "must be one of the known words", accepted=self.accepted)
         if self.type is bool and not isinstance(value, bool):
             raise InputError(subject, "must be true or false")
+        if get_origin(self.type) is tuple and isinstance(value, list):
+            value = tuple(value)
         return self.said.checked(subject, value)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 from sfumato.core.declaration import Count, Parameter, Share, check_fields
 from sfumato.core.errors import InputError
 from sfumato.core.shared_options import Delimiter, EngineName, Seed, Threshold
-from sfumato.risk.population.estimation import AUTO, check_estimator
+from sfumato.risk.population.estimation import AUTO
 
 if TYPE_CHECKING:
     from sfumato.risk.population.population_size import Given
@@ -24,7 +24,7 @@ class Measuring:
     Raises
     ------
     InputError
-        If a value is out of range, or there is no such estimator.
+        If a value is out of range.
     """
 
     threshold: Threshold = 0.2
@@ -51,11 +51,7 @@ class Measuring:
         ),
     ] = AUTO
 
-    def __post_init__(self) -> None:
-        for name in ("ordered_distance", "recursive_l"):
-            object.__setattr__(self, name, tuple(getattr(self, name)))
-        check_fields(self)
-        check_estimator(self.estimator)
+    __post_init__ = check_fields  # type: ignore[misc] # mypy takes it for a static method
 
 
 @dataclass(frozen=True)

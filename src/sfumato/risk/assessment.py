@@ -18,6 +18,7 @@ from sfumato.risk.assess_options import AssessOptions, Circumstances, Measuring
 from sfumato.risk.class_measures import checked_l, ranks_of, recursive_measures
 from sfumato.risk.disclosure_risk import Risk, SensitiveRisk
 from sfumato.risk.file_measures import measure_classes
+from sfumato.risk.population.estimation import AUTO, check_estimator
 from sfumato.risk.special_uniques import special_uniques as find_special_uniques
 from sfumato.schema import Schema
 from sfumato.table.door import open_table
@@ -55,6 +56,8 @@ def assess(
         If Spark fails.
     """
     asked, given = taken(options, Measuring, Circumstances)
+    if asked.estimator != AUTO:
+        check_estimator(asked.estimator)
     more = checked_l(asked.recursive_l)
     chosen = _chosen(given.presets) if given.presets else ()
     if takes_spark(data, given.engine):

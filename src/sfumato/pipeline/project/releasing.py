@@ -13,6 +13,7 @@ from sfumato.release.options import Circumstances, Options
 from sfumato.release.promises import PROMISES
 from sfumato.release.promises.promise import Budget, Constraint, asked
 from sfumato.risk.assess_options import HeldAgainst, KnownPopulation, Measuring
+from sfumato.risk.population.estimation import check_estimator
 from sfumato.risk.risk_thresholds import thresholds
 from sfumato.risk.threshold_checks import check_numbers
 
@@ -36,7 +37,7 @@ class _Assess(Frozen):
     def _one_population(self) -> _Assess:
         with as_value_errors(""):
             self.known_population(self.register_file)
-            Measuring(**self.measuring)
+            check_estimator(Measuring(**self.measuring).estimator)
         _check_presets(self.presets)
         return self
 
