@@ -165,6 +165,7 @@ def _public_fields(node: ast.ClassDef) -> Iterator[str]:
         if not isinstance(child, ast.AnnAssign) or not isinstance(child.target, ast.Name):
             continue
         explained = isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant)
+        explained |= "Parameter(" in ast.unparse(child.annotation)  # a declaration has its words
         if not child.target.id.startswith("_") and not explained:
             yield child.target.id
 

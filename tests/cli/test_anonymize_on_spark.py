@@ -61,9 +61,9 @@ def test_a_release_and_its_repetition(spark: Any, run: Any, folder: Path) -> Non
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("-o", "out.parquet", "--keep-order"), "parameter keep_order must be left out on Spark"),
-        (("-o", "out.parquet", "--marketer", "0.1"), "parameter marketer must be a promise"),
-        (("-o", "out.parquet", "--values", "bounds", "--suppress", "0.1"), "parameter suppress"),
+        (("-o", "out.parquet", "--keep-order"), "option --keep-order must be left out on Spark"),
+        (("-o", "out.parquet", "--marketer", "0.1"), "option --marketer must be a promise"),
+        (("-o", "out.parquet", "--values", "bounds", "--suppress", "0.1"), "option --suppress"),
         (("-o", "out.xlsx"), "must have a suffix that says its format"),
         (("-o", "visits.csv"), "must be a new folder, or one that Spark wrote"),
         (("-o", "s3a://bucket/out"), "must have a suffix that says its format"),

@@ -69,8 +69,8 @@ def test_spark_prints_what_this_process_does(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--engine", "hadoop"), "parameter engine"),
-        (("--engine", "spark", "--special-uniques"), "parameter special_uniques"),
+        (("--engine", "hadoop"), "option --engine"),
+        (("--engine", "spark", "--special-uniques"), "option --special-uniques"),
         (
             ("--engine", "spark", "--population", "9", "--record-risks", "r.csv"),
             "option --record-risks",

@@ -72,7 +72,7 @@ def test_the_table_is_read_by_people(files: Path, run: Run) -> None:
 
 def test_a_prediction_that_is_exceeded_ends_with_2(files: Path, run: Run) -> None:
     """The names are put back beside the released records, and a truth file says whose they are."""
-    from sfumato.cli.attack.repeated import repeated_release
+    from sfumato.cli.attack_command import repeated_release
     from sfumato.core.shared_options import silent
     from sfumato.release.release_result import ReleasedTable
     from sfumato.schema import load_schema
@@ -145,7 +145,7 @@ def test_another_release_and_a_register(files: Path, run: Run) -> None:
         (("--original", "in.csv", "--pseudonym-key", "key"), "must not be given"),
         (("--pseudonym-key", "key"), "found nothing to repeat"),
         (("--original", "in.csv", "--same-order", "--pseudonym-key", "key"), "nothing to repeat"),
-        (("--original", "in.csv", "--population", "900"), "parameter population must be left out"),
+        (("--original", "in.csv", "--population", "900"), "option --population must be left out"),
         (("--original", "other.csv"), "option --original must be what the release.toml"),
         (("--report", "r.pdf"), "must end in .html"),
         (("--threshold", "3"), "threshold"),

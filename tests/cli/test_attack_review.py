@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from cli.conftest import Run
 
-from sfumato.cli.review.loop import Loop
+from sfumato.cli.review_screen import Loop
 from sfumato.examples import generate_clinics, generate_registrations
 from sfumato.intruder.attacks.screen import ShownRows, rows_of
 from sfumato.linkage.link import link
@@ -48,8 +48,8 @@ def _play(run: Run, monkeypatch: pytest.MonkeyPatch, keys: str, *words: str | Pa
     def at_terminal(session: Session) -> None:
         Loop(session, Look).run(lambda: waiting.pop(0), lambda lines: None)
 
-    monkeypatch.setattr("sfumato.cli.review.play._check_terminal", lambda: None)
-    monkeypatch.setattr("sfumato.cli.review.play._at_terminal", at_terminal)
+    monkeypatch.setattr("sfumato.cli.review_commands._check_terminal", lambda: None)
+    monkeypatch.setattr("sfumato.cli.review_commands._at_terminal", at_terminal)
     done = run("review", "play", *words)
     assert done.code == 0, done.err
 
@@ -111,8 +111,8 @@ def _check_characters(folder: Path, shown: ShownRows, truth: dict[str, dict[str,
         (("attack",), "argument RELEASE"),
         (("attack", "x.csv"), "option --schema"),
         (("attack", "--review", "empty"), "must be one that sfumato link wrote"),
-        (("attack", "--review", "empty", "--register", "x.csv"), "parameter register"),
-        (("attack", "--review", "empty", "--attack", "exact"), "parameter attacks"),
+        (("attack", "--review", "empty", "--register", "x.csv"), "option --register"),
+        (("attack", "--review", "empty", "--attack", "exact"), "option --attack"),
     ],
 )
 def test_what_is_refused(tmp_path: Path, run: Run, words: tuple[str, ...], said: str) -> None:

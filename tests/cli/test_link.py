@@ -20,7 +20,7 @@ from linkage.linked_tables import households
 from patience import wait_until
 from pyarrow import csv
 
-from sfumato.cli.link.options.tables import named_places
+from sfumato.cli.link_commands import named_places
 from sfumato.examples import generate_clinics, generate_registrations, write_registrations
 
 pytestmark = pytest.mark.usefixtures("few_random_pairs")
@@ -263,7 +263,7 @@ def test_keyed_ids_are_the_same_in_every_run(run: Run, here: Path) -> None:
         ([A, B, "-o", "no/such/out"], "folder that exists"),
         ([A, B, "-o", A], "must be a folder"),
         ([A, B, "-o", "."], "new or empty folder"),
-        ([A, B, "--match", "2", "-o", "out"], "option --match must be a score"),
+        ([A, B, "--match", "2", "-o", "out"], "option --match must be a share"),
         ([A, B, "--match", "0.1", "--possible", "0.5", "-o", "out"], "must not be above"),
         ([A, B, "--false-match-rate", "0.1", "-o", "out"], "must come together"),
         ([A, B, "--match", "0.9", "--false-match-rate", "0.1", "-o", "out"], "must come without"),

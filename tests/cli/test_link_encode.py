@@ -209,7 +209,10 @@ def test_thresholds_and_a_given_similarity(run: Run, encoded: Path) -> None:
         (["hospital.encoded", "hospital.encoded"], "must have names that differ"),
         (["hospital.encoded"], "must have a Dice similarity"),
         (["hospital.encoded", "practice.encoded", "--dedupe"], "must have a Dice similarity"),
-        (["hospital.encoded", "practice.encoded", "--similarity", "2"], "at most 1"),
+        (
+            ["hospital.encoded", "practice.encoded", "--similarity", "2"],
+            "option --similarity must be a share",
+        ),
         (
             ["hospital.encoded", "practice.encoded", "--similarity", "0.8", "--match", "0.9"],
             "found several",

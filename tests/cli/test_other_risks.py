@@ -108,9 +108,9 @@ def test_options_that_do_not_fit(run, folder):
     result = run("anonymize", *WORDS, *ordered)
     assert (result.code, "option --distance" in result.err) == (1, True)
     result = run("assess", *WORDS, "--special-uniques", "--msu-size", "0")
-    assert (result.code, "msu_size" in result.err) == (1, True)
+    assert (result.code, "option --msu-size" in result.err) == (1, True)
     result = run("assess", *WORDS, "--ordered-distance", "sex")
-    assert (result.code, "ordered_distance" in result.err) == (1, True)
+    assert (result.code, "option --ordered-distance" in result.err) == (1, True)
 
 
 def test_ordered_distance_needs_numbers():

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from sfumato.cli import process
+from sfumato.cli import own_process
 
 
 @pytest.fixture
@@ -21,31 +21,31 @@ def told(monkeypatch):
 
     monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setattr(ctypes, "CDLL", lambda _: Library())
-    for name in [name for name in process.os.environ if name.startswith("MALLOC_")]:
+    for name in [name for name in own_process.os.environ if name.startswith("MALLOC_")]:
         monkeypatch.delenv(name)
     return calls
 
 
 def test_freed_memory_is_kept(told):
-    process.keep_memory()
-    assert (process.M_MMAP_MAX, 0) in told
+    own_process.keep_memory()
+    assert (own_process.M_MMAP_MAX, 0) in told
 
 
 def test_what_the_user_says_of_memory_stays(told, monkeypatch):
     monkeypatch.setenv("MALLOC_ARENA_MAX", "4")
-    process.keep_memory()
+    own_process.keep_memory()
     assert not told
 
 
 def test_other_c_libraries_are_left_alone(told, monkeypatch):
     monkeypatch.setattr(ctypes, "CDLL", lambda _: object())
-    process.keep_memory()
+    own_process.keep_memory()
     assert not told
 
 
 def test_what_the_user_says_of_threads_stays(monkeypatch):
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "3")
     monkeypatch.setenv("PYDANTIC_DISABLE_PLUGINS", "one")
-    process.settle()
-    assert process.os.environ["OPENBLAS_NUM_THREADS"] == "3"
-    assert process.os.environ["PYDANTIC_DISABLE_PLUGINS"] == "one"
+    own_process.settle()
+    assert own_process.os.environ["OPENBLAS_NUM_THREADS"] == "3"
+    assert own_process.os.environ["PYDANTIC_DISABLE_PLUGINS"] == "one"

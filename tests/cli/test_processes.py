@@ -138,7 +138,7 @@ def test_a_signal_while_writing(number: signal.Signals, large: Path, tmp_path: P
 
 CLEANING = """
 import signal, sys, time
-from sfumato.cli.interrupt import interrupted, remember_interrupts
+from sfumato.cli.own_process import interrupted, remember_interrupts
 
 with remember_interrupts():
     try:
@@ -160,7 +160,7 @@ def test_a_second_signal_does_not_stop_the_cleaning_up(first: str, second: str) 
 
 UNRAISABLE = """
 import signal, sys
-from sfumato.cli.interrupt import interrupted, remember_interrupts
+from sfumato.cli.own_process import interrupted, remember_interrupts
 
 class Pressed:
     def __del__(self):

@@ -68,7 +68,7 @@ def test_a_search_has_no_split(run, folder):
     asked = ("--k", "2", "--cut", "search", "--split", "variance", "--output", "out.csv")
     result = run("anonymize", *WORDS, *asked)
     assert result.code == 1
-    assert "parameter split" in result.err
+    assert "option --split" in result.err
 
 
 def test_suppression_and_again(run, folder):

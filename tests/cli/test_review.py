@@ -17,8 +17,8 @@ from cli.review_terminal import PAIRS, PLANTED, Terminal, grams, project_folder
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.cli.review.begin import begin
-from sfumato.cli.review.loop import Loop
+from sfumato.cli.review_screen import Loop
+from sfumato.cli.review_session import begin
 from sfumato.core.shared_options import silent
 from sfumato.examples import generate_clinics, generate_registrations
 from sfumato.linkage.link import link
@@ -98,8 +98,8 @@ def play(run: Run, monkeypatch: pytest.MonkeyPatch) -> Play:
                 ),
             )
 
-        monkeypatch.setattr("sfumato.cli.review.play._check_terminal", lambda: None)
-        monkeypatch.setattr("sfumato.cli.review.play._at_terminal", at_terminal)
+        monkeypatch.setattr("sfumato.cli.review_commands._check_terminal", lambda: None)
+        monkeypatch.setattr("sfumato.cli.review_commands._at_terminal", at_terminal)
         done = run("review", "play", folder, *words)
         return Played(done.code, done.err, "\n".join(screens), screens[-1] if screens else "")
 

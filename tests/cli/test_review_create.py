@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -115,8 +116,9 @@ def test_what_is_proposed_holds_where_nothing_is_said(folder: Path) -> None:
 def test_the_help_names_what_is_proposed(tmp_path: Path, command: tuple[str, ...]) -> None:
     command = ("-c", "from sfumato.cli.start import main; main()", *command, "--help")
     text = " ".join(run(tmp_path, *command).stdout.replace("│", " ").split())
-    assert f"fit at least; {PROPOSED.k} when not given" in text
-    assert f"may spend; {PROPOSED.budget:g} when not given" in text
+    usual = f"{PROPOSED.k} when not given" if command[2] == "init" else f"[default: ({PROPOSED.k})]"
+    assert re.search(rf"fit at least[.;] {re.escape(usual)}", text)
+    assert f"{PROPOSED.budget:g} for a new project" in text
 
 
 def test_who_is_missing_is_said(folder: Path) -> None:

@@ -10,10 +10,11 @@ from pathlib import Path
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
-from sfumato.cli.commands import Commands
+from sfumato.cli.app import _HOMES, Commands, _listed
 from sfumato.examples import generate_clinics
 from sfumato.schema import dump_schema
 
+MODULES = {home.partition(":")[0] for home in _HOMES.values()}
 HEAVY = ("pandas", "scipy", "scipy.linalg", "altair", "duckdb", "polars")
 PROGRAM = """
 import sys
@@ -43,17 +44,25 @@ def imported(*arguments: str | Path, **environment: str) -> set[str]:
 
 def test_help_imports_no_library_of_arrays() -> None:
     assert imported("--help") == set()
+    assert not modules("--help") & {f"sfumato.cli.{name}" for name in MODULES}
 
 
 def test_a_command_imports_no_other() -> None:
     found = modules("presets")
-    assert "sfumato.cli.presets" in found
-    assert not found & {f"sfumato.cli.{name}" for name in ("anonymize", "link", "review", "study")}
+    assert "sfumato.cli.presets_command" in found
+    assert not found & {f"sfumato.cli.{name}" for name in MODULES - {"presets_command"}}
 
 
 def test_every_command_is_imported_by_its_name() -> None:
     commands = Commands()
     assert {name: command.name for name, command in commands.items()} == {n: n for n in commands}
+
+
+def test_the_help_says_of_each_command_what_its_own_help_says_first() -> None:
+    for name, command in Commands().items():
+        own = " ".join((command.help or "").split("\n\n")[0].split())
+        assert own
+        assert _listed(name).help == own
 
 
 def test_small_files_need_no_pandas(tmp_path: Path) -> None:

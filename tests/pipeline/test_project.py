@@ -134,7 +134,7 @@ def test_words_mean_what_they_mean_elsewhere() -> None:
     ("old", "new", "said"),
     [
         ("pid_k = 5", "pid_kk = 5", "release.pid_kk: is no known key; 'pid_k' is"),
-        ("pid_k = 5", "pid_k = 0", "'pid_k'"),
+        ("pid_k = 5", "pid_k = 0", "release.pid_k: must be a whole number, accepted: 1 or more"),
         ("pid_k = 5", 'presets = [1]', "release.presets"),
         ("pid_k = 5", "", "must promise something"),
         ("pid_k = 5", 'pid_k = 5\nvalues = "rang"', "release.values"),

@@ -241,7 +241,7 @@ def test_what_checks_contradict_is_in_no_report(call: Call, project: Path) -> No
 
 
 def test_a_review_at_the_terminal_is_prepared_and_waited_for(call: Call, project: Path) -> None:
-    from sfumato.cli.review.begin import begin
+    from sfumato.cli.review_session import begin
     from sfumato.review.terminal.opened import open_folder
 
     change(project, "[release]", '[review]\nby = "terminal"\nk = 1\n\n[release]')
@@ -285,7 +285,7 @@ def test_a_simulated_review_needs_nobody(call: Call, project: Path) -> None:
 
 
 def test_a_review_of_other_pairs_is_kept_aside_and_answers_hold(call: Call, project: Path) -> None:
-    from sfumato.cli.review.begin import begin
+    from sfumato.cli.review_session import begin
     from sfumato.review.project.folder import load_project
     from sfumato.review.terminal.opened import open_folder
 

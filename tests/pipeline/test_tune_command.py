@@ -12,13 +12,12 @@ import pytest
 from oracles.remeasure import read_rows, remeasure
 
 from sfumato.cli.app import main
-from sfumato.cli.tune.options.asked import thresholds_of
-from sfumato.cli.tune.options.effort import seconds_of
-from sfumato.cli.tune.schema_file import write_schema
+from sfumato.cli.tune_command import thresholds_of, write_schema
 from sfumato.examples import generate_clinics
 from sfumato.pipeline.tune import tune
 from sfumato.pipeline.tune.point import Point
 from sfumato.pipeline.tune.tuned import anonymize_command
+from sfumato.pipeline.tune_options import seconds_of
 from sfumato.schema import Schema, dump_schema, load_schema
 from sfumato.table.table_files import write_table
 
@@ -114,10 +113,10 @@ def test_bad_options_are_refused(run, clinics, words):
 
 
 @pytest.mark.parametrize(
-    ("text", "seconds"), [("90", 90), ("90s", 90), ("2m", 120), ("1.5h", 5400), (None, None)]
+    ("text", "seconds"), [("90", 90), ("90s", 90), ("2m", 120), ("1.5h", 5400)]
 )
 def test_times(text, seconds):
-    assert seconds_of(text) == seconds
+    assert seconds_of("--time-limit", [text]) == seconds
 
 
 def test_thresholds_are_read():

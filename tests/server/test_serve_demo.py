@@ -158,7 +158,7 @@ def test_pages_are_for_everybody_and_fit(
 
 def test_without_a_folder_nothing_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("splink")
-    from sfumato.cli.server.serve import _demo_config
+    from sfumato.cli.server_commands import _demo_config
     from sfumato.server.config import ServerConfig
 
     with _demo_config(ServerConfig(Path("x"), Path("y")), named=False, keys=None) as own:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Mapping
-from enum import StrEnum
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import typer
 from rich.markup import escape
 
-from sfumato.core.declaration import REQUIRED, Declared, declared
+from sfumato.core.declaration import REQUIRED, Declared, declared, naming
 from sfumato.core.errors import InputError
 
 Given = Mapping[str, Any]
@@ -24,6 +23,8 @@ def with_declared(
     *declarations: Any, panel: str = "", optional: bool = False, only: Collection[str] = ()
 ) -> Callable[[_Command], _Command]:
     """Add an option for each declared field, and pass what was given in the argument ``given``.
+
+    An error about a parameter that was given on the command line names its option.
 
     Parameters
     ----------
@@ -38,9 +39,7 @@ def with_declared(
     """
 
     def added(command: _Command) -> _Command:
-        every = [
-            each for kind in declarations for each in declared(kind) if not only or each.key in only
-        ]
+        every = declared(*declarations, only=only)
         given = inspect.signature(command)
         hints = get_type_hints(command, include_extras=True)
         own = [
@@ -52,11 +51,17 @@ def with_declared(
 
         @wraps(command)
         def called(**arguments: Any) -> Any:
-            taken = dict(arguments.pop("given", {}))
-            for each in every:
-                value = _value(each, arguments.pop(each.key))
-                taken[each.key] = _usual(each) if value is None and not optional else value
-            return command(**arguments, given=taken)
+            words = [(each, arguments.pop(each.key)) for each in every]
+            subjects = {
+                name: f"option {each.option_name}"
+                for each, value in words
+                if value not in ([], None, each.default) or (optional and value is not None)
+                for name in (each.name, each.key)
+            }
+            with naming(subjects):
+                taken = dict(arguments.pop("given", {}))
+                taken |= {each.key: _value(each, value, optional=optional) for each, value in words}
+                return command(**arguments, given=taken)
 
         parameters = [p.replace(kind=p.KEYWORD_ONLY) for p in (*own, *options)]
         called.__signature__ = given.replace(parameters=parameters)  # type: ignore[attr-defined]
@@ -68,15 +73,18 @@ def with_declared(
 
 
 def _parameter(each: Declared, panel: str, *, optional: bool) -> inspect.Parameter:
-    kind = Path if each.said.path else each.type
-    several = each.said.parse is not None or get_origin(kind) in (tuple, list)
-    if several:
-        kind = list[str if each.said.parse else get_args(kind)[0]]  # type: ignore[misc]
+    kind = Path if each.said.path and each.type is not str else each.type
+    several = _is_repeated(each)
+    if each.said.parse:
+        kind = list[str] if several else str
+    elif several:
+        kind = list[Path if each.said.path else get_args(each.type)[0]]  # type: ignore[misc]
+    elif each.has_words and not issubclass(each.type, str):
+        kind = Literal[tuple(each.values)]
     free = optional or several or each.optional or each.default is REQUIRED
-    default = None if free else each.default
     shown: bool | str = each.said.usual or not free
-    if optional and isinstance(each.default, StrEnum):
-        shown = each.default.value
+    if optional and each.default not in (REQUIRED, None) and not isinstance(each.default, bool):
+        shown = str(each.usual)
     option = typer.Option(
         *each.option.split(),
         envvar=each.said.env or None,
@@ -88,25 +96,56 @@ def _parameter(each: Declared, panel: str, *, optional: bool) -> inspect.Paramet
     return inspect.Parameter(
         each.key,
         inspect.Parameter.KEYWORD_ONLY,
-        default=default,
+        default=None if free else each.usual,
         annotation=Annotated[kind | None if free else kind, option],
     )
 
 
-def _value(each: Declared, value: Any) -> Any:
-    """What was given; ``None`` where nothing was."""
+def _is_repeated(each: Declared) -> bool:
+    """Whether its option may be given several times."""
+    parsed = each.said.parse is not None and each.type is not float
+    return parsed or get_origin(each.type) in (tuple, list, Sequence)
+
+
+def _value(each: Declared, value: Any, *, optional: bool) -> Any:
+    """What was given; the usual value where an option that may be repeated was not given."""
     if value in ([], None):
-        return None
+        return None if optional or each.default is REQUIRED else each.default
     if each.said.parse is not None:
-        return each.said.parse(each.option, value)
+        return each.said.parse(each.option_name, value if isinstance(value, list) else [value])
+    if each.has_words:
+        return each.values[str(value)]
     return tuple(value) if isinstance(value, list) else value
 
 
-def _usual(each: Declared) -> Any:
-    return None if each.default is REQUIRED else each.default
+def values_of(declaration: Any, given: Given) -> dict[str, Any]:
+    """What was given of a declaration, by the names of its fields.
+
+    Parameters
+    ----------
+    declaration
+        The class.
+    given
+        What was given with all declared options.
+    """
+    return {each.name: given[each.key] for each in declared(declaration) if each.key in given}
 
 
-def check_beside(
+def on_command_line(context: typer.Context) -> Iterator[tuple[str, str]]:
+    """The parameters that stand on the command line, each with its option.
+
+    Parameters
+    ----------
+    context
+        The command line.
+    """
+    for each in context.command.params:
+        source = context.get_parameter_source(str(each.name))
+        if source is not None and source.name == "COMMANDLINE":
+            yield str(each.name), each.opts[0]
+
+
+def check_no_other(
     context: typer.Context, given: str, allowed: Collection[str], rule: str, advice: str
 ) -> None:
     """Refuse options that an option rules out.
@@ -127,9 +166,6 @@ def check_beside(
     InputError
         If another one is there.
     """
-    for name in context.params:
-        source = context.get_parameter_source(name)
-        if name not in allowed and source is not None and source.name == "COMMANDLINE":
-            raise InputError(
-                given, rule, found=f"option --{name.replace('_', '-')} beside it", advice=advice
-            )
+    for name, option in on_command_line(context):
+        if name not in allowed:
+            raise InputError(given, rule, found=f"option {option} beside it", advice=advice)

@@ -6,7 +6,7 @@ import json
 import sys
 import time
 import traceback
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from io import TextIOWrapper
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from sfumato.cli.interrupt import check_interrupt, interrupted
+from sfumato.cli.own_process import check_interrupt, interrupted
 from sfumato.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -74,6 +74,37 @@ def _same(one: Path, other: Path) -> bool:
         return one.samefile(other)
     except OSError:
         return one == other
+
+
+def columns(rows: Sequence[Sequence[str]], numbers: Sequence[int] = ()) -> list[str]:
+    """Rows as lines of aligned columns.
+
+    Parameters
+    ----------
+    rows
+        The head and the rows.
+    numbers
+        The columns that are aligned to the right.
+    """
+    rows = [[printable(cell) for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            cell.rjust(width) if place in numbers else cell.ljust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
+
+
+def printable(text: str) -> str:
+    """Text without what would steer a terminal."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text)
+
+
+def figure(value: float | None) -> str:
+    """A measure as text."""
+    return "-" if value is None else f"{value:.4g}"
 
 
 @contextmanager

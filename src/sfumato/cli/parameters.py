@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from sfumato.cli.output import check_apart
 
 Data = Annotated[
     Path,
@@ -24,14 +27,6 @@ DataOrUri = Annotated[
         show_default=False,
     ),
 ]
-Engine = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        help="Where the work is done: embedded (in this process) or spark, with sfumato\\[spark].",
-        show_default=False,
-    ),
-]
 SchemaFile = Annotated[
     Path,
     typer.Option(
@@ -41,18 +36,7 @@ SchemaFile = Annotated[
         show_default=False,
     ),
 ]
-Delimiter = Annotated[
-    str | None,
-    typer.Option(metavar="CHARACTER", help="The separator of a CSV file; found by itself."),
-]
-Threshold = Annotated[
-    float, typer.Option(metavar="SHARE", help="Risk above which a record counts as at risk.")
-]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-Seed = Annotated[
-    int | None,
-    typer.Option(metavar="NUMBER", help="Seed of every random choice; drawn when not given."),
-]
 Report = Annotated[
     Path | None,
     typer.Option(
@@ -61,3 +45,26 @@ Report = Annotated[
         show_default=False,
     ),
 ]
+
+
+def check_report(report: Path | None, inputs: Sequence[Path | None] = ()) -> None:
+    """Refuse a report that cannot or must not be written, before work starts.
+
+    Parameters
+    ----------
+    report
+        Where it goes, if one is asked for.
+    inputs
+        Files that the command reads, which it must not replace.
+
+    Raises
+    ------
+    InputError
+        If it has no known ending, cannot be written, or is a file that the command reads.
+    """
+    if report is None:
+        return
+    from sfumato.reports import check_report_path
+
+    check_report_path(report)
+    check_apart((report, report.with_suffix(".json")), inputs)

@@ -14,20 +14,32 @@ from __future__ import annotations
 
 import inspect
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from difflib import get_close_matches
-from enum import StrEnum
+from enum import Enum
 from functools import cache
 from numbers import Integral, Real
 from textwrap import fill
-from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Protocol, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from sfumato.core.errors import InputError
 
 REQUIRED = MISSING
 """The default of a parameter that has to be given."""
 _Verb = TypeVar("_Verb", bound=Callable[..., Any])
+
+
+class Range(Protocol):
+    """The values that a parameter accepts; its text says which."""
+
+    def check(self, subject: str, value: object) -> Any:
+        """The value as its type has it, or an `InputError` about the subject."""
+
+    @property
+    def bounds(self) -> Mapping[str, float]:
+        """The same in the words of JSON Schema, for a number."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +70,104 @@ class Share:
             raise InputError(subject, "must be a share", accepted=str(self))
         return number
 
+    @property
+    def bounds(self) -> Mapping[str, float]:
+        """The two ends."""
+        low, high = ("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")
+        return {low[not self.zero]: 0, high[not self.one]: 1}
+
+
+@dataclass(frozen=True)
+class Between:
+    """Numbers between two others, neither of which is accepted."""
+
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"above {self.low:g} and below {self.high:g}"
+
+    def check(self, subject: str, value: object) -> float:
+        """The value as a float.
+
+        Raises
+        ------
+        InputError
+            If it is not a number, or outside.
+        """
+        number = isinstance(value, Real) and not isinstance(value, bool)
+        if not number or not self.low < float(value) < self.high:  # type: ignore[arg-type]
+            raise InputError(subject, f"must be {self}")
+        return float(value)  # type: ignore[arg-type]
+
+    @property
+    def bounds(self) -> Mapping[str, float]:
+        """The two ends."""
+        return {"exclusiveMinimum": self.low, "exclusiveMaximum": self.high}
+
+
+@dataclass(frozen=True)
+class Above:
+    """Numbers above another one.
+
+    Attributes
+    ----------
+    low
+        The other one, which is not accepted.
+    what
+        What they are a number of.
+    """
+
+    low: float
+    what: str = "a number"
+
+    def __str__(self) -> str:
+        return f"more than {self.low:g}"
+
+    def check(self, subject: str, value: object) -> float:
+        """The value as a float.
+
+        Raises
+        ------
+        InputError
+            If it is not a finite number above the least.
+        """
+        number = isinstance(value, Real) and not isinstance(value, bool)
+        if not number or not self.low < float(value) < float("inf"):  # type: ignore[arg-type]
+            raise InputError(subject, f"must be {self.what}", accepted=str(self))
+        return float(value)  # type: ignore[arg-type]
+
+    @property
+    def bounds(self) -> Mapping[str, float]:
+        """The lower end."""
+        return {"exclusiveMinimum": self.low}
+
+
+@dataclass(frozen=True)
+class ShareOrShares:
+    """A share from 0 to 1 for all columns, or shares by column."""
+
+    def __str__(self) -> str:
+        return "a number in [0, 1], or one by column"
+
+    def check(self, subject: str, value: object) -> float | dict[str, float]:
+        """The share, or the shares.
+
+        Raises
+        ------
+        InputError
+            If one is not a number, or outside.
+        """
+        share = Share(zero=True, one=True)
+        if isinstance(value, Mapping):
+            return {name: share.check(subject, each) for name, each in value.items()}
+        return share.check(subject, value)
+
+    @property
+    def bounds(self) -> Mapping[str, float]:
+        """Those of one for all columns."""
+        return Share(zero=True, one=True).bounds
+
 
 @dataclass(frozen=True)
 class Count:
@@ -86,6 +196,11 @@ class Count:
             raise InputError(subject, "must be a whole number", accepted=str(self))
         return int(value)  # type: ignore[call-overload,no-any-return]
 
+    @property
+    def bounds(self) -> Mapping[str, float]:
+        """The least, and the most where there is one."""
+        return {"minimum": self.least} | ({} if self.most is None else {"maximum": self.most})
+
 
 @dataclass(frozen=True)
 class Parameter:
@@ -106,22 +221,69 @@ class Parameter:
     usual
         What holds where the default is ``None``, in words.
     path
-        Whether the command line and a project file name a file that holds the value.
+        Whether the command line and a project file name a file that holds the value; of a text,
+        one that the command line takes as it is, for it may be a URI.
     env
         The environment variable that the command line takes it from, too.
     parse
-        Makes the value of the words of an option that may be repeated, given the option's name.
+        Makes the value of the words of an option that may be repeated, given the option's name;
+        of a number, of those that were given once.
     """
 
     help: str
     metavar: str = ""
-    range: Share | Count | None = None
+    range: Range | None = None
     flag: str = ""
     option: str = ""
     usual: str = ""
     path: bool = False
     env: str = ""
     parse: Callable[[str, Sequence[str]], Any] | None = None
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        """The schema of a field of a pydantic model, in which the range holds, too."""
+        inner = handler(source)
+        if self.range is None:
+            return inner
+        from pydantic_core import core_schema
+
+        return core_schema.no_info_after_validator_function(self._in_range, inner)
+
+    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> Any:
+        """Its JSON Schema, with the ends of the range."""
+        found = handler(schema)
+        if self.range is not None:
+            for part in (found, *found.get("anyOf", ())):
+                if part.get("type") in ("number", "integer"):
+                    part.update(self.range.bounds)
+        return found
+
+    def checked(self, subject: str, value: Any) -> Any:
+        """A value in the range, or a tuple of values that all are.
+
+        Raises
+        ------
+        InputError
+            If one is not.
+        """
+        if self.range is None:
+            return value
+        if isinstance(value, tuple):
+            return tuple(self.range.check(subject, each) for each in value)
+        return self.range.check(subject, value)
+
+    def _in_range(self, value: Any) -> Any:
+        if value is None:
+            return value
+        try:
+            return self.checked("", value)
+        except InputError as error:
+            raise ValueError(said_of_key(error)) from None
+
+
+def said_of_key(error: InputError) -> str:
+    """What a rule says where the key, which stands before it, is the subject."""
+    return f"{error.rule}, accepted: {error.accepted}" if error.accepted else error.rule
 
 
 @dataclass(frozen=True)
@@ -159,6 +321,11 @@ class Declared:
         return self.said.option or f"--{self.key.replace('_', '-')}"
 
     @property
+    def option_name(self) -> str:
+        """The one of its options that errors name."""
+        return self.option.split()[0].partition("/")[0]
+
+    @property
     def annotation(self) -> Any:
         """Its type as a signature shows it: words are texts."""
         kind = str if self.has_words else self.type
@@ -169,12 +336,17 @@ class Declared:
         """Its default as a plain value, as a signature shows it."""
         if self.default is REQUIRED:
             return inspect.Parameter.empty
-        return self.default.value if isinstance(self.default, StrEnum) else self.default
+        return word_of(self.default) if isinstance(self.default, Enum) else self.default
 
     @property
     def has_words(self) -> bool:
         """Whether its values are words."""
-        return isinstance(self.type, type) and issubclass(self.type, StrEnum)
+        return isinstance(self.type, type) and issubclass(self.type, Enum)
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """Its values by their words."""
+        return {word_of(each): each for each in self.type} if self.has_words else {}
 
     @property
     def words(self) -> str:
@@ -188,7 +360,7 @@ class Declared:
     def accepted(self) -> str:
         """The values that it may have, in words; empty where its type says all."""
         if self.has_words:
-            return ", ".join(self.type)
+            return ", ".join(self.values)
         return "" if self.said.range is None else str(self.said.range)
 
     def check(self, value: object, name: str = "") -> Any:
@@ -210,17 +382,35 @@ class Declared:
         if value is None and self.optional:
             return None
         if self.has_words:
-            if isinstance(value, str) and value in list(self.type):
-                return self.type(value)
+            if isinstance(value, self.type):
+                return value
+            if isinstance(value, str) and value in self.values:
+                return self.values[value]
             raise InputError(subject, "must be one of the known words", accepted=self.accepted)
         if self.type is bool and not isinstance(value, bool):
             raise InputError(subject, "must be true or false")
-        return value if self.said.range is None else self.said.range.check(subject, value)
+        if get_origin(self.type) is tuple and isinstance(value, list):
+            value = tuple(value)
+        return self.said.checked(subject, value)
 
 
-def declared(declaration: Any) -> tuple[Declared, ...]:
-    """The declared fields of a dataclass or pydantic model, in their order."""
-    return _declared(declaration)
+def word_of(value: Enum) -> str:
+    """How a member of an enumeration is written; those of numbers by their names."""
+    return value.value if isinstance(value.value, str) else value.name.lower()
+
+
+def declared(*declarations: Any, only: Collection[str] = ()) -> tuple[Declared, ...]:
+    """The declared fields of dataclasses or pydantic models, in their order.
+
+    Parameters
+    ----------
+    declarations
+        The classes.
+    only
+        Keys of the fields that are meant; all of them where empty.
+    """
+    every = (each for kind in declarations for each in _declared(kind))
+    return tuple(each for each in every if not only or each.key in only)
 
 
 @cache
@@ -279,7 +469,7 @@ def plain(declaration: Any, *, usual: bool = True) -> dict[str, Any]:
     for each in fields(declaration):
         value = getattr(declaration, each.name)
         if value is not None and (usual or value != each.default):
-            found[each.name] = value.value if isinstance(value, StrEnum) else value
+            found[each.name] = word_of(value) if isinstance(value, Enum) else value
     return found
 
 
@@ -293,7 +483,7 @@ def keywords(*declarations: type) -> Callable[[_Verb], _Verb]:
     def listed(verb: _Verb) -> _Verb:
         given = inspect.signature(verb)
         own = [p for p in given.parameters.values() if p.kind is not p.VAR_KEYWORD]
-        options = [each for kind in declarations for each in declared(kind)]
+        options = declared(*declarations)
         added = [
             inspect.Parameter(
                 each.name,
@@ -306,7 +496,8 @@ def keywords(*declarations: type) -> Callable[[_Verb], _Verb]:
         verb.__signature__ = given.replace(parameters=[*own, *added])  # type: ignore[attr-defined]
         entries = "\n".join(f"{each.name}\n{_indented(each.words)}" for each in options)
         text = inspect.cleandoc(verb.__doc__ or "")
-        verb.__doc__ = text.replace("\n\nRaises\n", f"\n{entries}\n\nRaises\n", 1)
+        after = next(each for each in ("Returns", "Raises") if f"\n\n{each}\n" in text)
+        verb.__doc__ = text.replace(f"\n\n{after}\n", f"\n{entries}\n\n{after}\n", 1)
         return verb
 
     return listed
@@ -331,8 +522,31 @@ def taken(options: Mapping[str, Any], *declarations: type) -> list[Any]:
         names = [each.name for each in declared(kind) if each.name in rest]
         made.append({name: rest.pop(name) for name in names})
     if rest:
-        known = [each.name for kind in declarations for each in declared(kind)]
+        known = [each.name for each in declared(*declarations)]
         close = get_close_matches(next(iter(rest)), known, n=1)
         meant = f"; did you mean '{close[0]}'?" if close else ""
         raise TypeError(f"unexpected keyword argument '{next(iter(rest))}'{meant}")
     return [kind(**given) for kind, given in zip(declarations, made, strict=True)]
+
+
+@contextmanager
+def naming(subjects: Mapping[str, str]) -> Iterator[None]:
+    """Call a parameter in errors as whoever gave it does: an option, a key of a file.
+
+    Parameters
+    ----------
+    subjects
+        What each parameter is called, by its name.
+
+    Raises
+    ------
+    InputError
+        What is raised within, about what it is called.
+    """
+    try:
+        yield
+    except InputError as error:
+        subject = subjects.get(error.subject.removeprefix("parameter "))
+        if subject is None or not error.subject.startswith("parameter "):
+            raise
+        raise error.about(subject) from None

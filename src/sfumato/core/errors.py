@@ -46,6 +46,12 @@ class InputError(SfumatoError):
         text = "; ".join(parts)
         super().__init__(text if text.endswith("?") else f"{text}.")
 
+    def about(self, subject: str) -> InputError:
+        """The same of another subject: of the option, say, that a parameter was given by."""
+        return InputError(
+            subject, self.rule, found=self.found, accepted=self.accepted, advice=self.advice
+        )
+
 
 class ConstraintsNotMetError(SfumatoError):
     """The whole file, taken as one class, breaks a constraint, so no release can meet it.

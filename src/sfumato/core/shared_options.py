@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -61,7 +62,25 @@ def by_name(option: str, words: Sequence[str]) -> dict[str, Path]:
     InputError
         If one has another form, or a name is there twice.
     """
-    found: dict[str, Path] = {}
+    return {name: Path(file) for name, file in named_words(option, words).items()}
+
+
+def named_words(option: str, words: Sequence[str]) -> dict[str, str]:
+    """What an option that is given as NAME=FILE says by name, as texts.
+
+    Parameters
+    ----------
+    option
+        How the error calls it.
+    words
+        What was given with it.
+
+    Raises
+    ------
+    InputError
+        If one has another form, or a name is there twice.
+    """
+    found: dict[str, str] = {}
     for each in words:
         name, _, file = each.partition("=")
         if not (name and file) or name in found:
@@ -71,7 +90,7 @@ def by_name(option: str, words: Sequence[str]) -> dict[str, Path]:
                 found="a name twice" if name in found else "another form",
                 accepted="NAME=FILE",
             )
-        found[name] = Path(file)
+        found[name] = file
     return found
 
 
@@ -86,3 +105,17 @@ def drawn_seed(seed: object) -> int:
     if seed is None:
         return secrets.randbits(63)
     return SEEDS.check("parameter seed", seed)
+
+
+@dataclass(frozen=True)
+class Seeded:
+    """Where the random choices of a command come from."""
+
+    seed: Seed = None
+
+
+@dataclass(frozen=True)
+class Delimited:
+    """How a file of text is read."""
+
+    delimiter: Delimiter = None

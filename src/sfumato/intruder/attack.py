@@ -5,17 +5,24 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
+from sfumato.core.declaration import keywords, taken
 from sfumato.core.errors import InputError
 from sfumato.core.shared_options import Progress, drawn_seed, silent
+from sfumato.intruder.attack_options import (
+    AttackOptions,
+    Circumstances,
+    Holding,
+    Judging,
+    Referee,
+)
 from sfumato.intruder.candidates.find import find_candidates
 from sfumato.intruder.claims import Claims, claims_of_file
 from sfumato.intruder.held import Given, Held, held_against
 from sfumato.intruder.held_words import in_words, warnings_of
-from sfumato.intruder.knowledge.noise import Shares
 from sfumato.intruder.reading.read import read_release
 from sfumato.intruder.reading.released_file import ReleasedFile
 from sfumato.intruder.referee.calibration import CalibrationBin
@@ -26,30 +33,16 @@ from sfumato.intruder.review_alone import attack_review, check_alone
 from sfumato.intruder.staging.registry import ACTS, check_names, chosen
 from sfumato.intruder.staging.scene import Scene
 from sfumato.intruder.subject import Subject, subject_of
-from sfumato.risk.reidentification import check_threshold
 from sfumato.schema import Schema
 
 
-def attack(  # noqa: PLR0913
+@keywords(Holding, Referee, Judging, Circumstances)
+def attack(
     release: Any = None,
     *,
-    register: Any = None,
-    original: Any = None,
-    truth: Any = None,
-    priors: Sequence[Any] = (),
     schema: Schema | None = None,
-    knows: Sequence[str] | None = None,
-    counts: bool = False,
-    noise: Shares = 0.0,
-    missing: Shares = 0.0,
-    population: int | None = None,
-    threshold: float = 0.2,
-    attacks: Sequence[str] | None = None,
-    hierarchies: Mapping[str, str | os.PathLike[str]] | None = None,
-    review: str | os.PathLike[str] | None = None,
-    delimiter: str | None = None,
-    seed: int | None = None,
     progress: Progress = silent,
+    **options: Unpack[AttackOptions],
 ) -> Attack:
     """Attack a released file as an intruder would, and compare with what was predicted.
 
@@ -62,44 +55,8 @@ def attack(  # noqa: PLR0913
     release
         What ``anonymize`` or ``anonymize_requested`` returned, the path of a released file, or a
         dataframe; of sfumato or of another tool. With ``review`` it may be left out.
-    register
-        Persons with exact values, as a dataframe or a path: what the intruder holds. The
-        original where not given, which is what an acquaintance knows: its quasi-identifiers and
-        direct identifiers; for a release on request, the local data of whoever asked.
-    original
-        The file that was released, where ``release`` does not hold it.
-    truth
-        Whose each released record is, for the referee: ``"same-order"``, the path of a file with
-        columns ``row`` (from 1) and ``person``, or a person id per record. A `Release` knows it.
-        Without it and without original and register, the file is its own original.
-    priors
-        Other releases about the same persons.
     schema
         What each column of the original is; that of a `Release` where not given.
-    knows
-        The quasi-identifiers that the intruder knows; all where not given.
-    counts
-        Whether the intruder knows how many records each person has in the release.
-    noise, missing
-        Share of the values that the intruder knows wrongly, or not at all: of all
-        quasi-identifiers, or by column.
-    population
-        Number of persons of the population that ``register`` is one of, for what is predicted of a
-        file that comes without predictions.
-    threshold
-        A right guess of which the intruder was surer counts as exposed.
-    attacks
-        Names of the attacks to run; all that fit where not given.
-    hierarchies
-        Published hierarchies by quasi-identifier (one row per leaf); the schema's where not
-        given.
-    review
-        The folder of a clerical review, to attack with what a worker's screen showed: what
-        ``sfumato link`` wrote or a project, with the journals of ``sfumato review play``.
-    delimiter
-        The separator of a released CSV file; found by itself when not given.
-    seed
-        Seed of every random choice; drawn when not given.
     progress
         Told how far the work is.
 
@@ -109,44 +66,56 @@ def attack(  # noqa: PLR0913
         If the files do not fit the schema or each other, nobody says whose the records are, or a
         parameter is out of range.
     """
-    check_threshold(threshold)
-    check_names(attacks)
-    drawn = drawn_seed(seed)
+    holding, referee, judging, given = taken(options, Holding, Referee, Judging, Circumstances)
+    check_names(judging.attacks)
+    seed = drawn_seed(given.seed)
     if release is None:
         others = {
-            "register": register, "original": original, "truth": truth, "priors": priors or None,
-            "schema": schema, "knows": knows, "counts": counts or None, "noise": noise or None,
-            "missing": missing or None, "population": population,
-            "hierarchies": hierarchies or None, "delimiter": delimiter,
-        }  # fmt: skip
-        folder = check_alone(review, attacks, others)
-        return attack_review(folder, threshold=threshold, seed=drawn, progress=progress)
+            name: None if _is_nothing(value) else value
+            for name, value in {"schema": schema, **options}.items()
+            if name not in BESIDE_REVIEW
+        }
+        folder = check_alone(holding.review, judging.attacks, others)
+        return attack_review(folder, threshold=judging.threshold, seed=seed, progress=progress)
     subject = subject_of(release)
-    given = Given(
-        register=subject.register if register is None else register,
-        original=subject.original if original is None else original,
-        truth=truth,
+    everything = Given(
+        register=subject.register if holding.register is None else holding.register,
+        original=subject.original if referee.original is None else referee.original,
+        truth=referee.truth,
         source_rows=subject.source_rows,
         schema=_declared(schema, subject),
-        knows=knows,
-        counts=counts,
-        noise=noise,
-        missing=missing,
-        hierarchies=_paths(hierarchies),
-        delimiter=delimiter,
-        priors=tuple(priors),
-        review=None if review is None else Path(review),
+        knows=holding.knows,
+        counts=holding.counts,
+        noise=holding.noise,
+        missing=holding.missing,
+        hierarchies=_paths(holding.hierarchies),
+        delimiter=given.delimiter,
+        priors=tuple(holding.priors),
+        review=holding.review,
     )
-    _check_population(population, subject, given)
+    _check_population(judging.population, subject, everything)
     progress("read", 0.0)
-    held = held_against(subject.shown, given, np.random.default_rng([drawn, *b"noise"]))
+    held = held_against(subject.shown, everything, np.random.default_rng([seed, *b"noise"]))
     progress("read", 1.0)
     claims = subject.claims
     if claims is None:
-        claims = claims_of_file(held.file, population=population, threshold=threshold, seed=drawn)
+        claims = claims_of_file(
+            held.file, population=judging.population, threshold=judging.threshold, seed=seed
+        )
     else:
-        claims = claims.for_register(0 if given.register is None else held.knowledge.persons)
-    return _run(_scene(held, given, claims, threshold, drawn, progress), attacks, held, given)
+        persons = 0 if everything.register is None else held.knowledge.persons
+        claims = claims.for_register(persons)
+    scene = _scene(held, everything, claims, judging.threshold, seed, progress)
+    return _run(scene, judging.attacks, held, everything)
+
+
+BESIDE_REVIEW = frozenset({"review", "attacks", "threshold", "seed"})
+"""Options that apply where the screens of a review are attacked without a release."""
+
+
+def _is_nothing(value: object) -> bool:
+    """Whether an option says no more than where it is left out."""
+    return isinstance(value, bool | float | tuple | list | dict) and not value
 
 
 def _scene(

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from sfumato.core.errors import InputError
+from sfumato.intruder.attack_options import Shares
 from sfumato.intruder.knowledge.hold import hold
 from sfumato.intruder.knowledge.knowledge import Ints, Knowledge, KnownColumn
-from sfumato.intruder.knowledge.noise import Shares, with_noise
+from sfumato.intruder.knowledge.noise import with_noise
 from sfumato.intruder.known_truth import SAME_ORDER, People, by_given, by_source_rows, people_of
 from sfumato.intruder.reading.cell import Exact
 from sfumato.intruder.reading.read import read_release

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
+from sfumato.intruder.attack_options import Shares
 from sfumato.intruder.candidates.candidates import Candidates
 from sfumato.intruder.held import Given, Held
-from sfumato.intruder.knowledge.noise import Shares
 
 MOST = 6
 """Columns that are named one by one."""

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import overload
+from typing import Unpack, overload
 
 import numpy as np
 import pyarrow as pa
 
+from sfumato.core.declaration import keywords, taken
 from sfumato.core.errors import InputError
 from sfumato.core.secret_keys import check_key
 from sfumato.core.shared_options import Progress, drawn_seed, silent
@@ -20,6 +21,13 @@ from sfumato.linkage.earlier import Earlier, read_earlier
 from sfumato.linkage.encodings.unit.link import all_encoded, link_encodings
 from sfumato.linkage.encodings.unit.links import EncodedLinks
 from sfumato.linkage.encodings.unit.matching import Matching, matching_of
+from sfumato.linkage.link_options import (
+    Comparing,
+    EncodedLinkOptions,
+    ForPeople,
+    LinkedFile,
+    LinkOptions,
+)
 from sfumato.linkage.linked.attached import attach
 from sfumato.linkage.linked.declare import declare
 from sfumato.linkage.linked.person_ids import name_persons
@@ -30,7 +38,7 @@ from sfumato.linkage.model.engine import Engine, checked_engine
 from sfumato.linkage.model.fit import fit_and_score
 from sfumato.linkage.model.saved import Model, load_model
 from sfumato.linkage.pairs.identifying import identifying_file
-from sfumato.linkage.pairs.review import review_table, to_review
+from sfumato.linkage.pairs.review import most_doubtful_first, review_table, to_review
 from sfumato.linkage.persons.decisions import (
     Decisions,
     read_decisions,
@@ -54,12 +62,9 @@ def link(
     tables: Tables,
     spec: Matching,
     *,
-    id_column: str | None = ...,
     schema: Schema | None = ...,
-    attach_tables: Mapping[str, object] | None = ...,
-    pseudonym_key: bytes | None = ...,
-    seed: int | None = ...,
     progress: Progress = ...,
+    **options: Unpack[EncodedLinkOptions],
 ) -> EncodedLinks: ...
 
 
@@ -68,39 +73,20 @@ def link(
     tables: Tables,
     spec: Spec | None = ...,
     *,
-    id_column: str | None = ...,
     schema: Schema | None = ...,
-    decisions: Decisions | str | os.PathLike[str] | None = ...,
-    model: Model | str | os.PathLike[str] | None = ...,
-    previous: str | os.PathLike[str] | None = ...,
-    attach_tables: Mapping[str, object] | None = ...,
-    quasi_identifiers: Sequence[str] | None = ...,
-    check_half_width: float | None = ...,
-    pseudonym_key: bytes | None = ...,
-    seed: int | None = ...,
-    allow_pairs: int | None = ...,
-    engine: Engine | str | None = ...,
     progress: Progress = ...,
+    **options: Unpack[LinkOptions],
 ) -> Links: ...
 
 
-def link(  # noqa: PLR0913
+@keywords(Comparing, ForPeople, LinkedFile)
+def link(
     tables: Tables,
     spec: Spec | Matching | None = None,
     *,
-    id_column: str | None = None,
     schema: Schema | None = None,
-    decisions: Decisions | str | os.PathLike[str] | None = None,
-    model: Model | str | os.PathLike[str] | None = None,
-    previous: str | os.PathLike[str] | None = None,
-    attach_tables: Mapping[str, object] | None = None,
-    quasi_identifiers: Sequence[str] | None = None,
-    check_half_width: float | None = None,
-    pseudonym_key: bytes | None = None,
-    seed: int | None = None,
-    allow_pairs: int | None = None,
-    engine: Engine | str | None = None,
     progress: Progress = silent,
+    **options: Unpack[LinkOptions],
 ) -> Links | EncodedLinks:
     """Link tables: candidate pairs, their scores, persons, and a linked file without identities.
 
@@ -118,40 +104,8 @@ def link(  # noqa: PLR0913
         What is linked, and how: a `LinkSpec`, or a file with one or with Splink settings. Without
         it the specification of the previous linkage is taken, or one is proposed. Of encodings: a
         `Matching`.
-    id_column
-        The column that names each record within its table, instead of the specification's.
     schema
         What the columns are. Sensitive ones are never compared or shown for review.
-    decisions
-        What people answered: a file of answers about the pairs of the previous linkage or, without
-        one, of this linkage as it was run before.
-    model
-        A trained model or its file; without it that of the previous linkage, or one is trained.
-    previous
-        Folder of an earlier linkage of some of these tables: its persons keep their ids, and
-        decisions hold.
-    attach_tables
-        By source: a table with any number of rows per record, such as visits, whose columns go
-        into the linked file by the specification's id column, in place of the source's records.
-    quasi_identifiers
-        Compared columns that go into the linked file. Without it those of the schema; without a
-        schema dates, postcodes, numbers and categories.
-    check_half_width
-        Draw pairs for clerical checks, as few as give 95 % intervals of precision and recall of
-        this half width, in (0, 0.5).
-    pseudonym_key
-        Secret of at least 16 bytes for ids that are the same in every run; random ones without it.
-    seed
-        Seed of the persons' ids and of the linked file's order; drawn when not given.
-    allow_pairs
-        Number of candidate pairs above which nothing is scored, instead of the specification's.
-    engine
-        Where candidate pairs are made, compared and scored: ``"duckdb"`` on this machine, or
-        ``"spark"`` in the active session or, without one, a Spark on this machine, which then
-        reads folders and URIs, too. Without it Spark if a table is a
-        DataFrame of PySpark, else DuckDB. The result is the same. Records come to this machine
-        in either case, partition by partition: they are standardised, the model is trained, and
-        persons are found here, and so are pairs that do not score next to nothing.
     progress
         Told how far the work is.
 
@@ -165,45 +119,42 @@ def link(  # noqa: PLR0913
     SfumatoError
         If Splink or its database fails.
     """
+    comparing, people, linked = taken(options, Comparing, ForPeople, LinkedFile)
     named = named_tables(tables)
-    number = drawn_seed(seed)
-    if check_half_width is not None and not 0 < check_half_width < 0.5:
-        raise InputError("parameter check_half_width", "must be above 0 and below 0.5")
-    if pseudonym_key is not None:
-        check_key(pseudonym_key)
+    number = drawn_seed(linked.seed)
+    if linked.pseudonym_key is not None:
+        check_key(linked.pseudonym_key)
     usual = Engine.SPARK if any_on_spark(named) else Engine.DUCKDB
-    known_engine = checked_engine(usual if engine is None else engine)
+    known_engine = checked_engine(comparing.engine or usual)
     if all_encoded(named):
-        _only_of_clear_tables(
-            decisions=decisions,
-            model=model,
-            previous=previous,
-            quasi_identifiers=quasi_identifiers,
-            check_half_width=check_half_width,
-            allow_pairs=allow_pairs,
-            engine=None if known_engine is Engine.DUCKDB else engine,
-        )
+        _only_of_clear_tables(options, known_engine)
         return link_encodings(
             named,
-            matching_of(spec, id_column, one=len(named) == 1),
+            matching_of(spec, comparing.id_column, one=len(named) == 1),
             schema=schema,
-            attach_tables=attach_tables,
-            pseudonym_key=pseudonym_key,
+            attach_tables=linked.attach_tables,
+            pseudonym_key=linked.pseudonym_key,
             seed=number,
             progress=progress,
         )
     if isinstance(spec, Matching):
         raise InputError("parameter spec", "must say what columns hold", found="a Matching")
     named = streamed(named, spark=known_engine is Engine.SPARK)
-    attach_tables = streamed(attach_tables or {}, spark=known_engine is Engine.SPARK)
-    earlier = None if previous is None else read_earlier(previous)
+    attach_tables = streamed(linked.attach_tables, spark=known_engine is Engine.SPARK)
+    earlier = None if comparing.previous is None else read_earlier(comparing.previous)
     if earlier is not None:
-        earlier.check_key(pseudonym_key)
+        earlier.check_key(linked.pseudonym_key)
     asked = asked_specification(
-        named, spec, schema, earlier, progress, id_column=id_column, allow_pairs=allow_pairs
+        named,
+        spec,
+        schema,
+        earlier,
+        progress,
+        id_column=comparing.id_column,
+        allow_pairs=comparing.allow_pairs,
     )
-    known = _model(model, earlier)
-    wanted = kept_columns(asked.spec, schema, quasi_identifiers)
+    known = _model(comparing.model, earlier)
+    wanted = kept_columns(asked.spec, schema, linked.quasi_identifiers)
     with open_sources(named, asked.spec, schema=schema, progress=progress) as opened:
         records = opened.records
         analytic = read_analytic(opened, wanted)
@@ -211,21 +162,23 @@ def link(  # noqa: PLR0913
             analytic = attach(analytic, records, attach_tables, asked.spec, schema)
         analytic, declared = declare(analytic, schema)
         pairs, fitted = fit_and_score(opened, model=known, engine=known_engine, progress=progress)
-        answers = _answers(decisions, pairs, records, earlier)
+        answers = _answers(people.decisions, pairs, records, earlier)
         settled = settle(records, pairs, asked.spec, answers, lost=fitted.lost)
         progress("persons", 0.5)
         shown = Shown(opened, pairs, fitted)
         review = shown.table(to_review(settled.by_score))
+        if people.by_uncertainty:
+            review = most_doubtful_first(review)
         identifying = identifying_file(opened)
         checks = None
-        if check_half_width is not None:
+        if people.check_half_width is not None:
             rng = np.random.default_rng([number, CHECKED])
-            checks = _checks(check_half_width, settled, shown, rng)
+            checks = _checks(people.check_half_width, settled, shown, rng)
     ids = name_persons(
         records,
         settled.persons.person,
         np.random.default_rng([number, IDS]),
-        key=pseudonym_key,
+        key=linked.pseudonym_key,
         previous=None if earlier is None else _ids_before(earlier, records),
     )
     progress("persons", 1.0)
@@ -246,7 +199,7 @@ def link(  # noqa: PLR0913
         checks=checks,
         manifest=LinkManifest(
             seed=number,
-            keyed=pseudonym_key is not None,
+            keyed=linked.pseudonym_key is not None,
             thresholds=settled.thresholds,
             sources=_sources(named, records),
             attached={name: hash_of(table) for name, table in attach_tables.items()},
@@ -309,10 +262,11 @@ def _checks(half_width: float, settled: Settled, shown: Shown, rng: np.random.Ge
     return Checks(half_width, upper, drawn, shown.table(drawn))
 
 
-def _only_of_clear_tables(**asked: object) -> None:
+def _only_of_clear_tables(options: LinkOptions, engine: Engine) -> None:
     """Refuse what encodings cannot give."""
-    for name, value in asked.items():
-        if value is not None:
+    for name, value in options.items():
+        is_usual = value in (None, False) or (name == "engine" and engine is Engine.DUCKDB)
+        if name not in EncodedLinkOptions.__annotations__ and not is_usual:
             raise InputError(
                 f"parameter {name}", "must be left out where encodings are linked", found="it"
             )

@@ -14,7 +14,6 @@ from sfumato.linkage.apply import apply_decisions
 from sfumato.linkage.asked import changed
 from sfumato.linkage.earlier import read_earlier
 from sfumato.linkage.link import link
-from sfumato.linkage.pairs.review import most_doubtful_first
 from sfumato.linkage.sources.halves import numbers_a_person
 from sfumato.linkage.spec.columns import sql_name
 from sfumato.linkage.spec.model import MAX_PAIRS, LinkSpec, Mode, WantedRates
@@ -210,14 +209,13 @@ def _link(place: ProjectFolder, making: Path, progress: Progress) -> Made:
             if source.attach is not None
         },
         quasi_identifiers=asked.quasi_identifiers,
+        by_uncertainty=asked.by_uncertainty,
         check_half_width=asked.check,
         pseudonym_key=place.key(asked.key_file, "link.key_file"),
         seed=place.project.about.seed,
         engine=asked.engine,
         progress=progress,
     )
-    if asked.by_uncertainty:
-        links = replace(links, review=most_doubtful_first(links.review))
     links.write(making, also=lambda folder: write_report(links, place, folder, "Linkage"))
     found = links.settled.persons.count
     return Made.of(

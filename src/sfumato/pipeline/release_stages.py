@@ -19,7 +19,6 @@ from sfumato.release.preset_promises import promises as promises_of
 from sfumato.release.promises.promise import Budget, Constraint
 from sfumato.release.release_result import Release
 from sfumato.risk.assessment import assess
-from sfumato.risk.population.population_size import Given, given_fraction, given_size
 from sfumato.risk.risk_thresholds import Preset, thresholds
 from sfumato.risk.threshold_checks import check_numbers
 from sfumato.table.table_files import write_table
@@ -69,31 +68,14 @@ def _assess_files(place: ProjectFolder) -> dict[str, Path]:
     return place.data_files() | files
 
 
-def _population(place: ProjectFolder) -> Given | None:
-    asked = place.project.assess
-    if asked.population is not None:
-        return given_size(asked.population)
-    if asked.fraction is not None:
-        return given_fraction(asked.fraction)
-    if asked.weights is not None:
-        return Given(weights=asked.weights)
-    register = _register(place, asked)
-    return None if register is None else Given(register=register)
-
-
 def _assess(place: ProjectFolder, making: Path, progress: Progress) -> Made:
     asked = place.project.assess
     data, delimiter = place.data
     risk = assess(
         data,
         place.released_schema(),
-        threshold=asked.threshold,
-        ordered_distance=asked.ordered_distance,
-        special_uniques=asked.special_uniques,
-        msu_size=asked.msu_size,
-        recursive_l=asked.recursive_l,
-        population=_population(place),
-        estimator=asked.estimator,
+        **asked.measuring,
+        population=asked.known_population(_register(place, asked)).given,
         seed=place.project.about.seed,
         presets=_presets(place, asked),
         delimiter=delimiter,

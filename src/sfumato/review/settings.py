@@ -5,8 +5,9 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, model_validator
 
+from sfumato.core.declaration import Count, Parameter, Share
 from sfumato.review.modes import Mode
 
 
@@ -48,43 +49,68 @@ class MaskWidth(StrEnum):
 class Settings(BaseModel):
     """The rules of a review.
 
-    Parameters
-    ----------
-    k
-        The minimum allowed anonymity-set size, in records.
-    k_floor
-        What becomes of a disclosure that would leave less.
-    policy
-        Which records are in an anonymity set.
-    costs
-        What is shown as a cost.
-    mask_width
-        How wide a masked value is drawn.
-    start
-        How much of every attribute shows at first.
-    budget
-        KAPR that a worker may spend, in [0, 1]; ``None`` for no limit.
-    project_budget
-        KAPR of all workers' combined state, in [0, 1]; ``None`` for no limit.
-    hints
-        Whether a worker is told which cell to open next.
-    rare_below, common_from
-        The numbers of records that bound the rarity bands.
+    Those of `CHOSEN` are options of ``sfumato review`` and keys of a project file's ``[review]``.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
-    k: Annotated[int, Field(ge=1)] = 1
-    k_floor: Floor = Floor.REFUSE
-    policy: Policy = Policy.CONSISTENT
-    costs: Costs = Costs.BOUND
-    mask_width: MaskWidth = MaskWidth.TRUE
-    start: Mode = Mode.MASKED
-    budget: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] | None = None
-    project_budget: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] | None = None
-    hints: bool = False
-    rare_below: Annotated[int, Field(ge=2)] = 5
-    common_from: Annotated[int, Field(ge=2)] = 50
+    k: Annotated[
+        int,
+        Parameter("Records that what is disclosed must fit at least.", "NUMBER", Count(1)),
+    ] = 1
+    k_floor: Annotated[
+        Floor, Parameter("What becomes of a disclosure that would leave less than k.")
+    ] = Floor.REFUSE
+    policy: Annotated[
+        Policy,
+        Parameter(
+            "Which records count as fitting: by all that was seen of the record (consistent), or "
+            "by its row alone, as in the paper."
+        ),
+    ] = Policy.CONSISTENT
+    costs: Annotated[
+        Costs,
+        Parameter(
+            "Costs before opening: the most by what shows (bound), or the exact ones, which tell "
+            "how frequent a hidden value is."
+        ),
+    ] = Costs.BOUND
+    mask_width: Annotated[
+        MaskWidth, Parameter("Masked values as wide as they are (true), or all alike.")
+    ] = MaskWidth.TRUE
+    start: Annotated[Mode, Parameter("How much shows of each pair at first.")] = Mode.MASKED
+    budget: Annotated[
+        float | None,
+        Parameter(
+            "KAPR that each worker may spend, from 0 to 1; 1 is no limit. Another one at a later "
+            "start holds from then on and is recorded; what was spent stays spent.",
+            "KAPR",
+            Share(zero=True, one=True),
+            usual="no limit; 0.2 for a new project",
+        ),
+    ] = None
+    project_budget: Annotated[
+        float | None,
+        Parameter(
+            "KAPR that all workers together may spend, from 0 to 1.",
+            "KAPR",
+            Share(zero=True, one=True),
+            usual="no limit",
+        ),
+    ] = None
+    hints: Annotated[
+        bool,
+        Parameter(
+            "Say which cell to open next; may be another at a later start.",
+            option="--hints/--no-hints",
+        ),
+    ] = False
+    rare_below: Annotated[
+        int, Parameter("Fewer records than this are called rare.", "NUMBER", Count(2))
+    ] = 5
+    common_from: Annotated[
+        int, Parameter("From so many records on a value is called common.", "NUMBER", Count(2))
+    ] = 50
 
     @model_validator(mode="after")
     def _bands_in_order(self) -> Settings:
@@ -93,6 +119,17 @@ class Settings(BaseModel):
         return self
 
 
+CHOSEN = (
+    "k",
+    "budget",
+    "project_budget",
+    "costs",
+    "mask_width",
+    "policy",
+    "start",
+    "hints",
+)
+"""What is chosen on a command line or in a project file; the web application knows all."""
 PROPOSED = Settings(budget=0.2)
 """What is proposed where a project is made: every cell can be opened, and the budget is the limit.
 

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.core.declaration import keywords, taken
 from sfumato.core.errors import InputError
 from sfumato.core.shared_options import Progress, silent
 from sfumato.engines.embedded.counts import group
 from sfumato.engines.engine_choice import takes_spark
+from sfumato.risk.assess_options import AssessOptions, Circumstances, Measuring
 from sfumato.risk.class_measures import checked_l, ranks_of, recursive_measures
 from sfumato.risk.disclosure_risk import Risk, SensitiveRisk
 from sfumato.risk.file_measures import measure_classes
 from sfumato.risk.population.estimation import AUTO, check_estimator
-from sfumato.risk.reidentification import check_threshold
-from sfumato.risk.special_uniques import check_msu_size
 from sfumato.risk.special_uniques import special_uniques as find_special_uniques
 from sfumato.schema import Schema
 from sfumato.table.door import open_table
@@ -32,23 +32,9 @@ if TYPE_CHECKING:
     from sfumato.table.sources import Floats
 
 
-def assess(  # noqa: PLR0913
-    data: Any,
-    schema: Schema,
-    *,
-    threshold: float = 0.2,
-    ordered_distance: Sequence[str] = (),
-    special_uniques: bool = False,
-    msu_size: int = 3,
-    recursive_l: Sequence[int] = (),
-    population: Any = None,
-    estimator: str = AUTO,
-    seed: int | None = None,
-    register: Any = None,
-    presets: Sequence[str | Preset] = (),
-    delimiter: str | None = None,
-    engine: str | None = None,
-    progress: Progress = silent,
+@keywords(Measuring, Circumstances)
+def assess(
+    data: Any, schema: Schema, *, progress: Progress = silent, **options: Unpack[AssessOptions]
 ) -> Risk:
     """Measure what a file gives away: identity and sensitive values, by records and persons.
 
@@ -59,39 +45,6 @@ def assess(  # noqa: PLR0913
         the engine ``spark`` a dataframe of PySpark, or a path that Spark reads.
     schema
         What each column is.
-    threshold
-        Risk above which a record counts as at risk, in (0, 1].
-    ordered_distance
-        Sensitive attributes whose values are numbers and whose t-closeness is measured by
-        ordered distance too.
-    special_uniques
-        Also look for persons who stand out by few quasi-identifiers, at the cost of counting
-        every combination of up to ``msu_size`` of them.
-    msu_size
-        Most quasi-identifiers of such a combination.
-    recursive_l
-        The l for which recursive (c, l)-diversity is measured, beside 2 and 3.
-    population
-        What is known of the population that the file is a sample of: its number of persons, the
-        share of them who are in the file, the name of the column with sampling weights, or a
-        register: all persons with the same quasi-identifiers and exact values, as a dataframe
-        or the path of a file; on Spark, a path that Spark reads. With a register nothing is
-        estimated, and δ-presence is measured.
-    estimator
-        Name of the estimator; ``auto`` takes the one that has proved best.
-    seed
-        Seed of the estimator's draws; drawn where not given.
-    register
-        The same as a register for ``population``.
-    presets
-        Thresholds that the measures are held against: names of built-in presets, or what
-        `thresholds` gives.
-    delimiter
-        The separator of a CSV file; found by itself when not given.
-    engine
-        ``spark`` to measure on a cluster, of which only sums, extremes and counts of classes
-        come here; ``embedded`` to measure in this process; without it, Spark for a dataframe of
-        PySpark. On Spark there are no positions and special uniques.
     progress
         Told how far each stage is: "read", then "measure".
 
@@ -102,36 +55,36 @@ def assess(  # noqa: PLR0913
     SfumatoError
         If Spark fails.
     """
-    check_threshold(threshold)
-    check_msu_size(msu_size)
-    check_estimator(estimator)
-    more = checked_l(recursive_l)
-    chosen = _chosen(presets) if presets else ()
-    if takes_spark(data, engine):
-        if special_uniques:
+    asked, given = taken(options, Measuring, Circumstances)
+    if asked.estimator != AUTO:
+        check_estimator(asked.estimator)
+    more = checked_l(asked.recursive_l)
+    chosen = _chosen(given.presets) if given.presets else ()
+    if takes_spark(data, given.engine):
+        if asked.special_uniques:
             raise InputError(
                 "parameter special_uniques",
                 "must be left out on Spark",
                 advice="leave it out, or take engine='embedded'",
             )
         return _on_spark(
-            data, schema, delimiter, progress, population=population, register=register,
-            threshold=threshold, ordered_distance=ordered_distance, estimator=estimator, seed=seed,
-            presets=chosen, recursive_l=more,
+            data, schema, given, progress,
+            threshold=asked.threshold, ordered_distance=asked.ordered_distance,
+            estimator=asked.estimator, seed=given.seed, presets=chosen, recursive_l=more,
         )  # fmt: skip
-    source = data if isinstance(data, Table) else open_source(data, delimiter=delimiter)
+    source = data if isinstance(data, Table) else open_source(data, delimiter=given.delimiter)
     names = source.columns if isinstance(source, Table) else source.names
-    given = _given(population, register, tuple(names))
+    known = _given(given, tuple(names))
     table = open_table(source, schema, keep_source=False, progress=progress)
     progress("measure", 0.0)
-    risk, class_of = _measured(table, threshold, ordered_distance, more)
-    if given is not None:
+    risk, class_of = _measured(table, asked.threshold, asked.ordered_distance, more)
+    if known is not None:
         progress("measure", 0.5)
-        weights = _weights(source, given)
-        risk = _with_population(risk, table, class_of, given, weights, estimator, seed)
-    if special_uniques:
+        weights = _weights(source, known)
+        risk = _with_population(risk, table, class_of, known, weights, asked.estimator, given.seed)
+    if asked.special_uniques:
         columns = {column.name: column.codes for column in table.quasi_identifiers}
-        unique = find_special_uniques(columns, table.person, class_of, msu_size)
+        unique = find_special_uniques(columns, table.person, class_of, asked.msu_size)
         risk = replace(risk, special_uniques=unique)
     progress("measure", 1.0)
     if not chosen:
@@ -196,11 +149,8 @@ def _with_recursive(
 def _on_spark(
     data: Any,
     schema: Schema,
-    delimiter: str | None,
+    circumstances: Circumstances,
     progress: Progress,
-    *,
-    population: Any,
-    register: Any,
     **options: Any,
 ) -> Risk:
     """Encode the file on the cluster, measure it there, and leave nothing behind."""
@@ -210,8 +160,8 @@ def _on_spark(
     from sfumato.risk.on_spark.spark_assessment import assess_on_spark
     from sfumato.risk.on_spark.spark_population import opened_register
 
-    source = open_on_cluster(data, delimiter=delimiter)
-    given = _given(population, register, source.names)
+    source = open_on_cluster(data, delimiter=circumstances.delimiter)
+    given = _given(circumstances, source.names)
     weights, everybody = (None, None) if given is None else (given.weights, given.register)
     table = open_on_spark(source, schema, weights=weights, progress=progress)
     with released(table.frame), opened_register(everybody, table) as opened:
@@ -220,8 +170,9 @@ def _on_spark(
         )
 
 
-def _given(population: Any, register: Any, columns: tuple[str, ...]) -> Given | None:
+def _given(circumstances: Circumstances, columns: tuple[str, ...]) -> Given | None:
     """What is known of the population, if anything."""
+    population, register = circumstances.population, circumstances.register
     if register is None and population is None:
         return None
     from sfumato.risk.population.population_size import Given, read_population

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 from urllib.parse import unquote, urlsplit
 
+from sfumato.core.declaration import Count, Parameter, check_fields
 from sfumato.core.errors import InputError
 
 DATABASE_FILE = "sfumato.sqlite3"
@@ -25,34 +27,40 @@ class ServerConfig:
         Folder of the keys, outside `data`; a copy of one without the other tells nothing.
     database
         URL of a PostgreSQL database; ``""`` for SQLite in `data`.
-    host, port
-        Where the server listens.
-    url
-        The address that people open, where it differs (behind a proxy with TLS).
-    proxy
-        The address that the proxy's requests come from, where there is one; ``""`` for this
-        machine's own.
-    trusted_header
-        Header in which the proxy names the person who has logged in; ``""`` for none.
-    idle_minutes
-        After so many minutes without a request, a person must log in again.
-    session_hours
-        So many hours after logging in, a person must log in again, whatever was done meanwhile.
-    threads
-        Requests that are answered at a time.
     """
 
     data: Path
     keys: Path
     database: str = ""
-    host: str = "127.0.0.1"
-    port: int = 8321
-    url: str = ""
-    proxy: str = ""
-    trusted_header: str = ""
-    idle_minutes: int = 20
-    session_hours: int = 12
-    threads: int = 8
+    host: Annotated[str, Parameter("Where it listens.", "ADDRESS")] = "127.0.0.1"
+    port: Annotated[int, Parameter("The port it listens at.", "NUMBER", Count(1, 65535))] = 8321
+    url: Annotated[
+        str,
+        Parameter(
+            "The address that people open, at a proxy with TLS: https://review.example.org", "URL"
+        ),
+    ] = ""
+    proxy: Annotated[
+        str,
+        Parameter("Where the proxy's requests come from.", "ADDRESS", usual="this machine"),
+    ] = ""
+    trusted_header: Annotated[
+        str,
+        Parameter("Header in which the proxy names who has logged in; off by default.", "NAME"),
+    ] = ""
+    idle_minutes: Annotated[
+        int, Parameter("Log people out who do nothing so long.", "NUMBER", Count(1))
+    ] = 20
+    session_hours: Annotated[
+        int,
+        Parameter(
+            "Log people out so long after they logged in, whatever they do.", "NUMBER", Count(1)
+        ),
+    ] = 12
+    threads: Annotated[int, Parameter("Requests answered at a time.", "NUMBER", Count(1))] = 8
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
     @property
     def address(self) -> str:

@@ -31,8 +31,8 @@ def output(what: str, said: str, path: str, name: str = "", content: Content = N
     return Case(f"output: {what}", said, files, output=path, commands=("anonymize",))
 
 
-SHARE = "parameter threshold must be"
-DELIMITER = "parameter delimiter must be one ASCII character"
+SHARE = "option --threshold must be"
+DELIMITER = "option --delimiter must be one ASCII character"
 NO_VALUE = "Option '{}' requires an argument"
 
 BOTH = [
@@ -141,27 +141,27 @@ MAKING = [
     making("two values", "'--values': .* is not one of", "--values", "range,set"),
     making(
         "a cap of 0",
-        "parameter cap_records must be a whole number; accepted: 1 or more",
+        "option --cap-records must be a whole number; accepted: 1 or more",
         "--cap-records",
         "0",
     ),
-    making("a cap below 0", "parameter cap_records must be a whole number", "--cap-records", "-3"),
+    making("a cap below 0", "option --cap-records must be a whole number", "--cap-records", "-3"),
     making("a cap with decimals", "'--cap-records'", "--cap-records", "2.5"),
     making("a cap in words", "'--cap-records'", "--cap-records", "two"),
-    making("suppression of all", "parameter suppress must be a share", "--suppress", "1"),
-    making("suppression below 0", "parameter suppress must be a share", "--suppress", "-0.1"),
-    making("suppression above 1", "parameter suppress must be a share", "--suppress", "20"),
-    making("suppression of no number", "parameter suppress must be a share", "--suppress", "nan"),
+    making("suppression of all", "option --suppress must be a share", "--suppress", "1"),
+    making("suppression below 0", "option --suppress must be a share", "--suppress", "-0.1"),
+    making("suppression above 1", "option --suppress must be a share", "--suppress", "20"),
+    making("suppression of no number", "option --suppress must be a share", "--suppress", "nan"),
     making("suppression in words", "'--suppress'", "--suppress", "some"),
     making("a seed in words", "'--seed'", "--seed", "lucky"),
     making("a seed with decimals", "'--seed'", "--seed", "1.5"),
     making(
         "a seed below 0",
-        "parameter seed must be a whole number; accepted: 0 to 2\\*\\*63 - 1",
+        "option --seed must be a whole number; accepted: 0 to 2\\*\\*63 - 1",
         "--seed",
         "-1",
     ),
-    making("a seed too large", "parameter seed must be a whole number", "--seed", str(2**63)),
+    making("a seed too large", "option --seed must be a whole number", "--seed", str(2**63)),
     making("a seed of very many digits", "seed", "--seed", "9" * 5000),
     making("order with a value", "Option '--keep-order' does not take a value", "--keep-order=no"),
     making(
@@ -194,7 +194,7 @@ MAKING = [
     ),
     Case(
         "option: a key without persons",
-        "parameter pseudonym_key is for a file with a person column; found none",
+        "option --pseudonym-key is for a file with a person column; found none",
         {
             "key": KEY,
             "schema.toml": schema(roles={"person": None, "insensitive": '["note", "patient"]'}),

@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.core.errors import InputError
+from sfumato.intruder.attack_options import Shares
 from sfumato.intruder.knowledge.hold import numbers_of
 from sfumato.intruder.knowledge.knowledge import Floats, Ints, Knowledge, KnownColumn
 
 Bools = npt.NDArray[np.bool_]
-Shares = float | Mapping[str, float]
 HALF = 0.5
 NEARBY = 0.02
 """Standard deviation of a number that is nearly right, as a share of the column's range."""

@@ -35,7 +35,6 @@ def judge_identification(
     own: MatchDistribution | None = None,
     claimed: MatchDistribution | None = None,
     targeted: bool = False,
-    notes: tuple[str, ...] = (),
 ) -> Outcome:
     """Score guesses of persons, and hold them against a claim.
 
@@ -70,8 +69,6 @@ def judge_identification(
     targeted
         Whether units were named for persons who are known to be in the file, rather than persons
         for units: random guessing then names any unit, and there is nobody outside to name.
-    notes
-        What the reader should know.
 
     Raises
     ------
@@ -102,5 +99,4 @@ def judge_identification(
         broken=broken,
         p_value=p_value,
         exposed=int(np.count_nonzero(right & (chance > threshold))),
-        notes=notes,
     )

@@ -74,10 +74,16 @@ def judge_identifiers(
         what=what,
         one_to_one=False,
         threshold=threshold,
-        notes=_named(tests),
     )
     allowed, broken, p_value = verdict(best.right, best.attempts, best.claimed, tries=len(tests))
-    return replace(outcome, predicted=best.claim, allowed=allowed, broken=broken, p_value=p_value)
+    return replace(
+        outcome,
+        predicted=best.claim,
+        allowed=allowed,
+        broken=broken,
+        p_value=p_value,
+        notes=_named(tests),
+    )
 
 
 class _Test:

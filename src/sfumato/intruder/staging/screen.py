@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -97,7 +98,8 @@ def judged_screen(each: Screen, name: str, rng: np.random.Generator, threshold: 
         predicted=Measure("screen_risk", float(chances.mean())),
         threshold=threshold,
         claimed=free_hits(chances[made]),
-        notes=(f"KAPR of what worker {each.worker} was shown: {each.kapr:.5f}.",),
     )
+    note = f"KAPR of what worker {each.worker} was shown: {each.kapr:.5f}."
+    outcome = replace(outcome, notes=(note,))
     right = each.truth.owner[found.guesses.unit[made]] == found.guesses.person[made]
     return Staged(outcome, calibration(found.guesses.chance[made], right))

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args, get_origin
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    PlainSerializer,
+    Tag,
+)
 
-from sfumato.core.declaration import Declared
+from sfumato.core.declaration import REQUIRED, Declared, declared, said_of_key, word_of
 from sfumato.core.errors import InputError
 from sfumato.linkage.spec.model import LinkSpec
 from sfumato.schema import Schema
@@ -29,12 +37,6 @@ def _several(value: object) -> object:
 
 Several = BeforeValidator(_several)
 """Takes one alone as a list of one."""
-Names = Annotated[tuple[str, ...], Several]
-"""Names: a list, or one alone."""
-Share = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)]
-"""A share above 0 and up to 1."""
-Rate = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
-"""A share from 0 to 1."""
 
 
 class InFile(Frozen):
@@ -69,15 +71,57 @@ SpecificationPart = Annotated[
 """A specification of a linkage: its file, or its fields as in link.toml."""
 
 
-def usual_field(each: Declared) -> tuple[Any, Any]:
-    """The key of a declared option, with its default, as `pydantic.create_model` takes it."""
-    kind = each.type | None if each.optional else each.type
-    return kind, Field(default=each.default, description=each.words)
+def declared_fields(
+    *declarations: Any,
+    only: Collection[str] = (),
+    required: Collection[str] = (),
+    usual: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """The keys of declared options, each with its default, as `pydantic.create_model` takes them.
+
+    Parameters
+    ----------
+    declarations
+        The classes that declare them.
+    only
+        The keys that are meant; all of them where empty.
+    required
+        Those of them that must be there.
+    usual
+        The defaults of those for which a project has another one.
+    """
+    found = {}
+    for each in declared(*declarations, only=only):
+        default = (usual or {}).get(each.key, each.default)
+        optional = each.optional or default is None or default is REQUIRED
+        if each.key in required:
+            default, optional = REQUIRED, False
+        own = each.key if not hasattr(BaseModel, each.key) else f"{each.key}_file"
+        field = Field(
+            default=... if each.key in required else None if default is REQUIRED else default,
+            description=each.words,
+            alias=None if own == each.key else each.key,
+        )
+        kind = _kind_of(each) | None if optional else _kind_of(each)
+        found[own] = (Annotated[kind, each.said], field)
+    return found
 
 
-def optional_field(each: Declared) -> tuple[Any, Any]:
-    """The key of a declared parameter that need not be given."""
-    return each.type | None, Field(default=None, description=each.words)
+def _kind_of(each: Declared) -> Any:
+    """Its type in a file: words of enumerations, files by their paths, one alone as a list."""
+    if each.has_words and not issubclass(each.type, str):
+        return Annotated[
+            each.type,
+            BeforeValidator(
+                lambda word: each.values.get(str(word).lower(), word),
+                json_schema_input_type=str,
+            ),
+            PlainSerializer(word_of, return_type=str),
+        ]
+    if get_origin(each.type) in (tuple, Sequence):
+        inner = Path if each.said.path else get_args(each.type)[0]
+        return Annotated[tuple[inner, ...], Several]  # type: ignore[valid-type]
+    return Path if each.said.path else each.type
 
 
 @contextmanager
@@ -97,6 +141,5 @@ def as_value_errors(key: str) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        said = f"{error.rule}, accepted: {error.accepted}" if error.accepted else error.rule
         name = key or error.subject.removeprefix("parameter ")
-        raise ValueError(f"'{name}' {said}") from None
+        raise ValueError(f"'{name}' {said_of_key(error)}") from None

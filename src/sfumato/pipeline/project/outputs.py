@@ -4,20 +4,12 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, create_model, model_validator
 
-from sfumato.pipeline.project.frozen import (
-    Frozen,
-    Names,
-    Rate,
-    Several,
-    Share,
-    as_value_errors,
-)
-
-Shares = Rate | dict[str, Rate]
+from sfumato.intruder.attack_options import Holding, Judging
+from sfumato.pipeline.project.frozen import Frozen, Several, as_value_errors, declared_fields
 
 
 class ReportForm(StrEnum):
@@ -28,43 +20,39 @@ class ReportForm(StrEnum):
     JSON = "json"
 
 
-class Attack(Frozen):
+class _Attack(Frozen):
     """What the simulated intruder holds, and which attacks are run.
 
-    Attributes
-    ----------
-    register_file
-        The file of the persons whom the intruder looks for, with exact values; the data before
-        the release when not given, which is what an acquaintance knows.
-    knows
-        Quasi-identifiers that the intruder knows; all of them when not given.
-    counts
-        Whether the intruder knows how many records each person has.
-    noise, missing
-        Share of the values that the intruder knows wrongly, or not at all: of all
-        quasi-identifiers, or by column.
-    attacks
-        Names of the attacks; all that fit when not given.
-    threshold
-        A right guess of which the intruder was surer counts as exposed.
+    The keys are those of `Holding` and `Judging`. Without a register, the intruder looks for
+    persons in the data before the release, which is what an acquaintance knows.
     """
 
-    register_file: Annotated[Path | None, Field(alias="register")] = None
-    knows: Names | None = None
-    counts: bool = False
-    noise: Shares = 0.0
-    missing: Shares = 0.0
-    attacks: Names | None = None
-    threshold: Share = 0.2
+    if TYPE_CHECKING:
+
+        def __init__(self, **keys: Any) -> None: ...
+
+        def __getattr__(self, name: str) -> Any: ...
 
     @model_validator(mode="after")
-    def _known_attacks(self) -> Attack:
+    def _known_attacks(self) -> _Attack:
         if self.attacks is not None:
             from sfumato.intruder.staging.registry import check_names  # costs a start's time
 
             with as_value_errors("attacks"):
                 check_names(self.attacks)
         return self
+
+
+if TYPE_CHECKING:
+    Attack = _Attack
+else:
+    Attack = create_model(
+        "Attack",
+        __base__=_Attack,
+        __doc__=_Attack.__doc__,
+        **declared_fields(Holding, only=("register", "knows", "counts", "noise", "missing")),
+        **declared_fields(Judging, only=("attacks", "threshold")),
+    )
 
 
 class Outputs(Frozen):

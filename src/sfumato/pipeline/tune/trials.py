@@ -26,7 +26,6 @@ from sfumato.risk.risk_thresholds import Held, Preset
 from sfumato.risk.threshold_checks import hold
 from sfumato.table.table import Table
 
-LOSSES = ("ane", "ncp")
 WORTH_THREADS = 50_000
 """Records from which trials run beside each other."""
 

@@ -6,20 +6,20 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import inf, log
-from numbers import Real
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
-from sfumato.core.declaration import Count, Share
+from sfumato.core.declaration import keywords, taken
 from sfumato.core.errors import InputError
 from sfumato.core.shared_options import Progress, drawn_seed, silent
 from sfumato.pipeline.tune.limits import CAP, COUNTS, KNOBS, check_measurable, rounded, target_of
 from sfumato.pipeline.tune.line_search import Bisection, Space, exchange, in_pairs, run_together
 from sfumato.pipeline.tune.point import Allowed, Point
 from sfumato.pipeline.tune.refinement import Refinement, moves_of
-from sfumato.pipeline.tune.trials import LOSSES, SearchEnded, Setting, Trial, Trials
+from sfumato.pipeline.tune.trials import SearchEnded, Setting, Trial, Trials
 from sfumato.pipeline.tune.tuned import Tuned
+from sfumato.pipeline.tune_options import Circumstances, Searching, TuneOptions
 from sfumato.release.anonymize import check_table
 from sfumato.release.options import Options, Recoding
 from sfumato.release.population_register import check_population
@@ -48,27 +48,14 @@ WORTH_A_FRONTIER = 40
 """Fewest trials of a search that looks at other limits too."""
 
 
-def tune(  # noqa: PLR0913
+@keywords(Searching, Circumstances)
+def tune(
     data: Any,
     schema: Schema,
     thresholds: Mapping[str, float] | None = None,
     *,
-    presets: Sequence[str | Preset] = (),
-    loss: str = "ane",
-    register: Any = None,
-    population: int | None = None,
-    trials: int | None = None,
-    time_limit: float | None = None,
-    suppress: float = 0.02,
-    cap_records: bool = True,
-    recoding: bool = True,
-    columns: bool = False,
-    values: str = "range",
-    threshold: float = 0.2,
-    unclassified: str = "refuse",
-    seed: int | None = None,
-    delimiter: str | None = None,
     progress: Progress = silent,
+    **options: Unpack[TuneOptions],
 ) -> Tuned:
     """Search the constraints and options that lose least under thresholds of the release.
 
@@ -85,37 +72,6 @@ def tune(  # noqa: PLR0913
         What each column is.
     thresholds
         Limits by the name of their measure, for example ``{"max_gidr": 0.2, "marketer": 0.05}``.
-    presets
-        Names of built-in presets, or presets, whose thresholds are to be met too.
-    loss
-        What is to be least: ``"ane"`` or ``"ncp"``. A record that is left out counts as lost in
-        full in both.
-    register, population
-        The population that the file's persons come from, or their number, as in
-        `sfumato.anonymize`.
-    trials
-        Most releases that are tried; 100 where neither this nor a time is given. The same seed
-        and number find the same point on every machine.
-    time_limit
-        Most seconds of the search. What is found then depends on the machine.
-    suppress
-        The largest share of persons that may be suppressed; 0 for nobody.
-    cap_records
-        Whether the records of a person may be capped.
-    recoding
-        Whether one level of each hierarchy for all records is tried too.
-    columns
-        Whether the schema may be changed: weights, coarser hierarchies, columns left out.
-    values
-        The form of released quasi-identifiers, as in `sfumato.anonymize`.
-    threshold
-        Risk above which a record counts as at risk, in (0, 1].
-    unclassified
-        What becomes of columns that the schema does not name, as in `sfumato.anonymize`.
-    seed
-        Seed of the search and of every release; drawn when not given.
-    delimiter
-        The separator of a CSV file; found by itself when not given.
     progress
         Told how far the work is.
 
@@ -129,45 +85,48 @@ def tune(  # noqa: PLR0913
     InputError
         If the data does not fit the schema, or a parameter is out of range.
     """
-    options = Options(
-        values=values,  # type: ignore[arg-type]
-        threshold=threshold,
-        unclassified=unclassified,  # type: ignore[arg-type]
+    searching, given = taken(options, Searching, Circumstances)
+    making = Options(
+        values=given.values, threshold=given.threshold, unclassified=given.unclassified
     )
-    _check_effort(loss, trials, time_limit, suppress)
-    asked = _presets(thresholds, presets)
+    asked = _presets(thresholds, given.presets)
     limits = [each for preset in asked for each in preset.thresholds]
+    register, population = given.register, given.population
     check_measurable(
         limits,
         sensitive=bool(schema.sensitive),
         household=schema.household is not None,
         register=register is not None,
     )
-    targets = [target_of(each, threshold) for each in limits]
+    targets = [target_of(each, making.threshold) for each in limits]
     table = open_classified(
-        data, schema, options.unclassified, delimiter=delimiter, progress=progress
+        data, schema, making.unclassified, delimiter=given.delimiter, progress=progress
     )
-    space = Space.of(targets, table, cap=cap_records)
+    space = Space.of(targets, table, cap=searching.cap_records)
     promises = space.plain(space.enough).constraints()
-    check_table(table, options, promises)
-    check_population(promises, options, register=register is not None, population=population)
+    check_table(table, making, promises)
+    check_population(promises, making, register=register is not None, population=population)
     setting = Setting(
         table=table,
         presets=asked,
-        loss=loss,
-        seed=drawn_seed(seed),
-        options=options,
+        loss=searching.loss.value,
+        seed=drawn_seed(given.seed),
+        options=making,
         register=None if register is None else open_register(register, table.schema),
         population=population,
     )
-    if trials is None and time_limit is None:
-        trials = USUAL_TRIALS
-    tried = Trials(setting, trials, time_limit, progress)
+    most = searching.trials
+    if most is None and searching.time_limit is None:
+        most = USUAL_TRIALS
+    tried = Trials(setting, most, searching.time_limit, progress)
+    allowed = Allowed(
+        searching.suppress, searching.cap_records, searching.recoding, searching.columns
+    )
     stopped = "found"
     try:
-        _Search(tried, space, Allowed(suppress, cap_records, recoding, columns)).run()
+        _Search(tried, space, allowed).run()
     except SearchEnded:
-        stopped = "trials" if trials is not None and len(tried.done) >= trials else "time"
+        stopped = "trials" if most is not None and len(tried.done) >= most else "time"
     except KeyboardInterrupt:
         stopped = "interrupted"
     return Tuned(
@@ -175,7 +134,7 @@ def tune(  # noqa: PLR0913
         trials=tuple(tried.done),
         setting=setting,
         declared=schema,
-        suppress=suppress,
+        suppress=searching.suppress,
         stopped=stopped,
         seconds=tried.elapsed,
         files={
@@ -184,7 +143,7 @@ def tune(  # noqa: PLR0913
             "register": _path(register) or (None if register is None else "REGISTER"),
             "output": None,
         },
-        delimiter=delimiter,
+        delimiter=given.delimiter,
     )
 
 
@@ -209,22 +168,6 @@ def _presets(
             advice="give one, for example {'max_gidr': 0.2} or --threshold max_gidr=0.2",
         )
     return tuple(each for each in found if each.thresholds)
-
-
-def _check_effort(loss: str, trials: object, time_limit: object, suppress: object) -> None:
-    if loss not in LOSSES:
-        raise InputError(
-            "parameter loss", "must be one of the known words", accepted=", ".join(LOSSES)
-        )
-    if trials is not None:
-        Count(1).check("parameter trials", trials)
-    if time_limit is not None:
-        number = isinstance(time_limit, Real) and not isinstance(time_limit, bool)
-        if not number or not 0 < float(time_limit) < float("inf"):  # type: ignore[arg-type]
-            raise InputError(
-                "parameter time_limit", "must be a number of seconds", accepted="more than 0"
-            )
-    Share(zero=True, one=False).check("parameter suppress", suppress)
 
 
 def _path(data: object) -> str | os.PathLike[str] | None:

@@ -1,0 +1,131 @@
+"""``sfumato assess``: measure what a file gives away."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sfumato.cli.declared_options import Given, values_of, with_declared
+from sfumato.cli.output import check_apart, print_json, progress_bar, say, warn
+from sfumato.cli.own_process import keep_memory
+from sfumato.cli.parameters import DataOrUri, Json, Report, SchemaFile, check_report
+from sfumato.core.atomic import all_or_none
+from sfumato.core.errors import InputError
+from sfumato.risk.assess_options import Circumstances, HeldAgainst, KnownPopulation, Measuring
+
+if TYPE_CHECKING:
+    from sfumato.risk.disclosure_risk import Risk
+    from sfumato.risk.population.population_size import Given as GivenPopulation
+
+
+@with_declared(Circumstances, only=("seed", "delimiter", "engine"))
+@with_declared(HeldAgainst)
+@with_declared(KnownPopulation)
+@with_declared(Measuring)
+def assess(
+    data: DataOrUri,
+    schema: SchemaFile,
+    record_risks: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write each record's chance to be found in the population: .csv or .parquet.",
+            show_default=False,
+        ),
+    ] = None,
+    report: Report = None,
+    json: Json = False,
+    *,
+    given: Given,
+) -> None:
+    """Measure what a file gives away: about identities, about sensitive values."""
+    keep_memory()
+    from sfumato.risk.assessment import assess as measure
+    from sfumato.schema import load_schema
+
+    population = KnownPopulation(**values_of(KnownPopulation, given)).given
+    check_record_risks(record_risks, Path(data), population, given["engine"])
+    presets = HeldAgainst(**values_of(HeldAgainst, given)).chosen
+    declared = load_schema(schema)
+    check_report(report)
+    with progress_bar() as progress:
+        risk = measure(
+            data,
+            declared,
+            population=population,
+            presets=presets,
+            progress=progress,
+            **values_of(Measuring, given),
+            **{name: given[name] for name in ("seed", "delimiter", "engine")},
+        )
+    with all_or_none():
+        if record_risks is not None:
+            write_record_risks(risk, record_risks)
+        if report is not None:
+            from sfumato.reports import report as write_report
+
+            write_report(risk, report)
+    if json:
+        warn(risk.warnings)
+        print_json(risk.to_json())
+    else:
+        typer.echo(str(risk))
+    if report is not None:
+        say(f"Report: {report}")
+
+
+def check_record_risks(
+    target: Path | None, data: Path, given: GivenPopulation | None, engine: str | None = None
+) -> None:
+    """Refuse a file of risks that could not be written, before work starts.
+
+    Raises
+    ------
+    InputError
+        If nothing is known of the population, the engine is Spark, whose records have no
+        numbers, or the file is no CSV or Parquet file, or the one that is read.
+    """
+    if target is None:
+        return
+    if engine == "spark":
+        raise InputError(
+            "option --record-risks",
+            "must be left out on Spark",
+            advice="take --engine embedded",
+        )
+    if given is None:
+        raise InputError(
+            "option --record-risks",
+            "must come with a population",
+            accepted="--population, --fraction, --weights or --register",
+        )
+    from sfumato.table.table_files import check_output_path
+
+    check_output_path(target)
+    register = None if given.register is None else Path(given.register)
+    check_apart([target], [data, register])
+
+
+def write_record_risks(risk: Risk, target: Path) -> None:
+    """Write row, equivalence class and risk of every record.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be written.
+    """
+    import numpy as np
+    import pyarrow as pa
+
+    from sfumato.table.table_files import write_table
+
+    if risk.population is None or risk.population.class_of is None:
+        return
+    columns = {
+        "row": np.arange(1, risk.records + 1),
+        "equivalence_class": risk.population.class_of.astype(np.int64) + 1,
+        "risk": risk.population.record_risks,
+    }
+    write_table(pa.table(columns), target)

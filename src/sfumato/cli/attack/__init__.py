@@ -1,1 +1,0 @@
-"""``sfumato attack``: hold a released file against what was predicted of it."""

@@ -1,1 +1,0 @@
-"""Options of ``sfumato attack``, by what they are about."""

@@ -1,0 +1,298 @@
+"""``sfumato attack``: attack a released file for real, and compare with what was predicted."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sfumato.cli.declared_options import Given, values_of, with_declared
+from sfumato.cli.output import MET, NOT_MET, print_json, progress_bar, say, warn
+from sfumato.cli.own_process import keep_memory
+from sfumato.cli.parameters import Json, Report, check_report
+from sfumato.cli.release_checks import MANIFEST, key_of
+from sfumato.core.errors import InputError
+from sfumato.core.workspace import Workspace
+from sfumato.intruder.attack_options import Circumstances, Holding, Judging, Referee
+
+if TYPE_CHECKING:
+    from sfumato.core.shared_options import Progress
+    from sfumato.intruder.result import Attack
+    from sfumato.release.release_manifest import Manifest
+    from sfumato.release.release_result import Release
+    from sfumato.schema import Schema
+
+HELD, TRUTH, JUDGED = (
+    "What the intruder holds",
+    "Whose the records are (for the referee)",
+    "How it is judged",
+)
+"""Headings under which the help lists options."""
+ADVICE = "say whose the records are with --truth or --same-order"
+
+
+@with_declared(Circumstances)
+@with_declared(Judging, panel=JUDGED)
+@with_declared(Holding, panel=HELD)
+@with_declared(Referee, panel=TRUTH)
+def attack(
+    release: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[RELEASE]",
+            help="The released file, of sfumato or anybody. It may be left out with --review.",
+            show_default=False,
+        ),
+    ] = None,
+    schema: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="What each column of RELEASE is, as TOML; 'sfumato schema guess' proposes one.",
+            show_default=False,
+        ),
+    ] = None,
+    same_order: Annotated[
+        bool,
+        typer.Option(
+            "--same-order",
+            help="The records of RELEASE are those of the original, in its order.",
+            rich_help_panel=TRUTH,
+        ),
+    ] = False,
+    pseudonym_key: Annotated[
+        Path | None,
+        typer.Option(
+            "--pseudonym-key",
+            metavar="FILE",
+            help="The key of the release's pseudonyms, where it had one.",
+            rich_help_panel=TRUTH,
+            show_default=False,
+        ),
+    ] = None,
+    report: Report = None,
+    json: Json = False,
+    *,
+    given: Given,
+) -> int:
+    """Attack a released file for real, and compare with what was predicted.
+
+    The intruder reads RELEASE as an outsider does; only the referee is told whose each record is.
+    With --review it is, or is also, what the screens of a review showed.
+
+    Exit codes: 0 nothing was exceeded, 1 bad input, 2 a prediction was exceeded, or somebody was
+    exposed in a file that comes without a prediction of its own.
+    """
+    keep_memory()
+    from sfumato.intruder.attack import attack as attack_file
+    from sfumato.schema import load_schema
+
+    _check_given(release, schema, given["review"])
+    original, truth = given["original"], _truth(given["truth"], same_order=same_order)
+    repeated = release if original is not None and truth is None else None
+    if pseudonym_key is not None and repeated is None:
+        raise InputError(
+            "option --pseudonym-key",
+            "must stand beside RELEASE and --original, where a release is repeated",
+            found="nothing to repeat",
+        )
+    declared = None if schema is None else load_schema(schema)
+    check_report(report)
+    with progress_bar() as progress:
+        target: Any = release
+        if repeated and original and declared:
+            target = repeated_release(
+                repeated,
+                original,
+                declared,
+                register=given["register"],
+                key=pseudonym_key,
+                progress=progress,
+            )
+        found = attack_file(
+            target,
+            schema=declared,
+            original=original,
+            truth=truth,
+            progress=progress,
+            **values_of(Holding, given),
+            **values_of(Judging, given),
+            **values_of(Circumstances, given),
+        )
+    _hand_over(found, report, json=json)
+    return NOT_MET if found.caught else MET
+
+
+def _truth(truth: Path | None, *, same_order: bool) -> str | None:
+    """The truth that was given: the path of a file, the word for the same order, or nothing."""
+    from sfumato.intruder.known_truth import SAME_ORDER
+
+    if truth is not None and same_order:
+        raise InputError(
+            "option --truth",
+            "must be the only one that says whose the records are",
+            found="--same-order beside it",
+        )
+    if same_order:
+        return SAME_ORDER
+    return None if truth is None else str(truth.absolute())
+
+
+def _check_given(release: Path | None, schema: Path | None, review: Path | None) -> None:
+    if release is None and review is None:
+        raise InputError("argument RELEASE", "must be given, or --review FOLDER", found="neither")
+    if release is not None and schema is None:
+        raise InputError(
+            "option --schema",
+            "must say what each column of RELEASE is",
+            found="none",
+            advice="'sfumato schema guess' proposes one",
+        )
+
+
+def _hand_over(found: Attack, report: Path | None, *, json: bool) -> None:
+    """Write the report, print what was found."""
+    if report is not None:
+        from sfumato.reports import report as write_report
+
+        write_report(found, report)
+    if json:
+        warn(found.warnings)
+        print_json(found.to_json())
+    else:
+        typer.echo(str(found))
+    if report is not None:
+        say(f"Report: {report}")
+
+
+def repeated_release(
+    released: Path,
+    original: Path,
+    declared: Schema,
+    *,
+    register: Path | None,
+    key: Path | None,
+    progress: Progress,
+) -> Release:
+    """The release that the manifest beside a released file describes, made again.
+
+    Parameters
+    ----------
+    released
+        The released file.
+    original
+        The file that was released.
+    declared
+        What each of its columns is.
+    register
+        The register that it was released with, if any.
+    key
+        The file with the key of its pseudonyms, if any.
+    progress
+        Told how far the work is.
+
+    Raises
+    ------
+    InputError
+        If there is no manifest, it was made from other files, or what comes out is not the
+        released file.
+    """
+    from sfumato.release.assembly import make_release
+    from sfumato.release.release_manifest import file_sha256
+    from sfumato.risk.register_presence import open_register
+    from sfumato.table.door import open_table
+
+    manifest = _manifest_beside(released)
+    _check_same(manifest, released, original, declared)
+    _check_key_and_register(manifest, register, key)
+    secret = key_of(key, (released, original, register))
+    table = open_table(original, declared, progress=progress)
+    counted = register if manifest.register_sha256 else None
+    everybody = None if counted is None else open_register(counted, table.schema)
+    release = make_release(table, manifest, secret, progress, everybody)
+    with Workspace() as workspace:
+        again = release.write(workspace.path / f"again{released.suffix}")
+    if again.manifest.output_sha256 != file_sha256(released):
+        raise InputError(
+            f"file {released.name}",
+            "must be what its manifest gives when it is repeated",
+            found="another content, as other versions of libraries may give",
+            advice=ADVICE,
+        )
+    return release
+
+
+def _manifest_beside(released: Path) -> Manifest:
+    from sfumato.engines.engine_choice import Engine
+    from sfumato.release.release_manifest import load_manifest
+
+    path = released.with_name(MANIFEST)
+    if not path.is_file():
+        raise InputError(
+            f"file {released.name}",
+            f"must have its {MANIFEST} beside it, to be repeated",
+            found="none",
+            advice=ADVICE,
+        )
+    if _is_on_request(path):
+        raise InputError(
+            f"file {released.name}",
+            "must be made by sfumato anonymize, to be repeated from its original",
+            found="a release on request",
+            advice="attack what sf.anonymize_requested returns, in Python, or " + ADVICE,
+        )
+    manifest = load_manifest(path)
+    if manifest.engine is not Engine.EMBEDDED:
+        raise InputError(
+            f"file {released.name}",
+            "must be made in one process, to be repeated from its original",
+            found=f"a release made on the engine {manifest.engine.value}",
+            advice=ADVICE,
+        )
+    return manifest
+
+
+def _is_on_request(manifest: Path) -> bool:
+    try:
+        return "request" in tomllib.loads(manifest.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+
+
+def _check_same(manifest: Manifest, released: Path, original: Path, declared: Schema) -> None:
+    from sfumato.release.release_manifest import file_sha256, schema_sha256
+
+    for what, before, now in (
+        ("RELEASE", manifest.output_sha256, file_sha256(released)),
+        ("option --original", manifest.input_sha256, file_sha256(original)),
+        ("option --schema", manifest.schema_sha256, schema_sha256(declared)),
+    ):
+        if before != now:
+            raise InputError(
+                what,
+                f"must be what the {MANIFEST} beside RELEASE speaks of",
+                found="another content",
+                advice=f"give the right file, or {ADVICE}",
+            )
+
+
+def _check_key_and_register(manifest: Manifest, register: Path | None, key: Path | None) -> None:
+    from sfumato.release.release_manifest import file_sha256
+
+    if manifest.keyed != (key is not None):
+        raise InputError(
+            "option --pseudonym-key",
+            f"must {'be' if manifest.keyed else 'not be'} given for this release",
+            found=f"a manifest {'with' if manifest.keyed else 'without'} keyed pseudonyms",
+        )
+    if not manifest.register_sha256:
+        return
+    if register is None or file_sha256(register) != manifest.register_sha256:
+        raise InputError(
+            "option --register",
+            "must be the register that the release was made with",
+            found="none" if register is None else "another content",
+            advice=f"give that register, or {ADVICE}",
+        )

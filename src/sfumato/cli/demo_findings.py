@@ -1,0 +1,358 @@
+"""What the demo found, beside the generator's truth, and which of its files to open."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from shutil import which
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from sfumato.linkage.files import LINKED as LINKED_FILE
+from sfumato.linkage.files import LINKED_SCHEMA, PAIRS, PERSONS
+from sfumato.linkage.quality.rates import Rates, rates
+from sfumato.linkage.quality.truth import quality_of_matches, quality_of_pairs
+from sfumato.pipeline.demo_project import CLINICS, G_BALANCE, H_AFFILIATION, TRUTH, truth_of
+from sfumato.pipeline.project_folder import (
+    ATTACK,
+    LINK,
+    LINKED,
+    RELEASE,
+    REPORT,
+    REVIEW,
+    ProjectFolder,
+    shell_path,
+)
+from sfumato.reports.adversaries import ATTACK_TITLES
+from sfumato.review.decisions.export import DECISIONS
+
+if TYPE_CHECKING:
+    from sfumato.pipeline.run import Status
+
+Ints = npt.NDArray[np.int64]
+_MATCH, _TWIN = "match", "twin"
+WIDTH = 90
+"""Characters in a line of text."""
+_MEASURES = {
+    "classes": "equivalence classes",
+    "sample_uniques": "classes with only one person",
+    "pid_k": "fewest persons in a class (pid_k)",
+    "max_gidr": "a record's best guess at its person (max_gidr)",
+    "avg_gidr": "the same, averaged over classes (avg_gidr)",
+    "marketer": "persons matched by a register (marketer)",
+    "h_affiliation": "a diagnosis learned about a person (h_affiliation)",
+}
+"""What is shown before and after the release; the first three are counts."""
+_COUNTS = ("classes", "sample_uniques", "pid_k")
+_ATTACKS = ("exact_free", "probabilistic", "multi_record", "inference", "row_order")
+"""The attacks that are shown, beside those that found too much; the report has all of them."""
+_OUTPUTS = {
+    "reports/report.html": "the report of the project, to read and sign: open it first",
+    "reports/report.pdf": "the same, to print",
+    "public/report.html": "the same without what must stay inside: it may be published",
+    "reports/link.html": "how good the linkage is, as its model expects",
+    "reports/release.html": "what the release gives away, before and after",
+    "reports/attack.html": "what the intruder found in it",
+    "release/release.csv": "the release: it goes to whom it is for",
+}
+"""What the last stage makes, as far as it is there."""
+
+
+@dataclass(frozen=True)
+class LinkageTruth:
+    """What a linkage and its review found, and what is true.
+
+    Found persons are true persons plus splits minus merges.
+
+    Attributes
+    ----------
+    persons
+        Number of true persons.
+    splits
+        Persons found beyond the first among the records of one true person, summed.
+    merges
+        True persons beyond the first among the records of one person found, summed.
+    by_score, matches
+        Precision and recall of the pairs called a match, against all pairs of one person: by
+        score alone, and after the review.
+    wrong
+        Number of pairs called a match in the end that are of two persons.
+    twins, namesakes
+        How many of these are between twins, and between a senior and a junior of one name.
+    answers, right_answers
+        Number of answers of the review, and of right ones.
+    """
+
+    persons: int
+    splits: int
+    merges: int
+    by_score: Rates
+    matches: Rates
+    wrong: int
+    twins: int
+    namesakes: int
+    answers: int
+    right_answers: int
+
+
+@dataclass(frozen=True)
+class _Pairs:
+    """Candidate pairs by places of their records in the truth."""
+
+    names: pa.ChunkedArray
+    left: Ints
+    right: Ints
+    match: npt.NDArray[np.bool_]
+
+
+def against_the_truth(place: ProjectFolder) -> LinkageTruth:
+    """Hold the linkage of the demo's project, which has run, against the truth.
+
+    Parameters
+    ----------
+    place
+        The project.
+    """
+    truth = truth_of(place)
+    link, linked, review = map(place.of_stage, (LINK, LINKED, REVIEW))
+    person = pc.dictionary_encode(truth["person"]).combine_chunks().indices.to_numpy()
+    by_score = _pairs(link / PAIRS, truth)
+    after = _pairs(linked / PAIRS, truth) if (linked / PAIRS).is_file() else by_score
+    wrong = after.match & (person[after.left] != person[after.right])
+    twin = np.asarray(pc.equal(truth["relation"], _TWIN))
+    namesake = np.asarray(pc.not_equal(truth["relation"], "")) & ~twin
+    found = _found(linked / PERSONS, truth)
+    together = len(np.unique(np.column_stack([found, person]), axis=0))
+    count = len(np.unique(person))
+    answers, right = _answers(review / DECISIONS, by_score, person)
+    return LinkageTruth(
+        persons=count,
+        splits=together - count,
+        merges=together - len(np.unique(found)),
+        by_score=_rates(by_score, person),
+        matches=_rates(after, person),
+        wrong=int(np.count_nonzero(wrong)),
+        twins=int(np.count_nonzero(wrong & twin[after.left] & twin[after.right])),
+        namesakes=int(np.count_nonzero(wrong & namesake[after.left] & namesake[after.right])),
+        answers=answers,
+        right_answers=right,
+    )
+
+
+def _rates(pairs: _Pairs, person: Ints) -> Rates:
+    called = quality_of_matches(pairs.left, pairs.right, pairs.match, person)
+    return rates(called.right, called.found, quality_of_pairs(person, person).true)
+
+
+def _pairs(path: Path, truth: pa.Table) -> _Pairs:
+    table = pq.read_table(path)
+    left, right = (_places(table, f"source_{end}", f"id_{end}", truth) for end in "lr")
+    return _Pairs(table["pair"], left, right, np.asarray(pc.equal(table["outcome"], _MATCH)))
+
+
+def _found(path: Path, truth: pa.Table) -> Ints:
+    """The person found of each record of the truth."""
+    table = pq.read_table(path)
+    found = np.empty(truth.num_rows, dtype=np.int64)
+    person = pc.dictionary_encode(table["person"]).combine_chunks().indices.to_numpy()
+    found[_places(table, "source", "id", truth)] = person
+    return found
+
+
+def _answers(path: Path, pairs: _Pairs, person: Ints) -> tuple[int, int]:
+    """Number of answers about candidate pairs, and of right ones."""
+    if not path.is_file():
+        return 0, 0
+    table = pq.read_table(path, columns=["pair", "answer"])
+    place = pc.index_in(table["pair"], pairs.names).to_numpy()
+    same = person[pairs.left[place]] == person[pairs.right[place]]
+    right = (table["answer"].to_numpy() > 0) == same
+    return len(right), int(np.count_nonzero(right))
+
+
+def _places(table: pa.Table, source: str, name: str, truth: pa.Table) -> Ints:
+    """ProjectFolder in the truth of each record that a table names by its source and its id."""
+    known = _keys(truth["clinic"], truth["patient"])
+    places: Ints = pc.index_in(_keys(table[source], table[name]), known).to_numpy()
+    return places
+
+
+def _keys(source: pa.ChunkedArray, name: pa.ChunkedArray) -> pa.ChunkedArray:
+    text = pa.string()
+    return pc.binary_join_element_wise(source.cast(text), name.cast(text), "\t")
+
+
+def findings(status: Status, truth: LinkageTruth) -> str:
+    """The demo in a page: linkage and review beside the truth, release, attack, files.
+
+    Parameters
+    ----------
+    status
+        The project, run to its end.
+    truth
+        Its linkage held against the truth.
+    """
+    measured = {name: status.measured(name) or {} for name in (LINK, REVIEW, LINKED)}
+    parts = (
+        _of_linkage(measured, truth),
+        _of_release(status.measured(RELEASE) or {}),
+        _of_attack(status.measured(ATTACK) or {}),
+        _of_files(status),
+    )
+    return "\n".join(line for part in parts for line in ("", *part))
+
+
+def _of_linkage(measured: dict[str, dict[str, Any]], truth: LinkageTruth) -> list[str]:
+    link, found = measured[LINK], measured[LINKED]["persons"]["count"]
+    expected = link["expected"]
+    rows = [
+        ("matches that are right (precision)",
+         *map(_fine, (expected["precision"], truth.by_score.precision, truth.matches.precision))),
+        ("pairs of one person that match (recall)",
+         *map(_fine, (expected["recall"], truth.by_score.recall, truth.matches.recall))),
+    ]  # fmt: skip
+    patients = sum(link["records"][name] for name in CLINICS)
+    matches, possible = (link["outcomes"][name] for name in ("match", "possible_match"))
+    said = [
+        f"Linked: {patients:,} patients of two clinics are {found:,} persons, by a proposed",
+        f"specification and without labels. Matches: {matches:,}; possible matches, which were",
+        f"reviewed: {possible:,}. {_reviewed(measured[REVIEW], truth)}",
+    ]
+    errors = [
+        f"Truly {truth.persons:,} persons: two taken for one {truth.merges:,} times, one for two",
+        f"{truth.splits:,} times.",
+    ]
+    if truth.wrong:
+        errors += [
+            f"Wrong matches: {truth.wrong:,}; twins are {truth.twins:,} of them, a senior and a",
+            f"junior {truth.namesakes:,}. The model does not expect that two persons share an",
+            "address, a telephone and a name: have pairs checked by people, who can.",
+        ]
+    table = _table(rows, "expected", "true", "reviewed")
+    return [*_filled(said), "", *table, "", *_filled(errors, "  ")]
+
+
+def _reviewed(review: dict[str, Any], truth: LinkageTruth) -> str:
+    if not truth.answers:
+        return ""
+    worker = review["workers"][0]
+    apart = "; records of the others stay apart" if truth.answers < worker["pairs"] else ""
+    return (
+        f"A simulated worker, who judges by the model, answered {truth.answers:,} of them, "
+        f"{truth.right_answers:,} rightly{apart}. It saw "
+        f"{worker['characters']:.1%} of the characters, at a KAPR of {worker['kapr']:.4f} from a "
+        f"budget of {worker['budget']:g}."
+    )
+
+
+def _of_release(release: dict[str, Any]) -> list[str]:
+    before, loss = release["before"], release["utility"]
+    rows = [
+        (said, _number(before[name], name in _COUNTS), _number(release[name], name in _COUNTS))
+        for name, said in _MEASURES.items()
+    ]
+    said = [
+        f"Released: {release['records']:,} visits of these {release['persons']:,} persons. Asked",
+        f"for: g_balance >= {G_BALANCE} and h_affiliation <= {H_AFFILIATION} in every class.",
+    ]
+    lost = f"ncp {loss['ncp']:.1%}, mean error of a value (ane) {loss['ane']:.3f}"
+    table = _table(rows, "before", "after")
+    return [*_filled(said), "", *table, "", f"  Information lost: {lost}"]
+
+
+def _of_attack(attack: dict[str, Any]) -> list[str]:
+    rows = [
+        (
+            _title(each["attack"]),
+            *(_number(each[name]) for name in ("success", "predicted", "allowed", "baseline")),
+        )
+        for each in attack["attacks"]
+        if each["attack"].partition(":")[0] in _ATTACKS or each["broken"]
+    ]
+    said = [
+        "Attacked: an intruder who knows the exact quasi-identifiers of everybody in the release",
+        "guesses whose each record is. How many guesses are right: as found, as predicted by the",
+        "release's own measures, at most while chance explains it, and without the release:",
+    ]
+    verdict = f"  {attack['verdict']}"
+    table = _table(rows, "found", "predicted", "at most", "without")
+    return [*_filled(said), "", *table, "", verdict]
+
+
+def _title(attack: str) -> str:
+    """What the report of the attack calls it."""
+    name, _, column = attack.partition(":")
+    return f"{ATTACK_TITLES.get(name, name)}: {column}" if column else ATTACK_TITLES.get(name, name)
+
+
+def _of_files(status: Status) -> list[str]:
+    place = status.place
+    files = _files_of(status)
+    width = max(map(len, files))
+    program = "sfumato" if which("sfumato") else sys.argv[0]
+    return [
+        f"In {shell_path(place.folder)}:",
+        "",
+        *(f"  {name:<{width}}  {what}" for name, what in files.items()),
+        "",
+        f"Go on: change {place.file.name}, then type: {program} run {shell_path(place.folder)}",
+    ]
+
+
+def _fine(value: float) -> str:
+    """A share in percent with two decimals; all of them only where it is all of them."""
+    return ">99.99%" if 0.99995 <= value < 1 else f"{value:.2%}"
+
+
+def _number(value: Any, count: bool = False) -> str:
+    """A count, or a share in percent; a measure with its interval by its value."""
+    if isinstance(value, dict):
+        value = value["value"]
+    if value is None:
+        return "-"
+    return f"{value:,}" if count else f"{value:.1%}"
+
+
+def _filled(sentences: list[str], indent: str = "") -> list[str]:
+    text = " ".join(" ".join(sentences).split())
+    return wrap(text, WIDTH, initial_indent=indent, subsequent_indent=indent)
+
+
+def _table(rows: Sequence[tuple[str, ...]], *heads: str) -> list[str]:
+    width = max(len(name) for name, *_ in rows)
+    return [
+        "  ".join((f"  {name:<{width}}", *(f"{each:>9}" for each in values)))
+        for name, *values in [("", *heads), *rows]
+    ]
+
+
+def _files_of(status: Status) -> dict[str, str]:
+    """Files by their paths from the demo's folder, each with what it is.
+
+    Parameters
+    ----------
+    status
+        The project, run to its end.
+    """
+    place = status.place
+    made = {_from(place.folder, place.of_stage(REPORT) / name): _OUTPUTS[name] for name in _OUTPUTS}
+    found = {name: what for name, what in made.items() if (place.folder / name).is_file()}
+    linked = place.of_stage(LINKED)
+    return found | {
+        _from(place.folder, linked / LINKED_FILE): "the linked visits: random person ids, no names",
+        _from(place.folder, linked / LINKED_SCHEMA): "what each linked column is",
+        place.file.name: "the project file, with comments",
+        TRUTH: "who is who, beside the two clinics' tables",
+    }
+
+
+def _from(folder: Path, path: Path) -> str:
+    return path.relative_to(folder).as_posix()

@@ -1,0 +1,250 @@
+"""``sfumato init``: write a project file for somebody's tables."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sfumato.cli.declared_options import Given, with_declared
+from sfumato.cli.link_commands import named_paths
+from sfumato.cli.output import progress_bar, say
+from sfumato.cli.project_commands import run_again
+from sfumato.core.errors import InputError
+from sfumato.core.shared_options import Delimited, Seeded
+from sfumato.linkage.link_options import Comparing, Deduping, LinkedFile
+from sfumato.release.promises import PROMISES
+from sfumato.review.settings import Settings
+from sfumato.risk.assess_options import HeldAgainst
+
+if TYPE_CHECKING:
+    from sfumato.pipeline.project.linking import Reviewers
+    from sfumato.pipeline.proposal import ProposalRequest
+
+PROMISES_MADE, REVIEW, WHAT = "What is promised", "Who reviews", "What the tables are"
+
+
+class ReviewWord(StrEnum):
+    """Words of ``--review``; see `sfumato.pipeline.project.linking.Reviewers`."""
+
+    NONE = "none"
+    TERMINAL = "terminal"
+    SIMULATED = "simulated"
+    APPLICATION = "application"
+
+
+class FormatWord(StrEnum):
+    """Words of ``--format``."""
+
+    CSV = "csv"
+    PARQUET = "parquet"
+
+
+Tables = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="TABLE...",
+        help="The tables: FILE, or NAME=FILE. Without any sfumato asks.",
+        show_default=False,
+    ),
+]
+Output = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The project file.")]
+Name = Annotated[
+    str | None, typer.Option(metavar="TEXT", help="What it is called; the folder's name.")
+]
+SchemaFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Take this schema.toml instead of a proposed one.",
+        show_default=False,
+        rich_help_panel=WHAT,
+    ),
+]
+SpecFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Take this link.toml instead of a proposed one.",
+        show_default=False,
+        rich_help_panel=WHAT,
+    ),
+]
+Review = Annotated[
+    ReviewWord,
+    typer.Option(help="Where possible matches are reviewed.", rich_help_panel=REVIEW),
+]
+ReviewK = Annotated[
+    int | None,
+    typer.Option(
+        metavar="NUMBER",
+        min=1,
+        help="Records that what is disclosed must fit at least; 1 when not given.",
+        show_default=False,
+        rich_help_panel=REVIEW,
+    ),
+]
+Formats = Annotated[
+    list[FormatWord] | None,
+    typer.Option(
+        "--format",
+        help="The release's format; csv. Repeatable.",
+        show_default=False,
+    ),
+]
+JsonSchema = Annotated[
+    bool,
+    typer.Option(
+        "--json-schema", help="Print the JSON Schema of project files, and write nothing."
+    ),
+]
+
+
+@with_declared(Seeded)
+@with_declared(Delimited, panel=WHAT)
+@with_declared(
+    Comparing,
+    Deduping,
+    LinkedFile,
+    only=("attach", "id_column", "dedupe", "one_per_source"),
+    panel=WHAT,
+)
+@with_declared(Settings, only=("budget",), panel=REVIEW, optional=True)
+@with_declared(HeldAgainst, only=("presets",), panel=PROMISES_MADE)
+@with_declared(
+    *PROMISES.values(),
+    only=("g_balance", "h_affiliation", "pid_k"),
+    panel=PROMISES_MADE,
+    optional=True,
+)
+def init(
+    files: Tables = None,
+    output: Output = Path("sfumato.toml"),
+    name: Name = None,
+    schema: SchemaFile = None,
+    spec: SpecFile = None,
+    review: Review = ReviewWord.NONE,
+    review_k: ReviewK = None,
+    format_: Formats = None,
+    json_schema: JsonSchema = False,
+    *,
+    given: Given,
+) -> None:
+    """Write a project file: what the tables are, how they are linked, what is promised.
+
+    Takes tables, or asks for them. Nothing that exists is overwritten.
+    """
+    from sfumato.pipeline.project.json_schema import json_schema_text
+
+    if json_schema:
+        typer.echo(json_schema_text(), nl=False)
+        return
+    _check_new(output)
+    from sfumato.pipeline.project.linking import Reviewers
+    from sfumato.pipeline.proposal import ProposalRequest
+
+    wanted = ProposalRequest(
+        sources=named_paths([Path(each) for each in files or ()]),
+        folder=output.parent,
+        name=name,
+        seed=given["seed"],
+        attach={name: Path(path) for name, path in given["attach"].items()},
+        delimiter=given["delimiter"],
+        id=given["id_column"],
+        schema=schema,
+        specification=spec,
+        dedupe=given["dedupe"],
+        one_per_source=given["one_per_source"],
+        reviewers=Reviewers(review.value),
+        review_k=review_k,
+        budget=given["budget"],
+        g_balance=given["g_balance"],
+        h_affiliation=given["h_affiliation"],
+        pid_k=given["pid_k"],
+        presets=given["presets"],
+        formats=tuple(dict.fromkeys(each.value for each in format_ or ())),
+    )
+    if not wanted.sources:
+        wanted = _asked(wanted)
+    _write(wanted, output)
+
+
+def _write(wanted: ProposalRequest, output: Path) -> None:
+    from sfumato.pipeline.proposal import propose, write_project_file
+
+    with progress_bar() as progress:
+        progress("reading", 0.0)
+        proposed = propose(wanted)
+    write_project_file(proposed.text, output)
+    say(f"Wrote {output}. Read and edit it: only you know what an intruder may know.")
+    say(f"Next: {run_again(output)}")
+
+
+def _check_new(output: Path) -> None:
+    from sfumato.core.atomic import check_target
+
+    check_target(output)
+    if output.exists():
+        raise InputError(
+            f"output {output.name}",
+            "must not be there yet",
+            found="a file of that name",
+            advice="edit it, or choose another name with --output",
+        )
+
+
+def _asked(wanted: ProposalRequest) -> ProposalRequest:
+    """What is wanted, with the tables and what hangs on them asked for."""
+    from sfumato.pipeline.project.linking import Reviewers
+
+    try:
+        return _answers(wanted, Reviewers)
+    except typer.Abort:
+        if sys.stdin.isatty():
+            raise
+        raise InputError(
+            "argument TABLE", "must be given where nobody answers questions", found="none"
+        ) from None
+
+
+def _answers(wanted: ProposalRequest, words: type[Reviewers]) -> ProposalRequest:
+    said = typer.prompt("The tables, as files with a comma between them", err=True)
+    files = [Path(each.strip()).expanduser() for each in said.split(",") if each.strip()]
+    sources = named_paths(files)
+    wanted = replace(wanted, sources=sources)
+    question = "May one table have a person more than once, under several numbers?"
+    if typer.confirm(question, default=False, err=True):
+        wanted = replace(wanted, dedupe=True)
+    if not wanted.is_linked:
+        return wanted
+    named = typer.prompt(
+        "The column that names each record (empty: sfumato looks for it)",
+        default="",
+        show_default=False,
+        err=True,
+    )
+    further = {}
+    for name in sources:
+        path = typer.prompt(
+            f"A table with further records of the persons of {name}, such as visits (empty: none)",
+            default="",
+            show_default=False,
+            err=True,
+        )
+        if path.strip():
+            further[name] = Path(path.strip()).expanduser()
+    by = typer.prompt(
+        f"Who reviews possible matches ({', '.join(words)})", default="none", err=True
+    )
+    if by not in set(words):
+        raise InputError("the answer", "must be one of the words", accepted=", ".join(words))
+    return replace(
+        wanted,
+        id=named.strip() or wanted.id,
+        attach={**wanted.attach, **further},
+        reviewers=words(by),
+    )

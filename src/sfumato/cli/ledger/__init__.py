@@ -1,1 +1,0 @@
-"""``sfumato ledger``: what was released to whom."""

@@ -1,0 +1,345 @@
+"""``sfumato ledger``: what was released to whom, and what the custodian says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from sfumato.cli.output import NOT_MET, columns, figure, print_json, printable, say
+from sfumato.cli.parameters import Json
+
+if TYPE_CHECKING:
+    from sfumato.semantics.ledger.associations import NotedAssociation
+    from sfumato.semantics.ledger.entries import Release
+    from sfumato.semantics.ledger.ledger import Ledger
+    from sfumato.semantics.ledger.tuples import Tuples
+
+LEDGER = Path("sfumato-ledger") / "ledger.sqlite"
+
+LedgerFile = Annotated[
+    Path,
+    typer.Option("--ledger", metavar="FILE", envvar="SFUMATO_LEDGER", help="The ledger."),
+]
+LedgerKeyFolder = Annotated[
+    Path | None,
+    typer.Option(
+        "--keys",
+        metavar="FOLDER",
+        envvar="SFUMATO_LEDGER_KEYS",
+        help="Where its keys are, outside its folder.  "
+        "[default: sfumato/ledger-keys under ~/.config]",
+        show_default=False,
+    ),
+]
+Id = Annotated[str, typer.Argument(metavar="ID", help="Its id in the list.")]
+Note = Annotated[str, typer.Option(metavar="TEXT", help="Why.", show_default=False)]
+By = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME", envvar="SFUMATO_CUSTODIAN", help="Who decides.", show_default=False
+    ),
+]
+
+app = typer.Typer(no_args_is_help=True)
+associations = typer.Typer(
+    no_args_is_help=True,
+    help="Review the associations that were found in earlier releases.",
+)
+
+
+@app.callback()
+def ledger() -> None:
+    """What was released to whom: append-only, chained and signed."""
+
+
+@app.command("list")
+def list_releases(
+    ledger: LedgerFile = LEDGER,
+    keys: LedgerKeyFolder = None,
+    linkage: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Only releases of this linkage.")
+    ] = None,
+    requester: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Only releases to this requester.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """List the releases: when, to whom, of what, with which k and risk."""
+    with opened(ledger, keys) as found:
+        releases = found.releases(linkage=linkage, requester=requester)
+    if json:
+        print_json([_plain_release(each) for each in releases])
+    elif releases:
+        typer.echo("\n".join(_lines_of_releases(releases)))
+    else:
+        typer.echo("No releases.")
+
+
+def _lines_of_releases(releases: list[Release]) -> list[str]:
+    head = ("number", "time", "requester", "request", "linkage", "k", "individuals", "tuples")
+    rows: list[tuple[str, ...]] = [(*head, "LA risk", "SLA risk", "digests")]
+    for each in releases:
+        risks = (figure(each.figures.get(scheme, {}).get("risk")) for scheme in ("LA", "SLA"))
+        rows.append(
+            (
+                f"{each.number}",
+                each.time[:16].replace("T", " "),
+                each.requester,
+                each.request,
+                each.linkage,
+                f"{each.k}",
+                f"{each.individuals:,}",
+                f"{each.tuples:,}",
+                *risks,
+                "yes" if each.digests else "no",
+            )
+        )
+    return columns(rows, (0, 5, 6, 7, 8, 9))
+
+
+@app.command()
+def show(
+    number: Annotated[int, typer.Argument(help="Its number in 'sfumato ledger list'.")],
+    ledger: LedgerFile = LEDGER,
+    keys: LedgerKeyFolder = None,
+    values: Annotated[
+        bool, typer.Option("--show-values", help="Print the generalised tuples too.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Show a release: who asked for it, what it was made with, what it gives away."""
+    with opened(ledger, keys) as found:
+        release = found.release(number)
+        tuples = found.tuples(number) if values else None
+    if json:
+        shown = {} if tuples is None else {"shown": _plain_tuples(tuples)}
+        print_json({**_plain_release(release), **shown})
+        return
+    lines = _lines_of_release(release)
+    if tuples is not None:
+        lines += ["", *_tuple_lines(tuples)]
+    typer.echo("\n".join(lines))
+
+
+def _lines_of_release(release: Release) -> list[str]:
+    facts = [
+        ("Release", f"{release.number}, {release.time[:19].replace('T', ' ')} UTC"),
+        ("Requester", f"{release.requester} ({release.role})"),
+        ("Request", f"{release.request}: {release.purpose}"),
+        ("Linkage", release.linkage),
+        ("k", f"{release.k} on {', '.join(release.quasi_identifiers)}"),
+        ("Individuals", f"{release.individuals:,}"),
+        (
+            "Tuples",
+            f"{release.tuples:,} distinct"
+            + ("" if release.smallest is None else f", the smallest of {release.smallest:,}"),
+        ),
+        ("Intersection", release.intersection),
+        *(
+            (scheme, ", ".join(f"{name} {figure(each)}" for name, each in figures.items()))
+            for scheme, figures in release.figures.items()
+        ),
+        ("Policy", release.policy_hash),
+        ("Manifest", release.manifest_hash),
+        *(("File", f"{name} {each}") for name, each in release.file_hashes.items()),
+        ("Entry", release.digest),
+    ]
+    lines = columns(facts)
+    if release.associations:
+        lines += ["", "Associations, as they were used:", *_association_lines(release.associations)]
+    return lines
+
+
+def _tuple_lines(tuples: Tuples) -> list[str]:
+    rows = [
+        (*("" if value is None else value["label"] for value in row["values"]), f"{row['count']:,}")
+        for row in _plain_tuples(tuples)
+    ]
+    head = (*tuples.attributes, "individuals")
+    return columns([head, *rows], (len(tuples.attributes),))
+
+
+def _plain_tuples(tuples: Tuples) -> list[dict[str, Any]]:
+    return [
+        {
+            "values": [
+                None if code < 0 else values[code]._asdict()
+                for values, code in zip(tuples.values, row, strict=True)
+            ],
+            "count": int(count),
+        }
+        for row, count in zip(tuples.codes.tolist(), tuples.counts.tolist(), strict=True)
+    ]
+
+
+@app.command()
+def verify(
+    ledger: LedgerFile = LEDGER,
+    keys: LedgerKeyFolder = None,
+    against: Annotated[
+        str,
+        typer.Option(
+            metavar="HEAD",
+            help="What 'sfumato ledger checkpoint' printed earlier: shows whether the ledger was "
+            "cut off or rewritten since.",
+            show_default=False,
+        ),
+    ] = "",
+) -> None:
+    """Check that nothing in the ledger was changed, left out or rewritten.
+
+    Exit code 2 if something was.
+    """
+    from sfumato.core.chain import parse_head
+
+    kept = parse_head(against, "sfumato ledger checkpoint") if against else None
+    with opened(ledger, keys) as found:
+        verdict = found.verify(kept)
+    if not verdict.whole:
+        say(f"The ledger is not whole: {verdict.fault}.")
+        raise typer.Exit(NOT_MET)
+    typer.echo(f"The ledger is whole: {verdict.entries:,} entries.")
+    typer.echo(f"Head: {verdict.head}")
+
+
+@app.command()
+def checkpoint(ledger: LedgerFile = LEDGER, keys: LedgerKeyFolder = None) -> None:
+    """Print the head of the ledger, to be kept outside this machine."""
+    with opened(ledger, keys) as found:
+        typer.echo(str(found.head()))
+
+
+app.add_typer(associations, name="associations")
+
+
+@associations.command("list")
+def list_associations(
+    ledger: LedgerFile = LEDGER,
+    keys: LedgerKeyFolder = None,
+    state: Annotated[
+        Literal["proposed", "accepted", "rejected"] | None,
+        typer.Option(help="Only those in this state.", show_default=False),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """List the associations with what was decided on them."""
+    with opened(ledger, keys) as found:
+        known = [each for each in found.associations() if state in {None, each.state}]
+    if json:
+        print_json([_plain_association(each) for each in known])
+    elif known:
+        typer.echo("\n".join(_association_lines(known)))
+    else:
+        typer.echo("No associations.")
+
+
+@associations.command()
+def accept(
+    association: Id, note: Note, by: By, ledger: LedgerFile = LEDGER, keys: LedgerKeyFolder = None
+) -> None:
+    """Accept an association: a reader may know it, and releases must not rest on its secrecy."""
+    _decide(association, "accept", note, by, ledger, keys)
+
+
+@associations.command()
+def reject(
+    association: Id, note: Note, by: By, ledger: LedgerFile = LEDGER, keys: LedgerKeyFolder = None
+) -> None:
+    """Reject an association: it is noise, or no secret."""
+    _decide(association, "reject", note, by, ledger, keys)
+
+
+def _decide(
+    association: str,
+    decision: Literal["accept", "reject"],
+    note: str,
+    by: str,
+    ledger: Path,
+    keys: Path | None,
+) -> None:
+    with opened(ledger, keys) as found:
+        decided = found.decide(association, decision, note, by)
+    typer.echo(f"{decided.id} is {decided.state}: {printable(decided.text)}")
+
+
+def opened(ledger: Path, keys: Path | None, *, make: bool = False) -> Ledger:
+    """The ledger that was named.
+
+    Parameters
+    ----------
+    ledger, keys
+        The options.
+    make
+        Whether to make it where there is none.
+
+    Raises
+    ------
+    InputError
+        If it cannot be opened.
+    """
+    from sfumato.semantics.ledger.keys import default_ledger_keys
+    from sfumato.semantics.ledger.ledger import Ledger
+
+    return Ledger.open(ledger, keys or default_ledger_keys(), make=make)
+
+
+def _plain_release(release: Release) -> dict[str, Any]:
+    """A release as plain values."""
+    return {
+        "number": release.number,
+        "time": release.time,
+        "requester": release.requester,
+        "role": release.role,
+        "request": release.request,
+        "purpose": release.purpose,
+        "linkage": release.linkage,
+        "k": release.k,
+        "quasi_identifiers": list(release.quasi_identifiers),
+        "individuals": release.individuals,
+        "tuples": release.tuples,
+        "smallest_tuple": release.smallest,
+        "digests": release.digests,
+        "intersection": release.intersection,
+        "figures": {name: dict(each) for name, each in release.figures.items()},
+        "associations": [_plain_association(each) for each in release.associations],
+        "policy_hash": release.policy_hash,
+        "manifest_hash": release.manifest_hash,
+        "file_hashes": dict(release.file_hashes),
+        "digest": release.digest,
+    }
+
+
+def _plain_association(association: NotedAssociation) -> dict[str, Any]:
+    """An association as plain values."""
+    return {
+        "id": association.id,
+        "if": [term._asdict() for term in association.antecedent],
+        "then": association.consequent._asdict(),
+        "support": association.support,
+        "confidence": association.confidence,
+        "state": str(association.state),
+        "note": association.note,
+        "by": association.by,
+        "time": association.time,
+        "found": list(association.found),
+    }
+
+
+def _association_lines(associations: Sequence[NotedAssociation]) -> list[str]:
+    """Associations as lines."""
+    head = ("id", "state", "support", "confidence", "association", "note")
+    rows = [
+        (
+            each.id,
+            str(each.state),
+            f"{each.support:.1%}",
+            f"{each.confidence:.1%}",
+            each.text,
+            each.note,
+        )
+        for each in associations
+    ]
+    return columns([head, *rows], (2, 3))

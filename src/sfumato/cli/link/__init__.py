@@ -1,1 +1,0 @@
-"""``sfumato link`` and its commands."""

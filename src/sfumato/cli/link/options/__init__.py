@@ -1,1 +1,0 @@
-"""Options of the commands under ``sfumato link``, by theme."""

@@ -1,0 +1,471 @@
+"""``sfumato link``: from tables, or from encodings, to persons and the linked file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from sfumato.cli.declared_options import Given, on_command_line, values_of, with_declared
+from sfumato.cli.encode_commands import encode, key
+from sfumato.cli.output import check_apart, print_json, progress_bar, say, warn
+from sfumato.cli.parameters import Json
+from sfumato.core.errors import InputError
+from sfumato.core.secret_keys import read_secret
+from sfumato.linkage.link_options import (
+    Comparing,
+    Deduping,
+    EncodedLinkOptions,
+    ForPeople,
+    Limits,
+    LinkedFile,
+    is_uri,
+    place_of,
+)
+from sfumato.linkage.model.engine import Engine
+
+if TYPE_CHECKING:
+    from sfumato.linkage.encodings.unit.links import EncodedLinks
+    from sfumato.linkage.encodings.unit.matching import Matching
+    from sfumato.linkage.links import Links
+    from sfumato.linkage.spec.model import LinkSpec, Mode
+    from sfumato.linkage.suggest.suggest import Suggestion
+    from sfumato.schema import Schema
+
+WHAT, OUTCOMES, LINKED = "What is linked", "Outcomes", "The linked file"
+"""Headings under which the help lists options."""
+RUN = "run"
+"""The command that is meant where none is named."""
+_TO_ENCODINGS = frozenset(
+    {
+        *("tables", "output", "schema", "dedupe", "one_per_source", "json"),
+        *("match", "possible", "false_match_rate", "missed_match_rate", "similarity"),
+        *("id_column", "attach", "key_file", "seed"),
+    }
+)
+"""Parameters of ``sfumato link`` that apply to encodings."""
+
+Tables = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="TABLE...",
+        help="The tables: CSV, Parquet; Excel, SPSS, Stata and SAS with sfumato\\[formats]. "
+        "A source is named as its file, without the ending, or as you say: hospital=FILE. "
+        "Or, of all owners, what 'sfumato link encode' wrote. With --engine spark also folders "
+        "of files, and URIs that Spark reads.",
+        show_default=False,
+    ),
+]
+SchemaOfTables = Annotated[
+    Path | None,
+    typer.Option(
+        "--schema",
+        metavar="FILE",
+        help="What the columns are, as TOML: sensitive ones are never compared or shown.",
+        show_default=False,
+        rich_help_panel=WHAT,
+    ),
+]
+
+
+class LinkGroup(TyperGroup):
+    """Commands of which one needs no name: ``sfumato link A B``."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """The arguments, with the name of the command that is meant."""
+        named = bool(args) and args[0] in self.commands
+        return super().parse_args(ctx, args if named else [RUN, *(args or ["--help"])])
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        """The command; the linkage itself goes by the group's name alone."""
+        name, command, rest = super().resolve_command(ctx, args)
+        return ("" if name == RUN else name), command, rest
+
+
+app = typer.Typer(cls=LinkGroup)
+
+
+@app.callback()
+def link() -> None:
+    """Link tables without a common identifier."""
+
+
+@app.command(RUN)
+@with_declared(LinkedFile, only=("seed",))
+@with_declared(LinkedFile, only=("quasi_identifiers", "attach", "key_file"), panel=LINKED)
+@with_declared(Limits, ForPeople, panel=OUTCOMES)
+@with_declared(Comparing, Deduping, panel=WHAT)
+def run(
+    context: typer.Context,
+    tables: Tables,
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output", "-o", metavar="FOLDER", help="Where all files go.", show_default=False
+        ),
+    ],
+    spec: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="What is compared and how: link.toml, or Splink settings as .json. Without it "
+            "sfumato proposes one.",
+            show_default=False,
+            rich_help_panel=WHAT,
+        ),
+    ] = None,
+    schema: SchemaOfTables = None,
+    json: Json = False,
+    *,
+    given: Given,
+) -> None:
+    """Link tables without a common identifier.
+
+    Candidate pairs, their scores, persons, and a linked file without identities.
+
+    Other commands: 'sfumato link suggest A B' proposes a specification to read and edit;
+    'sfumato link apply FOLDER --decisions FILE' takes what people decided. Owners who may not
+    show their identifiers make a key ('sfumato link key'), encode at home ('sfumato link
+    encode'), and link what was encoded. The linked file of encodings has persons and sources
+    only, and what is attached by the records' ids.
+    """
+    from sfumato.linkage.encodings.unit.link import all_encoded
+    from sfumato.linkage.write import check_links_folder
+    from sfumato.schema import load_schema
+
+    answered = given["decisions"] is not None or given["previous"] is not None
+    check_links_folder(output, answered=answered)
+    named = named_places(tables)
+    inputs = (*named.values(), *given["attach"].values(), spec, schema)
+    linked = values_of(LinkedFile, given)
+    linked["pseudonym_key"] = _key_of(
+        given["key_file"], (*inputs, given["model"], given["decisions"])
+    )
+    declared = None if schema is None else load_schema(schema)
+    links: Links | EncodedLinks
+    if all_encoded(named):
+        _check_applies(context)
+        links = _of_encodings(named, given, declared, linked, output)
+    else:
+        links = _of_tables(named, spec, given, declared, linked, output)
+    _hand_over(links, output, json=json)
+
+
+def _of_tables(
+    named: Mapping[str, Path | str],
+    spec: Path | None,
+    given: Given,
+    schema: Schema | None,
+    linked: Mapping[str, Any],
+    output: Path,
+) -> Links:
+    """Link clear tables, and write what comes of it."""
+    from sfumato.linkage.link import link as link_tables
+    from sfumato.linkage.sources.spark import streamed
+
+    comparing = values_of(Comparing, given)
+    engine = comparing.pop("engine") or Engine.DUCKDB
+    with progress_bar() as progress:
+        sources = streamed(named, spark=engine is Engine.SPARK)
+        made = _specification(sources, spec, given, schema, given["previous"])
+        if spec is None and given["previous"] is None:
+            say(f"No --spec: {_described(made.spec)}")
+        links = link_tables(
+            sources,
+            made,
+            schema=schema,
+            model=given["model"],
+            previous=given["previous"],
+            engine=engine,
+            progress=progress,
+            **values_of(ForPeople, given),
+            **linked,
+        )
+        _write_with_report(links, output)
+    return links
+
+
+def _of_encodings(
+    named: Mapping[str, Path | str],
+    given: Given,
+    schema: Schema | None,
+    linked: Mapping[str, Any],
+    output: Path,
+) -> EncodedLinks:
+    """Link encodings, and write what comes of it."""
+    from sfumato.linkage.encodings.unit.links import check_encodings_folder
+    from sfumato.linkage.link import link as link_tables
+
+    check_encodings_folder(output)
+    applying = {name: linked[name] for name in EncodedLinkOptions.__annotations__ if name in linked}
+    with progress_bar() as progress:
+        links = link_tables(
+            named, _matching(named, given), schema=schema, progress=progress, **applying
+        )
+        _write_with_report(links, output)
+    return links
+
+
+def _check_applies(context: typer.Context) -> None:
+    """Refuse options that encodings have no use for."""
+    for name, option in on_command_line(context):
+        if name not in _TO_ENCODINGS:
+            raise InputError(
+                f"option {option}",
+                "must be left out where encodings are linked",
+                advice="what is compared was agreed upon when they were made; nobody can look at "
+                "a pair of them",
+            )
+
+
+def _matching(tables: Mapping[str, object], given: Given) -> Matching:
+    """How encodings are matched."""
+    from sfumato.linkage.encodings.unit.matching import USUAL, Matching
+    from sfumato.linkage.outcomes.thresholds import Thresholds
+    from sfumato.linkage.spec.model import Mode, WantedRates
+
+    limits = Limits(**values_of(Limits, given))
+    thresholds, rates = limits.thresholds(USUAL), limits.rates
+    deduped = given["dedupe"] or len(tables) == 1
+    return Matching(
+        mode=_mode_of(len(tables)) if deduped else Mode.LINK_ONLY,
+        one_per_source=tuple(tables) if given["one_per_source"] else (),
+        thresholds=None if thresholds is None else Thresholds(**thresholds),
+        rates=None if rates is None else WantedRates(**rates),
+        similarity=limits.similarity,
+        id=given["id_column"],
+    )
+
+
+@app.command()
+@with_declared(Comparing, Deduping, only=("dedupe", "id_column", "allow_pairs"), panel=WHAT)
+def suggest(
+    tables: Tables,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write here, not to the terminal."),
+    ] = None,
+    schema: SchemaOfTables = None,
+    *,
+    given: Given,
+) -> None:
+    """Propose a specification: what to compare, which records to bring together, and why."""
+    from sfumato.core.atomic import check_target, write_text
+    from sfumato.linkage.spec.toml import dump_link_spec
+    from sfumato.schema import load_schema
+
+    named = named_paths(tables)
+    if output is not None:
+        check_target(output)
+        check_apart((output,), (*named.values(), schema))
+    made = _specification(named, None, given, None if schema is None else load_schema(schema))
+    text = dump_link_spec(made.spec, made.notes)
+    if output is None:
+        typer.echo(text, nl=False)
+        return
+    write_text(output, text)
+    say(f"Wrote {output}. Read and edit it: what is compared decides who is found.")
+
+
+@app.command()
+def apply(
+    folder: Annotated[
+        Path,
+        typer.Argument(metavar="FOLDER", help="What 'sfumato link' wrote.", show_default=False),
+    ],
+    decisions: Annotated[
+        Path,
+        typer.Option(
+            metavar="FILE",
+            help="Answers: a Parquet file with pair, worker, answer, time, withdrawn.",
+            show_default=False,
+        ),
+    ],
+    afresh: Annotated[
+        bool,
+        typer.Option("--afresh", help="Forget the answers that were applied before."),
+    ] = False,
+    key_file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="The key of the person ids, where the linkage was made with one.",
+            show_default=False,
+        ),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Take people's decisions: outcomes, persons and the linked file again.
+
+    Decisions go before scores; those that contradict each other are listed. Answers applied
+    before hold until they are changed or withdrawn. Persons keep their ids where they can.
+    """
+    from sfumato.core.atomic import check_target_folder
+    from sfumato.linkage.apply import apply_decisions
+
+    check_target_folder(folder)
+    secret = _key_of(key_file, (decisions, *(folder.iterdir() if folder.is_dir() else ())))
+    with progress_bar() as progress:
+        progress("persons", 0.0)
+        links = apply_decisions(folder, decisions, afresh=afresh, pseudonym_key=secret)
+        _write_with_report(links, folder)
+    _hand_over(links, folder, json=json)
+
+
+app.command()(key)
+app.command()(encode)
+
+
+def named_paths(tables: Sequence[str | Path]) -> dict[str, Path]:
+    """The tables by the names of their sources: as said, or as their files.
+
+    Parameters
+    ----------
+    tables
+        Paths, some with a name and an equals sign before them.
+
+    Raises
+    ------
+    InputError
+        If two have the same name.
+    """
+    return {name: Path(path) for name, path in _named(tables).items()}
+
+
+def named_places(tables: Sequence[str]) -> dict[str, Path | str]:
+    """The same, where URIs that Spark reads stay as they are.
+
+    Parameters
+    ----------
+    tables
+        Paths and URIs, some with a name and an equals sign before them.
+
+    Raises
+    ------
+    InputError
+        If two have the same name.
+    """
+    return {name: place_of(path) for name, path in _named(tables).items()}
+
+
+def _named(tables: Sequence[str | Path]) -> dict[str, str]:
+    from sfumato.linkage.asked import stem_of
+
+    named: dict[str, str] = {}
+    for each in map(str, tables):
+        name, sign, path = each.partition("=")
+        if not (sign and name and path) or is_uri(name) or Path(each).exists():
+            name, path = stem_of(Path(each)), each
+        if name in named:
+            raise InputError(
+                "the tables",
+                "must have names that differ",
+                found="two of one name",
+                advice="say how each is called: hospital=FILE practice=FILE",
+            )
+        named[name] = path
+    return named
+
+
+def _key_of(path: Path | None, inputs: Iterable[str | Path | None]) -> bytes | None:
+    """The key that a file holds, which must be none of the other files that are read."""
+    return None if path is None else read_secret(path, "option --key-file", inputs)
+
+
+def _specification(
+    tables: Mapping[str, object],
+    spec: Path | None,
+    given: Given,
+    schema: Schema | None,
+    previous: Path | None = None,
+) -> Suggestion:
+    """The specification that a command line means: read, that of a linkage before, or proposed."""
+    from sfumato.linkage.asked import changed
+    from sfumato.linkage.earlier import read_earlier
+    from sfumato.linkage.spec.model import MAX_PAIRS
+    from sfumato.linkage.spec.toml import load_link_spec
+    from sfumato.linkage.suggest.suggest import Suggestion
+    from sfumato.linkage.suggest.suggest import suggest as propose
+
+    changes = _changes(given)
+    mode = _mode_of(len(tables)) if given["dedupe"] else None
+    if spec is not None:
+        made = Suggestion(load_link_spec(spec), {})
+    elif previous is not None:
+        made = Suggestion(read_earlier(previous).spec, {})
+    else:
+        most = given["allow_pairs"] or MAX_PAIRS
+        made = propose(tables, schema, mode=mode, id_column=given["id_column"], max_pairs=most)
+    if mode is not None:
+        changes["mode"] = mode
+    if given["id_column"] is not None:
+        changes["id"] = given["id_column"]
+    if given.get("one_per_source"):
+        changes["one_per_source"] = tuple(tables)
+    return Suggestion(changed(made.spec, changes), made.notes)
+
+
+def _mode_of(tables: int) -> Mode:
+    """Which records ``--dedupe`` compares."""
+    from sfumato.linkage.spec.model import Mode
+
+    return Mode.DEDUPE_ONLY if tables == 1 else Mode.LINK_AND_DEDUPE
+
+
+def _changes(given: Given) -> dict[str, object]:
+    """Thresholds or rates, and the number of pairs, where they are given."""
+    from sfumato.linkage.settle import USUAL
+
+    limits = Limits(**values_of(Limits, given))
+    if limits.similarity is not None:
+        raise InputError("option --similarity", "is for encodings only", found="clear tables")
+    thresholds, rates = limits.thresholds(USUAL), limits.rates
+    changes: dict[str, object] = {}
+    if thresholds is not None or rates is not None:
+        changes = {"thresholds": thresholds, "rates": rates}
+    if given["allow_pairs"] is not None:
+        changes["max_pairs"] = given["allow_pairs"]
+    return changes
+
+
+def _described(spec: LinkSpec) -> str:
+    """What a proposed specification compares and blocks on, in a sentence."""
+    compared = [name for name, column in spec.columns.items() if column.compare]
+    rules = "; ".join(" + ".join(rule) for rule in spec.blocking)
+    named = f"records named by {spec.id}" if spec.id else "records numbered"
+    return (
+        f"sfumato proposes one ({spec.mode.value}, {named}). "
+        f"It compares {', '.join(compared)}, where records agree on: {rules}. "
+        "It is in link.toml; read it."
+    )
+
+
+def _write_with_report(links: Links | EncodedLinks, output: Path) -> None:
+    """Write the folder, with the report where the extra for it is installed."""
+    from sfumato.linkage.files import REPORT
+    from sfumato.reports import report
+    from sfumato.reports.report_files import NEEDED
+
+    if any(find_spec(name) is None for name in NEEDED):
+        links.write(output)
+        say('No report: it needs the extra "report"; run: pip install "sfumato[report]"')
+        return
+
+    def draw(folder: Path) -> None:
+        report(links, folder / REPORT)
+
+    links.write(output, also=draw)
+
+
+def _hand_over(links: Links | EncodedLinks, output: Path, *, json: bool) -> None:
+    """Print what was found, and say where everything is."""
+    warn(links.warnings)
+    if json:
+        print_json(links.to_json())
+    else:
+        typer.echo(str(links))
+    say(f"Wrote {output}")

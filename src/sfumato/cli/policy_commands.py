@@ -1,0 +1,162 @@
+"""``sfumato policy``: who may get which linkage, and what must hold for it."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sfumato.cli.output import BAD_INPUT, MET, NOT_MET, check_apart, print_json, say
+from sfumato.cli.parameters import Json
+
+if TYPE_CHECKING:
+    from sfumato.semantics.policy import Policy
+    from sfumato.semantics.rules import Requirements
+
+PolicyFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="POLICY",
+        help="The policy: a TOML file, or Turtle where the name ends in .ttl.",
+        show_default=False,
+    ),
+]
+Rules = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--rules",
+        metavar="FILE",
+        help="A file with more rules, beside those that the policy names. Repeatable.",
+        show_default=False,
+    ),
+]
+
+app = typer.Typer(no_args_is_help=True)
+
+
+@app.callback()
+def policy() -> None:
+    """Who may get which linkage, and what must hold for it."""
+
+
+@app.command()
+def check(
+    policy: PolicyFile,
+    rules: Rules = None,
+    json: Json = False,
+) -> int:
+    """Find contradictions and gaps of a policy, and say them in plain words.
+
+    Ends with exit code 1 where there is an error: something that nothing can be released under.
+    """
+    from dataclasses import asdict
+
+    from sfumato.semantics.policy import check_policy, load_policy
+    from sfumato.semantics.policy.check import Severity
+    from sfumato.semantics.rules.check import check_rules
+
+    loaded = load_policy(policy)
+    found = [*check_policy(loaded), *check_rules(loaded, rules or ())]
+    found.sort(key=lambda finding: finding.severity is Severity.WARNING)
+    errors = sum(finding.severity is Severity.ERROR for finding in found)
+    if json:
+        print_json([asdict(finding) for finding in found])
+    else:
+        for finding in found:
+            typer.echo(f"{finding.severity.capitalize()}: {finding}")
+        counted = f"{errors} errors, {len(found) - errors} warnings"
+        typer.echo(counted if found else "No contradiction and no gap found.")
+    return BAD_INPUT if errors else MET
+
+
+@app.command()
+def explain(
+    policy: PolicyFile,
+    request: Annotated[
+        str, typer.Argument(metavar="REQUEST", help="The request's name.", show_default=False)
+    ],
+    rules: Rules = None,
+    json: Json = False,
+) -> int:
+    """Say what a request requires of a release, and why: which rule, which facts.
+
+    Ends with exit code 2 where the rules refuse the request.
+    """
+    from sfumato.semantics.policy import load_policy
+    from sfumato.semantics.rules import derive
+
+    loaded = load_policy(policy)
+    required = derive(loaded, request, rules=rules or ())
+    if json:
+        print_json(
+            {
+                "request": request,
+                "linkage": required.linkage,
+                "allowed": not required.refused,
+                "refused": list(required.refused),
+                "k": required.k,
+                "quasi_identifiers": {
+                    name: list(each) for name, each in required.quasi_identifiers.items()
+                },
+                "why": [why.to_dict() for why in required.explain()],
+            }
+        )
+    else:
+        for line in (*_summary(loaded, required), ""):
+            typer.echo(line)
+        for why in required.explain():
+            typer.echo("\n".join(why.lines()))
+    return NOT_MET if required.refused else MET
+
+
+def _summary(policy: Policy, required: Requirements) -> list[str]:
+    request = policy.requests[required.request]
+    who = request.requester or "somebody"
+    lines = [f"Request {required.request}: {who}, as {request.role}, for {required.linkage}"]
+    if request.purpose is not None:
+        lines[0] += f", for the purpose of {request.purpose}"
+    lines += [f"Refused: {said}" for said in required.refused]
+    lines.append(f"k: {required.k}")
+    for name, columns in required.quasi_identifiers.items():
+        lines.append(f"Quasi-identifiers of {name}: {', '.join(columns)}")
+    return lines
+
+
+class FormWord(StrEnum):
+    """Words of ``--to``."""
+
+    TOML = "toml"
+    TTL = "ttl"
+
+
+@app.command()
+def convert(
+    policy: PolicyFile,
+    to: Annotated[
+        FormWord, typer.Option("--to", help="TOML with comments, or Turtle.", show_default=False)
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write here, not to the terminal."),
+    ] = None,
+) -> None:
+    """Turn a policy from TOML to RDF (Turtle) or back, without loss.
+
+    Paths in it stay relative: to the new file, where one is written to another folder.
+    """
+    from sfumato.core.atomic import check_target, write_text
+    from sfumato.semantics.policy import dump_policy, load_policy
+    from sfumato.semantics.policy.load import relocated
+
+    if output is not None:
+        check_target(output)
+        check_apart((output,), (policy,))
+    loaded = load_policy(policy, locate=False)
+    if output is None:
+        typer.echo(dump_policy(loaded, to.value), nl=False)
+        return
+    moved = relocated(loaded, policy.parent, output.parent)
+    write_text(output, dump_policy(moved, to.value))
+    say(f"Wrote {output}.")

@@ -1,0 +1,222 @@
+"""``sfumato run`` and ``status``: make what is not done of a project, say how far it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sfumato.cli.output import NOT_MET, columns, print_json, progress_bar, say
+from sfumato.cli.parameters import Json
+
+if TYPE_CHECKING:
+    from sfumato.core.shared_options import Progress
+    from sfumato.pipeline.project_folder import ProjectFolder
+    from sfumato.pipeline.run import StageState, Status
+    from sfumato.pipeline.stage import Waiting
+
+WAITING = 3
+"""The exit code of a run that waits for people."""
+_KILO = 1000
+ProjectFile = Annotated[
+    Path,
+    typer.Argument(metavar="FILE", help="The project file, or its folder."),
+]
+
+
+def run(
+    file: ProjectFile = Path("sfumato.toml"),
+    until: Annotated[
+        str | None,
+        typer.Option(metavar="STAGE", help="Stop after this stage.", show_default=False),
+    ] = None,
+    force: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="STAGE",
+            help="Make this stage again even if nothing changed. Repeatable.",
+            show_default=False,
+        ),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Run a project: link, review, assess, release, attack, report.
+
+    What did not change is not made again; interrupted, the next run goes on. It stops where people
+    are needed, and says what waits for whom.
+
+    Exit codes: 0 done, 1 bad input, 2 the promises cannot be met or
+    an attack found more than was predicted, 3 it waits for people.
+    """
+    from sfumato.pipeline.project_folder import open_project
+
+    status = run_telling(open_project(file), until, tuple(force or ()))
+    if json:
+        print_json(status.to_json())
+    waiting = status.waiting
+    if waiting is None:
+        if status.is_caught:
+            say("The attack found more than was predicted: read its report before you hand it out.")
+            raise typer.Exit(NOT_MET)
+        return
+    for line in _waiting_lines(waiting, status.place.file):
+        say(line)
+    raise typer.Exit(WAITING)
+
+
+def status(file: ProjectFile = Path("sfumato.toml"), json: Json = False) -> None:
+    """Say how far a project is: each stage, its time, its size, and what waits for whom."""
+    from sfumato.pipeline.project_folder import open_project
+    from sfumato.pipeline.run import status_of
+
+    found = status_of(open_project(file))
+    if json:
+        print_json(found.to_json())
+    else:
+        typer.echo("\n".join(_status_lines(found)))
+
+
+def run_telling(
+    place: ProjectFolder, until: str | None = None, force: tuple[str, ...] = ()
+) -> Status:
+    """Run a project: a line for each stage, each warning once, a bar while one is made.
+
+    Parameters
+    ----------
+    place
+        The project.
+    until, force
+        As `sfumato.pipeline.run.run` takes them.
+
+    Raises
+    ------
+    SfumatoError
+        As `sfumato.pipeline.run.run`.
+    """
+    from sfumato.pipeline.run import run, stages_of
+
+    names = [stage.name for stage in stages_of(place)]
+    warned: list[str] = []
+
+    def tell(state: StageState) -> None:
+        say(_done_line(state, names))
+        for line in _warning_lines(state):
+            if line not in warned:
+                warned.append(line)
+                say(line)
+
+    return run(place, until=until, force=force, working=_working, tell=tell)
+
+
+@contextmanager
+def _working(name: str) -> Iterator[Progress]:
+    """The bar of a stage, under the stage's name."""
+    with progress_bar() as progress:
+        yield lambda step, share: progress(f"{name}: {step}", share)
+
+
+def _done_line(state: StageState, names: Sequence[str]) -> str:
+    """A stage of a run, in a line.
+
+    Parameters
+    ----------
+    state
+        The stage.
+    names
+        All stages of the project.
+    """
+    number = f"{names.index(state.name) + 1}/{len(names)}"
+    width = max(map(len, names))
+    record = state.record
+    if state.waiting is not None:
+        return f"{number}  {state.name:<{width}}  waits for {state.waiting.whom}"
+    if record is None:
+        return f"{number}  {state.name:<{width}}  {state.state.value}"
+    spent = f"{record.seconds:.1f} s" if state.ran else "unchanged"
+    return f"{number}  {state.name:<{width}}  {spent:>9}  {_size(record.bytes):>8}  {record.said}"
+
+
+def _warning_lines(state: StageState) -> list[str]:
+    """The warnings of a stage that this run made.
+
+    Parameters
+    ----------
+    state
+        The stage.
+    """
+    if state.record is None or not state.ran:
+        return []
+    return [f"Warning: {warning}" for warning in state.record.warnings]
+
+
+def _waiting_lines(waiting: Waiting, file: Path) -> list[str]:
+    """What a project waits for, and what to type.
+
+    Parameters
+    ----------
+    waiting
+        What it waits for.
+    file
+        The project file.
+    """
+    lines = ["", f"Waiting for the {waiting.whom}: {waiting.what}.", "Type:"]
+    return [*lines, *(f"  {each}" for each in waiting.commands), f"  {run_again(file)}"]
+
+
+def run_again(file: Path) -> str:
+    """The command that runs a project.
+
+    Parameters
+    ----------
+    file
+        The project file.
+    """
+    from sfumato.pipeline.project.load import PROJECT_FILE
+    from sfumato.pipeline.project_folder import shell_path
+
+    usual = file.resolve() == Path.cwd() / PROJECT_FILE
+    return "sfumato run" if usual else f"sfumato run {shell_path(file)}"
+
+
+def _status_lines(status: Status) -> list[str]:
+    """A project as a table.
+
+    Parameters
+    ----------
+    status
+        How far it is.
+    """
+    rows = [("stage", "state", "seconds", "size", "made (UTC)", "found")]
+    for each in status.stages:
+        record = each.record
+        if record is None:
+            rows.append((each.name, each.state.value, "-", "-", "-", ""))
+            continue
+        made = record.finished[:16].replace("T", " ")
+        spent, bytes_ = f"{record.seconds:.1f}", _size(record.bytes)
+        rows.append((each.name, each.state.value, spent, bytes_, made, record.said))
+    lines = [f"Project: {status.place.project.about.name}", "", *columns(rows, (2, 3))]
+    if status.waiting is not None:
+        return [*lines, *_waiting_lines(status.waiting, status.place.file)]
+    return lines if status.is_done else [*lines, "", f"Next: {run_again(status.place.file)}"]
+
+
+def _size(count: int) -> str:
+    """A number of bytes as people read it.
+
+    Parameters
+    ----------
+    count
+        The number.
+    """
+    if count < _KILO:
+        return f"{count} B"
+    value = float(count)
+    for unit in ("kB", "MB", "GB"):
+        value /= _KILO
+        if value < _KILO:
+            return f"{value:.1f} {unit}"
+    return f"{value / _KILO:.1f} TB"

@@ -1,1 +1,0 @@
-"""The commands of a project file: init, run, status."""

@@ -1,0 +1,242 @@
+"""Where a release may be written, and which release may be repeated."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from sfumato.cli.declared_options import check_no_other
+from sfumato.cli.output import check_apart
+from sfumato.core.errors import InputError
+from sfumato.core.secret_keys import read_secret
+
+if TYPE_CHECKING:
+    from sfumato.release.promises.promise import Budget, Constraint
+    from sfumato.release.release_manifest import Manifest
+    from sfumato.schema import Schema
+
+MANIFEST = "release.toml"
+
+
+def check_output(
+    output: Path,
+    declared: Schema,
+    inputs: tuple[Path | None, ...],
+    repeated: Manifest | None = None,
+    *,
+    anew: bool = True,
+) -> None:
+    """Refuse places for the release and its manifest that cannot or must not be written.
+
+    Parameters
+    ----------
+    output
+        The release.
+    declared
+        What each column of the data is.
+    inputs
+        The files that the command reads.
+    repeated
+        The manifest that is repeated, if one is.
+    anew
+        Whether the release cannot be the one that is there in another form, for want of a seed.
+
+    Raises
+    ------
+    InputError
+        If one cannot be written, or is a file that the command reads, or the manifest of another
+        file is there.
+    """
+    from sfumato.release.release_result import check_beside
+    from sfumato.table.table_files import check_output_path
+
+    check_output_path(output)
+    _check_manifest(output, declared, inputs)
+    if repeated is not None or anew:
+        check_beside(output, "" if repeated is None else repeated.to_toml())
+
+
+def check_other_release(
+    output: Path,
+    data: Path,
+    declared: Schema,
+    promises: tuple[Constraint | Budget, ...],
+    making: dict[str, Any],
+    register: Path | None,
+    keyed: bool,
+) -> None:
+    """Refuse to write over the manifest of another release than that of a seed, before the work.
+
+    Raises
+    ------
+    InputError
+        If one is there.
+    """
+    if not output.with_name(MANIFEST).is_file():
+        return
+    from sfumato.release.options import Options
+    from sfumato.release.release_manifest import Manifest, file_sha256, schema_sha256
+    from sfumato.release.release_result import check_beside
+
+    options = [each.name for each in fields(Options)]
+    planned = Manifest(
+        options=Options(**{name: making[name] for name in options}),
+        constraints=promises,
+        seed=making["seed"],
+        keyed=keyed,
+        schema_sha256=schema_sha256(declared),
+        input_sha256=file_sha256(data) if data.is_file() else "",
+        population=making["population"],
+        register_sha256="" if register is None else file_sha256(register),
+    )
+    check_beside(output, planned.to_toml())
+
+
+def check_output_on_spark(output: str, declared: Schema, inputs: tuple[Path | None, ...]) -> None:
+    """The same of a folder that Spark writes; a URI is looked at when it is written.
+
+    Raises
+    ------
+    InputError
+        If one cannot be written, or is a file that the command reads, or a folder with one.
+    """
+    from sfumato.release.on_spark.write import check_folder, is_uri
+
+    check_folder(output)
+    read = [each for each in inputs if each is not None]
+    check_apart([Path(output)], [*read, *(each.parent for each in read)])
+    if not is_uri(output):
+        _check_manifest(Path(output), declared, inputs)
+
+
+def _check_manifest(output: Path, declared: Schema, inputs: tuple[Path | None, ...]) -> None:
+    from sfumato.core.atomic import check_target
+
+    manifest = output.with_name(MANIFEST)
+    check_target(manifest)
+    hierarchies = (quasi.hierarchy for quasi in declared.quasi_identifiers.values())
+    check_apart((output, manifest), (*inputs, *(h for h in hierarchies if isinstance(h, Path))))
+
+
+def manifest_beside(output: str) -> str:
+    """Where the manifest of a release is, by the path or URI of the release."""
+    around, slash, _ = output.rstrip("/").rpartition("/")
+    return f"{around}{slash}{MANIFEST}"
+
+
+def key_of(path: Path | None, inputs: tuple[str | Path | None, ...]) -> bytes | None:
+    """The key for pseudonyms that a file holds.
+
+    Parameters
+    ----------
+    path
+        The file; ``None`` without a key.
+    inputs
+        The other files that the command reads.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, or is no key.
+    """
+    return None if path is None else read_secret(path, "option --pseudonym-key", inputs)
+
+
+BESIDE_MANIFEST = frozenset(
+    {
+        "data",
+        "schema",
+        "output",
+        "repeat",
+        "register",
+        "pseudonym_key",
+        "report",
+        "delimiter",
+        "json",
+    }
+)
+"""Parameters that may stand beside ``--repeat``; all others are in the manifest."""
+
+
+def manifest_of(context: typer.Context, repeat: Path, key: Path | None) -> Manifest:
+    """The manifest to repeat, when nothing on the command line contradicts it.
+
+    Raises
+    ------
+    InputError
+        If the command line says what the manifest says, the file is no manifest, or the key of
+        its pseudonyms is missing or too much.
+    """
+    from sfumato.release.release_manifest import load_manifest
+
+    check_no_other(
+        context,
+        "option --repeat",
+        BESIDE_MANIFEST,
+        "takes promises, options and seed from the manifest",
+        "leave it out",
+    )
+    manifest = load_manifest(repeat)
+    if manifest.keyed != (key is not None):
+        raise InputError(
+            "option --repeat",
+            "must make the same kind of pseudonyms",
+            found=f"a manifest {'with' if manifest.keyed else 'without'} keyed pseudonyms",
+            advice=f"{'give' if manifest.keyed else 'leave out'} --pseudonym-key",
+        )
+    return manifest
+
+
+def check_same(manifest: Manifest, data: Path, declared: Schema) -> None:
+    """Refuse another file or schema: the seed would give its persons the same pseudonyms.
+
+    Raises
+    ------
+    InputError
+        If the file or the schema is not what the manifest was made from.
+    """
+    from sfumato.release.release_manifest import file_sha256, schema_sha256
+
+    file = file_sha256(data) if data.is_file() else ""
+    for what, before, now in (
+        ("DATA", manifest.input_sha256, file),
+        ("option --schema", manifest.schema_sha256, schema_sha256(declared)),
+    ):
+        if before not in ("", now):
+            raise InputError(
+                what,
+                "must be what the manifest of --repeat was made from",
+                found="another content",
+                advice="release it anew: the same seed would link the persons of two files",
+            )
+
+
+def check_register(manifest: Manifest, register: Path | None) -> None:
+    """Refuse another register than the one that a manifest was made with.
+
+    Raises
+    ------
+    InputError
+        If one is missing, too much, or not the same.
+    """
+    from sfumato.release.release_manifest import file_sha256
+
+    if bool(manifest.register_sha256) != (register is not None):
+        raise InputError(
+            "option --repeat",
+            "must count the same population",
+            found=f"a manifest {'without' if register else 'with'} a register",
+            advice=f"{'leave out' if register else 'give'} --register",
+        )
+    if register is None or not register.is_file():
+        return
+    if manifest.register_sha256 != file_sha256(register):
+        raise InputError(
+            "option --register",
+            "must be what the manifest of --repeat was made from",
+            found="another content",
+            advice="release the file anew",
+        )

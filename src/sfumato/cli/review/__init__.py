@@ -1,1 +1,0 @@
-"""``sfumato review``: at the terminal, without a server."""

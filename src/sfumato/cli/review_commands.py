@@ -1,0 +1,533 @@
+"""``sfumato review``: at the terminal without a server, or as a project of the web application."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sfumato.cli.declared_options import Given, with_declared
+from sfumato.cli.output import check_apart, columns, print_json, progress_bar, say
+from sfumato.cli.parameters import Json
+from sfumato.cli.server_commands import (
+    DATA,
+    Data,
+    Database,
+    KeyFolder,
+    existing,
+    export_project,
+    project_id,
+)
+from sfumato.core.atomic import all_or_none
+from sfumato.core.errors import InputError
+from sfumato.core.shared_options import Seeded
+from sfumato.review.extra import needs_review
+from sfumato.review.settings import CHOSEN, PROPOSED, Settings
+
+if TYPE_CHECKING:
+    from sfumato.review.simulated.trade_off import Point
+    from sfumato.review.terminal.session import Session
+    from sfumato.server.store.models import Account
+
+RULES, WORK = "The rules", "The work"
+"""Headings under which the help lists options."""
+_OF_ONE_WORKER = tuple(name for name in CHOSEN if name != "project_budget")
+_OF_SIMULATED = tuple(name for name in _OF_ONE_WORKER if name != "hints")
+_TICK = 0.25
+"""Seconds after which the size of the window is looked at again."""
+
+Folder = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FOLDER",
+        help="What 'sfumato link' wrote, or a review's project.",
+        show_default=False,
+    ),
+]
+LinkFolder = Annotated[
+    Path,
+    typer.Argument(metavar="FOLDER", help="What 'sfumato link' wrote.", show_default=False),
+]
+Title = Annotated[
+    str, typer.Option(metavar="TEXT", help="What it is called.  [default: the folder's name]")
+]
+Custodian = Annotated[
+    str, typer.Option(metavar="NAME", help="Who owns the data.  [default: the only custodian]")
+]
+Manager = Annotated[
+    str, typer.Option(metavar="NAME", help="Who deals the work.  [default: the only manager]")
+]
+Gold = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Pairs of known truth: source_l, id_l, source_r, id_r, same.",
+        show_default=False,
+        rich_help_panel=WORK,
+    ),
+]
+GoldShare = Annotated[
+    float,
+    typer.Option(min=0, max=0.5, metavar="SHARE", help="Of gold pairs.", rich_help_panel=WORK),
+]
+Overlap = Annotated[
+    int,
+    typer.Option(
+        min=1, max=20, metavar="NUMBER", help="Workers who decide each pair.", rich_help_panel=WORK
+    ),
+]
+PageSize = Annotated[
+    int,
+    typer.Option(min=1, max=50, metavar="NUMBER", help="Pairs on a page.", rich_help_panel=WORK),
+]
+
+app = typer.Typer(no_args_is_help=True)
+
+
+@app.callback()
+def review() -> None:
+    """Review doubtful pairs, masked, within a budget of disclosure."""
+
+
+def chosen_rules(given: Given) -> dict[str, Any]:
+    """The rules that a command line gives.
+
+    Parameters
+    ----------
+    given
+        What was given with all declared options.
+    """
+    return {name: given[name] for name in CHOSEN if given.get(name) is not None}
+
+
+@app.command()
+@with_declared(Seeded)
+@with_declared(Settings, only=_OF_ONE_WORKER, panel=RULES, optional=True)
+def play(
+    folder: Folder,
+    worker: Annotated[
+        str, typer.Option(metavar="NAME", help="A pseudonym; each has a journal.")
+    ] = "reviewer",
+    *,
+    given: Given,
+) -> None:
+    """Review the doubtful pairs of a linkage at this terminal, masked, with the keyboard.
+
+    Everything is kept in FOLDER/review.state (review.NAME.state with --worker).
+
+    Start again to go on: the rules are those of the first start.
+
+    On leaving, the answers are written to FOLDER/decisions.parquet.
+    """
+    needs_review()
+    _check_terminal()
+    from sfumato.cli.review_session import begin
+    from sfumato.review.decisions.export import DECISIONS, write_decisions
+    from sfumato.review.terminal.answers import answers_in
+    from sfumato.review.terminal.journal import folder_lock, journal_path
+    from sfumato.review.terminal.opened import open_folder
+
+    journal_path(folder, worker)
+    with folder_lock(_existing(folder)):
+        with progress_bar() as progress:
+            progress("opening", 0.0)
+            opened = open_folder(folder)
+            session = begin(folder, opened, worker, chosen_rules(given), given["seed"], progress)
+        _at_terminal(session)
+        target = folder / DECISIONS
+        write_decisions(answers_in(folder, opened.project), opened.project.of_linkage, target)
+    standing = session.standing()
+    say(
+        f"{standing.decided:,} of {standing.pairs:,} pairs are decided; "
+        f"KAPR {standing.score:.4f}. The answers are in {target}."
+    )
+    if opened.is_linkage and standing.decided:
+        say(f"To apply them: sfumato link apply {folder} --decisions {target}")
+
+
+def _existing(folder: Path) -> Path:
+    if not folder.is_dir():
+        raise InputError(f"folder {folder.name or folder}", "must be a folder", found="none")
+    return folder
+
+
+def _check_terminal() -> None:
+    if not (sys.stdin.isatty() and sys.stdout.isatty()) or os.environ.get("TERM") in {"", "dumb"}:
+        raise InputError(
+            "a review at the terminal",
+            "needs a terminal for keys and screen",
+            found="none, or one that cannot move its cursor",
+            advice="run it by hand, over ssh with -t",
+        )
+
+
+def _at_terminal(session: Session) -> None:
+    """The loop on this terminal."""
+    from rich.console import Console
+
+    from sfumato.cli.review_screen import Keys, Loop, draw, look_of, own_screen
+
+    console = Console(highlight=False, markup=False, emoji=False)
+    with Keys(sys.stdin.fileno()) as keys, own_screen(console):
+        loop = Loop(session, lambda: look_of(console))
+        loop.run(lambda: keys.read(_TICK), lambda lines: draw(console, lines))
+
+
+@app.command()
+def export(
+    folder: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FOLDER",
+            help="What 'sfumato link' wrote, or a review's project; or the ID of a closed "
+            "project of the web application.",
+            show_default=False,
+        ),
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Where the answers go: Parquet with pair, worker, answer, time, withdrawn.",
+            show_default=False,
+        ),
+    ] = None,
+    shown: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Where all cells go that screens showed: Parquet, for an attack. It holds "
+            "identifying text.",
+            show_default=False,
+        ),
+    ] = None,
+    shown_truth: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="With --shown: whose record each of its rows is; for whoever scores the attack.",
+            show_default=False,
+        ),
+    ] = None,
+    data: Data = DATA,
+    keys: KeyFolder = None,
+    database: Database = "",
+) -> None:
+    """Write the answers of all workers who have reviewed in a folder, or in a project.
+
+    --shown is for a folder: a custodian gives it to whoever attacks, and keeps --shown-truth.
+
+    --data, --keys and --database are for a project of the web application.
+    """
+    needs_review()
+    _check_asked(output, shown, shown_truth)
+    number = project_id(folder)
+    if number is not None:
+        if output is None or shown is not None:
+            raise InputError(
+                "option --shown",
+                "must be about a folder",
+                found="a project of the web application",
+            )
+        export_project(number, output, data, keys, database)
+        return
+    from sfumato.review.decisions.export import write_decisions
+    from sfumato.review.terminal.answers import answers_in
+    from sfumato.review.terminal.journal import journals_in
+    from sfumato.review.terminal.opened import open_folder
+    from sfumato.review.terminal.shown_file import check_shown_path
+    from sfumato.table.table_files import check_output_path
+
+    journals = journals_in(folder)
+    if not journals:
+        raise InputError(
+            f"folder {folder.name or folder}",
+            "must hold a review",
+            found="no review.state",
+            advice="begin with: sfumato review play FOLDER",
+        )
+    for target in (each for each in (output, shown, shown_truth) if each is not None):
+        others = folder.glob("*.parquet") if target is not output or _foreign(target) else ()
+        check_apart([target], [*journals, *others])
+        (check_output_path if target is output else check_shown_path)(target)
+    said = []
+    with all_or_none():
+        if output is not None:
+            project = open_folder(folder).project
+            answers = answers_in(folder, project)
+            write_decisions(answers, project.of_linkage, output)
+            pairs = f"{len(answers.answers):,} of {len(project.pair_ids):,} pairs"
+            said.append(f"{pairs} have an answer: {output}")
+        if shown is not None:
+            said.append(_write_shown(folder, shown, shown_truth))
+    for each in said:
+        say(each)
+
+
+def _foreign(output: Path) -> bool:
+    return output.name != "decisions.parquet"
+
+
+def _check_asked(output: Path | None, shown: Path | None, truth: Path | None) -> None:
+    if output is None and shown is None:
+        raise InputError("option --output", "must say where the answers go", found="none")
+    if truth is not None and shown is None:
+        raise InputError("option --shown-truth", "goes with --shown", found="none")
+    targets = [each.absolute() for each in (output, shown, truth) if each is not None]
+    if len(set(targets)) < len(targets):
+        raise InputError("options --output, --shown and --shown-truth", "must name several files")
+
+
+def _write_shown(folder: Path, target: Path, truth: Path | None) -> str:
+    """Write what screens showed; what there is to say of it."""
+    import numpy as np
+
+    from sfumato.review.terminal.shown_file import shown_in, write_shown
+
+    with progress_bar() as progress:
+        shown = shown_in(folder, np.random.default_rng(), progress)
+    write_shown(shown, target, truth)
+    return f"{sum(len(each.truth) for each in shown):,} rows showed: {target}"
+
+
+@app.command()
+@with_declared(Settings, only=CHOSEN, panel=RULES, optional=True)
+def create(
+    folder: LinkFolder,
+    data: Data = DATA,
+    keys: KeyFolder = None,
+    database: Database = "",
+    title: Title = "",
+    custodian: Custodian = "",
+    manager: Manager = "",
+    gold: Gold = None,
+    gold_share: GoldShare = 0.0,
+    overlap: Overlap = 2,
+    page_size: PageSize = 10,
+    *,
+    given: Given,
+) -> None:
+    """Make a project of a linkage's possible matches in the web application.
+
+    As on its page /projects/new, and without that page's limits of size. Attributes are those
+    that the linkage compared. The linkage's own files are kept, encrypted, so that the linked
+    file can be downloaded once the project is closed.
+    """
+    existing(data, keys, database)
+    import numpy as np
+
+    from sfumato.review.project.from_linkage import from_linkage
+    from sfumato.server.live.make import make_project
+    from sfumato.server.manager.linked import keep_linkage
+    from sfumato.server.store.models import Role
+
+    chief = _person(manager, Role.MANAGER)
+    owner = _person(custodian, Role.CUSTODIAN, other_than=chief)
+    settings = Settings(**{"budget": PROPOSED.budget} | chosen_rules(given))
+    with progress_bar() as progress:
+        progress("reading", 0.0)
+        project = from_linkage(folder, np.random.default_rng(), settings=settings, gold=gold)
+        progress("storing", 0.3)
+        made = make_project(
+            project,
+            title=title or folder.resolve().name,
+            custodian=owner,
+            manager=chief,
+            page_size=page_size,
+            overlap=overlap,
+            gold_share=gold_share,
+        )
+        kept = keep_linkage(
+            made,
+            {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()},
+        )
+    typer.echo(str(made.id))
+    say(f"{len(project.pairs):,} pairs of {len(project.records):,} records.")
+    if not kept:
+        say("The linked file cannot be written there: the folder lacks what is analysed.")
+
+
+def _person(name: str, role: str, other_than: Account | None = None) -> Account:
+    """An account with a role, by its name or as the only one; another one where there is one."""
+    from sfumato.server.store.models import Account
+
+    active = Account.objects.filter(is_active=True).order_by("name")
+    able: list[Account] = [each for each in active if each.has_role(role)]
+    able = [each for each in able if other_than is None or each.pk != other_than.pk] or able
+    found = [each for each in able if each.name == name] if name else able
+    if len(found) == 1:
+        return found[0]
+    raise InputError(
+        f"option --{role}",
+        f"must name an account with the role {role}",
+        found="another, or the manager" if name else f"{len(able)} of them",
+        advice="accounts are made at the web application's own pages",
+    )
+
+
+@app.command()
+def status(folder: Folder, json: Json = False) -> None:
+    """Say how far a review is: pairs, KAPR, characters, accuracy on gold pairs, agreement."""
+    needs_review()
+    from sfumato.review.terminal.begun import begun_in
+
+    with progress_bar() as progress:
+        progress("opening", 0.0)
+        found = begun_in(folder, progress)
+    if json:
+        print_json(found)
+    else:
+        typer.echo("\n".join(_status_lines(found, folder)))
+
+
+def _status_lines(found: dict[str, Any], folder: Path) -> list[str]:
+    if not found["workers"]:
+        return [f"Nobody has begun. To begin: sfumato review play {folder}"]
+    lines = [f"Pairs: {found['pairs']:,}, of them {found['gold']:,} of known truth", ""]
+    head = ("worker", "decided", "skipped", "flagged", "KAPR", "limit", "characters", "right")
+    rows = [head]
+    for each in found["workers"]:
+        right, budget = each["accuracy"], each["budget"]
+        rows.append(
+            (
+                each["worker"],
+                f"{each['decided']:,}",
+                f"{each['skipped']:,}",
+                f"{each['flagged']:,}",
+                f"{each['kapr']:.4f}",
+                "none" if budget is None else f"{budget:g}",
+                f"{each['characters']:.1%}",
+                f"{right['right']:,} of {right['answered']:,}" if right["answered"] else "-",
+            )
+        )
+    lines += columns(rows, range(1, len(head)))
+    return [*lines, *_together(found)]
+
+
+def _together(found: dict[str, Any]) -> list[str]:
+    """What several workers come to together."""
+    lines = []
+    if found["combined_kapr"] is not None:
+        lines.append(f"KAPR of all together: {found['combined_kapr']:.4f}")
+    agreement = found["agreement"]
+    if agreement is not None:
+        alpha = agreement["sides"]
+        said = "not defined" if alpha is None else f"{alpha:.3f}"
+        lines.append(
+            f"Pairs with several answers: {agreement['pairs']:,}; "
+            f"Krippendorff's alpha of same or different: {said}"
+        )
+        lines.append(f"Conflicts: {found['conflicts']:,}")
+    return ["", *lines] if lines else []
+
+
+@app.command()
+@with_declared(Settings, only=_OF_SIMULATED, panel=RULES, optional=True)
+def simulate(
+    folder: Folder,
+    truth: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Pairs of known truth (source_l, id_l, source_r, id_r, same), or the persons "
+            "of records (the demo's truth.csv: clinic, patient, person).",
+            show_default=False,
+        ),
+    ] = None,
+    certainty: Annotated[
+        list[float] | None,
+        typer.Option(
+            min=0.5,
+            max=1,
+            metavar="SHARE",
+            help="How sure a worker must be to open no more, from 0.5 to 1; ten of them when "
+            "none is given.",
+            show_default=False,
+        ),
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Draw the curve: .svg, or .html.",
+            show_default=False,
+        ),
+    ] = None,
+    json: Json = False,
+    *,
+    given: Given,
+) -> None:
+    """Simulate workers who see renderings only: how right they are, at how much disclosure.
+
+    They open what is expected to tell most per cost, until they are sure enough. Nothing of it is
+    kept, and nobody is shown anything.
+    """
+    needs_review()
+    if plot is not None:
+        _check_plot(plot)
+        check_apart([plot], [truth])
+    from sfumato.cli.review_simulation import simulated_in
+
+    with progress_bar() as progress:
+        progress("opening", 0.0)
+        points, facts = simulated_in(folder, truth, certainty, chosen_rules(given), progress)
+    if plot is not None:
+        _draw(points, plot)
+    if json:
+        print_json({**facts, "points": [asdict(point) for point in points]})
+    else:
+        typer.echo("\n".join(_table(points, facts)))
+    if plot is not None:
+        say(f"Wrote {plot}")
+
+
+def _table(points: tuple[Point, ...], facts: dict[str, Any]) -> list[str]:
+    known = facts["known_truth"]
+    lines = [
+        f"Pairs: {facts['pairs']:,}" + (f", of them {known:,} of known truth" if known else ""),
+        "",
+        f"{'sure':>10} {'KAPR':>8} {'characters':>11} {'as in full':>11}"
+        + (f" {'right':>8}" if known else ""),
+    ]
+    for point in points:
+        sure = "everything" if point.certainty is None else f"{point.certainty:g}"
+        right = "" if point.accuracy is None else f" {point.accuracy:>8.1%}"
+        lines.append(
+            f"{sure:>10} {point.kapr:>8.4f} {point.characters:>11.1%} "
+            f"{point.same_as_full:>11.1%}{right if known else ''}"
+        )
+    fewest = min(point.judged for point in points)
+    if fewest < facts["pairs"]:
+        lines += ["", f"Budget or floor kept pairs from being shown: {fewest:,} were judged."]
+    return lines
+
+
+def _check_plot(path: Path) -> None:
+    from importlib.util import find_spec
+
+    from sfumato.core.atomic import check_target
+
+    if path.suffix.lower() not in {".svg", ".html"}:
+        raise InputError("path of the plot", "must end in .svg or .html")
+    if any(find_spec(name) is None for name in ("altair", "vl_convert")):
+        raise InputError(
+            "a plot",
+            "needs the packages altair and vl-convert-python",
+            found="no such package",
+            advice='install them with: pip install "sfumato[report]"',
+        )
+    check_target(path)
+
+
+def _draw(points: tuple[Point, ...], path: Path) -> None:
+    from sfumato.core.atomic import write_text
+    from sfumato.reports.review_plots import trade_off_page, trade_off_svg
+
+    html = path.suffix.lower() == ".html"
+    write_text(path, trade_off_page(points) if html else trade_off_svg(points))

@@ -1,0 +1,394 @@
+"""``sfumato serve``, ``audit`` and ``project``: the web application of clerical review."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from importlib.util import find_spec
+from ipaddress import ip_address
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+from uuid import UUID
+
+import typer
+
+from sfumato.cli.declared_options import Given, values_of, with_declared
+from sfumato.cli.output import NOT_MET, progress_bar, say
+from sfumato.core.atomic import atomic_path, check_target
+from sfumato.core.errors import InputError
+from sfumato.server.config import DATABASE_FILE, ServerConfig, default_keys
+
+if TYPE_CHECKING:
+    from sfumato.server.vault.keys import Keys
+
+NEEDED = ("django", "waitress", "whitenoise", "csp", "argon2", "cryptography", "segno", "pyroaring")
+DATA = Path("sfumato-data")
+
+Data = Annotated[
+    Path,
+    typer.Option(
+        "--data",
+        metavar="FOLDER",
+        envvar="SFUMATO_SERVER_DATA",
+        help="Where everything is stored; identifying values in it are encrypted.",
+    ),
+]
+KeyFolder = Annotated[
+    Path | None,
+    typer.Option(
+        "--keys",
+        metavar="FOLDER",
+        envvar="SFUMATO_SERVER_KEYS",
+        help="Where the keys are, outside the data.  [default: sfumato/keys under ~/.config]",
+        show_default=False,
+    ),
+]
+Database = Annotated[
+    str,
+    typer.Option(
+        "--database",
+        metavar="URL",
+        envvar="SFUMATO_SERVER_DATABASE",
+        help="A PostgreSQL database, postgresql://user@host/name.  [default: SQLite in the data]",
+        show_default=False,
+    ),
+]
+
+audits = typer.Typer(no_args_is_help=True)
+projects = typer.Typer(no_args_is_help=True)
+
+
+@audits.callback()
+def audit() -> None:
+    """Check the audit log of the web application."""
+
+
+@projects.callback()
+def project() -> None:
+    """List and purge projects of the web application."""
+
+
+@with_declared(ServerConfig)
+def serve(
+    data: Data = DATA,
+    keys: KeyFolder = None,
+    database: Database = "",
+    insecure: Annotated[
+        bool,
+        typer.Option("--insecure", help="Listen to other machines without TLS: anybody can read."),
+    ] = False,
+    demo: Annotated[
+        bool,
+        typer.Option("--demo", help="Serve a made-up project, to look around in."),
+    ] = False,
+    *,
+    given: Given,
+) -> None:
+    """Serve the web application for clerical review.
+
+    The first start prints a link that makes the first account. With --demo, a project of
+    generated patients is there, with an account for every role; it is gone when the server
+    stops, unless --data names a folder for it.
+    """
+    check_extra()
+    config = ServerConfig(data, keys or default_keys(), database, **values_of(ServerConfig, given))
+    _check_tls(config, insecure)
+    if demo:
+        with _demo_config(config, named=data != DATA, keys=keys) as own:
+            _serve_demo(own)
+    else:
+        _serve(config)
+
+
+def _serve(config: ServerConfig) -> None:
+    started(config)
+    from sfumato.server.serve import serve as run
+    from sfumato.server.serve import setup_link
+
+    def ready() -> None:
+        typer.echo(f"sfumato serves {config.address}")
+        link = setup_link(config)
+        if link:
+            typer.echo(f"Make the first account, within two days:\n  {link}")
+        typer.echo(f"Data: {config.data}   Keys: {config.keys}   Stop with Ctrl-C.")
+
+    run(config, ready)
+    say("Stopped.")
+
+
+def _serve_demo(config: ServerConfig) -> None:
+    from sfumato.core.optional_packages import needed
+
+    needed("splink")
+    started(config)
+    from sfumato.server.demo import TITLE, make_demo
+    from sfumato.server.serve import serve as run
+    from sfumato.server.store.models import Account, Project
+
+    passwords: dict[str, str] = {}
+    if Account.objects.exists():
+        if not Project.objects.filter(title=TITLE).exists():
+            raise InputError("option --demo", "needs a folder of its own", found="another server's")
+    else:
+        say("Making two clinics and linking their patients; this takes a few seconds.")
+        with progress_bar() as progress:
+            passwords = make_demo(progress)
+
+    def ready() -> None:
+        typer.echo(f"sfumato serves a demonstration at {config.address}\n")
+        if passwords:
+            width = max(map(len, passwords))
+            typer.echo("Log in as one of these; a worker decides pairs:")
+            for name, password in passwords.items():
+                typer.echo(f"  {name:<{width}}  {password}")
+        else:
+            typer.echo("Log in with the passwords of the first start.")
+        typer.echo("\nAll persons are made up. Stop with Ctrl-C.")
+
+    run(config, ready)
+    say("Stopped.")
+
+
+@contextmanager
+def _demo_config(config: ServerConfig, *, named: bool, keys: Path | None) -> Iterator[ServerConfig]:
+    """The set-up of a demonstration: in a folder that was named, or in one that is removed."""
+    if config.database:
+        raise InputError("option --demo", "goes without --database")
+    if named:
+        data = config.data
+        yield replace(config, keys=keys or data.with_name(f"{data.name}-keys"))
+        return
+    with tempfile.TemporaryDirectory(prefix="sfumato-demo-") as name:
+        yield replace(config, data=Path(name) / "data", keys=keys or Path(name) / "keys")
+
+
+def _check_tls(config: ServerConfig, insecure: bool) -> None:
+    """Refuse to send passwords and names over a network in the clear."""
+    if insecure or config.behind_tls or (_is_own(config.host) and not config.url):
+        return
+    raise InputError(
+        "option --host" if not config.url else "option --url",
+        "must keep to this machine, or be reached through TLS",
+        advice="put a proxy with TLS before it and give --url https://..., or, if nobody "
+        "untrusted can listen, --insecure",
+    )
+
+
+def _is_own(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+@audits.command()
+def verify(
+    data: Data = DATA,
+    keys: KeyFolder = None,
+    database: Database = "",
+    against: Annotated[
+        str,
+        typer.Option(
+            metavar="HEAD",
+            help="What 'sfumato audit checkpoint' printed earlier: shows whether the log was cut "
+            "off or rewritten since.",
+            show_default=False,
+        ),
+    ] = "",
+) -> None:
+    """Check that nothing in the audit log was changed, left out or rewritten.
+
+    Exit code 2 if something was.
+    """
+    existing(data, keys, database)
+    from sfumato.server.audit.verify import parse_head
+    from sfumato.server.audit.verify import verify as check
+
+    verdict = check(parse_head(against) if against else None)
+    if not verdict.whole:
+        say(f"The audit log is not whole: {verdict.fault}.")
+        raise typer.Exit(NOT_MET)
+    typer.echo(f"The audit log is whole: {verdict.entries:,} entries.")
+    typer.echo(f"Head: {verdict.head}")
+
+
+@audits.command()
+def checkpoint(data: Data = DATA, keys: KeyFolder = None, database: Database = "") -> None:
+    """Print the head of the audit log, to be kept outside this machine."""
+    existing(data, keys, database)
+    from sfumato.server.audit.verify import head
+
+    typer.echo(str(head()))
+
+
+@projects.command(name="list")
+def list_projects(data: Data = DATA, keys: KeyFolder = None, database: Database = "") -> None:
+    """List all projects: id, state, when it was made, title."""
+    existing(data, keys, database)
+    from sfumato.server.store.models import Project
+
+    for project in Project.objects.order_by("created"):
+        typer.echo(f"{project.id}  {project.state:<6}  {project.created:%Y-%m-%d}  {project.title}")
+
+
+@projects.command()
+def purge(
+    project: Annotated[
+        UUID, typer.Argument(metavar="ID", help="As 'sfumato project list' prints it.")
+    ],
+    data: Data = DATA,
+    keys: KeyFolder = None,
+    database: Database = "",
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for the title.")] = False,
+) -> None:
+    """Destroy a project's key and remove its records, pairs and decisions, for good.
+
+    The audit log stays, and what each worker was shown of the source stays charged. Restart a
+    server that runs: it may have the project in memory.
+    """
+    existing(data, keys, database)
+    from sfumato.server.custodian.purge import purge as destroy
+    from sfumato.server.live.stop import Stop
+    from sfumato.server.store.models import Project
+
+    found = Project.objects.filter(pk=project).first()
+    if found is None:
+        raise InputError("argument ID", "must be a project", advice="see: sfumato project list")
+    if not yes and typer.prompt(f"Type the title of the project '{found.title}'") != found.title:
+        raise InputError("the title", "must be that of the project", found="another")
+    try:
+        destroy(None, project)
+    except Stop as error:
+        raise InputError("the project", "must not be purged yet", found=error.reason) from None
+    say("Purged. Its data cannot be read any more; a backup that holds its key still can.")
+
+
+def project_id(given: Path) -> UUID | None:
+    """The id of a project, where an argument is one and no folder.
+
+    Parameters
+    ----------
+    given
+        The argument.
+    """
+    if given.exists():
+        return None
+    try:
+        return UUID(str(given))
+    except ValueError:
+        return None
+
+
+def export_project(
+    project: UUID, output: Path, data: Path, keys: Path | None, database: str
+) -> None:
+    """Write ``decisions.parquet`` of a closed project; it is in the audit log.
+
+    Parameters
+    ----------
+    project
+        Its id.
+    output
+        The file.
+    data, keys, database
+        The server.
+
+    Raises
+    ------
+    InputError
+        If there is no such project, it is not closed, or the file cannot be written.
+    """
+    check_target(output)
+    existing(data, keys, database)
+    from sfumato.server.audit.append import append
+    from sfumato.server.manager.exports import decisions_bytes
+    from sfumato.server.store.models import Project, ProjectState
+
+    found = Project.objects.filter(pk=project).first()
+    if found is None:
+        raise InputError("argument ID", "must be a project", advice="see: sfumato project list")
+    if found.state != ProjectState.CLOSED:
+        raise InputError("the project", "must be closed first", found=f"it is {found.state}")
+    content = decisions_bytes(found)
+    with atomic_path(output) as part:
+        part.write_bytes(content)
+    append(None, "export decisions", f"project {found.pk}", {"bytes": len(content)})
+    say(f"Wrote {output}")
+
+
+def check_extra() -> None:
+    """Refuse to go on without the packages of the extra.
+
+    Raises
+    ------
+    InputError
+        If one of them is not installed.
+    """
+    for name in NEEDED:
+        if find_spec(name) is None:
+            raise InputError(
+                "the web application",
+                f"needs the package {name}",
+                found="no such package",
+                advice='install it with: pip install "sfumato[review]"',
+            )
+
+
+def started(config: ServerConfig) -> Keys:
+    """Set a server up in this process; a database that does not answer is said.
+
+    Parameters
+    ----------
+    config
+        The set-up.
+
+    Raises
+    ------
+    InputError
+        If the set-up cannot work.
+    """
+    from django.db import DatabaseError
+
+    from sfumato.server.boot import boot
+
+    try:
+        return boot(config)
+    except DatabaseError:
+        raise InputError(
+            "the database",
+            "must answer, and let its user make tables",
+            found="an error",
+            advice="check --database and --data, and that the server of the database runs",
+        ) from None
+
+
+def existing(data: Path, keys: Path | None, database: str) -> ServerConfig:
+    """Set this process up for a server that was started before.
+
+    Parameters
+    ----------
+    data, keys, database
+        The options.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
+    check_extra()
+    config = ServerConfig(data, keys or default_keys(), database)
+    if not database and not (data / DATABASE_FILE).is_file():
+        raise InputError(
+            "option --data",
+            "must be the folder of a server",
+            found="a folder without its database",
+            advice="start it once: sfumato serve --data FOLDER",
+        )
+    if not (config.keys / "signing.key").is_file():
+        raise InputError("option --keys", "must be the folder of the server's keys", found="none")
+    started(config)
+    return config

@@ -1,1 +1,0 @@
-"""``sfumato tune``: its options by theme, and what it prints."""

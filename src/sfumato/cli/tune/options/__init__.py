@@ -1,1 +1,0 @@
-"""Options of ``sfumato tune`` by theme, each with what becomes of its value."""

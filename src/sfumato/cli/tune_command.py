@@ -1,0 +1,207 @@
+"""``sfumato tune``: search the constraints that lose least under thresholds."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sfumato.cli.declared_options import Given, values_of, with_declared
+from sfumato.cli.output import NOT_MET, check_apart, print_json, progress_bar, say, warn
+from sfumato.cli.own_process import keep_memory
+from sfumato.cli.parameters import Data, Json, Report, SchemaFile, check_report
+from sfumato.core.atomic import all_or_none
+from sfumato.core.errors import InputError
+from sfumato.pipeline.tune_options import Circumstances, Searching
+from sfumato.risk.assess_options import HeldAgainst
+
+if TYPE_CHECKING:
+    from sfumato.pipeline.tune import Tuned
+    from sfumato.schema import Schema
+
+MAKING = "Making"
+"""A heading under which the help lists options."""
+Thresholds = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--threshold",
+        metavar="MEASURE=LIMIT",
+        help="What a measure of the release may be at most, or has to be at least (pid_k, ...); "
+        "may be given several times.",
+        show_default=False,
+    ),
+]
+WriteSchema = Annotated[
+    Path | None,
+    typer.Option(
+        "--write-schema",
+        metavar="FILE",
+        help="Also search other weights, coarser hierarchies and columns left out; the schema "
+        "of the chosen point is written there.",
+        rich_help_panel=MAKING,
+        show_default=False,
+    ),
+]
+CommandOutput = Annotated[
+    Path,
+    typer.Option(
+        "--output", "-o", metavar="FILE", help="The release that the printed command writes."
+    ),
+]
+
+
+@with_declared(Circumstances, only=("at_risk", "register", "population", "seed", "delimiter"))
+@with_declared(Circumstances, only=("values", "unclassified"), panel=MAKING)
+@with_declared(Searching, only=("suppress", "cap_records", "full_domain"), panel=MAKING)
+@with_declared(Searching, only=("loss", "trials", "time_limit"))
+@with_declared(HeldAgainst)
+def tune(
+    data: Data,
+    schema: SchemaFile,
+    threshold: Thresholds = None,
+    write_schema_to: WriteSchema = None,
+    output: CommandOutput = Path("release.csv"),
+    report: Report = None,
+    json: Json = False,
+    *,
+    given: Given,
+) -> None:
+    """Search the constraints that lose least while the release meets thresholds.
+
+    Prints the 'sfumato anonymize' command of the point that it finds. Ctrl-C stops the search
+    and prints the best point until then.
+
+    Exit codes: 0 thresholds met, 1 bad input, 2 no point meets them, 130 interrupted.
+    """
+    keep_memory()
+    from sfumato.pipeline.tune import tune as search
+    from sfumato.schema import load_schema
+
+    asked = thresholds_of(threshold)
+    presets = HeldAgainst(**values_of(HeldAgainst, given)).chosen
+    declared = load_schema(schema)
+    inputs = (data, schema, given["register"])
+    _check_schema_file(write_schema_to, inputs)
+    check_report(report, inputs)
+    options = values_of(Searching, given) | values_of(Circumstances, given)
+    options |= {"presets": presets, "columns": write_schema_to is not None}
+    tuned: Tuned | None = None
+    try:
+        with progress_bar() as progress:
+            tuned = search(data, declared, asked, progress=progress, **options)
+    except KeyboardInterrupt:
+        if tuned is None:
+            raise
+    _hand_over(tuned, schema, write_schema_to, output, report, json=json)
+
+
+def _hand_over(
+    tuned: Tuned,
+    schema: Path,
+    changed: Path | None,
+    output: Path,
+    report: Path | None,
+    *,
+    json: bool,
+) -> None:
+    """Write the schema and the report, print what was found.
+
+    Raises
+    ------
+    Exit
+        If no point meets the thresholds.
+    """
+    with all_or_none():
+        if changed is not None and tuned.best is not None and tuned.best.point.change:
+            write_schema(tuned.schema, changed)
+            schema = changed
+        tuned = tuned.with_files(schema=schema, output=output)
+        if report is not None:
+            tuned.report(report)
+    if schema == changed:
+        say(f"Schema: {changed}")
+    if json:
+        warn(tuned.setting.table.warnings)
+        print_json(tuned.to_json())
+    else:
+        typer.echo(str(tuned))
+        if tuned.met:
+            typer.echo(f"\n{tuned.command()}")
+    if report is not None:
+        say(f"Report: {report}")
+    if not tuned.met:
+        raise typer.Exit(NOT_MET)
+
+
+def thresholds_of(given: list[str] | None) -> dict[str, float]:
+    """The limits by the name of their measure.
+
+    Parameters
+    ----------
+    given
+        ``measure=limit`` for each.
+
+    Raises
+    ------
+    InputError
+        If one is not of that form, or a measure is given twice.
+    """
+    found: dict[str, float] = {}
+    for each in given or ():
+        name, _, text = each.partition("=")
+        name = name.strip()
+        try:
+            limit = float(text)
+        except ValueError:
+            raise InputError(
+                "option --threshold",
+                "must be a measure, an equals sign and a number",
+                accepted="max_gidr=0.2",
+            ) from None
+        if name in found:
+            raise InputError(
+                "option --threshold", "must name each measure once", found="one that repeats"
+            )
+        found[name] = limit
+    return found
+
+
+def _check_schema_file(target: Path | None, inputs: tuple[Path | None, ...]) -> None:
+    """Refuse a place that cannot or must not be written, before work starts.
+
+    Raises
+    ------
+    InputError
+        If it is no ``.toml`` file, cannot be written, or is a file that is read.
+    """
+    if target is None:
+        return
+    from sfumato.core.atomic import check_target
+
+    if target.suffix.lower() != ".toml":
+        raise InputError("option --write-schema", "must name a file that ends in .toml")
+    check_target(target)
+    check_apart((target,), inputs)
+
+
+def write_schema(schema: Schema, target: Path) -> None:
+    """Write a schema, files of hierarchies named from its folder.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be written.
+    """
+    from sfumato.core.atomic import write_text
+    from sfumato.schema import dump_schema
+
+    fields = {}
+    for name, quasi in schema.quasi_identifiers.items():
+        if isinstance(quasi.hierarchy, Path):
+            found = Path(os.path.relpath(quasi.hierarchy, target.parent))
+            fields[name] = quasi.model_copy(update={"hierarchy": found})
+        else:
+            fields[name] = quasi
+    write_text(target, dump_schema(schema.model_copy(update={"quasi_identifiers": fields})))

@@ -1,0 +1,235 @@
+"""What an intruder holds, what the referee is told, how it is judged: each option declared once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, TypedDict
+
+from sfumato.core.declaration import Count, Parameter, Share, ShareOrShares, check_fields
+from sfumato.core.errors import InputError
+from sfumato.core.shared_options import Delimiter, Seed, by_name
+
+Shares = float | Mapping[str, float]
+"""A share of all quasi-identifiers, or shares by column."""
+
+
+def _shares(option: str, words: Sequence[str]) -> Shares:
+    """A share for all columns, or shares by column, of the words of an option."""
+    if len(words) == 1 and "=" not in words[0]:
+        return _share(option, words[0])
+    shares = {}
+    for each in words:
+        column, equals, share = each.rpartition("=")
+        if not equals or not column:
+            raise InputError(
+                f"option {option}",
+                "must be one share, or shares of single columns",
+                found="both",
+                accepted="SHARE, or COLUMN=SHARE as often as needed",
+            )
+        shares[column] = _share(option, share)
+    return shares
+
+
+def _share(option: str, text: str) -> float:
+    try:
+        share = float(text)
+    except ValueError:
+        share = -1.0
+    if not 0 <= share <= 1:
+        raise InputError(f"option {option}", "must be a share", accepted="0 to 1")
+    return share
+
+
+def _hierarchy_files(option: str, words: Sequence[str]) -> dict[str, Path]:
+    """The files of hierarchies by column; they are looked for before any work."""
+    found = by_name(option, words)
+    if not all(path.is_file() for path in found.values()):
+        raise InputError(
+            f"option {option}",
+            "must name a column and a file that can be read",
+            accepted="COLUMN=FILE",
+        )
+    return found
+
+
+@dataclass(frozen=True)
+class Holding:
+    """What the intruder holds.
+
+    Raises
+    ------
+    InputError
+        If a share is out of range.
+    """
+
+    register: Annotated[
+        Any,
+        Parameter(
+            "Persons with exact values, such as the population. The original where not given: "
+            "what an acquaintance knows; for a release on request, the local data of whoever "
+            "asked.",
+            "FILE",
+            path=True,
+        ),
+    ] = None
+    priors: Annotated[
+        Sequence[Any],
+        Parameter(
+            "Another release about the same persons. Repeatable.",
+            "FILE",
+            path=True,
+            option="--prior",
+        ),
+    ] = ()
+    knows: Annotated[
+        Sequence[str] | None,
+        Parameter(
+            "A quasi-identifier that the intruder knows; all of them where not given. Repeatable.",
+            "COLUMN",
+        ),
+    ] = None
+    counts: Annotated[
+        bool, Parameter("The intruder knows how many records each person has in the release.")
+    ] = False
+    noise: Annotated[
+        Shares,
+        Parameter(
+            "Share of what the intruder knows that is wrong, of all columns or of one.",
+            "SHARE|COLUMN=SHARE",
+            ShareOrShares(),
+            parse=_shares,
+        ),
+    ] = 0.0
+    missing: Annotated[
+        Shares,
+        Parameter(
+            "Share of the values that the intruder does not know, likewise.",
+            "SHARE|COLUMN=SHARE",
+            ShareOrShares(),
+            parse=_shares,
+        ),
+    ] = 0.0
+    hierarchies: Annotated[
+        Mapping[str, str | os.PathLike[str]],
+        Parameter(
+            "The published hierarchy of a column, one row per leaf; the schema's where not given.",
+            "COLUMN=FILE",
+            option="--hierarchy",
+            parse=_hierarchy_files,
+        ),
+    ] = field(default_factory=dict)
+    review: Annotated[
+        Path | None,
+        Parameter(
+            "The folder of a clerical review: attack with what a worker's screen showed. It is "
+            "what 'sfumato link' wrote, or a project, with the journals of 'sfumato review play'.",
+            "FOLDER",
+        ),
+    ] = None
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        if isinstance(self.knows, str):
+            object.__setattr__(self, "knows", (self.knows,))
+        object.__setattr__(self, "hierarchies", self.hierarchies or {})
+        if self.review is not None:
+            object.__setattr__(self, "review", Path(self.review))
+
+
+@dataclass(frozen=True)
+class Referee:
+    """What only the referee is told: whose the records are."""
+
+    original: Annotated[
+        Any,
+        Parameter(
+            "The file that was released, where the release does not hold it. On the command line "
+            "the release is repeated, with the release.toml beside it, and what it predicted is "
+            "held against the attacks.",
+            "DATA",
+            path=True,
+        ),
+    ] = None
+    truth: Annotated[
+        Any,
+        Parameter(
+            "Columns 'row' (of the release, from 1) and 'person' (id in the register or original, "
+            "or its row number where it has no person column). In Python also 'same-order', or a "
+            "person id per record. Without it and without original and register, the file is its "
+            "own original.",
+            "FILE",
+            path=True,
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
+class Judging:
+    """Which attacks run and what they are held against.
+
+    Raises
+    ------
+    InputError
+        If a number is out of range.
+    """
+
+    attacks: Annotated[
+        tuple[str, ...] | None,
+        Parameter(
+            "Run this attack; all that fit where not given. Repeatable.",
+            "NAME",
+            option="--attack",
+        ),
+    ] = None
+    population: Annotated[
+        int | None,
+        Parameter(
+            "Persons of the population that the register is of, for what is predicted of a file "
+            "that comes without predictions.",
+            "N",
+            Count(1),
+        ),
+    ] = None
+    threshold: Annotated[
+        float,
+        Parameter(
+            "A right guess of which the intruder was surer counts as exposed.",
+            "SHARE",
+            Share(zero=False, one=True),
+        ),
+    ] = 0.2
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+
+@dataclass(frozen=True)
+class Circumstances:
+    """What an attack is made with."""
+
+    delimiter: Delimiter = None
+    seed: Seed = None
+
+
+class AttackOptions(TypedDict, total=False):
+    """The keywords of `sfumato.attack`; a test holds them to the declarations of this module."""
+
+    register: Any
+    priors: Sequence[Any]
+    knows: Sequence[str] | None
+    counts: bool
+    noise: Shares
+    missing: Shares
+    hierarchies: Mapping[str, str | os.PathLike[str]] | None
+    review: str | os.PathLike[str] | None
+    original: Any
+    truth: Any
+    attacks: Sequence[str] | None
+    population: int | None
+    threshold: float
+    delimiter: str | None
+    seed: int | None

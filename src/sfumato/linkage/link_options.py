@@ -1,0 +1,284 @@
+"""What is compared, what people say, what goes into the linked file: each option declared once."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict
+
+from sfumato.core.declaration import Between, Count, Parameter, Share, check_fields
+from sfumato.core.errors import InputError
+from sfumato.core.shared_options import Seed, named_words
+from sfumato.linkage.model.engine import Engine
+
+if TYPE_CHECKING:
+    from sfumato.linkage.model.saved import Model
+    from sfumato.linkage.outcomes.thresholds import Thresholds
+    from sfumato.linkage.persons.decisions import Decisions
+
+SCORES = Share(zero=True, one=True)
+_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
+
+
+def is_uri(text: str) -> bool:
+    """Whether a text is a URI that Spark reads, such as ``s3a://bucket/a``."""
+    return _URI.match(text) is not None
+
+
+def place_of(text: str) -> Path | str:
+    """Where a table is: a path, or a URI as it stands."""
+    return text if is_uri(text) else Path(text)
+
+
+def _places(option: str, words: Sequence[str]) -> dict[str, Path | str]:
+    return {name: place_of(text) for name, text in named_words(option, words).items()}
+
+
+@dataclass(frozen=True)
+class Comparing:
+    """What is compared and scored, beside the specification.
+
+    Raises
+    ------
+    InputError
+        If a number is out of range, or there is no such engine.
+    """
+
+    id_column: Annotated[
+        str | None,
+        Parameter("The column that names each record within its table.", "COLUMN", option="--id"),
+    ] = None
+    model: Annotated[
+        Any,
+        Parameter("A trained model, such as the model.json of another linkage.", "FILE", path=True),
+    ] = None
+    previous: Annotated[
+        Path | None,
+        Parameter(
+            "An earlier linkage of some of these tables: persons keep their ids, decisions hold, "
+            "its specification and model are taken.",
+            "FOLDER",
+        ),
+    ] = None
+    allow_pairs: Annotated[
+        int | None,
+        Parameter(
+            "Candidate pairs above which nothing is scored.",
+            "N",
+            Count(1),
+            usual="what the specification says, or 100,000,000",
+        ),
+    ] = None
+    engine: Annotated[
+        Engine | None,
+        Parameter(
+            "Where candidate pairs are made and scored: on this machine, or by Spark, with "
+            "sfumato[spark], which then reads folders and URIs, too. The result is the same.",
+            usual="duckdb; spark where a table is a DataFrame of PySpark",
+        ),
+    ] = None
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        if self.previous is not None:
+            object.__setattr__(self, "previous", Path(self.previous))
+
+
+@dataclass(frozen=True)
+class ForPeople:
+    """What people answered, and what they are to look at.
+
+    Raises
+    ------
+    InputError
+        If the half width is out of range.
+    """
+
+    decisions: Annotated[
+        Any,
+        Parameter(
+            "What people answered about the pairs of the same run before, or of --previous.",
+            "FILE",
+            path=True,
+        ),
+    ] = None
+    by_uncertainty: Annotated[
+        bool, Parameter("Pairs for review: the most doubtful ones first.")
+    ] = False
+    check_half_width: Annotated[
+        float | None,
+        Parameter(
+            "Draw pairs for clerical checks into checks.parquet: as few as give 95 % intervals of "
+            "precision and recall of this half width, such as 0.02.",
+            "HALF_WIDTH",
+            Between(0, 0.5),
+            flag="check",
+        ),
+    ] = None
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+
+@dataclass(frozen=True)
+class LinkedFile:
+    """What goes into the linked file."""
+
+    quasi_identifiers: Annotated[
+        tuple[str, ...] | None,
+        Parameter(
+            "A compared column that goes into the linked file; without any those of the schema, "
+            "or dates, postcodes, numbers and categories. Repeatable.",
+            "COLUMN",
+            option="--quasi-identifier",
+        ),
+    ] = None
+    attach_tables: Annotated[
+        Mapping[str, object],
+        Parameter(
+            "Further records of a table's persons by its ids, such as visits; they stand in the "
+            "linked file instead of the table's own. Repeatable.",
+            "SOURCE=FILE",
+            flag="attach",
+            parse=_places,
+        ),
+    ] = field(default_factory=dict)
+    pseudonym_key: Annotated[
+        bytes | None,
+        Parameter(
+            "Key for person ids that are the same in every run; random without it.",
+            "FILE",
+            flag="key_file",
+            path=True,
+        ),
+    ] = None
+    seed: Seed = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "attach_tables", self.attach_tables or {})
+
+
+class EncodedLinkOptions(TypedDict, total=False):
+    """The keywords of `sfumato.link` that apply where encodings are linked."""
+
+    id_column: str | None
+    attach_tables: Mapping[str, object] | None
+    pseudonym_key: bytes | None
+    seed: int | None
+
+
+class LinkOptions(EncodedLinkOptions, total=False):
+    """The keywords of `sfumato.link`; a test holds them to the declarations of this module."""
+
+    model: Model | str | os.PathLike[str] | None
+    previous: str | os.PathLike[str] | None
+    allow_pairs: int | None
+    engine: str | None
+    decisions: Decisions | str | os.PathLike[str] | None
+    by_uncertainty: bool
+    check_half_width: float | None
+    quasi_identifiers: Sequence[str] | None
+
+
+@dataclass(frozen=True)
+class Deduping:
+    """Which records may be one person's; a specification says the same, source by source."""
+
+    dedupe: Annotated[
+        bool,
+        Parameter("Look for records of one person within a table, too; a single table always is."),
+    ] = False
+    one_per_source: Annotated[bool, Parameter("Every table has at most one record per person.")] = (
+        False
+    )
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The thresholds that a command line or a project file asks for in place of the usual ones.
+
+    Raises
+    ------
+    InputError
+        If one is no share.
+    """
+
+    match: Annotated[
+        float | None,
+        Parameter("Least score of a match; 0.9 when not given, of encodings 0.5.", "SCORE", SCORES),
+    ] = None
+    possible: Annotated[
+        float | None,
+        Parameter(
+            "Least score of a possible match; 0.1 when not given, of encodings 0.5.",
+            "SCORE",
+            SCORES,
+        ),
+    ] = None
+    false_match_rate: Annotated[
+        float | None,
+        Parameter(
+            "Find the thresholds: expected share of false ones among the matches.",
+            "SHARE",
+            SCORES,
+        ),
+    ] = None
+    missed_match_rate: Annotated[
+        float | None,
+        Parameter(
+            "Find the thresholds: expected share of true matches called non-matches.",
+            "SHARE",
+            SCORES,
+        ),
+    ] = None
+    similarity: Annotated[
+        float | None,
+        Parameter(
+            "Encodings only: least Dice similarity of a match, such as 0.85, where it is not to "
+            "be found from the similarities.",
+            "DICE",
+            Share(zero=False, one=True),
+        ),
+    ] = None
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    @property
+    def rates(self) -> dict[str, float] | None:
+        """Wanted error rates, as a specification takes them.
+
+        Raises
+        ------
+        InputError
+            If one comes without the other, or thresholds beside them.
+        """
+        false, missed = self.false_match_rate, self.missed_match_rate
+        if false is None and missed is None:
+            return None
+        if self.match is not None or self.possible is not None:
+            raise InputError(
+                "options --match, --possible", "must come without --false-match-rate and its like"
+            )
+        if false is None or missed is None:
+            raise InputError(
+                "options --false-match-rate, --missed-match-rate", "must come together"
+            )
+        return {"false_match_rate": false, "missed_match_rate": missed}
+
+    def thresholds(self, usual: Thresholds) -> dict[str, float] | None:
+        """Thresholds, as a specification takes them; ``None`` where none are asked for.
+
+        Parameters
+        ----------
+        usual
+            What one is where only the other is given, as far as that is possible.
+        """
+        if self.match is None and self.possible is None:
+            return None
+        upper = max(usual.upper, self.possible or 0.0) if self.match is None else self.match
+        lower = min(usual.lower, upper) if self.possible is None else self.possible
+        return {"lower": lower, "upper": upper}

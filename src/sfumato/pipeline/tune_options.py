@@ -1,0 +1,176 @@
+"""How a release is searched for: each option declared once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict
+
+from sfumato.core.declaration import Above, Count, Parameter, Share, check_fields
+from sfumato.core.errors import InputError
+from sfumato.core.shared_options import Delimiter, Seed
+from sfumato.release.options import Form
+from sfumato.schema.roles import Unclassified
+
+if TYPE_CHECKING:
+    from sfumato.risk.risk_thresholds import Preset
+
+SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+class Loss(StrEnum):
+    """What is to be least; a record that is left out counts as lost in full in both."""
+
+    ANE = "ane"
+    """The average normalised error."""
+    NCP = "ncp"
+    """The normalised certainty penalty."""
+
+
+def seconds_of(option: str, words: Sequence[str]) -> float:
+    """A time in seconds: a number with ``s``, ``m`` or ``h`` behind it, seconds without.
+
+    Parameters
+    ----------
+    option
+        How the error calls it.
+    words
+        What was given with it.
+
+    Raises
+    ------
+    InputError
+        If it is no such time.
+    """
+    stripped = words[-1].strip().lower()
+    unit = stripped[-1:] if stripped[-1:] in SECONDS else "s"
+    try:
+        found = float(stripped.removesuffix(unit)) * SECONDS[unit]
+    except ValueError:
+        found = 0.0
+    if not 0 < found < float("inf"):
+        raise InputError(f"option {option}", "must be a time", accepted="90s, 2m, 1h")
+    return found
+
+
+@dataclass(frozen=True)
+class Searching:
+    """What is to be least, how long is searched, and what may be changed on the way.
+
+    Raises
+    ------
+    InputError
+        If a value is out of range or an unknown word.
+    """
+
+    loss: Annotated[
+        Loss,
+        Parameter("What is to be least: average normalised error, or certainty penalty."),
+    ] = Loss.ANE
+    trials: Annotated[
+        int | None,
+        Parameter(
+            "Most releases that are tried; 100 without --time-limit. A seed finds the same again "
+            "with it.",
+            "NUMBER",
+            Count(1),
+        ),
+    ] = None
+    time_limit: Annotated[
+        float | None,
+        Parameter(
+            "Most time of the search: 90s, 2m, 1h; in Python, seconds. What is found depends on "
+            "the machine.",
+            "TIME",
+            Above(0, "a number of seconds"),
+            parse=seconds_of,
+        ),
+    ] = None
+    suppress: Annotated[
+        float,
+        Parameter(
+            "Largest share of persons that may be suppressed; 0 for nobody.",
+            "SHARE",
+            Share(zero=True, one=False),
+        ),
+    ] = 0.02
+    cap_records: Annotated[
+        bool,
+        Parameter(
+            "Whether the records of a person may be capped.",
+            option="--cap-records/--no-cap-records",
+        ),
+    ] = True
+    recoding: Annotated[
+        bool,
+        Parameter(
+            "Whether one level of each hierarchy for all records is tried too.",
+            flag="full_domain",
+            option="--full-domain/--no-full-domain",
+        ),
+    ] = True
+    columns: Annotated[
+        bool,
+        Parameter(
+            "Whether the schema may be changed: weights, coarser hierarchies, columns left out."
+        ),
+    ] = False
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+
+@dataclass(frozen=True)
+class Circumstances:
+    """What every release of the search is made with; all but ``presets`` as in a release."""
+
+    presets: Annotated[
+        Sequence[Any],
+        Parameter("Names of built-in presets, or presets, whose thresholds are to be met too."),
+    ] = ()
+    register: Annotated[
+        Any, Parameter("The population that the file's persons come from.", "FILE", path=True)
+    ] = None
+    population: Annotated[
+        int | None,
+        Parameter("Persons of the population that the file is a sample of.", "N", Count(1)),
+    ] = None
+    values: Annotated[Form, Parameter("Form of released quasi-identifiers.")] = Form.RANGE
+    threshold: Annotated[
+        float,
+        Parameter(
+            "Risk above which a record counts as at risk.",
+            "SHARE",
+            Share(zero=False, one=True),
+            flag="at_risk",
+        ),
+    ] = 0.2
+    unclassified: Annotated[
+        Unclassified, Parameter("What becomes of columns that the schema does not name.")
+    ] = Unclassified.REFUSE
+    seed: Seed = None
+    delimiter: Delimiter = None
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+
+class TuneOptions(TypedDict, total=False):
+    """The keywords of `sfumato.tune`; a test holds them to the declarations of this module."""
+
+    loss: str
+    trials: int | None
+    time_limit: float | None
+    suppress: float
+    cap_records: bool
+    recoding: bool
+    columns: bool
+    presets: Sequence[str | Preset]
+    register: Any
+    population: int | None
+    values: str
+    threshold: float
+    unclassified: str
+    seed: int | None
+    delimiter: str | None

@@ -1,0 +1,191 @@
+"""How a file is measured, and what is known of its population: each option declared once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict
+
+from sfumato.core.declaration import Count, Parameter, Share, check_fields
+from sfumato.core.errors import InputError
+from sfumato.core.shared_options import Delimiter, EngineName, Seed, Threshold
+from sfumato.risk.population.estimation import AUTO
+
+if TYPE_CHECKING:
+    from sfumato.risk.population.population_size import Given
+    from sfumato.risk.risk_thresholds import Preset
+
+
+@dataclass(frozen=True)
+class Measuring:
+    """What is measured, beside what always is.
+
+    Raises
+    ------
+    InputError
+        If a value is out of range.
+    """
+
+    threshold: Threshold = 0.2
+    ordered_distance: Annotated[
+        tuple[str, ...],
+        Parameter(
+            "Sensitive numbers whose t-closeness is measured by ordered distance too.", "COLUMN"
+        ),
+    ] = ()
+    special_uniques: Annotated[
+        bool, Parameter("Look for persons who stand out by few columns; costs time.")
+    ] = False
+    msu_size: Annotated[int, Parameter("Most columns of such a combination.", "N", Count(1))] = 3
+    recursive_l: Annotated[
+        tuple[int, ...],
+        Parameter("Measure recursive (c, L)-diversity too, beside L = 2 and 3.", "L", Count(2)),
+    ] = ()
+    estimator: Annotated[
+        str,
+        Parameter(
+            "How the population is estimated: auto, accumulation, argus, log-linear, "
+            "negative-binomial, shlosser, duj1 and others (docs).",
+            "NAME",
+        ),
+    ] = AUTO
+
+    __post_init__ = check_fields  # type: ignore[misc] # mypy takes it for a static method
+
+
+@dataclass(frozen=True)
+class Circumstances:
+    """What a file is measured with, and where."""
+
+    population: Annotated[
+        Any,
+        Parameter(
+            "What is known of the population that the file is a sample of: its number of persons, "
+            "the share of them who are in the file, the column with sampling weights, or a "
+            "register: all persons with the same quasi-identifiers and exact values, as a "
+            "dataframe or the path of a file; on Spark, a path that Spark reads. With a register "
+            "nothing is estimated, and δ-presence is measured."
+        ),
+    ] = None
+    register: Annotated[Any, Parameter("The same as a register for ``population``.")] = None
+    presets: Annotated[
+        Sequence[Any],
+        Parameter(
+            "Thresholds that the measures are held against: names of built-in presets, or what "
+            "`thresholds` gives."
+        ),
+    ] = ()
+    seed: Seed = None
+    delimiter: Delimiter = None
+    engine: EngineName = None
+
+
+class AssessOptions(TypedDict, total=False):
+    """The keywords of `sfumato.assess`; a test holds them to `Measuring` and `Circumstances`."""
+
+    threshold: float
+    ordered_distance: Sequence[str]
+    special_uniques: bool
+    msu_size: int
+    recursive_l: Sequence[int]
+    estimator: str
+    population: Any
+    register: Any
+    presets: Sequence[str | Preset]
+    seed: int | None
+    delimiter: str | None
+    engine: str | None
+
+
+@dataclass(frozen=True)
+class KnownPopulation:
+    """What a command line or a project file says of the population; at most one of the four.
+
+    In Python the one parameter ``population`` takes them all.
+
+    Raises
+    ------
+    InputError
+        If there are several of them, or a number is out of range.
+    """
+
+    population: Annotated[
+        int | None,
+        Parameter("Persons of the population that the file is a sample of.", "N", Count(1)),
+    ] = None
+    fraction: Annotated[
+        float | None,
+        Parameter("Share of the population who are in the file.", "P", Share(zero=False, one=True)),
+    ] = None
+    weights: Annotated[
+        str | None, Parameter("Column with each record's sampling weight.", "COLUMN")
+    ] = None
+    register: Annotated[
+        str | None,
+        Parameter(
+            "The population itself, with the same columns: nothing is estimated; with --engine "
+            "spark also a folder of files, or a URI that Spark reads.",
+            "FILE",
+            path=True,
+        ),
+    ] = None
+
+    def __post_init__(self) -> None:
+        named = [name for name, value in vars(self).items() if value is not None]
+        if len(named) > 1:
+            raise InputError(
+                f"parameter {named[1]}",
+                "must be the only one that says what the population is",
+                found=f"{named[0]} beside it",
+            )
+        check_fields(self)
+
+    @property
+    def given(self) -> Given | None:
+        """The one thing that is known, or nothing."""
+        from sfumato.risk.population.population_size import Given, given_fraction, given_size
+
+        if self.population is not None:
+            return given_size(self.population)
+        if self.fraction is not None:
+            return given_fraction(self.fraction)
+        if self.weights is None and self.register is None:
+            return None
+        return Given(weights=self.weights, register=self.register)
+
+
+@dataclass(frozen=True)
+class HeldAgainst:
+    """The thresholds that a file is held against, or that a release meets."""
+
+    presets: Annotated[
+        tuple[str, ...],
+        Parameter(
+            "Hold the measures against the thresholds of a preset; 'sfumato presets' lists them.",
+            "NAME",
+            option="--preset",
+        ),
+    ] = ()
+    thresholds: Annotated[
+        Path | None,
+        Parameter("Hold them against thresholds of your own too: TOML, as in the docs.", "FILE"),
+    ] = None
+
+    @property
+    def chosen(self) -> tuple[Preset, ...]:
+        """The presets, those of the file among them; none where neither is given.
+
+        Raises
+        ------
+        InputError
+            If there is no preset of a name, one states no number, or the file breaks a rule.
+        """
+        if not self.presets and self.thresholds is None:
+            return ()
+        from sfumato.risk.risk_thresholds import thresholds
+        from sfumato.risk.threshold_checks import check_numbers
+
+        chosen = thresholds(*self.presets, file=self.thresholds)
+        check_numbers(chosen)
+        return chosen
