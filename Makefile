@@ -37,12 +37,13 @@ test: $(STAMP)-test ## run the tests
 test-bounds: $(STAMP)-test ## run the tests of the loops with every index checked
 	@$(BUILDING); $(BIN)/python tools/check_bounds.py
 
-check: $(STAMP)-check ## format, lint, types, order of the rooms, docstrings, documentation
+check: $(STAMP)-check ## format, lint, types, order and grain of the rooms, docstrings, documentation
 	@echo "format";             $(BIN)/ruff format --quiet --check . || { $(BIN)/ruff format --diff --quiet .; exit 1; }
 	@echo "lint";               $(BIN)/ruff check --quiet .
 	@echo "types";              $(BIN)/mypy --no-error-summary
 	@echo "types of tools";     $(BIN)/mypy --no-error-summary tools benchmarks
 	@echo "order of the rooms"; $(BIN)/python tools/check_rooms.py
+	@echo "grain of the modules"; $(BIN)/python tools/check_grain.py
 	@echo "docstrings";         $(BIN)/python tools/check_docstrings.py src
 	@$(MAKE) --no-print-directory docs
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import ast
-import io
 import re
 import subprocess
 import sys
-import tokenize
 from pathlib import Path
 
 import pytest
@@ -18,7 +16,6 @@ FILES = sorted(SOURCE.rglob("*.py"))
 FOLDERS = sorted({file.parent for file in FILES})
 
 HEAVY = {"altair", "duckdb", "openpyxl", "pandas", "polars", "pyarrow", "pyspark"}
-LONGEST_FILE = 550
 
 pytestmark = pytest.mark.skipif(not FILES, reason="tests run without the source tree")
 
@@ -81,31 +78,6 @@ def test_every_folder_says_what_is_inside(folder: Path) -> None:
     init = folder / "__init__.py"
     assert init.is_file()
     assert ast.get_docstring(ast.parse(init.read_text(encoding="utf-8")))
-
-
-def code_lines(source: str) -> int:
-    """Number of lines that hold code: no blank line, comment or docstring."""
-    quiet = {
-        tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,
-        tokenize.ENCODING, tokenize.ENDMARKER,
-    }  # fmt: skip
-    lines: set[int] = set()
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        if token.type not in quiet:
-            lines.update(range(token.start[0], token.end[0] + 1))
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            lines.difference_update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
-    return len(lines)
-
-
-def test_code_lines_leave_out_comments_docstrings_and_blank_lines() -> None:
-    assert code_lines('"""Doc\nstring."""\n\n# word\nx = (\n    1\n)\n\n\ny = """a\nb"""\n') == 5
-
-
-@pytest.mark.parametrize("file", FILES, ids=_name)
-def test_no_file_is_long(file: Path) -> None:
-    assert code_lines(file.read_text(encoding="utf-8")) <= LONGEST_FILE
 
 
 @pytest.mark.parametrize("file", [f for f in FILES if f.parent != SOURCE], ids=_name)

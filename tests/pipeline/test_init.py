@@ -11,7 +11,7 @@ from pipeline.clinics_project import Call, caller
 
 from sfumato.examples import generate_clinics, generate_registrations, write_registrations
 from sfumato.pipeline.project.linking import Reviewers
-from sfumato.pipeline.project.load import load_project
+from sfumato.pipeline.project.project_text import load_project
 from sfumato.schema import Schema
 
 CANARY = "Canary7f3a"

@@ -11,13 +11,16 @@ from pipeline.clinics_project import PROJECT
 
 from sfumato.core.declaration import declared
 from sfumato.core.errors import InputError
-from sfumato.pipeline.project.dump import dump_project
-from sfumato.pipeline.project.json_schema import json_schema_text, project_json_schema
 from sfumato.pipeline.project.linking import Reviewers, Unanswered
-from sfumato.pipeline.project.load import load_project, parse_project
-from sfumato.pipeline.project.model import Project
+from sfumato.pipeline.project.model import Project, Source
+from sfumato.pipeline.project.project_text import (
+    dump_project,
+    json_schema_text,
+    load_project,
+    parse_project,
+    project_json_schema,
+)
 from sfumato.pipeline.project.releasing import Release
-from sfumato.pipeline.project.sources import Source
 from sfumato.pipeline.project_folder import open_project
 from sfumato.release.options import Options
 from sfumato.release.promises import PROMISES

@@ -138,7 +138,7 @@ def init(
 
     Takes tables, or asks for them. Nothing that exists is overwritten.
     """
-    from sfumato.pipeline.project.json_schema import json_schema_text
+    from sfumato.pipeline.project.project_text import json_schema_text
 
     if json_schema:
         typer.echo(json_schema_text(), nl=False)

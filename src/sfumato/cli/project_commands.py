@@ -174,7 +174,7 @@ def run_again(file: Path) -> str:
     file
         The project file.
     """
-    from sfumato.pipeline.project.load import PROJECT_FILE
+    from sfumato.pipeline.project.project_text import PROJECT_FILE
     from sfumato.pipeline.project_folder import shell_path
 
     usual = file.resolve() == Path.cwd() / PROJECT_FILE

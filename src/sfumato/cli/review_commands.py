@@ -472,7 +472,7 @@ def simulate(
     if plot is not None:
         _check_plot(plot)
         check_apart([plot], [truth])
-    from sfumato.cli.review_simulation import simulated_in
+    from sfumato.cli.review_session import simulated_in
 
     with progress_bar() as progress:
         progress("opening", 0.0)

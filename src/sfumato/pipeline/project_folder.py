@@ -16,9 +16,9 @@ from sfumato.linkage.files import LINKED as LINKED_FILE
 from sfumato.linkage.files import LINKED_SCHEMA
 from sfumato.linkage.spec.columns import sql_name
 from sfumato.pipeline.project.frozen import InFile
-from sfumato.pipeline.project.load import PROJECT_FILE, load_project
 from sfumato.pipeline.project.model import Project
 from sfumato.pipeline.project.outputs import ReportForm
+from sfumato.pipeline.project.project_text import PROJECT_FILE, load_project
 from sfumato.reports.report_files import NEEDED
 from sfumato.schema import QuasiIdentifier, Schema, load_schema
 from sfumato.schema.roles import schema_to_dict

@@ -22,13 +22,17 @@ from sfumato.linkage.spec.columns import sql_name
 from sfumato.linkage.spec.model import Mode
 from sfumato.linkage.suggest.suggest import Suggestion, suggest
 from sfumato.pipeline.linking_stages import check_classified
-from sfumato.pipeline.project.dump import SCHEMA_FILE, dump_project
-from sfumato.pipeline.project.json_schema import json_schema_text
 from sfumato.pipeline.project.linking import Reviewers
-from sfumato.pipeline.project.load import PROJECT_FILE, parse_project, problems_in
-from sfumato.pipeline.project.model import Project
+from sfumato.pipeline.project.model import SEED_BITS, Project
+from sfumato.pipeline.project.project_text import (
+    PROJECT_FILE,
+    SCHEMA_FILE,
+    dump_project,
+    json_schema_text,
+    parse_project,
+    problems_in,
+)
 from sfumato.pipeline.project.releasing import Release
-from sfumato.pipeline.project.sources import SEED_BITS
 from sfumato.pipeline.project_folder import ProjectFolder
 from sfumato.release.anonymize import check_constraints
 from sfumato.review.settings import PROPOSED
