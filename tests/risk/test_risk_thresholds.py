@@ -313,7 +313,7 @@ def test_a_release_that_keeps_its_promises_meets_the_thresholds(measure, share, 
 
 
 def test_a_measure_that_no_release_can_promise_is_refused():
-    preset = sf.Preset("own", (sf.Threshold("presence_high", 0.5),))
+    preset = sf.Preset("own", (sf.Threshold("l_entropy", 2.0),))
     with pytest.raises(sf.InputError, match="preset own must be about what a release can promise"):
         sf.promises(preset)
     for measure in ("prosecutor", "marketer", "records_at_risk"):
