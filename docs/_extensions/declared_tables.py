@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from importlib import import_module
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from docutils import nodes
@@ -54,13 +56,20 @@ def _first(several: tuple[Declared, ...]) -> list[tuple[bool, Declared]]:
 
 
 class Options(_Table):
-    """The options of a declaration, ``module:Class``: their names, defaults and words."""
+    """The options of declarations, ``module:Class Class ...``: their names, defaults and words.
+
+    ``without`` names those that are for Python alone.
+    """
 
     required_arguments = 1
+    final_argument_whitespace = True
+    option_spec: ClassVar[dict[str, Any]] = {"without": str.split}
+    options: Mapping[str, Any] = MappingProxyType({})
     head = ("in Python and a project file", "command line", "accepted", "usual", "what it says")
 
     def rows(self) -> list[tuple[str, ...]]:
-        module, _, name = self.arguments[0].partition(":")
+        module, _, names = self.arguments[0].partition(":")
+        home = import_module(module)
         return [
             (
                 f"`{each.name}`" if each.name == each.key else f"`{each.name}`, `{each.key}`",
@@ -69,7 +78,8 @@ class Options(_Table):
                 _marked(_usual(each)),
                 _marked(each.said.help),
             )
-            for each in declared(getattr(import_module(module), name))
+            for each in declared(*(getattr(home, name) for name in names.split()))
+            if each.name not in self.options.get("without", ())
         ]
 
 
