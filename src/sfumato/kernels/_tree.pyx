@@ -40,7 +40,7 @@ def ordered_cuts(
     const double[::1] square,
     const int64_t[::1] present,
 ):
-    """Median cut of every node along one ordered axis; see `node_counts.ordered_cuts`."""
+    """Median cut of every node along one ordered axis; see `tree_loops.ordered_cuts`."""
     cdef Py_ssize_t nodes = low.shape[0]
     lefts = np.zeros(nodes, np.int64)
     lefts_records = np.zeros(nodes, np.int64)
@@ -112,7 +112,7 @@ def ordered_spreads(
     const int32_t[::1] lowest,
     const int32_t[::1] highest,
 ):
-    """Lowest and highest code of each node; see `node_counts.ordered_spreads`."""
+    """Lowest and highest code of each node; see `tree_loops.ordered_spreads`."""
     cdef Py_ssize_t nodes = low.shape[0], node
     smallests, largests = np.empty(nodes, np.int32), np.empty(nodes, np.int32)
     cdef int32_t[::1] smallest = smallests, largest = largests
@@ -140,7 +140,7 @@ def indicator_cuts(
     const int32_t[::1] counts,
     int64_t columns,
 ):
-    """Both sides of every 0/1 column that occurs in each node; see `node_counts.indicator_cuts`."""
+    """Both sides of every 0/1 column that occurs in each node; see `tree_loops.indicator_cuts`."""
     cdef Py_ssize_t nodes = low.shape[0], node
     cdef int64_t room = 0, entries, place, entry, person, value, slot, first, found = 0
     with nogil:
@@ -289,7 +289,7 @@ def side_affiliations(
 
 
 cdef class Known:
-    """What is known of each person, as `cut_search.Known` says; loops set what they read."""
+    """What is known of each person, as `tree_loops.Known` says; loops set what they read."""
 
     cdef const int64_t[::1] records
     cdef const int32_t[:, ::1] positions
@@ -307,7 +307,7 @@ cdef class Known:
 
 
 cdef class Axes:
-    """What is known of the axes and of what their values weigh, as `cut_search.Axes` says."""
+    """What is known of the axes and of what their values weigh, as `tree_loops.Axes` says."""
 
     cdef const uint8_t[::1] strict
     cdef const int64_t[::1] missing
@@ -322,7 +322,7 @@ cdef class Axes:
 
 
 cdef class Limits:
-    """What every class must keep, as `cut_search.Limits` says."""
+    """What every class must keep, as `tree_loops.Limits` says."""
 
     cdef int64_t records
     cdef int64_t persons
@@ -334,7 +334,7 @@ cdef class Limits:
 
 
 cdef class Chosen:
-    """One cut per entry, as `cut_search.Chosen` says."""
+    """One cut per entry, as `tree_loops.Chosen` says."""
 
     cdef int64_t[::1] axis
     cdef int32_t[::1] column
