@@ -1,4 +1,4 @@
-"""Say what compiles the loops, as words for a shell: nothing where there is a C compiler.
+"""Say what compiles the loops, as words for a shell: Cython, and C where there is no compiler.
 
 Usage: compiler.py [--found]
 
@@ -14,6 +14,7 @@ import platform
 import shlex
 import shutil
 import sys
+from pathlib import Path
 
 COMPILERS = ("cc", "gcc", "clang", "cl")
 PROCESSORS = {
@@ -54,12 +55,19 @@ def main(words: list[str]) -> int:
     """Print the words; 1 where a compiler was to be found, and there is none."""
     if words == ["--found"]:
         return int(not found())
+    named = {}
+    cython = Path(sys.executable).with_name("cython")
+    if cython.exists():
+        # By its place, as an import that builds again what has changed knows no search path.
+        named["CYTHON"] = shlex.quote(str(cython))
     if not found():
         triple, processor = target()
         zig = f"{sys.executable} -m ziglang"
         # Debian's Python.h names a file that stands there; zig's own headers come before it.
         headers = " -idirafter /usr/include" if "linux" in triple else ""
-        named = {"CC": f"{zig} cc -target {triple} -mcpu={processor}{headers}", "AR": f"{zig} ar"}
+        named["CC"] = f"{zig} cc -target {triple} -mcpu={processor}{headers}"
+        named["AR"] = f"{zig} ar"
+    if named:
         print("export", *(f"{name}={shlex.quote(value)}" for name, value in named.items()))
     return 0
 

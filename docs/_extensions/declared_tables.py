@@ -65,7 +65,7 @@ class Options(_Table):
     final_argument_whitespace = True
     option_spec: ClassVar[dict[str, Any]] = {"without": str.split}
     options: Mapping[str, Any] = MappingProxyType({})
-    head = ("in Python and a project file", "command line", "accepted", "usual", "what it says")
+    head = ("name", "command line", "accepted", "usual", "what it says")
 
     def rows(self) -> list[tuple[str, ...]]:
         module, _, names = self.arguments[0].partition(":")
