@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import pyarrow as pa
 import pytest
+from oracles.anonymity_sets import Naive
 
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
@@ -16,7 +17,6 @@ from sfumato.intruder.knowledge.hold import hold
 from sfumato.intruder.knowledge.knowledge import Knowledge
 from sfumato.intruder.referee.judge_identification import judge_identification
 from sfumato.intruder.referee.truth import Truth
-from sfumato.review.anonymity.naive import Naive
 from sfumato.review.attributes import Attribute, AttributeKind, DateOrder
 from sfumato.review.display.compare import compare_pair
 from sfumato.review.display.disclosed import seen

@@ -4,12 +4,12 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracles.anonymity_sets import Naive
 
 from sfumato.core.errors import InputError
 from sfumato.review.anonymity import conditions, smallest
 from sfumato.review.anonymity.database import Database
 from sfumato.review.anonymity.index import Index
-from sfumato.review.anonymity.naive import Naive
 from sfumato.review.attributes import Attribute, AttributeKind, DateOrder
 from sfumato.review.settings import Policy
 from sfumato.review.values import Seen

@@ -3,10 +3,10 @@
 from itertools import combinations
 
 import pytest
+from oracles.anonymity_sets import Naive
 
 from sfumato.review.anonymity.database import Database
 from sfumato.review.anonymity.index import Index
-from sfumato.review.anonymity.naive import Naive
 from sfumato.review.attributes import Attribute, AttributeKind, DateOrder
 from sfumato.review.settings import Policy
 from sfumato.review.values import Seen

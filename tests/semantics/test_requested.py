@@ -497,7 +497,7 @@ def work_of(case: Any, earlier: tuple[Any, ...] = ()) -> tuple[Asked, Known, Lin
     policy = example()
     databases = {name: each.model_copy(update={"k": k}) for name, each in policy.databases.items()}
     policy = policy.model_copy(update={"databases": databases})
-    held = tuple(local.asked_for(k) for local in locals_)
+    held = tuple(replace(local, k=k) for local in locals_)
     trees = tuple(hierarchies.values())
     nothing = cast(Any, None)
     linked = Linked(

@@ -1,4 +1,4 @@
-"""Precision, recall and F1 from three counts."""
+"""Precision and recall from three counts."""
 
 from __future__ import annotations
 
@@ -19,12 +19,6 @@ class Rates:
 
     precision: float
     recall: float
-
-    @property
-    def f1(self) -> float:
-        """Harmonic mean of precision and recall."""
-        total = self.precision + self.recall
-        return 2 * self.precision * self.recall / total if total else 0.0
 
 
 def rates(right: int, found: int, true: int) -> Rates:

@@ -1,4 +1,4 @@
-"""A linkage held against the truth: pairs, clusters, and what blocking has lost."""
+"""The pairs of a linkage held against the truth."""
 
 from __future__ import annotations
 
@@ -34,29 +34,8 @@ class PairQuality:
 
     @property
     def rates(self) -> Rates:
-        """Precision, recall and F1."""
+        """Precision and recall."""
         return rates(self.right, self.found, self.true)
-
-
-@dataclass(frozen=True, slots=True)
-class BlockingLoss:
-    """True pairs that no blocking rule brought together.
-
-    Attributes
-    ----------
-    true
-        Number of true pairs.
-    lost
-        Number of those that are no candidate pairs.
-    """
-
-    true: int
-    lost: int
-
-    @property
-    def recall(self) -> float:
-        """The highest recall that any score can reach: the share of true pairs kept."""
-        return 1 - self.lost / self.true if self.true else 1.0
 
 
 def quality_of_pairs(person: Labels, truth: Labels, source: Labels | None = None) -> PairQuality:
@@ -78,48 +57,6 @@ def quality_of_pairs(person: Labels, truth: Labels, source: Labels | None = None
     both = _joint(own, true)
     sources = None if source is None else source[known]
     return PairQuality(_pairs(both, sources), _pairs(own, sources), _pairs(true, sources))
-
-
-def quality_of_clusters(person: Labels, truth: Labels) -> Rates:
-    """B-cubed precision and recall (Bagga and Baldwin 1998, COLING-ACL, algorithm B³).
-
-    Of each record: the share of the records of its person as found that are truly its person's,
-    and the share of its true person's records that were found; averaged over the records.
-
-    Parameters
-    ----------
-    person
-        Person of each record as found; shape (records,).
-    truth
-        True person of each record, -1 where unknown: such records are left out.
-    """
-    known = truth >= 0
-    own, true = person[known], truth[known]
-    if not len(own):
-        return Rates(1.0, 1.0)
-    both = _sizes(_joint(own, true))
-    return Rates(float(np.mean(both / _sizes(own))), float(np.mean(both / _sizes(true))))
-
-
-def lost_in_blocking(
-    left: Ints, right: Ints, truth: Labels, source: Labels | None = None
-) -> BlockingLoss:
-    """True pairs that are not among the candidate pairs.
-
-    Parameters
-    ----------
-    left, right
-        Records of each candidate pair, no pair twice; shape (pairs,).
-    truth
-        True person of each record, -1 where unknown: such records are left out.
-    source
-        Source of each record, where only pairs across sources count.
-    """
-    true = quality_of_pairs(truth, truth, source).true
-    kept = (truth[left] == truth[right]) & (truth[left] >= 0)
-    if source is not None:
-        kept &= source[left] != source[right]
-    return BlockingLoss(true, true - int(np.count_nonzero(kept)))
 
 
 def quality_of_matches(left: Ints, right: Ints, match: Bools, truth: Labels) -> PairQuality:
@@ -145,12 +82,6 @@ def _joint(one: Labels, other: Labels) -> Ints:
     _, one = np.unique(one, return_inverse=True)
     values, other = np.unique(other, return_inverse=True)
     return (one * len(values) + other).astype(np.int64)
-
-
-def _sizes(label: Labels) -> Ints:
-    """Number of records with each record's label."""
-    _, inverse, counts = np.unique(label, return_inverse=True, return_counts=True)
-    return counts[inverse].astype(np.int64)
 
 
 def _pairs(label: Labels, source: Labels | None) -> int:

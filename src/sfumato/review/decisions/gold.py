@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 
-import numpy as np
-
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
 from sfumato.review.decisions.answers import Answer, Confidence
@@ -38,32 +36,6 @@ class Accuracy:
     false_different: int
     share: Measure | None
     by_confidence: Mapping[Confidence, Measure | None]
-
-
-def draw_gold(
-    candidates: Sequence[str], others: int, share: float, rng: np.random.Generator
-) -> tuple[str, ...]:
-    """Draw the gold pairs that make up a share of all pairs together with the others.
-
-    Parameters
-    ----------
-    candidates
-        Ids of pairs of known truth.
-    others
-        Number of other pairs.
-    share
-        Share of gold pairs among all, in [0, 1).
-    rng
-        Source of randomness.
-
-    Raises
-    ------
-    InputError
-        If the share is out of range, or there are too few pairs of known truth.
-    """
-    wanted = gold_needed(others, share, len(candidates))
-    drawn = rng.choice(len(candidates), wanted, replace=False)
-    return tuple(candidates[number] for number in drawn.tolist())
 
 
 def gold_needed(others: int, share: float, there: int) -> int:

@@ -29,15 +29,6 @@ class Deal:
 
     pairs_of: Mapping[str, tuple[str, ...]]
 
-    @property
-    def workers_of(self) -> Mapping[str, tuple[str, ...]]:
-        """By pair, the workers that have it."""
-        found: dict[str, list[str]] = {}
-        for worker, pairs in self.pairs_of.items():
-            for pair in pairs:
-                found.setdefault(pair, []).append(worker)
-        return {pair: tuple(workers) for pair, workers in found.items()}
-
 
 def deal(
     pairs: Sequence[str],
@@ -130,37 +121,6 @@ def deal_again(
         own[worker].append(pair)
         had[worker].add(pair)
     return Deal({**dealt.pairs_of, **{worker: tuple(each) for worker, each in own.items()}})
-
-
-def take_back(
-    dealt: Deal, worker: str, *, but: Collection[str] = ()
-) -> tuple[Deal, tuple[str, ...]]:
-    """Take pairs back from a worker.
-
-    Parameters
-    ----------
-    dealt
-        What has been dealt.
-    worker
-        The worker.
-    but
-        Pairs that the worker keeps: those that are decided.
-
-    Returns
-    -------
-    tuple
-        What is dealt now, and the pairs that were taken back.
-
-    Raises
-    ------
-    InputError
-        If the worker has never got a pair.
-    """
-    if worker not in dealt.pairs_of:
-        raise InputError("a worker", "must have pairs that can be taken back", found="none")
-    kept = tuple(pair for pair in dealt.pairs_of[worker] if pair in but)
-    taken = tuple(pair for pair in dealt.pairs_of[worker] if pair not in but)
-    return Deal({**dealt.pairs_of, worker: kept}), taken
 
 
 def of_one_record(left: Ints, right: Ints) -> Ints:

@@ -3,7 +3,6 @@
 from sfumato.semantics.associations.association import Association, Associations, Item
 from sfumato.semantics.associations.decide import accept, reject
 from sfumato.semantics.associations.mine import mine
-from sfumato.semantics.associations.plain import from_dict, to_dict
 from sfumato.semantics.associations.shown import Shown
 
 __all__ = [
@@ -12,8 +11,6 @@ __all__ = [
     "Item",
     "Shown",
     "accept",
-    "from_dict",
     "mine",
     "reject",
-    "to_dict",
 ]

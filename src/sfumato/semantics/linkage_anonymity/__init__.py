@@ -6,7 +6,7 @@ from sfumato.semantics.linkage_anonymity.link_up import link_up
 from sfumato.semantics.linkage_anonymity.linked import Linked
 from sfumato.semantics.linkage_anonymity.local import Local
 from sfumato.semantics.linkage_anonymity.loss import certainty_penalties, squared_errors
-from sfumato.semantics.linkage_anonymity.matches import matches, matching_individuals
+from sfumato.semantics.linkage_anonymity.matches import matches
 from sfumato.semantics.linkage_anonymity.measured import Measured, mean_risk, measured
 from sfumato.semantics.linkage_anonymity.released import released_table, shown_labels
 from sfumato.semantics.linkage_anonymity.result import LinkageRelease
@@ -27,7 +27,6 @@ __all__ = [
     "least_levels",
     "link_up",
     "matches",
-    "matching_individuals",
     "mean_risk",
     "measured",
     "release_linked",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -112,17 +112,6 @@ class Local:
             len(names),
             k,
         )
-
-    def asked_for(self, k: int) -> Local:
-        """The same data set with another k.
-
-        Raises
-        ------
-        InputError
-            If k is below 1 or above the number of individuals.
-        """
-        _check_k(self.name, k, self.individuals)
-        return replace(self, k=k)
 
     @cached_property
     def tables(self) -> tuple[Ints, ...]:

@@ -64,23 +64,3 @@ def matches_at(local: Local, codes: Ints, vector: list[int]) -> npt.NDArray[np.i
     """
     keys, asked = packed_keys(local.tables, vector, local.codes, codes)
     return key_individuals(keys, local.alone, *local.shared, asked)
-
-
-def matching_individuals(local: Local, codes: Ints, levels: npt.NDArray[np.integer]) -> Ints:
-    """The individuals of the local data who match one generalised tuple, ascending.
-
-    Parameters
-    ----------
-    local
-        The local data set.
-    codes, levels
-        The leaf codes and the levels of the tuple; each of shape (QIs,).
-
-    Returns
-    -------
-    numpy.ndarray
-        Numbers of the individuals, shape (individuals who match,).
-    """
-    keys, asked = packed_keys(local.tables, levels.tolist(), local.codes, codes[np.newaxis])
-    hit = np.repeat(keys == asked[0], np.diff(local.start))
-    return np.unique(local.persons[hit])
