@@ -49,7 +49,7 @@ def measure_on_spark(
     classes = classes_on_spark(frame, keys, person, sensitive, value_counts, ranks)
     persons = None if person is None else frame.select(person).distinct().count()
     return risk_of_classes(
-        classes, tuple(sensitive), threshold=threshold, persons=persons, warnings=()
+        classes, tuple(sensitive), threshold=threshold, persons=persons, warnings=(), ran=None
     )
 
 
