@@ -16,7 +16,7 @@ from sfumato.examples import generate_clinics, generate_registrations
 from sfumato.linkage.apply import apply_decisions
 from sfumato.linkage.link import link
 from sfumato.linkage.spec.model import LinkSpec, SetThresholds
-from sfumato.review.settings import PROPOSED
+from sfumato.review.review_settings import PROPOSED
 
 pytestmark = pytest.mark.usefixtures("few_random_pairs")
 

@@ -6,10 +6,17 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sfumato.review.attributes import Attribute
-from sfumato.review.display.shown import shown
-from sfumato.review.settings import Policy, Settings
-from sfumato.review.values import Knowledge, Positions, Rarity, Seen, Shown
+from sfumato.review.review_settings import (
+    Attribute,
+    Knowledge,
+    Policy,
+    Positions,
+    Rarity,
+    Seen,
+    Settings,
+    Shown,
+)
+from sfumato.review.value_comparison import shown
 
 _Row = tuple[Shown | None, ...]
 

@@ -12,16 +12,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.core.errors import InputError
-from sfumato.review.decisions.agreement import (
+from sfumato.review.review_decisions import (
+    Answer,
+    Confidence,
+    Decisions,
+    History,
+    accuracy,
+    find_conflicts,
+    gold_needed,
+)
+from sfumato.review.reviewer_agreement import (
     agreement_of_all,
     agreement_of_each_two,
     agreement_of_two,
 )
-from sfumato.review.decisions.answers import Answer, Confidence
-from sfumato.review.decisions.conflicts import find_conflicts
-from sfumato.review.decisions.decisions import Decisions
-from sfumato.review.decisions.gold import accuracy, gold_needed
-from sfumato.review.decisions.history import History
 
 NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)
 

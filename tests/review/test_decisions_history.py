@@ -9,10 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.core.errors import InputError
-from sfumato.review.decisions.answers import Answer, Confidence
-from sfumato.review.decisions.decisions import Decisions
-from sfumato.review.decisions.events import Event, EventKind, FlagReason
-from sfumato.review.decisions.history import History, Present, present_of
+from sfumato.review.review_decisions import (
+    Answer,
+    Confidence,
+    Decisions,
+    Event,
+    EventKind,
+    FlagReason,
+    History,
+    Present,
+    present_of,
+)
 
 NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)
 EMPTY = History("p1", "ann")

@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.core.errors import InputError
-from sfumato.review.project.dealing import Deal, deal, deal_again, of_one_record
-from sfumato.review.project.mixing import mix_gold
+from sfumato.review.pair_dealing import Deal, deal, deal_again, mix_gold, of_one_record
 
 
 def ids(count: int, letter: str = "p") -> list[str]:

@@ -20,7 +20,7 @@ from sfumato.examples import generate_clinics, generate_registrations
 from sfumato.linkage.apply import apply_decisions
 from sfumato.linkage.link import link
 from sfumato.linkage.spec.model import LinkSpec, SetThresholds
-from sfumato.review.project.from_linkage import from_linkage
+from sfumato.review.review_sources import from_linkage
 
 PLANTED = "Zquxvortexia"
 SPEC = LinkSpec(

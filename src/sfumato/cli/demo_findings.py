@@ -32,7 +32,7 @@ from sfumato.pipeline.project_folder import (
     shell_path,
 )
 from sfumato.reports.adversaries import ATTACK_TITLES
-from sfumato.review.decisions.export import DECISIONS
+from sfumato.review.review_decisions import DECISIONS
 
 if TYPE_CHECKING:
     from sfumato.pipeline.run import Status

@@ -14,10 +14,8 @@ from sfumato.intruder.attacks.screen import ShownRows, rows_of
 from sfumato.intruder.knowledge.hold import hold
 from sfumato.intruder.knowledge.knowledge import Knowledge
 from sfumato.intruder.referee.truth import Truth, owned
-from sfumato.review.project.folder import PROJECT, RECORDS
-from sfumato.review.project.linkage_folder import IDENTIFYING, read_parquet
-from sfumato.review.project.project import ID, SOURCE
-from sfumato.review.terminal.shown_file import WorkerShown, shown_in
+from sfumato.review.review_project import ID, IDENTIFYING, PROJECT, RECORDS, SOURCE, read_parquet
+from sfumato.review.shown_rows import WorkerShown, shown_in
 from sfumato.schema import Schema
 
 Ints = npt.NDArray[np.int64]

@@ -24,7 +24,7 @@ from sfumato.pipeline.project.frozen import InFile
 from sfumato.pipeline.project.linking import Link, Reviewers
 from sfumato.pipeline.project_folder import LINK, LINKED, REVIEW, ProjectFolder, copy_private
 from sfumato.pipeline.stage import MEASURED, Made, Stage, read_object, write_report
-from sfumato.review.decisions.export import DECISIONS
+from sfumato.review.review_decisions import DECISIONS
 from sfumato.table.classification import check_decided, classified
 from sfumato.table.person_column import person_candidates_of
 from sfumato.table.table_files import open_source

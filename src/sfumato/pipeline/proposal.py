@@ -35,7 +35,7 @@ from sfumato.pipeline.project.project_text import (
 from sfumato.pipeline.project.releasing import Release
 from sfumato.pipeline.project_folder import ProjectFolder
 from sfumato.release.anonymize import check_constraints
-from sfumato.review.settings import PROPOSED
+from sfumato.review.review_settings import PROPOSED
 from sfumato.schema import Schema, load_schema
 from sfumato.table.schema_guess import ROWS, Guess, guess_schema
 from sfumato.table.table_files import open_source

@@ -16,7 +16,7 @@ from sfumato.intruder.referee.calibration import calibration
 from sfumato.intruder.referee.distributions import free_hits
 from sfumato.intruder.referee.judge_identification import judge_identification
 from sfumato.intruder.staging.scene import Scene, Staged
-from sfumato.review.extra import needs_review
+from sfumato.review.review_extra import needs_review
 
 if TYPE_CHECKING:
     from sfumato.intruder.screens import Screen
