@@ -13,12 +13,11 @@ if TYPE_CHECKING:
     from sfumato.core.measure import Measure
     from sfumato.intruder.attack import attack
     from sfumato.intruder.result import Attack
-    from sfumato.linkage.encodings.owner.table import encode_table
-    from sfumato.linkage.encodings.unit.links import EncodedLinks
-    from sfumato.linkage.encodings.unit.matching import Matching
+    from sfumato.linkage.encoded_table import encode_table
+    from sfumato.linkage.encoding_linkage import EncodedLinks, Matching
     from sfumato.linkage.link import link
-    from sfumato.linkage.links import Links
-    from sfumato.linkage.spec.model import LinkSpec
+    from sfumato.linkage.link_spec import LinkSpec
+    from sfumato.linkage.linkage_result import Links
     from sfumato.pipeline.tune import Tuned, tune
     from sfumato.release.anonymize import anonymize
     from sfumato.release.preset_promises import promises
@@ -52,14 +51,14 @@ if TYPE_CHECKING:
 _HOMES = {
     "Attack": "intruder.result",
     "ConstraintsNotMetError": "core.errors",
-    "EncodedLinks": "linkage.encodings.unit.links",
+    "EncodedLinks": "linkage.encoding_linkage",
     "InputError": "core.errors",
     "IntervalHierarchy": "schema",
     "Kind": "schema",
-    "LinkSpec": "linkage.spec.model",
+    "LinkSpec": "linkage.link_spec",
     "LinkageAnonymity": "semantics.linkage_anonymity",
-    "Links": "linkage.links",
-    "Matching": "linkage.encodings.unit.matching",
+    "Links": "linkage.linkage_result",
+    "Matching": "linkage.encoding_linkage",
     "Measure": "core.measure",
     "PrefixHierarchy": "schema",
     "Preset": "risk.risk_thresholds",
@@ -77,7 +76,7 @@ _HOMES = {
     "assess": "risk.assessment",
     "attack": "intruder.attack",
     "dump_schema": "schema",
-    "encode_table": "linkage.encodings.owner.table",
+    "encode_table": "linkage.encoded_table",
     "hold": "risk.threshold_checks",
     "link": "linkage.link",
     "load_schema": "schema",

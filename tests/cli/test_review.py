@@ -22,7 +22,7 @@ from sfumato.cli.review_session import begin
 from sfumato.core.shared_options import silent
 from sfumato.examples import generate_clinics, generate_registrations
 from sfumato.linkage.link import link
-from sfumato.linkage.spec.model import LinkSpec, SetThresholds
+from sfumato.linkage.link_spec import LinkSpec, SetThresholds
 from sfumato.review.review_settings import MaskWidth, Mode, Settings
 from sfumato.review.terminal_session import Session, open_folder
 from sfumato.review.terminal_text import Look

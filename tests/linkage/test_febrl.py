@@ -8,11 +8,11 @@ import pyarrow.csv as pc
 import pytest
 
 import sfumato as sf
-from sfumato.linkage.model.fit import fit_and_score
-from sfumato.linkage.persons.clusters import find_persons
-from sfumato.linkage.quality.truth import quality_of_pairs
-from sfumato.linkage.sources.open import open_sources
-from sfumato.linkage.suggest.suggest import suggest
+from sfumato.linkage.link_sources import open_sources
+from sfumato.linkage.linkage_quality import quality_of_pairs
+from sfumato.linkage.model_fit import fit_and_score
+from sfumato.linkage.person_clusters import find_persons
+from sfumato.linkage.spec_suggestion import suggest
 
 
 def fitted(tables):

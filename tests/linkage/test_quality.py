@@ -8,14 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.core.errors import InputError
-from sfumato.linkage.numbers import unless_contradicted
-from sfumato.linkage.quality.by_model import expected_quality
-from sfumato.linkage.quality.checked import checked_quality
-from sfumato.linkage.quality.plan import LEAST, draw_checks, plan_checks, weights
-from sfumato.linkage.quality.truth import (
+from sfumato.linkage.linkage_quality import (
+    LEAST,
+    checked_quality,
+    draw_checks,
+    plan_checks,
     quality_of_matches,
     quality_of_pairs,
+    weights,
 )
+from sfumato.linkage.linkage_result import unless_contradicted
+from sfumato.linkage.person_clusters import expected_quality
 
 
 @st.composite

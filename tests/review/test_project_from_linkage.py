@@ -15,9 +15,9 @@ import pytest
 from sfumato.core.errors import InputError
 from sfumato.examples import generate_clinics, generate_registrations
 from sfumato.examples.registrations import Registrations
-from sfumato.linkage.apply import apply_decisions
+from sfumato.linkage.earlier_linkage import apply_decisions
 from sfumato.linkage.link import link
-from sfumato.linkage.spec.model import LinkSpec, SetThresholds
+from sfumato.linkage.link_spec import LinkSpec, SetThresholds
 from sfumato.review.review_decisions import (
     Answer,
     Decisions,

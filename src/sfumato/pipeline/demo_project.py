@@ -10,7 +10,7 @@ from pyarrow import csv
 
 from sfumato.core.errors import InputError
 from sfumato.examples import generate_clinics, generate_registrations, write_registrations
-from sfumato.linkage.spec.model import LinkSpec, SetThresholds
+from sfumato.linkage.link_spec import LinkSpec, SetThresholds
 from sfumato.pipeline.project.linking import Link, Review, Reviewers
 from sfumato.pipeline.project.project_text import PROJECT_FILE, dump_project
 from sfumato.pipeline.project_folder import ProjectFolder, open_project

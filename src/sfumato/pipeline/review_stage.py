@@ -16,9 +16,9 @@ import pyarrow.parquet as pq
 
 from sfumato.core.errors import InputError
 from sfumato.core.shared_options import Progress
-from sfumato.linkage import files
-from sfumato.linkage.earlier import read_earlier
-from sfumato.linkage.persons.decisions import read_decisions
+from sfumato.linkage import linkage_files
+from sfumato.linkage.earlier_linkage import read_earlier
+from sfumato.linkage.match_decisions import read_decisions
 from sfumato.pipeline.project.linking import Review, Reviewers, Unanswered
 from sfumato.pipeline.project_folder import LINK, REVIEW, ProjectFolder, copy_private, shell_path
 from sfumato.pipeline.stage import Made, Stage, Waiting
@@ -61,7 +61,7 @@ def _decisions_file(place: ProjectFolder) -> Path:
 
 def _possible(place: ProjectFolder) -> int:
     """Number of possible matches."""
-    return int(pq.read_metadata(place.of_stage(LINK) / files.REVIEW).num_rows)
+    return int(pq.read_metadata(place.of_stage(LINK) / linkage_files.REVIEW).num_rows)
 
 
 def _settings(place: ProjectFolder) -> dict[str, Any]:
@@ -114,7 +114,15 @@ def _carried_and_left(place: ProjectFolder) -> tuple[pa.Table, Project | None]:
 
 
 def _earlier(_place: ProjectFolder) -> dict[str, tuple[str, ...]]:
-    return {LINK: (files.PAIRS, files.REVIEW, files.IDENTIFYING, files.MODEL, files.SPEC)}
+    return {
+        LINK: (
+            linkage_files.PAIRS,
+            linkage_files.REVIEW,
+            linkage_files.IDENTIFYING,
+            linkage_files.MODEL,
+            linkage_files.SPEC,
+        )
+    }
 
 
 def _prepare(place: ProjectFolder) -> None:
@@ -226,7 +234,7 @@ def _answered(place: ProjectFolder, file: Path) -> int:
     read_decisions(file, read_earlier(folder).pairs)
     table = pq.read_table(file, columns=["pair", "withdrawn"])
     held = table.filter(pc.invert(table["withdrawn"]))["pair"]
-    wanted = pq.read_table(folder / files.REVIEW, columns=["pair"])["pair"]
+    wanted = pq.read_table(folder / linkage_files.REVIEW, columns=["pair"])["pair"]
     return len(set(held.to_pylist()) & set(wanted.to_pylist()))
 
 

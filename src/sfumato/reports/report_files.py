@@ -29,8 +29,8 @@ from sfumato.risk.disclosure_risk import Risk
 
 if TYPE_CHECKING:
     from sfumato.intruder.result import Attack
-    from sfumato.linkage.encodings.unit.links import EncodedLinks
-    from sfumato.linkage.links import Links
+    from sfumato.linkage.encoding_linkage import EncodedLinks
+    from sfumato.linkage.linkage_result import Links
     from sfumato.semantics.requested import RequestedRelease
 
 HTML, PDF, JSON = ".html", ".pdf", ".json"
@@ -182,8 +182,8 @@ def _without_measures(
 
     if isinstance(result, RequestedRelease):
         return _about("release on request", title or "A release on request", made), result.to_json()
-    from sfumato.linkage.encodings.unit.links import EncodedLinks
-    from sfumato.linkage.links import Links
+    from sfumato.linkage.encoding_linkage import EncodedLinks
+    from sfumato.linkage.linkage_result import Links
 
     if not isinstance(result, (Links, EncodedLinks)):
         raise InputError(
@@ -201,8 +201,8 @@ def _without_measures(
 
 def _threshold_table(links: Links | EncodedLinks) -> list[dict[str, Any]]:
     """What thresholds would give; nothing where checks contradict it or scores are no chances."""
-    from sfumato.linkage.encodings.unit.links import EncodedLinks
-    from sfumato.linkage.outcomes.table import threshold_table
+    from sfumato.linkage.encoding_linkage import EncodedLinks
+    from sfumato.linkage.match_thresholds import threshold_table
 
     if isinstance(links, EncodedLinks):
         told, probability = links.estimated, None
