@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from sfumato.core.errors import ConstraintsNotMetError, InputError, SfumatoError
     from sfumato.core.measure import Measure
     from sfumato.intruder.attack import attack
-    from sfumato.intruder.result import Attack
+    from sfumato.intruder.attack_result import Attack
     from sfumato.linkage.encoded_table import encode_table
     from sfumato.linkage.encoding_linkage import EncodedLinks, Matching
     from sfumato.linkage.link import link
@@ -46,10 +46,10 @@ if TYPE_CHECKING:
         load_schema,
     )
     from sfumato.semantics.linkage_anonymity import LinkageAnonymity, release_linked
-    from sfumato.semantics.requested import RequestedRelease, anonymize_requested
+    from sfumato.semantics.requested_release import RequestedRelease, anonymize_requested
 
 _HOMES = {
-    "Attack": "intruder.result",
+    "Attack": "intruder.attack_result",
     "ConstraintsNotMetError": "core.errors",
     "EncodedLinks": "linkage.encoding_linkage",
     "InputError": "core.errors",
@@ -65,14 +65,14 @@ _HOMES = {
     "ProjectResults": "reports.project_results",
     "QuasiIdentifier": "schema",
     "Release": "release.release_result",
-    "RequestedRelease": "semantics.requested",
+    "RequestedRelease": "semantics.requested_release",
     "Risk": "risk.disclosure_risk",
     "Schema": "schema",
     "SfumatoError": "core.errors",
     "Threshold": "risk.risk_thresholds",
     "Tuned": "pipeline.tune",
     "anonymize": "release.anonymize",
-    "anonymize_requested": "semantics.requested",
+    "anonymize_requested": "semantics.requested_release",
     "assess": "risk.assessment",
     "attack": "intruder.attack",
     "dump_schema": "schema",

@@ -11,12 +11,10 @@ from oracles.anonymity_sets import Naive
 
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
-from sfumato.intruder.attacks.screen import ShownRows, from_screen, rows_of
-from sfumato.intruder.attacks.screen.display import characters_of
-from sfumato.intruder.knowledge.hold import hold
-from sfumato.intruder.knowledge.knowledge import Knowledge
-from sfumato.intruder.referee.judge_identification import judge_identification
-from sfumato.intruder.referee.truth import Truth
+from sfumato.intruder.attacks.screen_attack import ShownRows, characters_of, from_screen, rows_of
+from sfumato.intruder.knowledge import Knowledge, hold
+from sfumato.intruder.referee.attack_truth import Truth
+from sfumato.intruder.referee.judgements import judge_identification
 from sfumato.review.pair_rendering import seen
 from sfumato.review.review_settings import (
     Attribute,

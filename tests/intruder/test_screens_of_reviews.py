@@ -14,8 +14,8 @@ import pytest
 from sfumato.core.errors import InputError
 from sfumato.core.shared_options import silent
 from sfumato.intruder.attack import attack
-from sfumato.intruder.attacks.screen import from_screen
-from sfumato.intruder.screens import screens_of
+from sfumato.intruder.attacks.screen_attack import from_screen
+from sfumato.intruder.review_screens import screens_of
 from sfumato.review.review_journal import Beginning, Journal, Shown, journal_path, records_hash
 from sfumato.review.review_project import Project, write_project
 from sfumato.review.review_settings import Attribute, AttributeKind, MaskWidth, Policy, Settings

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sfumato.core.errors import InputError
 from sfumato.hierarchies import Hierarchy
-from sfumato.semantics.linkage_anonymity import Local, matches
+from sfumato.semantics.local_data import Local, matches
 
 
 def random_hierarchy(rng: np.random.Generator, leaves: int, height: int) -> Hierarchy:

@@ -13,13 +13,11 @@ from sfumato.hierarchies import read_leaves_csv
 from sfumato.schema import Kind, QuasiIdentifier, Schema
 from sfumato.semantics.linkage_anonymity import (
     LinkageAnonymity,
-    Local,
     link_up,
-    matches,
     release_linked,
     shown_labels,
 )
-from sfumato.semantics.linkage_anonymity.keys import packed_keys
+from sfumato.semantics.local_data import Local, matches, packed_keys
 
 HOSPITAL = pd.DataFrame(
     [
