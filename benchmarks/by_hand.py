@@ -26,8 +26,8 @@ from splink.backends.duckdb import DuckDBAPI
 
 from sfumato.examples import generate_clinics, generate_registrations, write_registrations
 from sfumato.linkage.link import link
-from sfumato.linkage.spec.model import Mode
-from sfumato.linkage.suggest.suggest import suggest
+from sfumato.linkage.link_spec import Mode
+from sfumato.linkage.spec_suggestion import suggest
 
 Pairs = set[frozenset[tuple[str, str]]]
 DATA = Path(os.environ.get("SFUMATO_DATA", Path(__file__).parents[2] / "shared" / "data"))

@@ -15,12 +15,12 @@ from timing import Usage, usage
 
 from sfumato.examples.clinics import generate_clinics
 from sfumato.examples.registrations import generate_registrations
-from sfumato.linkage.model.engine import connect
-from sfumato.linkage.model.tables import make_tables
-from sfumato.linkage.settle import USUAL
-from sfumato.linkage.sources.open import open_sources
-from sfumato.linkage.spec.toml import dump_link_spec
-from sfumato.linkage.suggest.suggest import suggest
+from sfumato.linkage.candidate_pairs import make_tables
+from sfumato.linkage.link_engine import connect
+from sfumato.linkage.link_sources import open_sources
+from sfumato.linkage.link_spec import dump_link_spec
+from sfumato.linkage.person_clusters import USUAL
+from sfumato.linkage.spec_suggestion import suggest
 
 RECORDS = (100_000, 1_000_000)
 RECORDS_PER_PERSON = 1.586

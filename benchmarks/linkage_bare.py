@@ -12,11 +12,10 @@ import duckdb
 from splink import Linker
 from splink.backends.duckdb import DuckDBAPI
 
-from sfumato.linkage.model.fit import LOWEST
-from sfumato.linkage.model.prior import first_prior
-from sfumato.linkage.model.settings import settings_from
-from sfumato.linkage.model.train import TRAINING_PAIRS
-from sfumato.linkage.spec.model import LinkSpec
+from sfumato.linkage.comparison_levels import settings_from
+from sfumato.linkage.link_model import first_prior
+from sfumato.linkage.link_spec import LinkSpec
+from sfumato.linkage.model_fit import LOWEST, TRAINING_PAIRS
 
 
 def main() -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from pyspark.sql import SparkSession
 
 import sfumato as sf
-from sfumato.linkage.links import Links
+from sfumato.linkage.linkage_result import Links
 
 DATA = Path(os.environ.get("SFUMATO_DATA", Path(__file__).parents[2] / "shared" / "data"))
 _SETS = {

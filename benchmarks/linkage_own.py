@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import sfumato as sf
-from sfumato.linkage.model import fit
-from sfumato.linkage.model.sessions import Session
-from sfumato.linkage.model.train import train_m, train_u
-from sfumato.linkage.spec.toml import load_link_spec
+from sfumato.linkage import model_fit
+from sfumato.linkage.candidate_pairs import Session
+from sfumato.linkage.link_spec import load_link_spec
+from sfumato.linkage.model_fit import train_m, train_u
 
 
 def main() -> None:
@@ -28,7 +28,7 @@ def main() -> None:
         noted["rules"] = [session.rule for session in sessions]
         return train_m(linker, sessions)
 
-    vars(fit).update(train_u=noting_u, train_m=noting_m)
+    vars(model_fit).update(train_u=noting_u, train_m=noting_m)
     links = sf.link(list(paths), load_link_spec(folder / "spec.toml"), seed=1)
     noted["matches"] = int((links.outcomes == 2).sum())
     noted["linked"] = len(links.linked)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,18 +15,28 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from timing import PeakMemory, seconds
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+
+from oracles.anonymity_sets import Naive  # type: ignore[import-not-found]
+
 from sfumato.examples import generate_clinics
 from sfumato.examples.registration_errors import misspelt, mistyped
 from sfumato.examples.registrations import Registrations, generate_registrations
-from sfumato.review.anonymity.database import Database
-from sfumato.review.anonymity.index import Index
-from sfumato.review.anonymity.naive import Naive
-from sfumato.review.attributes import Attribute, AttributeKind, NamePart
-from sfumato.review.display.compare import compare_pair
-from sfumato.review.display.disclosed import more, seen
-from sfumato.review.modes import Mode
-from sfumato.review.settings import MaskWidth, Policy
-from sfumato.review.values import Comparison, Positions, Seen
+from sfumato.review.anonymity_database import Database
+from sfumato.review.anonymity_index import Index
+from sfumato.review.pair_rendering import more, seen
+from sfumato.review.review_settings import (
+    Attribute,
+    AttributeKind,
+    Comparison,
+    MaskWidth,
+    Mode,
+    NamePart,
+    Policy,
+    Positions,
+    Seen,
+)
+from sfumato.review.value_comparison import compare_pair
 
 ATTRIBUTES = (
     Attribute(

@@ -12,13 +12,12 @@ if TYPE_CHECKING:
     from sfumato.core.errors import ConstraintsNotMetError, InputError, SfumatoError
     from sfumato.core.measure import Measure
     from sfumato.intruder.attack import attack
-    from sfumato.intruder.result import Attack
-    from sfumato.linkage.encodings.owner.table import encode_table
-    from sfumato.linkage.encodings.unit.links import EncodedLinks
-    from sfumato.linkage.encodings.unit.matching import Matching
+    from sfumato.intruder.attack_result import Attack
+    from sfumato.linkage.encoded_table import encode_table
+    from sfumato.linkage.encoding_linkage import EncodedLinks, Matching
     from sfumato.linkage.link import link
-    from sfumato.linkage.links import Links
-    from sfumato.linkage.spec.model import LinkSpec
+    from sfumato.linkage.link_spec import LinkSpec
+    from sfumato.linkage.linkage_result import Links
     from sfumato.pipeline.tune import Tuned, tune
     from sfumato.release.anonymize import anonymize
     from sfumato.release.preset_promises import promises
@@ -47,37 +46,37 @@ if TYPE_CHECKING:
         load_schema,
     )
     from sfumato.semantics.linkage_anonymity import LinkageAnonymity, release_linked
-    from sfumato.semantics.requested import RequestedRelease, anonymize_requested
+    from sfumato.semantics.requested_release import RequestedRelease, anonymize_requested
 
 _HOMES = {
-    "Attack": "intruder.result",
+    "Attack": "intruder.attack_result",
     "ConstraintsNotMetError": "core.errors",
-    "EncodedLinks": "linkage.encodings.unit.links",
+    "EncodedLinks": "linkage.encoding_linkage",
     "InputError": "core.errors",
     "IntervalHierarchy": "schema",
     "Kind": "schema",
-    "LinkSpec": "linkage.spec.model",
+    "LinkSpec": "linkage.link_spec",
     "LinkageAnonymity": "semantics.linkage_anonymity",
-    "Links": "linkage.links",
-    "Matching": "linkage.encodings.unit.matching",
+    "Links": "linkage.linkage_result",
+    "Matching": "linkage.encoding_linkage",
     "Measure": "core.measure",
     "PrefixHierarchy": "schema",
     "Preset": "risk.risk_thresholds",
     "ProjectResults": "reports.project_results",
     "QuasiIdentifier": "schema",
     "Release": "release.release_result",
-    "RequestedRelease": "semantics.requested",
+    "RequestedRelease": "semantics.requested_release",
     "Risk": "risk.disclosure_risk",
     "Schema": "schema",
     "SfumatoError": "core.errors",
     "Threshold": "risk.risk_thresholds",
     "Tuned": "pipeline.tune",
     "anonymize": "release.anonymize",
-    "anonymize_requested": "semantics.requested",
+    "anonymize_requested": "semantics.requested_release",
     "assess": "risk.assessment",
     "attack": "intruder.attack",
     "dump_schema": "schema",
-    "encode_table": "linkage.encodings.owner.table",
+    "encode_table": "linkage.encoded_table",
     "hold": "risk.threshold_checks",
     "link": "linkage.link",
     "load_schema": "schema",

@@ -18,10 +18,8 @@ import pyarrow as pa
 from cli.conftest import command
 from patience import PATIENCE
 
-from sfumato.review.attributes import Attribute, AttributeKind, NamePart
-from sfumato.review.project.folder import write_project
-from sfumato.review.project.project import Project
-from sfumato.review.settings import Settings
+from sfumato.review.review_project import Project, write_project
+from sfumato.review.review_settings import Attribute, AttributeKind, NamePart, Settings
 
 ESCAPES = re.compile(rb"\x1b\[[0-9;?]*[A-Za-z]|\x1b[()][A-Z0-9]")
 ATTRIBUTES = (

@@ -13,11 +13,11 @@ from cli.conftest import Run
 
 from sfumato.cli.review_screen import Loop
 from sfumato.examples import generate_clinics, generate_registrations
-from sfumato.intruder.attacks.screen import ShownRows, rows_of
+from sfumato.intruder.attacks.screen_attack import ShownRows, rows_of
 from sfumato.linkage.link import link
-from sfumato.linkage.spec.model import LinkSpec, SetThresholds
-from sfumato.review.terminal.look import Look
-from sfumato.review.terminal.session import Session
+from sfumato.linkage.link_spec import LinkSpec, SetThresholds
+from sfumato.review.terminal_session import Session
+from sfumato.review.terminal_text import Look
 
 pytestmark = pytest.mark.usefixtures("few_random_pairs")
 

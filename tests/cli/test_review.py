@@ -22,12 +22,10 @@ from sfumato.cli.review_session import begin
 from sfumato.core.shared_options import silent
 from sfumato.examples import generate_clinics, generate_registrations
 from sfumato.linkage.link import link
-from sfumato.linkage.spec.model import LinkSpec, SetThresholds
-from sfumato.review.modes import Mode
-from sfumato.review.settings import MaskWidth, Settings
-from sfumato.review.terminal.look import Look
-from sfumato.review.terminal.opened import open_folder
-from sfumato.review.terminal.session import Session
+from sfumato.linkage.link_spec import LinkSpec, SetThresholds
+from sfumato.review.review_settings import MaskWidth, Mode, Settings
+from sfumato.review.terminal_session import Session, open_folder
+from sfumato.review.terminal_text import Look
 
 pytestmark = pytest.mark.usefixtures("few_random_pairs")
 
@@ -450,7 +448,7 @@ def test_the_extra_is_asked_for_once(
     def missing(name: str) -> object:
         return None if name == "pyroaring" else real(name)
 
-    monkeypatch.setattr("sfumato.review.extra.find_spec", missing)
+    monkeypatch.setattr("sfumato.review.review_extra.find_spec", missing)
     for words in (("play",), ("status",), ("simulate",), ("export", "-o", "a.parquet")):
         done = run("review", words[0], tmp_path, *words[1:])
         assert done.code == 1

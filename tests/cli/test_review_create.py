@@ -13,10 +13,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from sfumato.examples import generate_clinics, generate_registrations
-from sfumato.linkage.apply import apply_decisions
+from sfumato.linkage.earlier_linkage import apply_decisions
 from sfumato.linkage.link import link
-from sfumato.linkage.spec.model import LinkSpec, SetThresholds
-from sfumato.review.settings import PROPOSED
+from sfumato.linkage.link_spec import LinkSpec, SetThresholds
+from sfumato.review.review_settings import PROPOSED
 
 pytestmark = pytest.mark.usefixtures("few_random_pairs")
 

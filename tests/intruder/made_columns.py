@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.intruder.reading import Anything, Cell, Exact, Interval, Missing
+from sfumato.intruder.released_syntax import Anything, Cell, Exact, Interval, Missing
 
 LABELS = [
     *["10-19", "10", "19", "20-29", "a", "b", "a to b", "{x", "{x, y}", "*", '"q"', "90 or more"],

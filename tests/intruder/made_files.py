@@ -7,12 +7,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.intruder.candidates.candidates import Candidates
-from sfumato.intruder.candidates.find import find_candidates
-from sfumato.intruder.knowledge.knowledge import Knowledge, KnownColumn
-from sfumato.intruder.reading.cell import Exact
-from sfumato.intruder.reading.released_file import ReadColumn, ReleasedFile, TextColumn
-from sfumato.intruder.referee.truth import Truth, owned, person_values
+from sfumato.intruder.candidates import Candidates, find_candidates
+from sfumato.intruder.knowledge import Knowledge, KnownColumn
+from sfumato.intruder.reading import ReadColumn, ReleasedFile, TextColumn
+from sfumato.intruder.referee.attack_truth import Truth, owned, person_values
+from sfumato.intruder.released_syntax import Exact
 
 Ints = npt.NDArray[np.int64]
 

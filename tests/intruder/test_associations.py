@@ -11,12 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.core.errors import InputError
-from sfumato.intruder.attacks.associations import by_associations, mine
-from sfumato.intruder.attacks.associations.meaning import meaning_of
-from sfumato.intruder.knowledge.hold import hold
-from sfumato.intruder.reading.read import read_release
+from sfumato.intruder.attacks.association_attack import by_associations, meaning_of, mine
+from sfumato.intruder.knowledge import hold
+from sfumato.intruder.reading import read_release
 from sfumato.schema import Schema
-from sfumato.semantics.linkage_anonymity import Local
+from sfumato.semantics.local_data import Local
 from sfumato.semantics.sla import disclosure_risks
 from sfumato.studies.lu_sinnott_verspoor import HIERARCHIES, HOSPITAL, KNOWN
 

@@ -15,13 +15,8 @@ from intruder.made_columns import lies_in
 
 import sfumato as sf
 from sfumato.core.errors import InputError
-from sfumato.intruder.candidates import (
-    Candidates,
-    blocks_of,
-    crossing,
-    find_candidates,
-    persons_are_whole,
-)
+from sfumato.intruder import candidates
+from sfumato.intruder.candidates import Candidates, blocks_of, find_candidates, persons_are_whole
 from sfumato.intruder.knowledge import Knowledge, hold
 from sfumato.intruder.reading import ReleasedFile, read_release
 
@@ -88,7 +83,7 @@ def test_candidates_are_those_of_loops_over_everybody(
 ) -> None:
     file, knowledge = _both(shown, known)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(crossing, "SHARED", shared)
+        patch.setattr(candidates, "SHARED", shared)
         found = find_candidates(file, knowledge, rows=rows)
     naive = _naive(file, known, whole=rows == "all")
     for number, row in enumerate(file.first_row.tolist()):
@@ -215,8 +210,8 @@ def test_where_nearly_everybody_fits_it_is_refused(monkeypatch: pytest.MonkeyPat
     """So many pairs would take more memory than there is."""
     shown = [(each, "*", "*") for each in range(4)]
     file, knowledge = _both([*shown, (4, "9", "f")], [(0, 3, "f"), (1, 4, "f"), (2, 5, "m")])
-    monkeypatch.setattr(crossing, "MOST_PAIRS", 3)
+    monkeypatch.setattr(candidates, "MOST_PAIRS", 3)
     assert find_candidates(file, knowledge).fits.nnz == 3
-    monkeypatch.setattr(crossing, "MOST_PAIRS", 2)
+    monkeypatch.setattr(candidates, "MOST_PAIRS", 2)
     with pytest.raises(InputError, match=r"tell persons apart; found more than 2 pairs"):
         find_candidates(file, knowledge)

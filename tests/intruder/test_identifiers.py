@@ -9,9 +9,9 @@ import pytest
 from intruder.made_files import Made, sampled
 
 from sfumato.core.measure import Measure
-from sfumato.intruder.attacks.identifiers import Join, join_columns
-from sfumato.intruder.referee.judge_identifiers import judge_identifiers
-from sfumato.intruder.referee.verdict import verdict
+from sfumato.intruder.attacks.identity_attacks import Join, join_columns
+from sfumato.intruder.referee.attack_odds import verdict
+from sfumato.intruder.referee.judgements import judge_identifiers
 
 
 def scene_with(
@@ -151,7 +151,7 @@ def test_the_best_of_several_tests_is_allowed_more(monkeypatch: pytest.MonkeyPat
         asked.append(tries)
         return verdict(*given, tries=tries)
 
-    monkeypatch.setattr("sfumato.intruder.referee.judge_identifiers.verdict", noted)
+    monkeypatch.setattr("sfumato.intruder.referee.judgements.verdict", noted)
     scene = sampled(
         np.random.default_rng(11), [3] * 40, [5] * 40,
         others={"key": ids(120)}, known={"key": ids(200)},

@@ -10,9 +10,9 @@ from intruder.made_files import Made, made, sampled
 
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
-from sfumato.intruder.attacks.inference import most_shared_value
-from sfumato.intruder.guesses import Inference
-from sfumato.intruder.referee.judge_inference import judge_inference
+from sfumato.intruder.attacks.inference_attacks import most_shared_value
+from sfumato.intruder.candidates import Inference
+from sfumato.intruder.referee.judgements import judge_inference
 
 
 def guess(scene: Made) -> Inference:

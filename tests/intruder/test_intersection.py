@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.core.errors import InputError
-from sfumato.intruder.attacks.exact import exact_targeted
-from sfumato.intruder.attacks.intersection import intersect
+from sfumato.intruder.attacks.identity_attacks import exact_targeted
+from sfumato.intruder.attacks.intersection_attack import intersect
 from sfumato.intruder.candidates import find_candidates
 from sfumato.intruder.knowledge import Knowledge, hold
 from sfumato.intruder.reading import ReleasedFile, read_release

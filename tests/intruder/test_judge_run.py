@@ -5,10 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from sfumato.core.measure import Measure
-from sfumato.intruder.referee.distributions import binomial_hits
-from sfumato.intruder.referee.judge_run import judge_run
-from sfumato.intruder.referee.outcome import Outcome
-from sfumato.intruder.referee.verdict import verdict
+from sfumato.intruder.referee.attack_odds import Outcome, binomial_hits, verdict
+from sfumato.intruder.referee.judgements import judge_run
 
 ATTEMPTS, RATE = 28, 0.36
 

@@ -11,9 +11,9 @@ import pytest
 from intruder.generated import persons, schema_of
 
 from sfumato.examples.clinics import worked_example
+from sfumato.intruder import attack_stages
 from sfumato.intruder.attack import attack
-from sfumato.intruder.result import Attack
-from sfumato.intruder.staging import matching
+from sfumato.intruder.attack_result import Attack
 from sfumato.release.anonymize import anonymize
 from sfumato.release.promises.k_anonymity import PidKAnonymity
 from sfumato.release.promises.marketer_risk import MarketerRisk
@@ -25,7 +25,7 @@ QUICK = ("exact", "multi_record", "inference", "row_order", "identifiers")
 @pytest.fixture(autouse=True)
 def _few_rounds() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(matching, "ROUNDS", 20)
+        patch.setattr(attack_stages, "ROUNDS", 20)
         yield
 
 

@@ -8,10 +8,9 @@ from intruder.made_files import Made, made, sampled
 
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
-from sfumato.intruder.attacks.exact import exact_free
-from sfumato.intruder.attacks.multi_record import any_person, most_records
-from sfumato.intruder.referee.judge_identification import judge_identification
-from sfumato.intruder.referee.judge_multi_record import judge_class_guesses
+from sfumato.intruder.attacks.identity_attacks import exact_free
+from sfumato.intruder.attacks.inference_attacks import any_person, most_records
+from sfumato.intruder.referee.judgements import judge_class_guesses, judge_identification
 
 NAMES = ["Ashley", "Bob", "Charlie", "Diana", "Edward", "Fred", "Greg", "Harry"]
 HOME = np.array([1, 1, 2, 3, 3, 4, 4, 4])

@@ -22,7 +22,7 @@ import numpy as np
 import pytest
 
 from sfumato.intruder.attack import attack
-from sfumato.intruder.result import Attack
+from sfumato.intruder.attack_result import Attack
 from sfumato.schema import Schema
 
 DATA = Path(__file__).with_name("data")

@@ -14,19 +14,17 @@ from hypothesis import strategies as st
 
 from sfumato.core.errors import InputError
 from sfumato.core.workspace import Workspace
-from sfumato.intruder.attacks.exact import exact_free
-from sfumato.intruder.attacks.probabilistic import Probabilistic, probabilistic
-from sfumato.intruder.attacks.probabilistic.first_sight import likely_pairs
-from sfumato.intruder.attacks.probabilistic.levels import Levels, levels_of
-from sfumato.intruder.attacks.probabilistic.scorer import Scorer, database
-from sfumato.intruder.attacks.probabilistic.shared import Shared
-from sfumato.intruder.attacks.probabilistic.slips import Slips
+from sfumato.intruder.attacks.field_agreement import Levels, Scorer, Slips, database, levels_of
+from sfumato.intruder.attacks.identity_attacks import exact_free
+from sfumato.intruder.attacks.probabilistic_attack import (
+    Probabilistic,
+    Shared,
+    likely_pairs,
+    probabilistic,
+)
 from sfumato.intruder.candidates import find_candidates
-from sfumato.intruder.knowledge.hold import hold
-from sfumato.intruder.knowledge.knowledge import Knowledge
-from sfumato.intruder.knowledge.noise import with_noise
-from sfumato.intruder.reading.read import read_release
-from sfumato.intruder.reading.released_file import ReleasedFile
+from sfumato.intruder.knowledge import Knowledge, hold, with_noise
+from sfumato.intruder.reading import ReleasedFile, read_release
 from sfumato.schema import Schema
 
 pytest.importorskip("splink")

@@ -18,18 +18,18 @@ import sfumato as sf
 from sfumato.core.errors import InputError
 from sfumato.intruder.candidates import find_candidates
 from sfumato.intruder.knowledge import hold
-from sfumato.intruder.reading import (
+from sfumato.intruder.reading import ReleasedFile, read_release
+from sfumato.intruder.released_syntax import (
     Anything,
     Cell,
     Exact,
     Interval,
     Members,
     Missing,
-    ReleasedFile,
-    read_release,
+    Vocabulary,
+    parse_bounds,
+    parse_cell,
 )
-from sfumato.intruder.reading.parse import parse_bounds, parse_cell
-from sfumato.intruder.reading.vocabulary import Vocabulary
 
 INF = math.inf
 AGE = sf.Schema(quasi_identifiers={"x": "numeric"})

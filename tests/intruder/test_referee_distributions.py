@@ -10,17 +10,19 @@ from scipy.stats import binom
 
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
-from sfumato.intruder.referee.distributions import (
-    MatchDistribution,
+from sfumato.intruder.referee.attack_odds import (
     binomial_hits,
+    by_distribution,
+    claimed_hits,
+    clopper_pearson,
     free_hits,
     one_to_one_hits,
     poisson_hits,
     share_hits,
     simulated_hits,
+    verdict,
 )
-from sfumato.intruder.referee.intervals import by_distribution, clopper_pearson
-from sfumato.intruder.referee.verdict import claimed_hits, verdict
+from sfumato.risk.population.match_distribution import MatchDistribution
 
 
 def dense(hits: MatchDistribution, length: int) -> np.ndarray:

@@ -9,10 +9,9 @@ import pytest
 from intruder.made_files import Made, sampled
 
 from sfumato.core.measure import Measure
-from sfumato.intruder.attacks.exact import exact_free, exact_targeted
-from sfumato.intruder.attacks.one_to_one import exact_one_to_one
-from sfumato.intruder.referee.distributions import one_to_one_hits
-from sfumato.intruder.referee.judge_identification import judge_identification
+from sfumato.intruder.attacks.identity_attacks import exact_free, exact_one_to_one, exact_targeted
+from sfumato.intruder.referee.attack_odds import one_to_one_hits
+from sfumato.intruder.referee.judgements import judge_identification
 
 RUNS = 120
 

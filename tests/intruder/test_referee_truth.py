@@ -11,11 +11,18 @@ from intruder.made_files import made
 
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
-from sfumato.intruder.guesses import Identification
-from sfumato.intruder.referee.calibration import calibration
-from sfumato.intruder.referee.judge_identification import judge_identification
-from sfumato.intruder.referee.truth import Truth, owned, owned_by_id, owned_by_row, person_values
-from sfumato.intruder.referee.units import owners, unit_kinds
+from sfumato.intruder.candidates import Identification
+from sfumato.intruder.referee.attack_odds import calibration
+from sfumato.intruder.referee.attack_truth import (
+    Truth,
+    owned,
+    owned_by_id,
+    owned_by_row,
+    owners,
+    person_values,
+    unit_kinds,
+)
+from sfumato.intruder.referee.judgements import judge_identification
 
 
 def test_ways_to_know_the_truth_agree() -> None:

@@ -10,12 +10,11 @@ import numpy as np
 import pytest
 from intruder.made_files import Made, made, sampled
 
-from sfumato.intruder.attacks.row_order import by_place, same_place_in_class
-from sfumato.intruder.candidates.find import find_candidates
-from sfumato.intruder.knowledge.knowledge import Knowledge, KnownColumn
-from sfumato.intruder.referee.judge_row_order import judge_row_order
-from sfumato.intruder.referee.outcome import Outcome
-from sfumato.intruder.referee.verdict import verdict
+from sfumato.intruder.attacks.identity_attacks import by_place, same_place_in_class
+from sfumato.intruder.candidates import find_candidates
+from sfumato.intruder.knowledge import Knowledge, KnownColumn
+from sfumato.intruder.referee.attack_odds import Outcome, verdict
+from sfumato.intruder.referee.judgements import judge_row_order
 
 
 def judged(scene: Made, seed: int = 0) -> Outcome:
@@ -75,7 +74,7 @@ def test_the_best_of_several_ways_is_allowed_more(monkeypatch: pytest.MonkeyPatc
         asked.append(tries)
         return verdict(*given, tries=tries)
 
-    monkeypatch.setattr("sfumato.intruder.referee.judge_row_order.verdict", noted)
+    monkeypatch.setattr("sfumato.intruder.referee.judgements.verdict", noted)
     scene = kept(1, 1.0)
     judged(scene)
     assert asked == [len(by_place(scene.file, scene.candidates, scene.knowledge))]

@@ -7,24 +7,26 @@ from collections.abc import Mapping
 import numpy as np
 import pyarrow as pa
 import pytest
+from oracles.anonymity_sets import Naive
 
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
-from sfumato.intruder.attacks.screen import ShownRows, from_screen, rows_of
-from sfumato.intruder.attacks.screen.display import characters_of
-from sfumato.intruder.knowledge.hold import hold
-from sfumato.intruder.knowledge.knowledge import Knowledge
-from sfumato.intruder.referee.judge_identification import judge_identification
-from sfumato.intruder.referee.truth import Truth
-from sfumato.review.anonymity.naive import Naive
-from sfumato.review.attributes import Attribute, AttributeKind, DateOrder
-from sfumato.review.display.compare import compare_pair
-from sfumato.review.display.disclosed import seen
-from sfumato.review.display.shown import shown
-from sfumato.review.modes import Mode
-from sfumato.review.settings import MaskWidth, Policy
-from sfumato.review.terminal.shown_cells import SHOWN
-from sfumato.review.values import Rarity
+from sfumato.intruder.attacks.screen_attack import ShownRows, characters_of, from_screen, rows_of
+from sfumato.intruder.knowledge import Knowledge, hold
+from sfumato.intruder.referee.attack_truth import Truth
+from sfumato.intruder.referee.judgements import judge_identification
+from sfumato.review.pair_rendering import seen
+from sfumato.review.review_settings import (
+    Attribute,
+    AttributeKind,
+    DateOrder,
+    MaskWidth,
+    Mode,
+    Policy,
+    Rarity,
+)
+from sfumato.review.shown_rows import SHOWN
+from sfumato.review.value_comparison import compare_pair, shown
 from sfumato.schema import Schema
 
 ATTRIBUTES = (

@@ -14,15 +14,11 @@ import pytest
 from sfumato.core.errors import InputError
 from sfumato.core.shared_options import silent
 from sfumato.intruder.attack import attack
-from sfumato.intruder.attacks.screen import from_screen
-from sfumato.intruder.screens import screens_of
-from sfumato.review.attributes import Attribute, AttributeKind
-from sfumato.review.project.folder import write_project
-from sfumato.review.project.project import Project
-from sfumato.review.settings import MaskWidth, Policy, Settings
-from sfumato.review.terminal.entries import Beginning, Shown
-from sfumato.review.terminal.fingerprint import records_hash
-from sfumato.review.terminal.journal import Journal, journal_path
+from sfumato.intruder.attacks.screen_attack import from_screen
+from sfumato.intruder.review_screens import screens_of
+from sfumato.review.review_journal import Beginning, Journal, Shown, journal_path, records_hash
+from sfumato.review.review_project import Project, write_project
+from sfumato.review.review_settings import Attribute, AttributeKind, MaskWidth, Policy, Settings
 from sfumato.schema import Schema
 
 ATTRIBUTES = (
@@ -143,7 +139,7 @@ def test_a_screen_is_attacked_beside_a_release(folder: Path) -> None:
 
 
 def test_the_extra_is_asked_for(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sfumato.review.extra.find_spec", lambda name: None)
+    monkeypatch.setattr("sfumato.review.review_extra.find_spec", lambda name: None)
     with pytest.raises(InputError, match="pyroaring"):
         attack(review=folder)
 

@@ -24,7 +24,6 @@ def test_results_keep_the_order_of_the_tasks():
     assert loop_calls.in_threads([lambda n=n: slow(n) for n in range(5)]) == [
         [n, -n] for n in range(5)
     ]
-    assert loop_calls.in_background(lambda: 7)() == 7
     for alone in (True, False):
         coming = loop_calls.one_by_one([lambda: 1, lambda: 1 // 0, lambda: 3], alone=alone)
         assert next(coming) == 1

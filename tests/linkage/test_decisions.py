@@ -11,10 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.core.errors import InputError
-from sfumato.linkage.persons.contradictions import find_contradictions
-from sfumato.linkage.persons.decisions import Decisions, read_decisions, renumbered, together
-from sfumato.linkage.persons.verdicts import Verdicts, join_workers
-from sfumato.linkage.values import Pairs
+from sfumato.linkage.match_decisions import (
+    Decisions,
+    Verdicts,
+    join_workers,
+    read_decisions,
+    renumbered,
+    together,
+)
+from sfumato.linkage.match_thresholds import Pairs
+from sfumato.linkage.person_clusters import find_contradictions
 
 NOON = dt.datetime(2024, 5, 1, 12, tzinfo=dt.UTC)
 

@@ -12,14 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.core.errors import InputError
-from sfumato.linkage.encodings.encode import encode
-from sfumato.linkage.encodings.encoded import Encoded
-from sfumato.linkage.encodings.owner.key_file import read_key, write_new_key
-from sfumato.linkage.encodings.owner.table import encode_table
-from sfumato.linkage.encodings.owner.toml import dump_encoding_spec, load_encoding_spec
-from sfumato.linkage.encodings.spec import EncodingSpec, FieldEncoding
-from sfumato.linkage.spec.kinds import ColumnKind
-from sfumato.linkage.spec.model import LinkSpec
+from sfumato.linkage.encoded_table import (
+    dump_encoding_spec,
+    encode_table,
+    load_encoding_spec,
+    read_key,
+    write_new_key,
+)
+from sfumato.linkage.encoding import Encoded, EncodingSpec, FieldEncoding, encode
+from sfumato.linkage.link_spec import ColumnKind, LinkSpec
 from sfumato.schema import Schema
 
 SECRET = b"a secret of more than sixteen bytes"

@@ -19,19 +19,28 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.core.errors import InputError
-from sfumato.linkage.encodings import similar
-from sfumato.linkage.encodings.assign import assigned
-from sfumato.linkage.encodings.blocking import agreement, plan_blocking
-from sfumato.linkage.encodings.encode import encode, folded
-from sfumato.linkage.encodings.encoded import Encoded
-from sfumato.linkage.encodings.file import read_encoded, write_encoded
-from sfumato.linkage.encodings.keys import hkdf, key_check, spec_check
-from sfumato.linkage.encodings.mixture import fit_scores
-from sfumato.linkage.encodings.similar import similar_pairs
-from sfumato.linkage.encodings.spec import EncodingSpec, FieldEncoding
-from sfumato.linkage.encodings.suggest import suggest_encoding
-from sfumato.linkage.encodings.tokens import bits_of, tokens_of
-from sfumato.linkage.encodings.unit.score import score_pairs
+from sfumato.linkage import encoding_scores
+from sfumato.linkage.encoded_table import read_encoded, suggest_encoding, write_encoded
+from sfumato.linkage.encoding import (
+    Encoded,
+    EncodingSpec,
+    FieldEncoding,
+    bits_of,
+    encode,
+    folded,
+    hkdf,
+    key_check,
+    spec_check,
+    tokens_of,
+)
+from sfumato.linkage.encoding_scores import (
+    agreement,
+    assigned,
+    fit_scores,
+    plan_blocking,
+    score_pairs,
+    similar_pairs,
+)
 
 GOLDEN = json.loads(Path(__file__).with_name("clkhash_golden.json").read_text(encoding="utf-8"))
 SECRET = b"a secret of more than sixteen bytes"
@@ -394,7 +403,7 @@ def test_blocking_that_saves_nothing_is_not_planned() -> None:
 
 
 def test_too_many_comparisons_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(similar, "MOST_COMPARISONS", 1_000)
+    monkeypatch.setattr(encoding_scores, "MOST_COMPARISONS", 1_000)
     one, other = noisy(40, 0.06)
     with pytest.raises(InputError, match=r"at most 1,000 pairs .* found 1,600; plan"):
         similar_pairs(one, other, 0.8, rng=rng())

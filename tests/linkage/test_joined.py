@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from sfumato.linkage.link import link
-from sfumato.linkage.spec.model import LinkSpec, SetThresholds
+from sfumato.linkage.link_spec import LinkSpec, SetThresholds
 
 pytestmark = pytest.mark.usefixtures("few_random_pairs")
 

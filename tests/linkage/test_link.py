@@ -18,12 +18,12 @@ import sfumato as sf
 from sfumato.core.atomic import atomic_folder
 from sfumato.core.errors import InputError
 from sfumato.examples import generate_clinics, generate_registrations
-from sfumato.linkage.apply import apply_decisions
+from sfumato.linkage.earlier_linkage import apply_decisions
 from sfumato.linkage.link import link
-from sfumato.linkage.links import Links
-from sfumato.linkage.outcomes.thresholds import MATCH
-from sfumato.linkage.pairs.review import most_doubtful_first
-from sfumato.linkage.spec.model import LinkSpec, SetThresholds, WantedRates
+from sfumato.linkage.link_spec import LinkSpec, SetThresholds, WantedRates
+from sfumato.linkage.linkage_result import Links
+from sfumato.linkage.match_thresholds import MATCH
+from sfumato.linkage.review_pairs import most_doubtful_first
 
 pytestmark = pytest.mark.usefixtures("few_random_pairs")
 

@@ -16,15 +16,13 @@ import pytest
 import sfumato as sf
 from sfumato.core.errors import InputError
 from sfumato.examples import Registrations, generate_clinics, generate_registrations
-from sfumato.linkage.apply import apply_decisions
-from sfumato.linkage.encodings.encoded import Encoded
-from sfumato.linkage.encodings.file import is_encoded, read_encoded, write_encoded
-from sfumato.linkage.encodings.owner.table import encode_table
-from sfumato.linkage.encodings.unit import score
-from sfumato.linkage.encodings.unit.links import EncodedLinks
-from sfumato.linkage.encodings.unit.matching import Matching
-from sfumato.linkage.outcomes.thresholds import Thresholds
-from sfumato.linkage.spec.model import LinkSpec, Mode, WantedRates
+from sfumato.linkage import encoding_scores
+from sfumato.linkage.earlier_linkage import apply_decisions
+from sfumato.linkage.encoded_table import encode_table, is_encoded, read_encoded, write_encoded
+from sfumato.linkage.encoding import Encoded
+from sfumato.linkage.encoding_linkage import EncodedLinks, Matching
+from sfumato.linkage.link_spec import LinkSpec, Mode, WantedRates
+from sfumato.linkage.match_thresholds import Thresholds
 
 pytestmark = pytest.mark.usefixtures("few_random_pairs")
 
@@ -220,8 +218,8 @@ def test_blocking_on_bits_finds_what_comparing_all_finds(
     made: Registrations, encoded: dict[str, Encoded], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     everything = sf.link(encoded, Matching(one_per_source=BOTH), seed=1)
-    monkeypatch.setattr(score, "ALL_PAIRS", 1_000)
-    monkeypatch.setattr(score, "SAMPLE", 600)
+    monkeypatch.setattr(encoding_scores, "ALL_PAIRS", 1_000)
+    monkeypatch.setattr(encoding_scores, "SAMPLE", 600)
     blocked = sf.link(encoded, Matching(one_per_source=BOTH), seed=1)
     assert f1(blocked, truth_of(made)) >= f1(everything, truth_of(made)) - 0.02
     given = sf.link(encoded, Matching(similarity=0.8), seed=1)

@@ -10,12 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.core.errors import InputError
-from sfumato.linkage.spec.blocking import parse_part, part_sql
-from sfumato.linkage.spec.columns import sql_name
-from sfumato.linkage.spec.kinds import ColumnKind
-from sfumato.linkage.spec.model import LinkSpec, Mode, spec_of_settings
-from sfumato.linkage.spec.settings import columns_in, columns_of_settings
-from sfumato.linkage.spec.toml import dump_link_spec, load_link_spec
+from sfumato.linkage.link_spec import (
+    ColumnKind,
+    LinkSpec,
+    Mode,
+    columns_in,
+    columns_of_settings,
+    dump_link_spec,
+    load_link_spec,
+    parse_part,
+    part_sql,
+    spec_of_settings,
+    sql_name,
+)
 
 COLUMNS = {"surname": "surname", "dob": "date"}
 

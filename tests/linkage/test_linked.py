@@ -16,12 +16,10 @@ from sfumato.core.errors import InputError
 from sfumato.core.workspace import Workspace
 from sfumato.examples import generate_clinics, generate_registrations, worked_example
 from sfumato.linkage.link import link
-from sfumato.linkage.linked.linked_file import linked_table
-from sfumato.linkage.linked.person_ids import name_persons
-from sfumato.linkage.linked.stack import Analytic, kept_columns, stacked
-from sfumato.linkage.spec.model import LinkSpec, Mode
-from sfumato.linkage.suggest.suggest import suggest
-from sfumato.linkage.values import Records
+from sfumato.linkage.link_spec import LinkSpec, Mode
+from sfumato.linkage.linked_file import Analytic, kept_columns, linked_table, name_persons, stacked
+from sfumato.linkage.match_thresholds import Records
+from sfumato.linkage.spec_suggestion import suggest
 
 pytestmark = pytest.mark.usefixtures("few_random_pairs")
 

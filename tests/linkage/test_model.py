@@ -18,18 +18,18 @@ from sfumato.core.errors import InputError, SfumatoError
 from sfumato.core.optional_packages import quiet
 from sfumato.examples import generate_clinics
 from sfumato.examples.registrations import generate_registrations, write_registrations
-from sfumato.linkage.model.blocked import RulePairs, check_pairs, lost_by_patterns
-from sfumato.linkage.model.fit import fit_and_score
-from sfumato.linkage.model.levels.dates import date_levels
-from sfumato.linkage.model.levels.names import given_name_levels, surname_levels
-from sfumato.linkage.model.prior import fit_prior
-from sfumato.linkage.model.saved import LevelWeight, load_model
-from sfumato.linkage.model.score import scores
-from sfumato.linkage.model.settings import settings_from
-from sfumato.linkage.model.train import BELIEF, steadied
-from sfumato.linkage.sources.open import open_sources
-from sfumato.linkage.spec.model import LinkSpec, Mode, spec_of_settings
-from sfumato.linkage.suggest.suggest import suggest
+from sfumato.linkage.candidate_pairs import RulePairs, check_pairs, lost_by_patterns
+from sfumato.linkage.comparison_levels import (
+    date_levels,
+    given_name_levels,
+    settings_from,
+    surname_levels,
+)
+from sfumato.linkage.link_model import LevelWeight, fit_prior, load_model, scores
+from sfumato.linkage.link_sources import open_sources
+from sfumato.linkage.link_spec import LinkSpec, Mode, spec_of_settings
+from sfumato.linkage.model_fit import BELIEF, fit_and_score, steadied
+from sfumato.linkage.spec_suggestion import suggest
 
 pytestmark = pytest.mark.usefixtures("few_random_pairs")
 
@@ -341,7 +341,7 @@ def test_levels_never_seen_lean_on_the_first_guess(estimate):
     after = steadied(settings(1.0, estimate), settings(0.9, 0.1), [], 1e6)
     assert_allclose([lv["m_probability"] for lv in levels_of(after)], [0.9, 0.1])
 
-    from sfumato.linkage.model.sessions import Session
+    from sfumato.linkage.candidate_pairs import Session
 
     seen = [Session("", 1000.0, frozenset({"a"}))]
     after = steadied(settings(1.0, estimate), settings(0.9, 0.1), seen, 1e6)

@@ -10,12 +10,20 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import expit, logit
 
 from sfumato.core.errors import InputError
-from sfumato.linkage.outcomes.calibrate import ISOTONIC_FROM, Method, calibrate
-from sfumato.linkage.outcomes.choose import thresholds_for_rates
-from sfumato.linkage.outcomes.expected import curve, workload
-from sfumato.linkage.outcomes.table import threshold_table
-from sfumato.linkage.outcomes.thresholds import OUTCOMES, Thresholds, after_review, classify
-from sfumato.linkage.values import Outcome
+from sfumato.linkage.match_thresholds import (
+    ISOTONIC_FROM,
+    OUTCOMES,
+    Method,
+    Outcome,
+    Thresholds,
+    after_review,
+    calibrate,
+    classify,
+    curve,
+    threshold_table,
+    thresholds_for_rates,
+    workload,
+)
 
 scores = st.lists(st.integers(0, 20).map(lambda n: n / 20), min_size=1, max_size=25).map(np.array)
 rates = st.sampled_from([0.0, 0.01, 0.05, 0.2, 0.5, 1.0])

@@ -11,13 +11,10 @@ from numpy.testing import assert_array_equal
 from oracles import merging
 
 from sfumato.core.errors import InputError
-from sfumato.linkage.persons import clusters
-from sfumato.linkage.persons.clusters import find_persons
-from sfumato.linkage.persons.contradictions import find_contradictions
-from sfumato.linkage.persons.decisions import Decisions
-from sfumato.linkage.persons.follow import Merge, Split, follow
-from sfumato.linkage.persons.verdicts import join_workers
-from sfumato.linkage.values import Pairs, Records
+from sfumato.linkage import person_clusters
+from sfumato.linkage.match_decisions import Decisions, join_workers
+from sfumato.linkage.match_thresholds import Pairs, Records
+from sfumato.linkage.person_clusters import Merge, Split, find_contradictions, find_persons, follow
 
 
 def records_of(*sizes):
@@ -154,7 +151,7 @@ def test_the_order_of_records_changes_only_their_numbers(case, seed):
 def test_the_loops_merge_as_their_oracle_does(case):
     found, _, _ = linked(*case)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(clusters, "merge", merging.merge)
+        patch.setattr(person_clusters, "merge", merging.merge)
         expected, _, _ = linked(*case)
     assert_array_equal(found.person, expected.person)
 

@@ -13,16 +13,13 @@ from hypothesis import strategies as st
 from linkage.linked_tables import households, two_clinics
 
 from sfumato.core.errors import InputError
+from sfumato.linkage.comparison_levels import date_levels, given_name_levels
 from sfumato.linkage.link import link
-from sfumato.linkage.model.fit import fit_and_score
-from sfumato.linkage.model.levels.dates import date_levels
-from sfumato.linkage.model.levels.names import given_name_levels
-from sfumato.linkage.model.plausible import OTHER_PERSON, implied_and_allowed
-from sfumato.linkage.outcomes.thresholds import MATCH
-from sfumato.linkage.sources.open import open_sources
-from sfumato.linkage.spec.kinds import ColumnKind
-from sfumato.linkage.spec.model import LinkSpec
-from sfumato.linkage.values import Pairs, Records
+from sfumato.linkage.link_model import OTHER_PERSON, implied_and_allowed
+from sfumato.linkage.link_sources import open_sources
+from sfumato.linkage.link_spec import ColumnKind, LinkSpec
+from sfumato.linkage.match_thresholds import MATCH, Pairs, Records
+from sfumato.linkage.model_fit import fit_and_score
 
 pytestmark = pytest.mark.usefixtures("few_random_pairs")
 
@@ -130,7 +127,7 @@ def test_the_advice_mends_it():
 def test_a_saved_model_is_checked_too(monkeypatch, tmp_path):
     tables, _ = households()
     with monkeypatch.context() as unchecked:
-        unchecked.setattr("sfumato.linkage.model.fit.check_plausible", lambda *_: None)
+        unchecked.setattr("sfumato.linkage.model_fit.check_plausible", lambda *_: None)
         link(tables, spec_without(), seed=1).write(tmp_path / "before")
     model = tmp_path / "before" / "model.json"
     assert "'given_name' is different in 7" in refused(tables, spec_without(), model=model)
@@ -140,7 +137,7 @@ def test_a_saved_model_is_checked_too(monkeypatch, tmp_path):
 def test_splinks_own_settings_are_held_to_the_number_of_matches(monkeypatch, tmp_path):
     tables, _ = households()
     with monkeypatch.context() as unchecked:
-        unchecked.setattr("sfumato.linkage.model.fit.check_plausible", lambda *_: None)
+        unchecked.setattr("sfumato.linkage.model_fit.check_plausible", lambda *_: None)
         with open_sources(tables, spec_without("given_name")) as opened:
             settings = fit_and_score(opened)[1].settings
     said = refused(tables, LinkSpec(splink=settings))

@@ -8,17 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.core.errors import InputError
-from sfumato.linkage.numbers import unless_contradicted
-from sfumato.linkage.quality.by_model import expected_quality
-from sfumato.linkage.quality.checked import checked_quality
-from sfumato.linkage.quality.plan import LEAST, draw_checks, plan_checks, weights
-from sfumato.linkage.quality.rates import Rates
-from sfumato.linkage.quality.truth import (
-    lost_in_blocking,
-    quality_of_clusters,
+from sfumato.linkage.linkage_quality import (
+    LEAST,
+    checked_quality,
+    draw_checks,
+    plan_checks,
     quality_of_matches,
     quality_of_pairs,
+    weights,
 )
+from sfumato.linkage.linkage_result import unless_contradicted
+from sfumato.linkage.person_clusters import expected_quality
 
 
 @st.composite
@@ -42,54 +42,6 @@ def test_pairs_agree_with_counting_them(labels, across):
     right, found, true = counted
     assert quality.rates.precision == (right / found if found else 1)
     assert quality.rates.recall == (right / true if true else 1)
-
-
-@given(labellings())
-def test_clusters_agree_with_averaging_over_records(labels):
-    person, truth, _ = labels
-    known = [i for i in range(len(truth)) if truth[i] >= 0]
-    precision, recall = [], []
-    for i in known:
-        own = {j for j in known if person[j] == person[i]}
-        true = {j for j in known if truth[j] == truth[i]}
-        precision.append(len(own & true) / len(own))
-        recall.append(len(own & true) / len(true))
-    quality = quality_of_clusters(person, truth)
-    if known:
-        assert quality.precision == pytest.approx(np.mean(precision))
-        assert quality.recall == pytest.approx(np.mean(recall))
-    else:
-        assert quality == Rates(1, 1)
-
-
-def test_b_cubed_of_the_published_example():
-    """Bagga and Baldwin 1998, COLING-ACL, Section 5: 12 entities, precision 76 %, recall 100 %."""
-    truth = np.array([0] * 5 + [1] * 2 + [2] * 5)
-    quality = quality_of_clusters(np.array([0] * 5 + [1] * 7), truth)
-    assert (round(quality.precision, 2), quality.recall) == (0.76, 1)
-    quality = quality_of_clusters(np.array([0] * 5 + [1] * 2 + [0] * 5), truth)
-    assert (round(quality.precision, 2), quality.recall) == (0.58, 1)
-
-
-def test_f1():
-    assert Rates(0.5, 1.0).f1 == pytest.approx(2 / 3)
-    assert Rates(0.0, 0.0).f1 == 0
-
-
-@given(labellings(), st.booleans(), st.randoms(use_true_random=False))
-def test_what_blocking_loses(labels, across, random):
-    _, truth, source = labels
-    every = list(itertools.combinations(range(len(truth)), 2))
-    kept = random.sample(every, random.randint(0, len(every)))
-    true = {
-        (i, j)
-        for i, j in every
-        if truth[i] == truth[j] >= 0 and (not across or source[i] != source[j])
-    }
-    left, right = (np.array([pair[side] for pair in kept], dtype=int) for side in (0, 1))
-    loss = lost_in_blocking(left, right, truth, source if across else None)
-    assert (loss.true, loss.lost) == (len(true), len(true - set(kept)))
-    assert loss.recall == (1 - loss.lost / loss.true if true else 1)
 
 
 def test_matches_among_the_candidates():

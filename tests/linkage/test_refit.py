@@ -6,12 +6,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from sfumato.examples.clinics import generate_clinics
 from sfumato.examples.registrations import generate_registrations
-from sfumato.linkage.model.fit import fit_and_score
-from sfumato.linkage.model.prior import distinct_patterns, fit_prior
-from sfumato.linkage.model.refit import refit_m, weight_change
-from sfumato.linkage.model.saved import LevelWeight
-from sfumato.linkage.sources.open import open_sources
-from sfumato.linkage.suggest.suggest import suggest
+from sfumato.linkage.link_model import LevelWeight, distinct_patterns, fit_prior
+from sfumato.linkage.link_sources import open_sources
+from sfumato.linkage.model_fit import fit_and_score, refit_m, weight_change
+from sfumato.linkage.spec_suggestion import suggest
 
 pytestmark = pytest.mark.usefixtures("few_random_pairs")
 
@@ -61,7 +59,7 @@ def test_every_second_pair_says_nearly_the_same(monkeypatch):
     own = weights(M)
     evidence = evidence_of(levels, own)
     whole = refit_m(evidence, levels, own, len(true), prior=0.05)
-    monkeypatch.setattr("sfumato.linkage.model.refit.MOST_PAIRS", 20_000)
+    monkeypatch.setattr("sfumato.linkage.model_fit.MOST_PAIRS", 20_000)
     part = refit_m(evidence, levels, own, len(true), prior=0.05)
     assert_allclose([w.m for w in part], [w.m for w in whole], atol=0.05)
     assert [w.m for w in part] != [w.m for w in whole]

@@ -8,8 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from sfumato.core.errors import InputError
-from sfumato.linkage.sources.open import open_sources
-from sfumato.linkage.spec.model import LinkSpec
+from sfumato.linkage.link_sources import open_sources
+from sfumato.linkage.link_spec import LinkSpec
 from sfumato.schema import Schema
 
 COLUMNS = {"surname": "surname", "dob": "date"}

@@ -10,13 +10,17 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from sfumato.core.errors import InputError, SfumatoError
 from sfumato.core.optional_packages import quiet
+from sfumato.linkage.comparison_levels import settings_from
 from sfumato.linkage.link import link
-from sfumato.linkage.model.settings import settings_from
-from sfumato.linkage.model.spark import OnSpark
-from sfumato.linkage.model.spark_levels import as_functions, levels_of
-from sfumato.linkage.model.spark_sql import spark_settings, spark_sql
-from sfumato.linkage.sources.spark import streamed
-from sfumato.linkage.spec.model import LinkSpec, spec_of_settings
+from sfumato.linkage.link_spec import LinkSpec, spec_of_settings
+from sfumato.linkage.spark_linkage import (
+    OnSpark,
+    as_functions,
+    levels_of,
+    spark_settings,
+    spark_sql,
+    streamed,
+)
 
 pytestmark = pytest.mark.usefixtures("few_random_pairs")
 
@@ -83,7 +87,7 @@ def test_households_taken_for_persons_are_refused_as_by_duckdb(session):
 
 
 def test_without_sfumato_on_the_executors_splink_compares(session, monkeypatch):
-    monkeypatch.setattr("sfumato.linkage.model.spark.runs_sfumato", lambda session: False)
+    monkeypatch.setattr("sfumato.linkage.spark_linkage.runs_sfumato", lambda session: False)
     splink = OnSpark(session, None)
     assert "Splink's functions" in splink.notes[0]
     settings = settings_from(SPEC)
@@ -139,7 +143,7 @@ def test_an_executor_names_no_value_that_duckdb_cannot_read():
 @pytest.mark.parametrize("runs", [True, False])
 def test_records_are_streamed_from_spark(session, monkeypatch, tmp_path, runs):
     """By the executors' Python, or where they have none, by Spark itself; some columns of them."""
-    monkeypatch.setattr("sfumato.linkage.sources.spark.runs_sfumato", lambda session: runs)
+    monkeypatch.setattr("sfumato.linkage.spark_linkage.runs_sfumato", lambda session: runs)
     table = two_clinics(200, 150)[0].append_column("no`. te", pa.array([None, 1.5] * 100))
     for number in range(2):
         pq.write_table(table.slice(100 * number, 100), tmp_path / f"part-{number}.parquet")

@@ -10,12 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.core.errors import InputError
-from sfumato.linkage.spec.kinds import ColumnKind
-from sfumato.linkage.spec.model import LinkSpec
-from sfumato.linkage.standardise.columns import standardised_sql
-from sfumato.linkage.standardise.dates import date_sql, day_first_sql
-from sfumato.linkage.standardise.names import given_in_full_sql, surname_in_full_sql
-from sfumato.linkage.standardise.standardise import standardise
+from sfumato.linkage.link_spec import ColumnKind, LinkSpec
+from sfumato.linkage.standardisation import (
+    date_sql,
+    day_first_sql,
+    given_in_full_sql,
+    standardise,
+    standardised_sql,
+    surname_in_full_sql,
+)
 
 
 def evaluate(sql, value):

@@ -8,14 +8,9 @@ import pytest
 from linkage.linked_tables import people, two_clinics, with_errors
 
 from sfumato.core.errors import InputError
-from sfumato.linkage.spec.kinds import ColumnKind
-from sfumato.linkage.spec.model import Mode
-from sfumato.linkage.suggest.agreement import imagine
-from sfumato.linkage.suggest.counting import Sampled, pairs_of
-from sfumato.linkage.suggest.headers import kind_by_header
-from sfumato.linkage.suggest.rules import choose_rules
-from sfumato.linkage.suggest.sample import take_sample
-from sfumato.linkage.suggest.suggest import suggest
+from sfumato.linkage.column_meanings import kind_by_header, take_sample
+from sfumato.linkage.link_spec import ColumnKind, Mode
+from sfumato.linkage.spec_suggestion import Sampled, choose_rules, imagine, pairs_of, suggest
 from sfumato.schema import Schema
 from sfumato.table.table_files import open_source
 

@@ -14,7 +14,7 @@ from oracles.close import close
 from sfumato.engines.embedded.counts import group
 from sfumato.risk.disclosure_risk import Risk
 from sfumato.risk.file_measures import measure_classes
-from sfumato.risk.on_spark.spark_measures import measure_on_spark
+from sfumato.risk.on_spark.spark_measures import classes_on_spark, risk_of_classes
 
 Columns = dict[str, npt.NDArray[Any]]
 THRESHOLD = 0.3
@@ -36,6 +36,23 @@ def measured_here(
     return measure_classes(class_of, classes, persons, codes, threshold=THRESHOLD, ranks=ranks)
 
 
+def measure_on_spark(
+    frame: Any,
+    keys: Sequence[str],
+    person: str | None,
+    sensitive: Mapping[str, str],
+    value_counts: Mapping[str, npt.NDArray[np.int64]],
+    ranks: Ranks | None = None,
+    threshold: float = THRESHOLD,
+) -> Risk:
+    """The risk of a DataFrame: its classes counted there, measured here."""
+    classes = classes_on_spark(frame, keys, person, sensitive, value_counts, ranks)
+    persons = None if person is None else frame.select(person).distinct().count()
+    return risk_of_classes(
+        classes, tuple(sensitive), threshold=threshold, persons=persons, warnings=(), ran=None
+    )
+
+
 def measured_on_spark(
     frame: Any,
     columns: Columns,
@@ -50,7 +67,6 @@ def measured_on_spark(
         "person" if "person" in columns else None,
         {name: name for name in sensitive},
         value_counts={name: frequencies(columns[name]) for name in sensitive},
-        threshold=THRESHOLD,
         ranks=ranks,
     )
 

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 from oracles.cuts import members
+from oracles.runs import run_lengths, sort_with_places
 
-from sfumato.kernels.key_numbering import run_lengths, run_starts, sort_with_places
+from sfumato.kernels.key_numbering import run_starts
 
 Codes = npt.NDArray[np.int32]
 Counts = npt.NDArray[np.int64]
@@ -20,7 +21,7 @@ def _pairs(one: npt.NDArray[np.integer], other: npt.NDArray[np.integer]) -> tupl
     """Number the distinct pairs of two columns of small numbers; and how often each occurs."""
     size = int(other.max()) + 1
     key = one.astype(np.int64) * size + other
-    ascending, order = sort_with_places(key, (int(one.max()) + 1) * size)
+    ascending, order = sort_with_places(key)
     counts = run_lengths(run_starts(ascending), len(key))
     number = np.empty(len(key), dtype=np.int64)
     number[order] = np.repeat(np.arange(len(counts)), counts)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
+from oracles.runs import run_lengths, sort_with_places
 
-from sfumato.kernels.key_numbering import run_lengths, run_starts, sort_with_places
+from sfumato.kernels.key_numbering import run_starts
 
 Codes = npt.NDArray[np.int32]
 Counts = npt.NDArray[np.int64]
@@ -24,7 +25,7 @@ def class_order(class_of: Codes, person: Codes, classes: int) -> Counts:
     """Sort the rows by (class, person, row); the keys of `RecordOrder`."""
     persons = int(person.max()) + 1
     key = class_of.astype(np.int64) * persons + person
-    rows = sort_with_places(key, classes * persons)[1]
+    rows = sort_with_places(key)[1]
     rows |= person[rows].astype(np.int64) << 32
     return rows
 
@@ -63,7 +64,7 @@ def count_values(
     class_of = np.repeat(np.arange(classes), np.diff(starts))
     valued = np.flatnonzero(codes >= 0)
     key = class_of[valued] * len(file) + codes[valued]
-    key, places = sort_with_places(key, classes * len(file))
+    key, places = sort_with_places(key)
     order = valued[places]
     rows, owner = rows[order], owners[order]
 

@@ -24,7 +24,7 @@ from sfumato.pipeline.project.releasing import Release
 from sfumato.pipeline.project_folder import open_project
 from sfumato.release.options import Options
 from sfumato.release.promises import PROMISES
-from sfumato.review.modes import Mode
+from sfumato.review.review_settings import Mode
 
 FULL = """
 [project]

@@ -13,7 +13,7 @@ from pipeline.clinics_project import PROJECT, change
 from pyarrow import csv
 
 from sfumato.core.errors import InputError
-from sfumato.linkage.spec.model import Mode
+from sfumato.linkage.link_spec import Mode
 from sfumato.pipeline.linking_stages import specification
 from sfumato.pipeline.project_folder import open_project
 from sfumato.pipeline.run import remove_leftovers, run, stages_of

@@ -16,7 +16,7 @@ from pipeline.clinics_project import STAGES, Call, caller, change, released, wri
 from sfumato.core.shared_options import silent
 from sfumato.pipeline.run import run_lock
 from sfumato.pipeline.stage import read_record
-from sfumato.review.decisions.answers import Answer
+from sfumato.review.review_decisions import Answer
 
 pytestmark = pytest.mark.usefixtures("few_random_pairs")
 
@@ -242,7 +242,7 @@ def test_what_checks_contradict_is_in_no_report(call: Call, project: Path) -> No
 
 def test_a_review_at_the_terminal_is_prepared_and_waited_for(call: Call, project: Path) -> None:
     from sfumato.cli.review_session import begin
-    from sfumato.review.terminal.opened import open_folder
+    from sfumato.review.terminal_session import open_folder
 
     change(project, "[release]", '[review]\nby = "terminal"\nk = 1\n\n[release]')
     made = call("run", "--json")
@@ -286,8 +286,8 @@ def test_a_simulated_review_needs_nobody(call: Call, project: Path) -> None:
 
 def test_a_review_of_other_pairs_is_kept_aside_and_answers_hold(call: Call, project: Path) -> None:
     from sfumato.cli.review_session import begin
-    from sfumato.review.project.folder import load_project
-    from sfumato.review.terminal.opened import open_folder
+    from sfumato.review.review_project import load_project
+    from sfumato.review.terminal_session import open_folder
 
     change(project, "[release]", '[review]\nby = "terminal"\nk = 1\n\n[release]')
     assert call("run").code == 3
@@ -331,7 +331,7 @@ def test_a_review_of_other_pairs_is_kept_aside_and_answers_hold(call: Call, proj
 def _carried(project: Path) -> set[str]:
     """The pairs whose answers were taken over."""
     from sfumato.pipeline.review_stage import carried_answers
-    from sfumato.review.project.from_linkage import from_linkage
+    from sfumato.review.review_sources import from_linkage
 
     now = from_linkage(project / "stages" / "link", np.random.default_rng(0))
     table = carried_answers(now, project / "review.kept.parquet")

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from sfumato.review.attributes import Attribute, AttributeKind, DateOrder
-from sfumato.review.display.compare import compare
-from sfumato.review.display.plain import plain
-from sfumato.review.display.render import render
-from sfumato.review.display.shown import shown
-from sfumato.review.modes import Mode
-from sfumato.review.settings import MaskWidth
+from sfumato.review.pair_rendering import plain, render
+from sfumato.review.review_settings import Attribute, AttributeKind, DateOrder, MaskWidth, Mode
+from sfumato.review.value_comparison import compare, shown
 
 NO_BANDS = (None, None)
 STRING = Attribute(name="name", kind=AttributeKind.VARIABLE)

@@ -10,18 +10,26 @@ from itertools import combinations, permutations
 
 from hypothesis import strategies as st
 
-from sfumato.review.anonymity.database import Database
-from sfumato.review.anonymity.index import Index
-from sfumato.review.attributes import Attribute, AttributeKind, DateOrder
-from sfumato.review.display.compare import compare_pair
-from sfumato.review.display.disclosed import disclosed as places_of
-from sfumato.review.display.disclosed import seen, share
-from sfumato.review.display.shown import shown
-from sfumato.review.modes import Mode
-from sfumato.review.settings import Costs, Floor, MaskWidth, Policy, Settings
-from sfumato.review.state.opening import Opening
-from sfumato.review.state.review import Review
-from sfumato.review.values import Seen, Shown
+from sfumato.review.anonymity_database import Database
+from sfumato.review.anonymity_index import Index
+from sfumato.review.disclosure_account import Review
+from sfumato.review.pair_rendering import disclosed as places_of
+from sfumato.review.pair_rendering import seen, share
+from sfumato.review.review_settings import (
+    Attribute,
+    AttributeKind,
+    Costs,
+    DateOrder,
+    Floor,
+    MaskWidth,
+    Mode,
+    Policy,
+    Seen,
+    Settings,
+    Shown,
+)
+from sfumato.review.value_comparison import compare_pair, shown
+from sfumato.review.worker_state import Opening
 
 Row = tuple[int, int]
 Columns = tuple[tuple[str | None, ...], ...]

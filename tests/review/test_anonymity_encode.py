@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.review.anonymity.beginnings import beginnings
-from sfumato.review.anonymity.encode import Alphabet, encode
-from sfumato.review.attributes import Attribute, AttributeKind, DateOrder
-from sfumato.review.display.shown import shown
+from sfumato.review.anonymity_database import Alphabet, beginnings, encode
+from sfumato.review.review_settings import Attribute, AttributeKind, DateOrder
+from sfumato.review.value_comparison import shown
 
 KINDS = [
     Attribute(name="name", kind=AttributeKind.VARIABLE),

@@ -4,15 +4,13 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracles.anonymity_sets import Naive
 
 from sfumato.core.errors import InputError
-from sfumato.review.anonymity import conditions, smallest
-from sfumato.review.anonymity.database import Database
-from sfumato.review.anonymity.index import Index
-from sfumato.review.anonymity.naive import Naive
-from sfumato.review.attributes import Attribute, AttributeKind, DateOrder
-from sfumato.review.settings import Policy
-from sfumato.review.values import Seen
+from sfumato.review import anonymity_index
+from sfumato.review.anonymity_database import Database
+from sfumato.review.anonymity_index import Index
+from sfumato.review.review_settings import Attribute, AttributeKind, DateOrder, Policy, Seen
 
 ATTRIBUTES = (
     Attribute(name="given", kind=AttributeKind.VARIABLE, rarity=True),
@@ -80,10 +78,10 @@ def index_of(columns):
     [(0, 1, 0), (0, 1, 99), (0, 99, 99), (3, 1, 0), (99, 99, 99)],
 )
 def test_index_answers_as_the_naive_twin_does(few, few_values, tallied, monkeypatch):
-    monkeypatch.setattr(smallest, "FEW", few)
-    monkeypatch.setattr(smallest, "TALLIED", tallied)
-    monkeypatch.setattr(smallest, "_WORTH_A_LOOK", few)
-    monkeypatch.setattr(conditions, "FEW_VALUES", few_values)
+    monkeypatch.setattr(anonymity_index, "FEW", few)
+    monkeypatch.setattr(anonymity_index, "TALLIED", tallied)
+    monkeypatch.setattr(anonymity_index, "_WORTH_A_LOOK", few)
+    monkeypatch.setattr(anonymity_index, "FEW_VALUES", few_values)
 
     @given(questions())
     @settings(max_examples=40, deadline=None)

@@ -3,13 +3,11 @@
 from itertools import combinations
 
 import pytest
+from oracles.anonymity_sets import Naive
 
-from sfumato.review.anonymity.database import Database
-from sfumato.review.anonymity.index import Index
-from sfumato.review.anonymity.naive import Naive
-from sfumato.review.attributes import Attribute, AttributeKind, DateOrder
-from sfumato.review.settings import Policy
-from sfumato.review.values import Seen
+from sfumato.review.anonymity_database import Database
+from sfumato.review.anonymity_index import Index
+from sfumato.review.review_settings import Attribute, AttributeKind, DateOrder, Policy, Seen
 
 ATTRIBUTES = (
     Attribute(name="Name", kind=AttributeKind.VARIABLE),

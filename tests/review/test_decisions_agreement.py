@@ -12,16 +12,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.core.errors import InputError
-from sfumato.review.decisions.agreement import (
+from sfumato.review.review_decisions import (
+    Answer,
+    Confidence,
+    Decisions,
+    History,
+    accuracy,
+    find_conflicts,
+    gold_needed,
+)
+from sfumato.review.reviewer_agreement import (
     agreement_of_all,
     agreement_of_each_two,
     agreement_of_two,
 )
-from sfumato.review.decisions.answers import Answer, Confidence
-from sfumato.review.decisions.conflicts import find_conflicts
-from sfumato.review.decisions.decisions import Decisions
-from sfumato.review.decisions.gold import accuracy, draw_gold
-from sfumato.review.decisions.history import History
 
 NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)
 
@@ -172,18 +176,13 @@ def test_where_nothing_can_be_said() -> None:
 
 
 def test_gold_pairs_make_up_the_share() -> None:
-    """Drawn without repetition; the same seed draws the same; too few are refused."""
-    candidates = [f"p{n}" for n in range(100)]
-    drawn = draw_gold(candidates, 180, 0.1, np.random.default_rng(1))
-    assert len(drawn) == len(set(drawn)) == 20
-    assert set(drawn) <= set(candidates)
-    assert drawn == draw_gold(candidates, 180, 0.1, np.random.default_rng(1))
-    assert drawn != draw_gold(candidates, 180, 0.1, np.random.default_rng(2))
-    assert draw_gold([], 180, 0, np.random.default_rng(1)) == ()
+    """20 of 200 are 10 %; too few are refused."""
+    assert gold_needed(180, 0.1, 100) == 20
+    assert gold_needed(180, 0, 0) == 0
     with pytest.raises(InputError, match=r"must be 101 .* found 100"):
-        draw_gold(candidates, 101, 0.5, np.random.default_rng(1))
+        gold_needed(101, 0.5, 100)
     with pytest.raises(InputError, match="below 1"):
-        draw_gold(candidates, 1, 1.0, np.random.default_rng(1))
+        gold_needed(1, 1.0, 100)
 
 
 def test_accuracy_with_wilsons_interval() -> None:

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.core.errors import InputError
-from sfumato.review.decisions.answers import Answer, Confidence
-from sfumato.review.decisions.decisions import Decisions
-from sfumato.review.decisions.events import Event, EventKind, FlagReason
-from sfumato.review.decisions.file import read_events, write_events
-from sfumato.review.decisions.history import History, Present, present_of
+from sfumato.review.review_decisions import (
+    Answer,
+    Confidence,
+    Decisions,
+    Event,
+    EventKind,
+    FlagReason,
+    History,
+    Present,
+    present_of,
+)
 
 NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)
 EMPTY = History("p1", "ann")
@@ -156,24 +161,3 @@ def test_the_present_is_a_function_of_the_events(steps: list[object]) -> None:
     assert now == present_of(history.events) == History("p1", "ann", history.events).present
     standing = Decisions(history.events).answers
     assert standing == ({} if answer is None else {"p1": {"ann": answer}})
-
-
-def test_the_file_of_all_events(tmp_path: Path) -> None:
-    """Both ways without loss; another file is refused."""
-    histories = [
-        EMPTY.decide(Answer.SAME_LOW, at(0)).flag(FlagReason.TOO_LITTLE, at(3)),
-        History("p1", "bob").decide(Answer.DIFFERENT_LOW, at(1)),
-        History("p1", "eve").resolve(Answer.SAME_HIGH, at(2)),
-    ]
-    decisions = Decisions.of(histories)
-    assert [event.time for event in decisions.events] == [at(0), at(1), at(2), at(3)]
-    path = tmp_path / "events.parquet"
-    write_events(decisions, path)
-    assert read_events(path) == decisions
-    assert path.stat().st_mode & 0o077 == 0
-    write_events(Decisions(), path)
-    assert read_events(path) == Decisions()
-    path.write_text("SECRET")
-    with pytest.raises(InputError, match="must be the events") as caught:
-        read_events(path)
-    assert "SECRET" not in str(caught.value)

@@ -8,15 +8,9 @@ from hypothesis import strategies as st
 from rapidfuzz.distance import OSA
 from review.display_pairs import CATEGORY, DATE, STRING, compared, drawn, pairs, rendered, words
 
-from sfumato.review.attributes import Attribute, AttributeKind
-from sfumato.review.display.compare import compare_pair
-from sfumato.review.display.disclosed import more
-from sfumato.review.display.plain import plain
-from sfumato.review.display.shown import shown
-from sfumato.review.display.string_edits import string_edits
-from sfumato.review.modes import Mode
-from sfumato.review.settings import MaskWidth
-from sfumato.review.values import Mark, Status
+from sfumato.review.pair_rendering import more, plain
+from sfumato.review.review_settings import Attribute, AttributeKind, Mark, MaskWidth, Mode, Status
+from sfumato.review.value_comparison import compare_pair, shown, string_edits
 
 SYMBOLS_EXCHANGED = str.maketrans("@&", "&@")
 OTHER_WAY = {Mark.INSERTED: Mark.DELETED, Mark.DELETED: Mark.INSERTED}

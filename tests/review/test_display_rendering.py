@@ -18,13 +18,18 @@ from review.display_pairs import (
     widths,
 )
 
-from sfumato.review.attributes import Attribute, AttributeKind
-from sfumato.review.display.disclosed import disclosed, more, seen, share
-from sfumato.review.display.render import render, render_pair
-from sfumato.review.display.shown import shown
-from sfumato.review.modes import Mode
-from sfumato.review.settings import MaskWidth
-from sfumato.review.values import CellKind, Rarity, Seen, Shown
+from sfumato.review.pair_rendering import disclosed, more, render, render_pair, seen, share
+from sfumato.review.review_settings import (
+    Attribute,
+    AttributeKind,
+    CellKind,
+    MaskWidth,
+    Mode,
+    Rarity,
+    Seen,
+    Shown,
+)
+from sfumato.review.value_comparison import shown
 
 HIDDEN = st.sampled_from(list("жщю漢字"))
 """Characters that are in no value, mark or name of a class."""

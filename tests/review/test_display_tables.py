@@ -17,9 +17,8 @@ from review.display_pairs import (
     rendered,
 )
 
-from sfumato.review.display.disclosed import disclosed, more, share
-from sfumato.review.modes import Mode
-from sfumato.review.values import Mark, Status
+from sfumato.review.pair_rendering import disclosed, more, share
+from sfumato.review.review_settings import Mark, Mode, Status
 
 TABLE_1 = [
     (

@@ -10,10 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from review.display_pairs import CATEGORY, DATE, DAY_FIRST, MONTH_FIRST, STRING, compared, drawn
 
-from sfumato.review.attributes import Attribute, AttributeKind
-from sfumato.review.display.shown import shown, text_of
-from sfumato.review.modes import Mode
-from sfumato.review.values import Status
+from sfumato.review.review_settings import Attribute, AttributeKind, Mode, Status
+from sfumato.review.value_comparison import shown, text_of
 
 FAMILY_EMOJI = "👩\u200d👩\u200d👧\u200d👦"
 FLAG = "🇳🇴"

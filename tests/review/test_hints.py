@@ -10,19 +10,24 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from review.kapr_oracle import KINDS, Case, cases, clicks, table_2
 
-from sfumato.review.display.compare import compare_pair
-from sfumato.review.display.render import render_pair
-from sfumato.review.display.shown import shown
-from sfumato.review.hints.belief import belief, probability
-from sfumato.review.hints.evidence import AttributeEvidence, Evidence, Level
-from sfumato.review.hints.gain import entropy, gain_of_levels, gain_of_value, information
-from sfumato.review.hints.hint import hints
-from sfumato.review.hints.reading import Agreement, read
-from sfumato.review.modes import Mode
-from sfumato.review.settings import Costs, MaskWidth
-from sfumato.review.state.opening import Charge
-from sfumato.review.state.worker import WorkerState
-from sfumato.review.values import RenderedPair
+from sfumato.review.hints import (
+    Agreement,
+    AttributeEvidence,
+    Evidence,
+    Level,
+    belief,
+    entropy,
+    gain_of_levels,
+    gain_of_value,
+    hints,
+    information,
+    probability,
+    read,
+)
+from sfumato.review.pair_rendering import render_pair
+from sfumato.review.review_settings import Costs, MaskWidth, Mode, RenderedPair
+from sfumato.review.value_comparison import compare_pair, shown
+from sfumato.review.worker_state import Charge, WorkerState
 
 NAME = AttributeEvidence(Level(0.8, 0.01), (Level(0.1, 0.02), Level(0.05, 0.1)), Level(0.05, 0.87))
 

@@ -7,8 +7,15 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.review.kapr.score import disclosure_state, kapr, row_value
-from sfumato.review.kapr.units import UNITS, kapr_of, row_units, units_of
+from sfumato.review.disclosure_account import (
+    UNITS,
+    disclosure_state,
+    kapr,
+    kapr_of,
+    row_units,
+    row_value,
+    units_of,
+)
 
 entries = st.fractions(-3, 3, max_denominator=40)
 shares = st.fractions(0, 1, max_denominator=12)

@@ -7,10 +7,9 @@ from fractions import Fraction
 import pytest
 from review.kapr_oracle import Scratch, table_2
 
-from sfumato.review.kapr.score import disclosure_state, kapr, row_value
-from sfumato.review.modes import Mode
-from sfumato.review.state.opening import Charge, Opening, Reason, Refusal
-from sfumato.review.state.worker import WorkerState
+from sfumato.review.disclosure_account import disclosure_state, kapr, row_value
+from sfumato.review.review_settings import Mode
+from sfumato.review.worker_state import Charge, Opening, Reason, Refusal, WorkerState
 
 TABLE_4_SETS = [3, 1, 1, 2, 1, 2, 1, 2, 1, 2, 3, 3]
 TABLE_5_SETS = [1, 1, 1, 2, 1, 2, 1, 2, 1, 2, 2, 2]

@@ -15,18 +15,19 @@ import pytest
 from sfumato.core.errors import InputError
 from sfumato.examples import generate_clinics, generate_registrations
 from sfumato.examples.registrations import Registrations
-from sfumato.linkage.apply import apply_decisions
+from sfumato.linkage.earlier_linkage import apply_decisions
 from sfumato.linkage.link import link
-from sfumato.linkage.spec.model import LinkSpec, SetThresholds
-from sfumato.review.attributes import Attribute, AttributeKind, DateOrder, NamePart
-from sfumato.review.decisions.answers import Answer
-from sfumato.review.decisions.decisions import Decisions
-from sfumato.review.decisions.export import decisions_table, write_decisions
-from sfumato.review.decisions.history import History
-from sfumato.review.project.folder import load_project, write_project
-from sfumato.review.project.from_linkage import Which, from_linkage
-from sfumato.review.project.project import Project
-from sfumato.review.settings import Settings
+from sfumato.linkage.link_spec import LinkSpec, SetThresholds
+from sfumato.review.review_decisions import (
+    Answer,
+    Decisions,
+    History,
+    decisions_table,
+    write_decisions,
+)
+from sfumato.review.review_project import Project, load_project, write_project
+from sfumato.review.review_settings import Attribute, AttributeKind, DateOrder, NamePart, Settings
+from sfumato.review.review_sources import Which, from_linkage
 
 pytestmark = pytest.mark.usefixtures("few_random_pairs")
 

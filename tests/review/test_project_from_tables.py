@@ -10,10 +10,9 @@ from pyarrow import csv
 
 from sfumato.core.errors import InputError
 from sfumato.examples import generate_clinics, generate_registrations
-from sfumato.review.attributes import Attribute, AttributeKind, DateOrder, NamePart
-from sfumato.review.project.folder import load_project, write_project
-from sfumato.review.project.from_tables import from_tables
-from sfumato.review.project.kinds import proposed_attributes
+from sfumato.review.review_project import load_project, write_project
+from sfumato.review.review_settings import Attribute, AttributeKind, DateOrder, NamePart
+from sfumato.review.review_sources import from_tables, proposed_attributes
 
 PAIRS = "source_l,id_l,source_r,id_r\na,1,b,12\na,2,b,11\na,1,a,2\n"
 A = """\

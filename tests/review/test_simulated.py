@@ -9,11 +9,9 @@ from review.kapr_oracle import KINDS, Case, table_2
 from review.test_hints import evidence
 
 from sfumato.core.errors import InputError
-from sfumato.review.anonymity.database import Database
-from sfumato.review.simulated.frequencies import frequencies_of
-from sfumato.review.simulated.trade_off import trade_off
-from sfumato.review.simulated.worker import SimulatedWorker
-from sfumato.review.state.worker import WorkerState
+from sfumato.review.anonymity_database import Database
+from sfumato.review.review_forecast import SimulatedWorker, frequencies_of, trade_off
+from sfumato.review.worker_state import WorkerState
 
 NAMES = ("ann", "ann", "ann", "ann", "eva", "eva", "bob", "bub", "zoey", "max")
 SEXES = ("x", "x", "y", "y", "x", "x", "y", "y", "x", "y")

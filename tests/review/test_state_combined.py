@@ -8,12 +8,9 @@ from hypothesis import strategies as st
 from review.kapr_oracle import TABLE_2, Case, Scratch, cases, clicks, table_2
 
 from sfumato.core.errors import InputError
-from sfumato.review.kapr.units import UNITS, row_units
-from sfumato.review.modes import Mode
-from sfumato.review.settings import Costs, Floor, Settings
-from sfumato.review.state.combined import CombinedState
-from sfumato.review.state.opening import Charge, Opening, Reason, Refusal
-from sfumato.review.state.worker import WorkerState
+from sfumato.review.disclosure_account import UNITS, row_units
+from sfumato.review.review_settings import Costs, Floor, Mode, Settings
+from sfumato.review.worker_state import Charge, CombinedState, Opening, Reason, Refusal, WorkerState
 
 FREE = {"k": 1, "budget": None, "k_floor": Floor.REPORT}
 

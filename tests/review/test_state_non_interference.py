@@ -11,11 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from review.kapr_oracle import KINDS, Case, cases, clicks, table_2
 
-from sfumato.review.modes import Mode
-from sfumato.review.settings import Costs, Floor
-from sfumato.review.state.combined import CombinedState
-from sfumato.review.state.opening import Charge, Opening, Refusal
-from sfumato.review.state.worker import WorkerState
+from sfumato.review.review_settings import Costs, Floor, Mode
+from sfumato.review.worker_state import Charge, CombinedState, Opening, Refusal, WorkerState
 
 HIDDEN = {"costs": Costs.BOUND}
 

@@ -7,12 +7,10 @@ import pytest
 from hypothesis import given, settings
 from review.kapr_oracle import Case, cases, table_2
 
-from sfumato.review.modes import Mode
-from sfumato.review.settings import Floor, Policy
-from sfumato.review.state import outlook as module
-from sfumato.review.state.opening import Opening, Reason, Refusal
-from sfumato.review.state.outlook import Outlook, outlook
-from sfumato.review.state.worker import WorkerState
+from sfumato.review import review_forecast as module
+from sfumato.review.review_forecast import Outlook, outlook
+from sfumato.review.review_settings import Floor, Mode, Policy
+from sfumato.review.worker_state import Opening, Reason, Refusal, WorkerState
 
 few = settings(max_examples=40)
 

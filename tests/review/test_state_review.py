@@ -11,14 +11,12 @@ from pyroaring import BitMap
 from review.kapr_oracle import TABLE_2, Case, Scratch, cases, clicks, table_2
 
 from sfumato.core.errors import InputError
-from sfumato.review.anonymity.index import Index
-from sfumato.review.anonymity.shapes import least_shape
-from sfumato.review.modes import Mode
-from sfumato.review.settings import Costs, Settings
-from sfumato.review.state import review as shared
-from sfumato.review.state.opening import Charge, Opening, Reason, Refusal
-from sfumato.review.state.review import Review
-from sfumato.review.state.worker import WorkerState
+from sfumato.review import disclosure_account as shared
+from sfumato.review.anonymity_database import least_shape
+from sfumato.review.anonymity_index import Index
+from sfumato.review.disclosure_account import Review
+from sfumato.review.review_settings import Costs, Mode, Settings
+from sfumato.review.worker_state import Charge, Opening, Reason, Refusal, WorkerState
 
 
 @pytest.mark.parametrize(

@@ -13,12 +13,18 @@ from hypothesis import strategies as st
 from review.kapr_oracle import TABLE_2, Case, Scratch, cases, clicks, table_2
 
 from sfumato.core.errors import InputError
-from sfumato.review.attributes import Attribute, AttributeKind, NamePart
-from sfumato.review.kapr.units import row_units, units_of
-from sfumato.review.modes import Mode
-from sfumato.review.settings import Costs, Floor, Policy, Settings
-from sfumato.review.state.opening import Charge, Opening, Reason, Refusal
-from sfumato.review.state.worker import WorkerState
+from sfumato.review.disclosure_account import row_units, units_of
+from sfumato.review.review_settings import (
+    Attribute,
+    AttributeKind,
+    Costs,
+    Floor,
+    Mode,
+    NamePart,
+    Policy,
+    Settings,
+)
+from sfumato.review.worker_state import Charge, Opening, Reason, Refusal, WorkerState
 
 FREE = {"k": 1, "budget": None, "k_floor": Floor.REPORT}
 """Rules that refuse nothing."""

@@ -10,33 +10,28 @@ import pyarrow as pa
 import pytest
 
 from sfumato.core.errors import InputError
-from sfumato.review.anonymity.database import Database
-from sfumato.review.anonymity.index import Index
-from sfumato.review.attributes import Attribute, AttributeKind
-from sfumato.review.decisions.answers import Answer
-from sfumato.review.decisions.events import Event, EventKind, FlagReason
-from sfumato.review.modes import Mode
-from sfumato.review.settings import Settings
-from sfumato.review.state.opening import Charge, Opening, Refusal
-from sfumato.review.state.review import Review
-from sfumato.review.terminal.entries import (
+from sfumato.review.anonymity_database import Database
+from sfumato.review.anonymity_index import Index
+from sfumato.review.disclosure_account import Review
+from sfumato.review.review_decisions import Answer, Event, EventKind, FlagReason
+from sfumato.review.review_journal import (
     Beginning,
+    Journal,
     NewBudget,
     Shown,
+    check_same,
     entry_text,
-    read_beginning,
-    read_entry,
-)
-from sfumato.review.terminal.fingerprint import records_hash
-from sfumato.review.terminal.journal import (
-    Journal,
     folder_lock,
     journal_path,
     journals_in,
+    read_beginning,
+    read_entry,
     read_journal,
+    records_hash,
 )
-from sfumato.review.terminal.session import Session
-from sfumato.review.terminal.standing import check_same
+from sfumato.review.review_settings import Attribute, AttributeKind, Mode, Settings
+from sfumato.review.terminal_session import Session
+from sfumato.review.worker_state import Charge, Opening, Refusal
 
 NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)
 ATTRIBUTES = (

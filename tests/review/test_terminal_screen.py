@@ -10,23 +10,42 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from sfumato.review.anonymity.database import Database
-from sfumato.review.anonymity.index import Index
-from sfumato.review.attributes import Attribute, AttributeKind, NamePart
-from sfumato.review.modes import Mode
-from sfumato.review.settings import MaskWidth, Settings
-from sfumato.review.state.opening import Cost, Opening, Reason, Refusal
-from sfumato.review.state.review import Review
-from sfumato.review.state.worker import WorkerState
-from sfumato.review.terminal.bands import Direction, neighbour, place_blocks
-from sfumato.review.terminal.choices import next_of_cell, of_cell, of_everything, of_names
-from sfumato.review.terminal.legend import draw_legend
-from sfumato.review.terminal.look import Look
-from sfumato.review.terminal.numbers import kapr_text
-from sfumato.review.terminal.screen import draw_screen
-from sfumato.review.terminal.styled import Line, Span, Style, fitted, flowed, padded, width_of
-from sfumato.review.terminal.view import Message, Standing, View
-from sfumato.review.terminal.visible import visible
+from sfumato.review.anonymity_database import Database
+from sfumato.review.anonymity_index import Index
+from sfumato.review.disclosure_account import Review
+from sfumato.review.review_settings import (
+    Attribute,
+    AttributeKind,
+    MaskWidth,
+    Mode,
+    NamePart,
+    Settings,
+)
+from sfumato.review.terminal_screen import (
+    Direction,
+    draw_legend,
+    draw_screen,
+    neighbour,
+    next_of_cell,
+    of_cell,
+    of_everything,
+    of_names,
+    place_blocks,
+)
+from sfumato.review.terminal_session import Message, Standing, View
+from sfumato.review.terminal_text import (
+    Line,
+    Look,
+    Span,
+    Style,
+    fitted,
+    flowed,
+    kapr_text,
+    padded,
+    visible,
+    width_of,
+)
+from sfumato.review.worker_state import Cost, Opening, Reason, Refusal, WorkerState
 
 KINDS = (
     ("given_name", AttributeKind.VARIABLE, NamePart.GIVEN),

@@ -13,15 +13,18 @@ import pytest
 
 from sfumato.core.errors import InputError
 from sfumato.core.shared_options import silent
-from sfumato.review.attributes import Attribute, AttributeKind, DateOrder
-from sfumato.review.project.folder import write_project
-from sfumato.review.project.project import Project
-from sfumato.review.settings import MaskWidth, Policy, Settings
-from sfumato.review.terminal.begun import begun_in
-from sfumato.review.terminal.entries import Beginning, Shown
-from sfumato.review.terminal.fingerprint import records_hash
-from sfumato.review.terminal.journal import Journal, journal_path
-from sfumato.review.terminal.shown_file import WorkerShown, shown_in, write_shown
+from sfumato.review.review_journal import Beginning, Journal, Shown, journal_path, records_hash
+from sfumato.review.review_progress import begun_in
+from sfumato.review.review_project import Project, write_project
+from sfumato.review.review_settings import (
+    Attribute,
+    AttributeKind,
+    DateOrder,
+    MaskWidth,
+    Policy,
+    Settings,
+)
+from sfumato.review.shown_rows import WorkerShown, shown_in, write_shown
 
 NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)
 ATTRIBUTES = (

@@ -6,7 +6,7 @@ import numpy as np
 
 from sfumato.hierarchies import Hierarchy
 from sfumato.semantics.associations import Association, Item
-from sfumato.semantics.linkage_anonymity import Local, least_levels
+from sfumato.semantics.local_data import Local, least_levels
 
 YEARS = ("1960-1970", "1971-1980")
 SEXES = ("F", "M")

@@ -9,12 +9,15 @@ from typing import Any
 import numpy as np
 
 from sfumato.hierarchies import Hierarchy
-from sfumato.semantics.associations.association import Association, Item
-from sfumato.semantics.ledger.associations import NotedAssociation, noted
-from sfumato.semantics.ledger.digests import Members
-from sfumato.semantics.ledger.entries import ReleaseEntry
-from sfumato.semantics.ledger.ledger import Ledger
-from sfumato.semantics.ledger.tuples import shown_tuples
+from sfumato.semantics.associations import Association, Item
+from sfumato.semantics.ledger import Ledger
+from sfumato.semantics.ledger_content import (
+    Members,
+    NotedAssociation,
+    ReleaseEntry,
+    noted,
+    shown_tuples,
+)
 
 LANGUAGE = Hierarchy.from_columns(
     [

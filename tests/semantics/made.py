@@ -8,7 +8,7 @@ from semantics.reader import Known, Tree
 
 from sfumato.hierarchies import Hierarchy
 from sfumato.semantics.associations import Association, Item
-from sfumato.semantics.linkage_anonymity import Local
+from sfumato.semantics.local_data import Local
 
 NAMES = ("a", "b", "c")
 

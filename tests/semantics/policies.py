@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from sfumato.schema.roles import IntervalHierarchy, PrefixHierarchy
-from sfumato.semantics.policy import Database, Linkage, LinkageQI, Measure, Policy, Request
+from sfumato.semantics.policy_terms import Database, Linkage, LinkageQI, Measure, Policy, Request
 
 EXAMPLE = """
 [roles]

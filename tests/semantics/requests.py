@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import sfumato as sf
-from sfumato.semantics.ledger.ledger import Ledger
-from sfumato.semantics.requested import RequestedRelease, anonymize_requested
+from sfumato.semantics.ledger import Ledger
+from sfumato.semantics.requested_release import RequestedRelease, anonymize_requested
 
 HOSPITAL = """name,born,sex,ethnicity,language
 Ashly,1972,F,Chinese,Mandarin

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -19,10 +17,8 @@ from sfumato.semantics.associations import (
     Item,
     Shown,
     accept,
-    from_dict,
     mine,
     reject,
-    to_dict,
 )
 
 HIERARCHIES = {
@@ -163,35 +159,6 @@ def test_decisions_are_by_number() -> None:
     for number in (0, len(found) + 1):
         with pytest.raises(InputError, match="number of an association"):
             accept(found, [number])
-
-
-def test_plain_values_and_back() -> None:
-    found = accept(mine([RELEASE], support=0.1, confidence=0.9), [1], "why")
-    for one in found:
-        values = json.loads(json.dumps(to_dict(one, HIERARCHIES)))
-        assert from_dict(values, HIERARCHIES) == one
-    turned = {
-        name: h.restricted(tuple(reversed(h.leaves)), name) for name, h in HIERARCHIES.items()
-    }
-    values = to_dict(found[0], HIERARCHIES)
-    assert from_dict(values, turned).text(turned) == found[0].text(HIERARCHIES)
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"state": "perhaps"},
-        {"support": "much"},
-        {"consequent": {"attribute": "Sex", "level": 7, "label": "F"}},
-        {"consequent": {"attribute": "Sex", "level": 0, "label": "unknown"}},
-        {"consequent": {"attribute": "Age", "level": 0, "label": "1"}},
-        {"antecedent": 3},
-    ],
-)
-def test_damaged_values_are_refused(change) -> None:
-    values = to_dict(mine([RELEASE])[0], HIERARCHIES) | change
-    with pytest.raises(InputError, match="association"):
-        from_dict(values, HIERARCHIES)
 
 
 @pytest.mark.parametrize(

@@ -14,11 +14,10 @@ from sfumato.schema import Kind, QuasiIdentifier, Schema
 from sfumato.semantics.linkage_anonymity import (
     LinkageAnonymity,
     link_up,
-    matches,
-    matching_individuals,
     release_linked,
     shown_labels,
 )
+from sfumato.semantics.local_data import Local, matches, packed_keys
 
 HOSPITAL = pd.DataFrame(
     [
@@ -71,8 +70,11 @@ def _asked(names: tuple[str, ...], k: int = 3) -> LinkageAnonymity:
     return LinkageAnonymity(local=HOSPITAL, k=k, quasi_identifiers=names, name="Hospital A")
 
 
-def _names(found: np.ndarray) -> set[str]:
-    return set(HOSPITAL.name[found])
+def _who(local: Local, codes: np.ndarray, levels: np.ndarray) -> set[str]:
+    """The names of those who match a tuple shown at some levels."""
+    keys, asked = packed_keys(local.tables, levels.tolist(), local.codes, codes[np.newaxis])
+    hit = np.repeat(keys == asked[0], np.diff(local.start))
+    return set(HOSPITAL.name[np.unique(local.persons[hit])])
 
 
 def test_figure_1_three_individuals_match(schema: Schema) -> None:
@@ -88,10 +90,8 @@ def test_figure_1_three_individuals_match(schema: Schema) -> None:
     (local,) = release.linked.locals_
     tuple_ = release.linked.tuple_of[0]
     own = release.linked.columns_of(local)
-    who = matching_individuals(
-        local, release.linked.codes[tuple_, own], release.levels[tuple_, own]
-    )
-    assert _names(who) == {"Ashly", "Alice", "Jessica"}
+    who = _who(local, release.linked.codes[tuple_, own], release.levels[tuple_, own])
+    assert who == {"Ashly", "Alice", "Jessica"}
     assert release.measured.matches["Hospital A"].min() >= 3
     assert "Alice" not in release.table.to_pandas().to_string()
 
@@ -103,7 +103,7 @@ def test_figure_2_has_two_minimal_solutions_and_the_cheaper_one_is_taken(schema:
     codes = linked.codes[[alice]]
 
     def found(levels: list[int]) -> set[str]:
-        return _names(matching_individuals(local, codes[0], np.array(levels)))
+        return _who(local, codes[0], np.array(levels))
 
     printed, ours = [2, 1, 1, 0], [1, 0, 0, 2]
     assert found(printed) == {"Alice", "Ashly", "Jack"}

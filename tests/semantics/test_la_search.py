@@ -11,12 +11,8 @@ import pytest
 
 from sfumato.core.errors import InputError
 from sfumato.hierarchies import Hierarchy
-from sfumato.semantics.linkage_anonymity import (
-    Local,
-    informed_matches,
-    least_levels,
-    matches,
-)
+from sfumato.semantics.linkage_anonymity import informed_matches
+from sfumato.semantics.local_data import Local, least_levels, matches
 
 Cells = npt.NDArray[np.int32]
 

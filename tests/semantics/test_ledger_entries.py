@@ -27,11 +27,9 @@ from semantics.ledgers import (
 
 from sfumato.core.errors import InputError
 from sfumato.hierarchies import Hierarchy
-from sfumato.semantics.associations.association import State
-from sfumato.semantics.ledger.digests import Members
-from sfumato.semantics.ledger.entries import ReleaseFacts
-from sfumato.semantics.ledger.ledger import Ledger
-from sfumato.semantics.ledger.tuples import Tuples, Value, shown_tuples
+from sfumato.semantics.associations import State
+from sfumato.semantics.ledger import Ledger
+from sfumato.semantics.ledger_content import Members, ReleaseFacts, Tuples, Value, shown_tuples
 
 
 def test_a_release_is_read_back_as_it_was_noted(tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ with opened(folder) as ledger:
 FULL = """
 import resource
 from sfumato.core.errors import InputError
-from sfumato.semantics.ledger.digests import Members
+from sfumato.semantics.ledger_content import Members
 with opened(folder) as ledger:
     ledger.append(entry())
     resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))

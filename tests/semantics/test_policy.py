@@ -8,9 +8,15 @@ from hypothesis import given, settings
 from semantics.policies import EXAMPLE, example, policies
 
 from sfumato.core.errors import InputError
-from sfumato.semantics.policy import Policy, check_policy, dump_policy, load_policy
-from sfumato.semantics.policy.check import Severity, errors_for
-from sfumato.semantics.policy.load import relocated
+from sfumato.semantics.policy import (
+    Severity,
+    check_policy,
+    dump_policy,
+    errors_for,
+    load_policy,
+    relocated,
+)
+from sfumato.semantics.policy_terms import Policy
 
 ILL_TYPED = """
 @prefix sf: <urn:sfumato:policy#> .

@@ -55,7 +55,7 @@ def test_what_is_printed(folder: Path, project_root: Path) -> None:
 
 
 def test_the_table_of_words_is_whole(project_root: Path) -> None:
-    from sfumato.semantics.policy.vocabulary import WORDS
+    from sfumato.semantics.policy_terms import WORDS
 
     text = (project_root / "docs" / "policy.md").read_text("utf-8")
     assert [word for word in sorted(WORDS) if f"`{word}`" not in text] == []

@@ -23,21 +23,20 @@ import sfumato as sf
 from sfumato.core.atomic import write_text
 from sfumato.core.errors import InputError
 from sfumato.hierarchies import Hierarchy
-from sfumato.semantics.associations.association import Association, Item, State
-from sfumato.semantics.ledger.ledger import Ledger
-from sfumato.semantics.linkage_anonymity import Linked, Local
+from sfumato.semantics.associations import Association, Item, State
+from sfumato.semantics.ledger import Ledger
+from sfumato.semantics.local_data import Linked, Local
 from sfumato.semantics.policy import load_policy
-from sfumato.semantics.requested import (
-    Asked,
-    Known,
+from sfumato.semantics.release_request import Asked, Known, ask
+from sfumato.semantics.requested_release import (
+    Enforced,
     RequestedRelease,
     anonymize_requested,
-    ask,
+    enforce,
     make_release,
 )
-from sfumato.semantics.requested.enforced import Enforced, enforce
-from sfumato.semantics.rules import derive
-from sfumato.semantics.rules.rule import house_rules
+from sfumato.semantics.rules.derivation import derive
+from sfumato.semantics.rules.reasoner import house_rules
 from sfumato.semantics.sla import semantic_levels
 
 ASSOCIATION = "language Chinese languages -> ethnicity Chinese"
@@ -288,7 +287,9 @@ def without(monkeypatch: pytest.MonkeyPatch, title: str) -> None:
     """The package's rules without those of a title."""
     rules = tuple(each for each in house_rules() if not each.title.startswith(title))
     assert len(rules) < len(house_rules())
-    monkeypatch.setattr(sys.modules["sfumato.semantics.rules.derive"], "house_rules", lambda: rules)
+    monkeypatch.setattr(
+        sys.modules["sfumato.semantics.rules.derivation"], "house_rules", lambda: rules
+    )
 
 
 @pytest.mark.parametrize("title", ["Rule 1.", "Rule 2.", "Rule 3.", "Rule 4."])
@@ -399,7 +400,7 @@ def test_another_releases_manifest_is_not_written_over(folder: Path) -> None:
 
 
 def test_another_release_in_between_is_noticed(folder: Path, monkeypatch: Any) -> None:
-    module = sys.modules["sfumato.semantics.requested.release"]
+    module = sys.modules["sfumato.semantics.requested_release"]
     real = module.enforce
     with opened(folder) as ledger, opened(folder) as other:
 
@@ -497,7 +498,7 @@ def work_of(case: Any, earlier: tuple[Any, ...] = ()) -> tuple[Asked, Known, Lin
     policy = example()
     databases = {name: each.model_copy(update={"k": k}) for name, each in policy.databases.items()}
     policy = policy.model_copy(update={"databases": databases})
-    held = tuple(local.asked_for(k) for local in locals_)
+    held = tuple(replace(local, k=k) for local in locals_)
     trees = tuple(hierarchies.values())
     nothing = cast(Any, None)
     linked = Linked(

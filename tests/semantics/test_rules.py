@@ -8,11 +8,9 @@ import pytest
 from semantics.policies import complete, example
 
 from sfumato.core.errors import InputError
-from sfumato.semantics.rules import derive
-from sfumato.semantics.rules.check import check_rules
-from sfumato.semantics.rules.reasoner import Reasoner
-from sfumato.semantics.rules.rule import house_rules, parse_rules
-from sfumato.semantics.rules.terms import quoted
+from sfumato.semantics.rules.derivation import check_rules, derive
+from sfumato.semantics.rules.reasoner import Reasoner, house_rules, parse_rules
+from sfumato.semantics.rules.rule_facts import quoted
 
 HOUSE = house_rules()
 

@@ -13,11 +13,10 @@ from semantics.policies import example
 
 from sfumato.core.errors import InputError
 from sfumato.hierarchies import Hierarchy
-from sfumato.semantics.associations import Association, Item, Shown
-from sfumato.semantics.associations.association import State
-from sfumato.semantics.policy import Measure
-from sfumato.semantics.rules import Requirements, derive
-from sfumato.semantics.rules.item_sets import ItemSets
+from sfumato.semantics.associations import Association, Item, Shown, State
+from sfumato.semantics.policy_terms import Measure
+from sfumato.semantics.rules.derivation import Requirements, derive
+from sfumato.semantics.rules.rule_facts import ItemSets
 
 LANGUAGE = Hierarchy.from_columns(
     [

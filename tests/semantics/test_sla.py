@@ -24,7 +24,7 @@ from semantics.reader import cheapest, everything, fewest, fired, holds, matchin
 
 from sfumato.core.errors import InputError
 from sfumato.semantics.associations import Association, Item, Shown
-from sfumato.semantics.linkage_anonymity import Local, least_levels, matches
+from sfumato.semantics.local_data import Local, least_levels, matches
 from sfumato.semantics.sla import (
     Reader,
     disclosure_risk,

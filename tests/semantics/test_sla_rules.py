@@ -19,12 +19,10 @@ from semantics.made import built, cases
 from semantics.policies import example
 
 from sfumato.core.errors import InputError
-from sfumato.semantics.associations import Association, Item
-from sfumato.semantics.associations.association import State
-from sfumato.semantics.policy import Measure
-from sfumato.semantics.rules import Enforcement, Enforcements, derive
-from sfumato.semantics.sla import Enforce, Reader, by_rules, semantic_levels
-from sfumato.semantics.sla.enforced import generalise_antecedents
+from sfumato.semantics.associations import Association, Item, State
+from sfumato.semantics.policy_terms import Measure
+from sfumato.semantics.rules.derivation import Enforcement, Enforcements, derive
+from sfumato.semantics.sla import Enforce, Reader, by_rules, generalise_antecedents, semantic_levels
 
 PAPER = np.array([[1, 1, 1, 0]], dtype=np.int8)
 

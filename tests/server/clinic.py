@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sfumato.review.attributes import Attribute, AttributeKind, NamePart
-from sfumato.review.project.project import Project as ReviewProject
-from sfumato.review.settings import Settings
+from sfumato.review.review_project import Project as ReviewProject
+from sfumato.review.review_settings import Attribute, AttributeKind, NamePart, Settings
 
 GIVEN = Attribute(name="given", kind=AttributeKind.VARIABLE, name_part=NamePart.GIVEN, rarity=True)
 FAMILY = Attribute(

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from server.booted import booted, emptied
 
-from sfumato.review.decisions import bootstrap
+from sfumato.review import reviewer_agreement
 from sfumato.server.config import ServerConfig
 
 FEW = 50
@@ -20,7 +20,7 @@ os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
 @pytest.fixture(scope="session")
 def server() -> ServerConfig:
     """How the server of this process is set up."""
-    bootstrap.RESAMPLES = FEW
+    reviewer_agreement.RESAMPLES = FEW
     return booted()
 
 

@@ -17,10 +17,10 @@ LIBRARIES = (
     *("cryptography.hazmat.primitives.ciphers.aead", "waitress.server", "whitenoise", "csp"),
     *("django.core.management", "django.core.handlers.wsgi", "django.forms", "django.test"),
     *("django.db.migrations.executor", "django.db.backends.sqlite3.base", "jinja2", "segno"),
-    *("sfumato.cli.app", "sfumato.review.state.worker", "sfumato.reports.disclosure_report"),
-    *("sfumato.review.project.mixing", "sfumato.review.project.from_tables"),
-    *("sfumato.review.decisions.agreement", "sfumato.review.decisions.gold"),
-    *("sfumato.review.hints.hint", "sfumato.review.anonymity.index"),
+    *("sfumato.cli.app", "sfumato.review.worker_state", "sfumato.reports.disclosure_report"),
+    *("sfumato.review.pair_dealing", "sfumato.review.review_sources"),
+    *("sfumato.review.reviewer_agreement", "sfumato.review.review_decisions"),
+    *("sfumato.review.hints", "sfumato.review.anonymity_index"),
 )
 """What takes long to import and knows of no server."""
 _context = multiprocessing.get_context("forkserver")

@@ -11,9 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from sfumato.review.attributes import Attribute
-from sfumato.review.project.project import Project as ReviewProject
-from sfumato.review.settings import Settings
+from sfumato.review.review_project import Project as ReviewProject
+from sfumato.review.review_settings import Attribute, Settings
 from sfumato.server.boot import boot
 from sfumato.server.config import ServerConfig
 
@@ -150,7 +149,7 @@ def books() -> dict[str, Any]:
 
 
 def _book(project: Any, allowance: Any) -> dict[str, Any]:
-    from sfumato.review.state.worker import WorkerState
+    from sfumato.review.worker_state import WorkerState
     from sfumato.server.live.reviews import review_of
     from sfumato.server.store.models import Dealt, DecisionEvent
 
@@ -184,8 +183,8 @@ def _book(project: Any, allowance: Any) -> dict[str, Any]:
 
 
 def _combined_units(project: Any) -> int:
-    from sfumato.review.modes import Mode
-    from sfumato.review.state.combined import CombinedState
+    from sfumato.review.review_settings import Mode
+    from sfumato.review.worker_state import CombinedState
     from sfumato.server.live.reviews import review_of
     from sfumato.server.store.models import Dealt
 

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 from server.clinic import PEOPLE, Browser, Rows, account, body, review_project, staff, stored
 
-from sfumato.review.attributes import Attribute, AttributeKind
+from sfumato.review.review_settings import Attribute, AttributeKind
 
 LONG = Attribute(name="long", kind=AttributeKind.VARIABLE)
 SHORT = Attribute(name="short", kind=AttributeKind.FIXED)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from server.clinic import PAIRS, PEOPLE, Browser, account, body, review_project, staff, stored
 
-from sfumato.review.state.worker import WorkerState
+from sfumato.review.worker_state import WorkerState
 
 
 def allowance(project: Any, worker: Any) -> Any:

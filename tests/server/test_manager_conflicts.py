@@ -9,9 +9,8 @@ import pytest
 from server.clinic import PEOPLE, Browser, account, body, review_project
 from server.manager_pages import client_of, made_project
 
-from sfumato.review.modes import Mode
-from sfumato.review.state.opening import Opening
-from sfumato.review.state.worker import WorkerState
+from sfumato.review.review_settings import Mode
+from sfumato.review.worker_state import Opening, WorkerState
 
 
 @pytest.fixture

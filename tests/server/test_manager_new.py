@@ -14,8 +14,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from server.clinic import ATTRIBUTES, PEOPLE, account
 from server.manager_pages import client_of, filled
 
-from sfumato.review.settings import PROPOSED
-from sfumato.review.state.outlook import outlook
+from sfumato.review.review_forecast import outlook
+from sfumato.review.review_settings import PROPOSED
 
 PLANTED = "Zquxvortexia"
 

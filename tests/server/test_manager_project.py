@@ -17,10 +17,10 @@ from server.clinic import Browser, account, body, review_project, values_in
 from server.manager_pages import client_of, filled, made_project
 
 from sfumato.examples import generate_clinics, generate_registrations
-from sfumato.linkage.apply import apply_decisions
+from sfumato.linkage.earlier_linkage import apply_decisions
 from sfumato.linkage.link import link
-from sfumato.linkage.spec.model import LinkSpec, SetThresholds
-from sfumato.review.project.from_linkage import from_linkage
+from sfumato.linkage.link_spec import LinkSpec, SetThresholds
+from sfumato.review.review_sources import from_linkage
 
 PLANTED = "Zquxvortexia"
 SPEC = LinkSpec(

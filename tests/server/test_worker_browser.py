@@ -14,7 +14,7 @@ from patience import PATIENCE
 from server.clinic import Browser, account, review_project, stored
 from waitress.server import create_server
 
-from sfumato.review.decisions.answers import Answer
+from sfumato.review.review_decisions import Answer
 from sfumato.server.config import ServerConfig
 
 try:

@@ -20,8 +20,7 @@ from server.clinic import (
     values_in,
 )
 
-from sfumato.review.attributes import Attribute, AttributeKind
-from sfumato.review.modes import Mode
+from sfumato.review.review_settings import Attribute, AttributeKind, Mode
 from sfumato.server.config import ServerConfig
 
 TEXT = tuple(Attribute(name=f"a{place}", kind=AttributeKind.VARIABLE) for place in range(4))

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from server.clinic import Browser, body, review_project, stored
 
-from sfumato.review.project.project import Project as ReviewProject
-from sfumato.review.project.project import Weight
-from sfumato.review.state.opening import Cost, Opening
-from sfumato.review.values import Cell, CellKind, Mark, Rarity
+from sfumato.review.review_project import Project as ReviewProject
+from sfumato.review.review_project import Weight
+from sfumato.review.review_settings import Cell, CellKind, Mark, Rarity
+from sfumato.review.worker_state import Cost, Opening
 
 FULL = Cell(CellKind.CHARACTER, "x")
 
@@ -85,7 +85,7 @@ def test_values_and_notes_cannot_become_markup() -> None:
     exact=st.booleans(),
 )
 def test_a_cost_is_never_rounded_down(cost: float, cells: int, exact: bool) -> None:
-    from sfumato.review.modes import Mode
+    from sfumato.review.review_settings import Mode
     from sfumato.server.worker.drawing import _button
 
     now = standing(cells)

@@ -11,7 +11,7 @@ import pytest
 
 from sfumato.cli.app import main
 from sfumato.core.errors import InputError
-from sfumato.review.anonymity.index import Index
+from sfumato.review.anonymity_index import Index
 from sfumato.studies import STUDIES, mindfirl_2019
 from sfumato.studies.mindfirl import FILE, FOLDERS, SOURCE
 from sfumato.studies.mindfirl.kapr_example import (

@@ -19,7 +19,7 @@ from sfumato.intruder.attack_options import Circumstances, Holding, Judging, Ref
 
 if TYPE_CHECKING:
     from sfumato.core.shared_options import Progress
-    from sfumato.intruder.result import Attack
+    from sfumato.intruder.attack_result import Attack
     from sfumato.release.release_manifest import Manifest
     from sfumato.release.release_result import Release
     from sfumato.schema import Schema
@@ -127,7 +127,7 @@ def attack(
 
 def _truth(truth: Path | None, *, same_order: bool) -> str | None:
     """The truth that was given: the path of a file, the word for the same order, or nothing."""
-    from sfumato.intruder.known_truth import SAME_ORDER
+    from sfumato.intruder.attack_subject import SAME_ORDER
 
     if truth is not None and same_order:
         raise InputError(

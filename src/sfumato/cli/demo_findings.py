@@ -16,10 +16,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from sfumato.linkage.files import LINKED as LINKED_FILE
-from sfumato.linkage.files import LINKED_SCHEMA, PAIRS, PERSONS
-from sfumato.linkage.quality.rates import Rates, rates
-from sfumato.linkage.quality.truth import quality_of_matches, quality_of_pairs
+from sfumato.linkage.linkage_files import LINKED as LINKED_FILE
+from sfumato.linkage.linkage_files import LINKED_SCHEMA, PAIRS, PERSONS
+from sfumato.linkage.linkage_quality import Rates, quality_of_matches, quality_of_pairs, rates
 from sfumato.pipeline.demo_project import CLINICS, G_BALANCE, H_AFFILIATION, TRUTH, truth_of
 from sfumato.pipeline.project_folder import (
     ATTACK,
@@ -32,7 +31,7 @@ from sfumato.pipeline.project_folder import (
     shell_path,
 )
 from sfumato.reports.adversaries import ATTACK_TITLES
-from sfumato.review.decisions.export import DECISIONS
+from sfumato.review.review_decisions import DECISIONS
 
 if TYPE_CHECKING:
     from sfumato.pipeline.run import Status

@@ -14,7 +14,7 @@ from sfumato.core.errors import InputError
 from sfumato.linkage.link_options import Comparing
 
 if TYPE_CHECKING:
-    from sfumato.linkage.encodings.owner.table import EncodedTable
+    from sfumato.linkage.encoded_table import EncodedTable
 
 Table = Annotated[
     Path,
@@ -93,7 +93,7 @@ def key(
     Give it to the other owners by a way that you trust, and to nobody else: whoever has the key
     can find out whose the encodings are. Make a new one for every linkage.
     """
-    from sfumato.linkage.encodings.owner.key_file import write_new_key
+    from sfumato.linkage.encoded_table import write_new_key
 
     write_new_key(file)
     say(
@@ -124,11 +124,13 @@ def encode(
     An encoding is not an anonymous record: treat it as personal data. Ids go along as they are.
     """
     from sfumato.core.atomic import all_or_none, check_target, write_text
-    from sfumato.linkage.asked import stem_of
-    from sfumato.linkage.encodings.file import write_encoded
-    from sfumato.linkage.encodings.owner.key_file import read_key
-    from sfumato.linkage.encodings.owner.table import encode_table
-    from sfumato.linkage.encodings.owner.toml import dump_encoding_spec
+    from sfumato.linkage.encoded_table import (
+        dump_encoding_spec,
+        encode_table,
+        read_key,
+        write_encoded,
+    )
+    from sfumato.linkage.link import stem_of
     from sfumato.schema import load_schema
 
     beside = output.with_name(f"{output.name}.toml")

@@ -18,7 +18,7 @@ from sfumato.core.errors import InputError
 from sfumato.core.shared_options import Delimited, Seeded
 from sfumato.linkage.link_options import Comparing, Deduping, LinkedFile
 from sfumato.release.promises import PROMISES
-from sfumato.review.settings import Settings
+from sfumato.review.review_settings import Settings
 from sfumato.risk.assess_options import HeldAgainst
 
 if TYPE_CHECKING:

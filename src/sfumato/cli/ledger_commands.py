@@ -12,10 +12,8 @@ from sfumato.cli.output import NOT_MET, columns, figure, print_json, printable, 
 from sfumato.cli.parameters import Json
 
 if TYPE_CHECKING:
-    from sfumato.semantics.ledger.associations import NotedAssociation
-    from sfumato.semantics.ledger.entries import Release
-    from sfumato.semantics.ledger.ledger import Ledger
-    from sfumato.semantics.ledger.tuples import Tuples
+    from sfumato.semantics.ledger import Ledger
+    from sfumato.semantics.ledger_content import NotedAssociation, Release, Tuples
 
 LEDGER = Path("sfumato-ledger") / "ledger.sqlite"
 
@@ -280,8 +278,8 @@ def opened(ledger: Path, keys: Path | None, *, make: bool = False) -> Ledger:
     InputError
         If it cannot be opened.
     """
-    from sfumato.semantics.ledger.keys import default_ledger_keys
-    from sfumato.semantics.ledger.ledger import Ledger
+    from sfumato.semantics.ledger import Ledger
+    from sfumato.semantics.ledger_store import default_ledger_keys
 
     return Ledger.open(ledger, keys or default_ledger_keys(), make=make)
 

@@ -16,6 +16,7 @@ from sfumato.cli.output import check_apart, print_json, progress_bar, say, warn
 from sfumato.cli.parameters import Json
 from sfumato.core.errors import InputError
 from sfumato.core.secret_keys import read_secret
+from sfumato.linkage.link_engine import Engine
 from sfumato.linkage.link_options import (
     Comparing,
     Deduping,
@@ -26,14 +27,12 @@ from sfumato.linkage.link_options import (
     is_uri,
     place_of,
 )
-from sfumato.linkage.model.engine import Engine
 
 if TYPE_CHECKING:
-    from sfumato.linkage.encodings.unit.links import EncodedLinks
-    from sfumato.linkage.encodings.unit.matching import Matching
-    from sfumato.linkage.links import Links
-    from sfumato.linkage.spec.model import LinkSpec, Mode
-    from sfumato.linkage.suggest.suggest import Suggestion
+    from sfumato.linkage.encoding_linkage import EncodedLinks, Matching
+    from sfumato.linkage.link_spec import LinkSpec, Mode
+    from sfumato.linkage.linkage_result import Links
+    from sfumato.linkage.spec_suggestion import Suggestion
     from sfumato.schema import Schema
 
 WHAT, OUTCOMES, LINKED = "What is linked", "Outcomes", "The linked file"
@@ -133,8 +132,8 @@ def run(
     encode'), and link what was encoded. The linked file of encodings has persons and sources
     only, and what is attached by the records' ids.
     """
-    from sfumato.linkage.encodings.unit.link import all_encoded
-    from sfumato.linkage.write import check_links_folder
+    from sfumato.linkage.encoding_linkage import all_encoded
+    from sfumato.linkage.linkage_result import check_links_folder
     from sfumato.schema import load_schema
 
     answered = given["decisions"] is not None or given["previous"] is not None
@@ -165,7 +164,7 @@ def _of_tables(
 ) -> Links:
     """Link clear tables, and write what comes of it."""
     from sfumato.linkage.link import link as link_tables
-    from sfumato.linkage.sources.spark import streamed
+    from sfumato.linkage.spark_linkage import streamed
 
     comparing = values_of(Comparing, given)
     engine = comparing.pop("engine") or Engine.DUCKDB
@@ -197,7 +196,7 @@ def _of_encodings(
     output: Path,
 ) -> EncodedLinks:
     """Link encodings, and write what comes of it."""
-    from sfumato.linkage.encodings.unit.links import check_encodings_folder
+    from sfumato.linkage.encoding_linkage import check_encodings_folder
     from sfumato.linkage.link import link as link_tables
 
     check_encodings_folder(output)
@@ -224,9 +223,9 @@ def _check_applies(context: typer.Context) -> None:
 
 def _matching(tables: Mapping[str, object], given: Given) -> Matching:
     """How encodings are matched."""
-    from sfumato.linkage.encodings.unit.matching import USUAL, Matching
-    from sfumato.linkage.outcomes.thresholds import Thresholds
-    from sfumato.linkage.spec.model import Mode, WantedRates
+    from sfumato.linkage.encoding_linkage import USUAL, Matching
+    from sfumato.linkage.link_spec import Mode, WantedRates
+    from sfumato.linkage.match_thresholds import Thresholds
 
     limits = Limits(**values_of(Limits, given))
     thresholds, rates = limits.thresholds(USUAL), limits.rates
@@ -255,7 +254,7 @@ def suggest(
 ) -> None:
     """Propose a specification: what to compare, which records to bring together, and why."""
     from sfumato.core.atomic import check_target, write_text
-    from sfumato.linkage.spec.toml import dump_link_spec
+    from sfumato.linkage.link_spec import dump_link_spec
     from sfumato.schema import load_schema
 
     named = named_paths(tables)
@@ -305,7 +304,7 @@ def apply(
     before hold until they are changed or withdrawn. Persons keep their ids where they can.
     """
     from sfumato.core.atomic import check_target_folder
-    from sfumato.linkage.apply import apply_decisions
+    from sfumato.linkage.earlier_linkage import apply_decisions
 
     check_target_folder(folder)
     secret = _key_of(key_file, (decisions, *(folder.iterdir() if folder.is_dir() else ())))
@@ -353,7 +352,7 @@ def named_places(tables: Sequence[str]) -> dict[str, Path | str]:
 
 
 def _named(tables: Sequence[str | Path]) -> dict[str, str]:
-    from sfumato.linkage.asked import stem_of
+    from sfumato.linkage.link import stem_of
 
     named: dict[str, str] = {}
     for each in map(str, tables):
@@ -384,12 +383,11 @@ def _specification(
     previous: Path | None = None,
 ) -> Suggestion:
     """The specification that a command line means: read, that of a linkage before, or proposed."""
-    from sfumato.linkage.asked import changed
-    from sfumato.linkage.earlier import read_earlier
-    from sfumato.linkage.spec.model import MAX_PAIRS
-    from sfumato.linkage.spec.toml import load_link_spec
-    from sfumato.linkage.suggest.suggest import Suggestion
-    from sfumato.linkage.suggest.suggest import suggest as propose
+    from sfumato.linkage.earlier_linkage import read_earlier
+    from sfumato.linkage.link import changed
+    from sfumato.linkage.link_spec import MAX_PAIRS, load_link_spec
+    from sfumato.linkage.spec_suggestion import Suggestion
+    from sfumato.linkage.spec_suggestion import suggest as propose
 
     changes = _changes(given)
     mode = _mode_of(len(tables)) if given["dedupe"] else None
@@ -411,14 +409,14 @@ def _specification(
 
 def _mode_of(tables: int) -> Mode:
     """Which records ``--dedupe`` compares."""
-    from sfumato.linkage.spec.model import Mode
+    from sfumato.linkage.link_spec import Mode
 
     return Mode.DEDUPE_ONLY if tables == 1 else Mode.LINK_AND_DEDUPE
 
 
 def _changes(given: Given) -> dict[str, object]:
     """Thresholds or rates, and the number of pairs, where they are given."""
-    from sfumato.linkage.settle import USUAL
+    from sfumato.linkage.person_clusters import USUAL
 
     limits = Limits(**values_of(Limits, given))
     if limits.similarity is not None:
@@ -446,7 +444,7 @@ def _described(spec: LinkSpec) -> str:
 
 def _write_with_report(links: Links | EncodedLinks, output: Path) -> None:
     """Write the folder, with the report where the extra for it is installed."""
-    from sfumato.linkage.files import REPORT
+    from sfumato.linkage.linkage_files import REPORT
     from sfumato.reports import report
     from sfumato.reports.report_files import NEEDED
 

@@ -12,8 +12,8 @@ from sfumato.cli.output import BAD_INPUT, MET, NOT_MET, check_apart, print_json,
 from sfumato.cli.parameters import Json
 
 if TYPE_CHECKING:
-    from sfumato.semantics.policy import Policy
-    from sfumato.semantics.rules import Requirements
+    from sfumato.semantics.policy_terms import Policy
+    from sfumato.semantics.rules.derivation import Requirements
 
 PolicyFile = Annotated[
     Path,
@@ -53,9 +53,8 @@ def check(
     """
     from dataclasses import asdict
 
-    from sfumato.semantics.policy import check_policy, load_policy
-    from sfumato.semantics.policy.check import Severity
-    from sfumato.semantics.rules.check import check_rules
+    from sfumato.semantics.policy import Severity, check_policy, load_policy
+    from sfumato.semantics.rules.derivation import check_rules
 
     loaded = load_policy(policy)
     found = [*check_policy(loaded), *check_rules(loaded, rules or ())]
@@ -85,7 +84,7 @@ def explain(
     Ends with exit code 2 where the rules refuse the request.
     """
     from sfumato.semantics.policy import load_policy
-    from sfumato.semantics.rules import derive
+    from sfumato.semantics.rules.derivation import derive
 
     loaded = load_policy(policy)
     required = derive(loaded, request, rules=rules or ())
@@ -147,8 +146,7 @@ def convert(
     Paths in it stay relative: to the new file, where one is written to another folder.
     """
     from sfumato.core.atomic import check_target, write_text
-    from sfumato.semantics.policy import dump_policy, load_policy
-    from sfumato.semantics.policy.load import relocated
+    from sfumato.semantics.policy import dump_policy, load_policy, relocated
 
     if output is not None:
         check_target(output)

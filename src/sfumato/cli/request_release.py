@@ -18,7 +18,7 @@ from sfumato.core.errors import InputError
 from sfumato.semantics.request_options import RequestOptions
 
 if TYPE_CHECKING:
-    from sfumato.semantics.requested import RequestedRelease
+    from sfumato.semantics.requested_release import RequestedRelease
 
 
 BESIDE_POLICY = frozenset(
@@ -83,7 +83,8 @@ def release_requested(
     from sfumato.cli.ledger_commands import opened
     from sfumato.schema import load_schema
     from sfumato.semantics.policy import load_policy
-    from sfumato.semantics.requested import Mining, ask, make_release
+    from sfumato.semantics.release_request import Mining, ask
+    from sfumato.semantics.requested_release import make_release
 
     request = RequestOptions(**values_of(RequestOptions, given))
     if request.policy is None or request.request is None:

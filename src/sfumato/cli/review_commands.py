@@ -25,12 +25,12 @@ from sfumato.cli.server_commands import (
 from sfumato.core.atomic import all_or_none
 from sfumato.core.errors import InputError
 from sfumato.core.shared_options import Seeded
-from sfumato.review.extra import needs_review
-from sfumato.review.settings import CHOSEN, PROPOSED, Settings
+from sfumato.review.review_extra import needs_review
+from sfumato.review.review_settings import CHOSEN, PROPOSED, Settings
 
 if TYPE_CHECKING:
-    from sfumato.review.simulated.trade_off import Point
-    from sfumato.review.terminal.session import Session
+    from sfumato.review.review_forecast import Point
+    from sfumato.review.terminal_session import Session
     from sfumato.server.store.models import Account
 
 RULES, WORK = "The rules", "The work"
@@ -126,10 +126,9 @@ def play(
     needs_review()
     _check_terminal()
     from sfumato.cli.review_session import begin
-    from sfumato.review.decisions.export import DECISIONS, write_decisions
-    from sfumato.review.terminal.answers import answers_in
-    from sfumato.review.terminal.journal import folder_lock, journal_path
-    from sfumato.review.terminal.opened import open_folder
+    from sfumato.review.review_decisions import DECISIONS, write_decisions
+    from sfumato.review.review_journal import answers_in, folder_lock, journal_path
+    from sfumato.review.terminal_session import open_folder
 
     journal_path(folder, worker)
     with folder_lock(_existing(folder)):
@@ -237,11 +236,10 @@ def export(
             )
         export_project(number, output, data, keys, database)
         return
-    from sfumato.review.decisions.export import write_decisions
-    from sfumato.review.terminal.answers import answers_in
-    from sfumato.review.terminal.journal import journals_in
-    from sfumato.review.terminal.opened import open_folder
-    from sfumato.review.terminal.shown_file import check_shown_path
+    from sfumato.review.review_decisions import write_decisions
+    from sfumato.review.review_journal import answers_in, journals_in
+    from sfumato.review.shown_rows import check_shown_path
+    from sfumato.review.terminal_session import open_folder
     from sfumato.table.table_files import check_output_path
 
     journals = journals_in(folder)
@@ -288,7 +286,7 @@ def _write_shown(folder: Path, target: Path, truth: Path | None) -> str:
     """Write what screens showed; what there is to say of it."""
     import numpy as np
 
-    from sfumato.review.terminal.shown_file import shown_in, write_shown
+    from sfumato.review.shown_rows import shown_in, write_shown
 
     with progress_bar() as progress:
         shown = shown_in(folder, np.random.default_rng(), progress)
@@ -322,7 +320,7 @@ def create(
     existing(data, keys, database)
     import numpy as np
 
-    from sfumato.review.project.from_linkage import from_linkage
+    from sfumato.review.review_sources import from_linkage
     from sfumato.server.live.make import make_project
     from sfumato.server.manager.linked import keep_linkage
     from sfumato.server.store.models import Role
@@ -375,7 +373,7 @@ def _person(name: str, role: str, other_than: Account | None = None) -> Account:
 def status(folder: Folder, json: Json = False) -> None:
     """Say how far a review is: pairs, KAPR, characters, accuracy on gold pairs, agreement."""
     needs_review()
-    from sfumato.review.terminal.begun import begun_in
+    from sfumato.review.review_progress import begun_in
 
     with progress_bar() as progress:
         progress("opening", 0.0)

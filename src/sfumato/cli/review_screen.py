@@ -20,20 +20,22 @@ from rich.control import Control
 from rich.segment import ControlType
 from rich.text import Text
 
-from sfumato.review.decisions.answers import Answer
-from sfumato.review.decisions.events import FlagReason
-from sfumato.review.modes import Mode
-from sfumato.review.state.opening import Cost, Refusal
-from sfumato.review.terminal.bands import Direction, neighbour, place_blocks
-from sfumato.review.terminal.choices import next_of_cell, of_cell, of_everything, of_names
-from sfumato.review.terminal.legend import draw_legend
-from sfumato.review.terminal.look import Look
-from sfumato.review.terminal.numbers import kapr_text
-from sfumato.review.terminal.screen import draw_screen
-from sfumato.review.terminal.session import Session
-from sfumato.review.terminal.signs import MODES, REFUSED
-from sfumato.review.terminal.styled import Line, Style
-from sfumato.review.terminal.view import Message, Tone, View
+from sfumato.review.review_decisions import Answer, FlagReason
+from sfumato.review.review_settings import Mode
+from sfumato.review.terminal_screen import (
+    Direction,
+    draw_legend,
+    draw_screen,
+    neighbour,
+    next_of_cell,
+    of_cell,
+    of_everything,
+    of_names,
+    place_blocks,
+)
+from sfumato.review.terminal_session import Message, Session, Tone, View
+from sfumato.review.terminal_text import MODES, REFUSED, Line, Look, Style, kapr_text
+from sfumato.review.worker_state import Cost, Refusal
 
 LEAVE = frozenset({"q", "end"})
 """The keys that leave."""

@@ -12,27 +12,34 @@ import pyarrow as pa
 
 from sfumato.core.errors import InputError
 from sfumato.core.shared_options import Progress
-from sfumato.review.hints.evidence import evidence_of
-from sfumato.review.project.gold import with_gold
-from sfumato.review.project.project import ID, LEFT, RIGHT, SOURCE, Project
-from sfumato.review.project.read_table import read_text_table
-from sfumato.review.settings import Settings
-from sfumato.review.simulated.trade_off import CERTAINTIES, Point, trade_off
-from sfumato.review.state.combined import CombinedState
-from sfumato.review.state.review import Review
-from sfumato.review.terminal.entries import Beginning, NewBudget
-from sfumato.review.terminal.fingerprint import records_hash
-from sfumato.review.terminal.journal import Journal, journal_path, journals_in, read_journal
-from sfumato.review.terminal.measures import plain_settings
-from sfumato.review.terminal.opened import (
+from sfumato.review.disclosure_account import Review
+from sfumato.review.hints import evidence_of
+from sfumato.review.review_forecast import CERTAINTIES, Point, trade_off
+from sfumato.review.review_journal import (
+    Beginning,
+    Journal,
+    NewBudget,
+    budget_of,
+    check_same,
+    journal_path,
+    journals_in,
+    read_journal,
+    records_hash,
+    restored,
+)
+from sfumato.review.review_project import ID, LEFT, RIGHT, SOURCE, Project
+from sfumato.review.review_settings import Settings
+from sfumato.review.review_sources import read_text_table, with_gold
+from sfumato.review.terminal_session import (
     OpenedFolder,
+    Session,
     index_of,
     open_folder,
+    plain_settings,
     review_of,
     same_rules,
 )
-from sfumato.review.terminal.session import Session
-from sfumato.review.terminal.standing import budget_of, check_same, restored
+from sfumato.review.worker_state import CombinedState
 
 LATER = frozenset({"budget", "hints"})
 """What may be another at a later start."""

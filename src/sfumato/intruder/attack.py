@@ -1,9 +1,9 @@
-"""Attack a released file for real, and hold what was found against what was predicted."""
+"""Attack a release: knowledge, attacks, judgement, one after the other."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from sfumato.core.declaration import keywords, taken
 from sfumato.core.errors import InputError
+from sfumato.core.measure import Measure
 from sfumato.core.shared_options import Progress, drawn_seed, silent
 from sfumato.intruder.attack_options import (
     AttackOptions,
@@ -18,22 +19,204 @@ from sfumato.intruder.attack_options import (
     Holding,
     Judging,
     Referee,
+    Shares,
 )
-from sfumato.intruder.candidates.find import find_candidates
-from sfumato.intruder.claims import Claims, claims_of_file
-from sfumato.intruder.held import Given, Held, held_against
-from sfumato.intruder.held_words import in_words, warnings_of
-from sfumato.intruder.reading.read import read_release
-from sfumato.intruder.reading.released_file import ReleasedFile
-from sfumato.intruder.referee.calibration import CalibrationBin
-from sfumato.intruder.referee.judge_run import judge_run
-from sfumato.intruder.referee.outcome import Outcome
-from sfumato.intruder.result import Attack
-from sfumato.intruder.review_alone import attack_review, check_alone
-from sfumato.intruder.staging.registry import ACTS, check_names, chosen
-from sfumato.intruder.staging.scene import Scene
-from sfumato.intruder.subject import Subject, subject_of
+from sfumato.intruder.attack_result import Attack, Claims, claims_of_file
+from sfumato.intruder.attack_stages import (
+    ACTS,
+    Scene,
+    check_names,
+    chosen,
+    judged_screen,
+    named_screens,
+)
+from sfumato.intruder.attack_subject import Given, Held, Subject, held_against, subject_of
+from sfumato.intruder.candidates import Candidates, find_candidates
+from sfumato.intruder.reading import ReleasedFile, read_release
+from sfumato.intruder.referee.attack_odds import CalibrationBin, Outcome
+from sfumato.intruder.referee.judgements import judge_run
 from sfumato.schema import Schema
+
+MOST = 6
+"""Columns that are named one by one."""
+
+
+def in_words(held: Held, given: Given) -> tuple[str, ...]:
+    """What the intruder held, one sentence each.
+
+    Parameters
+    ----------
+    held
+        What was put together.
+    given
+        What was given.
+    """
+    return tuple(_sentences(held, given))
+
+
+def _sentences(held: Held, given: Given) -> Iterator[str]:
+    persons = f"{held.knowledge.persons:,} persons"
+    if held.itself:
+        yield (
+            f"Nothing but the file: of all {persons} in it the intruder knows the class that they "
+            "are in, as somebody would who knows all quasi-identifiers."
+        )
+    else:
+        what = "The original" if given.register is None else "A register"
+        yield f"{what} of {persons}."
+        names = [column.name for column in held.knowledge.quasi_identifiers]
+        yield f"Of everybody the quasi-identifiers: {', '.join(names)}."
+    others = [column.name for column in held.knowledge.others]
+    if others:
+        more = f" and {len(others) - MOST} more columns" if len(others) > MOST else ""
+        yield f"Also: {', '.join(others[:MOST])}{more}."
+    if given.counts:
+        yield "How many records each person has in the release."
+    yield from _errors(given.noise, "wrong")
+    yield from _errors(given.missing, "unknown")
+    if given.review is not None:
+        yield "What the screens of a clerical review showed, beside the tables that were linked."
+    if given.priors:
+        several = "s" if len(given.priors) > 1 else ""
+        yield f"{len(given.priors)} other release{several} about the same persons."
+
+
+def _errors(shares: Shares, what: str) -> Iterator[str]:
+    if isinstance(shares, Mapping):
+        for name, share in shares.items():
+            yield f"Of column {name}, {100 * share:g} % of the values are {what}."
+    elif shares:
+        yield f"{100 * shares:g} % of these values are {what}."
+
+
+def warnings_of(held: Held, candidates: Candidates) -> tuple[str, ...]:
+    """What the referee found odd about the truth.
+
+    Parameters
+    ----------
+    held
+        What was put together.
+    candidates
+        Which persons fit which class, by what is known without errors.
+    """
+    warnings = []
+    strangers = len(np.unique(held.file.unit[held.truth.owner < 0]))
+    if strangers:
+        warnings.append(
+            f"{strangers:,} persons of the released file are not in the register: no guess about "
+            "them can be right."
+        )
+    inside = np.flatnonzero(held.truth.owner >= 0)
+    fits = candidates.fit(held.file.class_of[inside], candidates.group[held.truth.owner[inside]])
+    persons = len(np.unique(held.file.unit[inside][~fits]))
+    if persons:
+        warnings.append(
+            f"The cells of {persons:,} released persons do not hold what is known of them: their "
+            "ranges are too narrow, or values were changed or records left out. Exact matching "
+            "does not find them, and finds others in their place."
+        )
+    return tuple(warnings)
+
+
+SCREEN = "screen"
+"""The one attack that needs no release."""
+
+
+def check_alone(
+    review: str | os.PathLike[str] | None,
+    attacks: Sequence[str] | None,
+    others: Mapping[str, object],
+) -> Path:
+    """The folder of a review that is attacked alone; refuse what is about a release.
+
+    Parameters
+    ----------
+    review
+        The folder of the review, or ``None``.
+    attacks
+        The attacks that are asked for.
+    others
+        What else was given, by the name of its parameter.
+
+    Raises
+    ------
+    InputError
+        If something is.
+    """
+    if review is None:
+        raise InputError(
+            "parameter release",
+            "must be given, or the folder of a review (review)",
+            found="neither",
+        )
+    if attacks is not None and set([attacks] if isinstance(attacks, str) else attacks) != {SCREEN}:
+        raise InputError(
+            "parameter attacks", "must be about a review where no release is given", accepted=SCREEN
+        )
+    for name, value in others.items():
+        if value is not None:
+            raise InputError(
+                f"parameter {name}", "goes with a release", found="the folder of a review alone"
+            )
+    return Path(review)
+
+
+def attack_review(folder: Path, *, threshold: float, seed: int, progress: Progress) -> Attack:
+    """Attack what workers' screens showed, beside the tables that were linked.
+
+    Parameters
+    ----------
+    folder
+        What ``sfumato link`` wrote, or a project, with the journals of a review in it.
+    threshold
+        Chance above which a right guess counts as exposed.
+    seed
+        Seed of every random choice.
+    progress
+        Told how far the work is.
+
+    Raises
+    ------
+    InputError
+        If nobody has reviewed in the folder, a file of it is damaged, or the extra ``review`` is
+        not installed.
+    """
+    screens = named_screens(folder, np.random.default_rng([seed, *b"names of rows"]), progress)
+    outcomes, calibrations = [], {}
+    measures: dict[str, Measure] = {}
+    for name, each in screens.items():
+        rng = np.random.default_rng([seed, *name.encode()])
+        staged = judged_screen(each, name, rng, threshold)
+        outcomes.append(staged.outcome)
+        if staged.calibration:
+            calibrations[name] = staged.calibration
+        if staged.outcome.predicted is not None:
+            which = "" if len(screens) == 1 else f":{name}"
+            measures[f"screen_risk{which}"] = staged.outcome.predicted
+    progress("attack", 1.0)
+    register = next(iter(screens.values())).knowledge.persons
+    rows = sum(len(each.sizes) for each in screens.values())
+    records = np.concatenate([np.flatnonzero(each.truth.released) for each in screens.values()])
+    return Attack(
+        outcomes=judge_run(outcomes),
+        records=rows,
+        persons=len(np.unique(records)),
+        register_persons=register,
+        held=(
+            "What the screens of a clerical review showed, each worker's on its own.",
+            f"The tables that were linked, {register:,} records.",
+        ),
+        claims=Claims(measures, own=True),
+        threshold=threshold,
+        seed=seed,
+        warnings=_warnings(rows - sum(outcome.attempts for outcome in outcomes)),
+        calibration=calibrations,
+        about="review",
+    )
+
+
+def _warnings(without: int) -> tuple[str, ...]:
+    return (f"With {without:,} rows no record of the tables seems to agree.",) if without else ()
 
 
 @keywords(Holding, Referee, Judging, Circumstances)

@@ -111,11 +111,6 @@ def one_by_one(tasks: Sequence[Callable[[], _Result]], *, alone: bool = False) -
         yield future.result()
 
 
-def in_background(task: Callable[[], _Result]) -> Callable[[], _Result]:
-    """Start a task; what is given back waits for its result."""
-    return task if _alone() else _pool().submit(task).result
-
-
 def read_ahead(items: Iterator[_Result]) -> Iterator[_Result]:
     """The same items, each made in another thread while the one before it is worked on."""
     if processors() < 2:

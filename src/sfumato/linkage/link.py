@@ -1,10 +1,10 @@
-"""Link tables without a common identifier: from tables to persons and the linked file."""
+"""From tables to persons: `link`, and what it was asked for."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Unpack, overload
 
@@ -15,12 +15,16 @@ from sfumato.core.declaration import keywords, taken
 from sfumato.core.errors import InputError
 from sfumato.core.secret_keys import check_key
 from sfumato.core.shared_options import Progress, drawn_seed, silent
-from sfumato.linkage.asked import Spec, Tables, asked_specification, named_tables
-from sfumato.linkage.checks import Checks, draw_pairs
-from sfumato.linkage.earlier import Earlier, read_earlier
-from sfumato.linkage.encodings.unit.link import all_encoded, link_encodings
-from sfumato.linkage.encodings.unit.links import EncodedLinks
-from sfumato.linkage.encodings.unit.matching import Matching, matching_of
+from sfumato.linkage.earlier_linkage import Earlier, read_earlier
+from sfumato.linkage.encoding_linkage import (
+    EncodedLinks,
+    Matching,
+    all_encoded,
+    link_encodings,
+    matching_of,
+)
+from sfumato.linkage.link_engine import Engine, checked_engine
+from sfumato.linkage.link_model import Model, load_model
 from sfumato.linkage.link_options import (
     Comparing,
     EncodedLinkOptions,
@@ -28,30 +32,158 @@ from sfumato.linkage.link_options import (
     LinkedFile,
     LinkOptions,
 )
-from sfumato.linkage.linked.attached import attach
-from sfumato.linkage.linked.declare import declare
-from sfumato.linkage.linked.person_ids import name_persons
-from sfumato.linkage.linked.stack import kept_columns, read_analytic
-from sfumato.linkage.links import Links
-from sfumato.linkage.manifest import LinkManifest, checks_part, hash_of, model_part, versions
-from sfumato.linkage.model.engine import Engine, checked_engine
-from sfumato.linkage.model.fit import fit_and_score
-from sfumato.linkage.model.saved import Model, load_model
-from sfumato.linkage.pairs.identifying import identifying_file
-from sfumato.linkage.pairs.review import most_doubtful_first, review_table, to_review
-from sfumato.linkage.persons.decisions import (
-    Decisions,
-    read_decisions,
-    renumbered,
-    together,
+from sfumato.linkage.link_sources import Opened, open_sources
+from sfumato.linkage.link_spec import MAX_PAIRS, LinkSpec, load_link_spec, rules_in
+from sfumato.linkage.linkage_manifest import (
+    LinkManifest,
+    checks_part,
+    hash_of,
+    model_part,
+    versions,
 )
-from sfumato.linkage.settle import Settled, settle
-from sfumato.linkage.sources.open import Opened, open_sources
-from sfumato.linkage.sources.spark import any_on_spark, streamed
-from sfumato.linkage.spec.model import LinkSpec
-from sfumato.linkage.spec.settings import rules_in
-from sfumato.linkage.values import Ints, Pairs, Records
+from sfumato.linkage.linkage_quality import Checks, draw_pairs
+from sfumato.linkage.linkage_result import Links
+from sfumato.linkage.linked_file import attach, declare, kept_columns, name_persons, read_analytic
+from sfumato.linkage.match_decisions import Decisions, read_decisions, renumbered, together
+from sfumato.linkage.match_thresholds import Ints, Pairs, Records
+from sfumato.linkage.model_fit import fit_and_score
+from sfumato.linkage.person_clusters import Settled, settle
+from sfumato.linkage.review_pairs import (
+    identifying_file,
+    most_doubtful_first,
+    review_table,
+    to_review,
+)
+from sfumato.linkage.spark_linkage import any_on_spark, streamed
+from sfumato.linkage.spec_suggestion import Suggestion, suggest
 from sfumato.schema import Schema
+
+Tables = Mapping[str, object] | Sequence[str | os.PathLike[str]]
+Spec = LinkSpec | Suggestion | str | os.PathLike[str]
+
+
+def named_tables(tables: Tables) -> dict[str, object]:
+    """The tables by the names of their sources.
+
+    Parameters
+    ----------
+    tables
+        The tables by name, or their paths.
+
+    Raises
+    ------
+    InputError
+        If two paths have the same name, or tables without names are no paths.
+    """
+    if isinstance(tables, Mapping):
+        if not all(str(name).strip() for name in tables):
+            raise InputError("parameter tables", "must have a name as text for each table")
+        return dict(tables)
+    if isinstance(tables, (str, os.PathLike)) or not all(
+        isinstance(each, (str, os.PathLike)) for each in tables
+    ):
+        raise InputError(
+            "parameter tables",
+            "must be tables by their names, or a list of paths",
+            found="something else",
+        )
+    named: dict[str, object] = {}
+    for each in tables:
+        name = stem_of(Path(each))
+        if name in named:
+            raise InputError(
+                "the tables",
+                "must have file names that differ",
+                found="two of one name without ending",
+                advice="rename one, or in Python give the tables by name",
+            )
+        named[name] = each
+    return named
+
+
+def stem_of(path: Path) -> str:
+    """Name of the source that a file is: the file's name without its endings.
+
+    Parameters
+    ----------
+    path
+        The file.
+    """
+    return Path(path.stem).stem if path.suffix.lower() == ".gz" else path.stem
+
+
+def asked_specification(
+    tables: Mapping[str, object],
+    spec: Spec | None,
+    schema: Schema | None,
+    earlier: Earlier | None,
+    progress: Progress,
+    *,
+    id_column: str | None = None,
+    allow_pairs: int | None = None,
+) -> Suggestion:
+    """The specification as it was given, that of a linkage before, or a proposed one.
+
+    Parameters
+    ----------
+    tables
+        The tables by name.
+    spec
+        What was given.
+    schema
+        What the columns are.
+    earlier
+        The linkage before.
+    progress
+        Told when a proposal begins.
+    id_column
+        The column of ids, instead of the specification's.
+    allow_pairs
+        Most candidate pairs, instead of the specification's.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, or nothing can be proposed.
+    """
+    if isinstance(spec, Suggestion):
+        made = spec
+    elif isinstance(spec, LinkSpec):
+        made = Suggestion(spec, {})
+    elif spec is not None:
+        made = Suggestion(load_link_spec(spec), {})
+    elif earlier is not None:
+        made = Suggestion(earlier.spec, {})
+    else:
+        progress("suggest", 0.0)
+        most = allow_pairs or MAX_PAIRS
+        made = suggest(tables, schema, id_column=id_column, max_pairs=most)
+    changes: dict[str, object] = {}
+    if allow_pairs is not None:
+        changes["max_pairs"] = allow_pairs
+    if id_column is not None:
+        changes["id"] = id_column
+    return replace(made, spec=changed(made.spec, changes)) if changes else made
+
+
+def changed(spec: LinkSpec, changes: Mapping[str, object]) -> LinkSpec:
+    """A specification with other values in some fields, checked again.
+
+    Parameters
+    ----------
+    spec
+        The specification.
+    changes
+        New values by field.
+
+    Raises
+    ------
+    InputError
+        If the changed one breaks a rule.
+    """
+    fields = {name: getattr(spec, name) for name in type(spec).model_fields}
+    return LinkSpec(**{**fields, **changes})
+
 
 IDS, CHECKED = 0, 3
 """The streams of the seed that the persons' ids, and the pairs to check, come from."""

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 from sfumato.core.declaration import Between, Count, Parameter, Share, check_fields
 from sfumato.core.errors import InputError
 from sfumato.core.shared_options import Seed, named_words
-from sfumato.linkage.model.engine import Engine
+from sfumato.linkage.link_engine import Engine
 
 if TYPE_CHECKING:
-    from sfumato.linkage.model.saved import Model
-    from sfumato.linkage.outcomes.thresholds import Thresholds
-    from sfumato.linkage.persons.decisions import Decisions
+    from sfumato.linkage.link_model import Model
+    from sfumato.linkage.match_decisions import Decisions
+    from sfumato.linkage.match_thresholds import Thresholds
 
 SCORES = Share(zero=True, one=True)
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")

@@ -10,12 +10,12 @@ from pyarrow import csv
 
 from sfumato.core.errors import InputError
 from sfumato.examples import generate_clinics, generate_registrations, write_registrations
-from sfumato.linkage.spec.model import LinkSpec, SetThresholds
+from sfumato.linkage.link_spec import LinkSpec, SetThresholds
 from sfumato.pipeline.project.linking import Link, Review, Reviewers
 from sfumato.pipeline.project.project_text import PROJECT_FILE, dump_project
 from sfumato.pipeline.project_folder import ProjectFolder, open_project
 from sfumato.pipeline.proposal import ProposalRequest, propose, write_project_file
-from sfumato.review.settings import PROPOSED
+from sfumato.review.review_settings import PROPOSED
 
 PERSONS, SEED = 2_000, 2020
 CLINICS = ("hospital", "practice")

@@ -9,38 +9,47 @@ from typing import Any
 
 from sfumato.core.errors import InputError
 from sfumato.core.shared_options import Progress
-from sfumato.linkage import files
-from sfumato.linkage.apply import apply_decisions
-from sfumato.linkage.asked import changed
-from sfumato.linkage.earlier import read_earlier
-from sfumato.linkage.link import link
-from sfumato.linkage.sources.halves import numbers_a_person
-from sfumato.linkage.spec.columns import sql_name
-from sfumato.linkage.spec.model import MAX_PAIRS, LinkSpec, Mode, WantedRates
-from sfumato.linkage.spec.settings import columns_of_settings
-from sfumato.linkage.spec.toml import link_spec_to_dict, load_link_spec
-from sfumato.linkage.suggest.suggest import Suggestion, suggest
+from sfumato.linkage import linkage_files
+from sfumato.linkage.earlier_linkage import apply_decisions, read_earlier
+from sfumato.linkage.link import changed, link
+from sfumato.linkage.link_sources import numbers_a_person
+from sfumato.linkage.link_spec import (
+    MAX_PAIRS,
+    LinkSpec,
+    Mode,
+    WantedRates,
+    columns_of_settings,
+    link_spec_to_dict,
+    load_link_spec,
+    sql_name,
+)
+from sfumato.linkage.spec_suggestion import Suggestion, suggest
 from sfumato.pipeline.project.frozen import InFile
 from sfumato.pipeline.project.linking import Link, Reviewers
 from sfumato.pipeline.project_folder import LINK, LINKED, REVIEW, ProjectFolder, copy_private
 from sfumato.pipeline.stage import MEASURED, Made, Stage, read_object, write_report
-from sfumato.review.decisions.export import DECISIONS
+from sfumato.review.review_decisions import DECISIONS
 from sfumato.table.classification import check_decided, classified
 from sfumato.table.person_column import person_candidates_of
 from sfumato.table.table_files import open_source
 
-_OF_PREVIOUS = (files.SPEC, files.MODEL, files.PERSONS, files.ANSWERS)
+_OF_PREVIOUS = (
+    linkage_files.SPEC,
+    linkage_files.MODEL,
+    linkage_files.PERSONS,
+    linkage_files.ANSWERS,
+)
 """What a linkage takes from the one before, beside its manifest."""
-_COPIED = (files.LINKED, files.LINKED_SCHEMA, files.PERSONS)
+_COPIED = (linkage_files.LINKED, linkage_files.LINKED_SCHEMA, linkage_files.PERSONS)
 """What is taken over where nobody answered anything."""
 _APPLIED_TO = (
-    files.ANALYTIC,
-    files.IDENTIFYING,
-    files.LEVELS,
-    files.MODEL,
-    files.PAIRS,
-    files.REVIEW,
-    files.SPEC,
+    linkage_files.ANALYTIC,
+    linkage_files.IDENTIFYING,
+    linkage_files.LEVELS,
+    linkage_files.MODEL,
+    linkage_files.PAIRS,
+    linkage_files.REVIEW,
+    linkage_files.SPEC,
 )
 """What answers are applied to, beside that."""
 
@@ -186,7 +195,7 @@ def _link_files(place: ProjectFolder) -> dict[str, Path]:
         inputs |= place.named(f"sources.{name}", file=source.file, attach=source.attach)
     if asked.previous is not None:
         folder = place.at(asked.previous)
-        inputs["link.previous"] = folder / files.MANIFEST
+        inputs["link.previous"] = folder / linkage_files.MANIFEST
         others = {f"link.previous/{name}": folder / name for name in _OF_PREVIOUS}
         inputs |= {name: path for name, path in others.items() if path.is_file()}
     given = _given(place, asked)
@@ -271,7 +280,9 @@ def _linked_files(place: ProjectFolder) -> dict[str, Path]:
 def _linked_earlier(place: ProjectFolder) -> dict[str, tuple[str, ...]]:
     if _answers(place) is None:
         return {LINK: _COPIED}
-    checks = (files.CHECKS,) if (place.of_stage(LINK) / files.CHECKS).is_file() else ()
+    checks = (
+        (linkage_files.CHECKS,) if (place.of_stage(LINK) / linkage_files.CHECKS).is_file() else ()
+    )
     return {
         LINK: (*_COPIED, *_APPLIED_TO, *checks),
         REVIEW: (DECISIONS,),

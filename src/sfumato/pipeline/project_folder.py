@@ -12,9 +12,9 @@ from typing import Any
 
 from sfumato.core.errors import InputError
 from sfumato.core.secret_keys import read_secret
-from sfumato.linkage.files import LINKED as LINKED_FILE
-from sfumato.linkage.files import LINKED_SCHEMA
-from sfumato.linkage.spec.columns import sql_name
+from sfumato.linkage.link_spec import sql_name
+from sfumato.linkage.linkage_files import LINKED as LINKED_FILE
+from sfumato.linkage.linkage_files import LINKED_SCHEMA
 from sfumato.pipeline.project.frozen import InFile
 from sfumato.pipeline.project.model import Project
 from sfumato.pipeline.project.outputs import ReportForm

@@ -17,10 +17,9 @@ from pydantic import ValidationError
 
 from sfumato.core.atomic import all_or_none, write_text
 from sfumato.core.errors import InputError
-from sfumato.linkage.asked import changed
-from sfumato.linkage.spec.columns import sql_name
-from sfumato.linkage.spec.model import Mode
-from sfumato.linkage.suggest.suggest import Suggestion, suggest
+from sfumato.linkage.link import changed
+from sfumato.linkage.link_spec import Mode, sql_name
+from sfumato.linkage.spec_suggestion import Suggestion, suggest
 from sfumato.pipeline.linking_stages import check_classified
 from sfumato.pipeline.project.linking import Reviewers
 from sfumato.pipeline.project.model import SEED_BITS, Project
@@ -35,7 +34,7 @@ from sfumato.pipeline.project.project_text import (
 from sfumato.pipeline.project.releasing import Release
 from sfumato.pipeline.project_folder import ProjectFolder
 from sfumato.release.anonymize import check_constraints
-from sfumato.review.settings import PROPOSED
+from sfumato.review.review_settings import PROPOSED
 from sfumato.schema import Schema, load_schema
 from sfumato.table.schema_guess import ROWS, Guess, guess_schema
 from sfumato.table.table_files import open_source

@@ -12,12 +12,12 @@ from sfumato.pipeline.project.linking import OnRequest, Undecided
 from sfumato.pipeline.project_folder import RELEASE, ProjectFolder, shell_path
 from sfumato.pipeline.release_stages import release_files
 from sfumato.pipeline.stage import Made, Stage, Waiting, write_report
-from sfumato.semantics.associations.association import State
-from sfumato.semantics.ledger.keys import default_ledger_keys
-from sfumato.semantics.ledger.ledger import Ledger
+from sfumato.semantics.associations import State
+from sfumato.semantics.ledger import Ledger
+from sfumato.semantics.ledger_store import default_ledger_keys
 from sfumato.semantics.policy import load_policy
-from sfumato.semantics.requested import Asked, Mining, RequestedRelease, ask, make_release
-from sfumato.semantics.requested.hashes import policy_sha256
+from sfumato.semantics.release_request import Asked, Mining, ask, policy_sha256
+from sfumato.semantics.requested_release import RequestedRelease, make_release
 from sfumato.table.table_files import write_table
 
 

@@ -16,26 +16,30 @@ import pyarrow.parquet as pq
 
 from sfumato.core.errors import InputError
 from sfumato.core.shared_options import Progress
-from sfumato.linkage import files
-from sfumato.linkage.earlier import read_earlier
-from sfumato.linkage.persons.decisions import read_decisions
+from sfumato.linkage import linkage_files
+from sfumato.linkage.earlier_linkage import read_earlier
+from sfumato.linkage.match_decisions import read_decisions
 from sfumato.pipeline.project.linking import Review, Reviewers, Unanswered
 from sfumato.pipeline.project_folder import LINK, REVIEW, ProjectFolder, copy_private, shell_path
 from sfumato.pipeline.stage import Made, Stage, Waiting
-from sfumato.review.decisions.decisions import Decisions
-from sfumato.review.decisions.export import DECISIONS, decisions_table
-from sfumato.review.hints.evidence import evidence_of
-from sfumato.review.project.folder import PAIRS, PROJECT, RECORDS, load_project, write_project
-from sfumato.review.project.from_linkage import from_linkage
-from sfumato.review.project.project import LEFT, PAIR, RIGHT, Project
-from sfumato.review.simulated.frequencies import frequencies_of
-from sfumato.review.simulated.worker import SimulatedWorker
-from sfumato.review.state.worker import WorkerState
-from sfumato.review.terminal.answers import answers_in
-from sfumato.review.terminal.fingerprint import records_hash
-from sfumato.review.terminal.journal import LOCK, journals_in
-from sfumato.review.terminal.measures import plain_settings
-from sfumato.review.terminal.opened import ORDER, index_of, review_of
+from sfumato.review.hints import evidence_of
+from sfumato.review.review_decisions import DECISIONS, Decisions, decisions_table
+from sfumato.review.review_forecast import SimulatedWorker, frequencies_of
+from sfumato.review.review_journal import LOCK, answers_in, journals_in, records_hash
+from sfumato.review.review_project import (
+    LEFT,
+    PAIR,
+    PAIRS,
+    PROJECT,
+    RECORDS,
+    RIGHT,
+    Project,
+    load_project,
+    write_project,
+)
+from sfumato.review.review_sources import from_linkage
+from sfumato.review.terminal_session import ORDER, index_of, plain_settings, review_of
+from sfumato.review.worker_state import WorkerState
 from sfumato.table.table_files import write_table
 
 _ANSWER = ("worker", "answer", "time")
@@ -57,7 +61,7 @@ def _decisions_file(place: ProjectFolder) -> Path:
 
 def _possible(place: ProjectFolder) -> int:
     """Number of possible matches."""
-    return int(pq.read_metadata(place.of_stage(LINK) / files.REVIEW).num_rows)
+    return int(pq.read_metadata(place.of_stage(LINK) / linkage_files.REVIEW).num_rows)
 
 
 def _settings(place: ProjectFolder) -> dict[str, Any]:
@@ -110,7 +114,15 @@ def _carried_and_left(place: ProjectFolder) -> tuple[pa.Table, Project | None]:
 
 
 def _earlier(_place: ProjectFolder) -> dict[str, tuple[str, ...]]:
-    return {LINK: (files.PAIRS, files.REVIEW, files.IDENTIFYING, files.MODEL, files.SPEC)}
+    return {
+        LINK: (
+            linkage_files.PAIRS,
+            linkage_files.REVIEW,
+            linkage_files.IDENTIFYING,
+            linkage_files.MODEL,
+            linkage_files.SPEC,
+        )
+    }
 
 
 def _prepare(place: ProjectFolder) -> None:
@@ -222,7 +234,7 @@ def _answered(place: ProjectFolder, file: Path) -> int:
     read_decisions(file, read_earlier(folder).pairs)
     table = pq.read_table(file, columns=["pair", "withdrawn"])
     held = table.filter(pc.invert(table["withdrawn"]))["pair"]
-    wanted = pq.read_table(folder / files.REVIEW, columns=["pair"])["pair"]
+    wanted = pq.read_table(folder / linkage_files.REVIEW, columns=["pair"])["pair"]
     return len(set(held.to_pylist()) & set(wanted.to_pylist()))
 
 
@@ -255,7 +267,7 @@ def _make(place: ProjectFolder, making: Path, progress: Progress) -> Made:
 
 def _at_the_terminal(place: ProjectFolder, progress: Progress) -> tuple[pa.Table, dict[str, Any]]:
     """The answers of people, those carried over included, and what was shown to them."""
-    from sfumato.review.terminal.begun import begun_in  # costs a start's time
+    from sfumato.review.review_progress import begun_in  # costs a start's time
 
     folder, (carried, left) = place.at(place.project.review.folder), _carried_and_left(place)
     measured: dict[str, Any] = {"carried": len(carried)}

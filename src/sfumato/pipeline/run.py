@@ -31,7 +31,7 @@ from sfumato.pipeline.stage import (
     read_object,
     read_record,
 )
-from sfumato.review.extra import needs_review
+from sfumato.review.review_extra import needs_review
 
 Working = Callable[[str], AbstractContextManager[Progress]]
 """Shows how far a stage is, while it is being made."""

@@ -13,9 +13,8 @@ import altair as alt
 
 from sfumato.core.measure import Measure
 from sfumato.core.number_text import NONE, percent
-from sfumato.intruder.referee.calibration import CalibrationBin
-from sfumato.intruder.referee.outcome import Outcome
-from sfumato.intruder.result import Attack
+from sfumato.intruder.attack_result import Attack
+from sfumato.intruder.referee.attack_odds import CalibrationBin, Outcome
 from sfumato.reports.adversaries import (
     attack_title,
     predicted_meaning,

@@ -12,15 +12,19 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.core.number_text import count, percent
-from sfumato.linkage.encodings.unit.links import EncodedLinks
-from sfumato.linkage.found import Found
-from sfumato.linkage.links import Links
-from sfumato.linkage.model.saved import LevelWeight
-from sfumato.linkage.outcomes.expected import curve
-from sfumato.linkage.outcomes.table import THRESHOLDS, ThresholdRow, threshold_table
-from sfumato.linkage.outcomes.thresholds import MATCH, NON_MATCH, POSSIBLE_MATCH
-from sfumato.linkage.summary import as_json
-from sfumato.linkage.values import Floats
+from sfumato.linkage.encoding_linkage import EncodedLinks
+from sfumato.linkage.link_model import LevelWeight
+from sfumato.linkage.linkage_result import Found, Links, as_json
+from sfumato.linkage.match_thresholds import (
+    MATCH,
+    NON_MATCH,
+    POSSIBLE_MATCH,
+    THRESHOLDS,
+    Floats,
+    ThresholdRow,
+    curve,
+    threshold_table,
+)
 from sfumato.reports.pictures import (
     AFTER,
     BEFORE,

@@ -9,7 +9,7 @@ from datetime import date
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from sfumato.linkage.numbers import unless_contradicted
+from sfumato.linkage.linkage_result import unless_contradicted
 from sfumato.reports.adversaries import attack_title, project_assumptions, project_limits
 from sfumato.reports.audience import FEWEST, Audience, Discretion, largest_chance
 from sfumato.reports.printed_numbers import NUMBER, SHARE, fill_template, printed

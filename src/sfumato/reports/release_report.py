@@ -23,7 +23,7 @@ from sfumato.risk.disclosure_risk import Risk
 from sfumato.schema import Kind, QuasiIdentifier
 
 if TYPE_CHECKING:
-    from sfumato.semantics.requested import RequestedRelease
+    from sfumato.semantics.requested_release import RequestedRelease
 
 _ORIGINAL, _RELEASED, _ASSESSED = "Original", "Release", "File"
 _SPREAD = {

@@ -28,10 +28,10 @@ from sfumato.reports.risk_tables import population_json
 from sfumato.risk.disclosure_risk import Risk
 
 if TYPE_CHECKING:
-    from sfumato.intruder.result import Attack
-    from sfumato.linkage.encodings.unit.links import EncodedLinks
-    from sfumato.linkage.links import Links
-    from sfumato.semantics.requested import RequestedRelease
+    from sfumato.intruder.attack_result import Attack
+    from sfumato.linkage.encoding_linkage import EncodedLinks
+    from sfumato.linkage.linkage_result import Links
+    from sfumato.semantics.requested_release import RequestedRelease
 
 HTML, PDF, JSON = ".html", ".pdf", ".json"
 NEEDED = ("altair", "jinja2", "vl_convert")
@@ -172,18 +172,18 @@ def _without_measures(
     result: Links | EncodedLinks | RequestedRelease | Attack, title: str | None, made: date
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """What an attack, a request or a linkage says; what it needs is imported where one is."""
-    from sfumato.intruder.result import Attack
+    from sfumato.intruder.attack_result import Attack
 
     if isinstance(result, Attack):
         audience = f"internal: it says how well the {result.about} can be attacked; do not publish"
         usual = f"A {result.about} under attack"
         return _about("attack", title or usual, made, audience), result.to_json()
-    from sfumato.semantics.requested import RequestedRelease
+    from sfumato.semantics.requested_release import RequestedRelease
 
     if isinstance(result, RequestedRelease):
         return _about("release on request", title or "A release on request", made), result.to_json()
-    from sfumato.linkage.encodings.unit.links import EncodedLinks
-    from sfumato.linkage.links import Links
+    from sfumato.linkage.encoding_linkage import EncodedLinks
+    from sfumato.linkage.linkage_result import Links
 
     if not isinstance(result, (Links, EncodedLinks)):
         raise InputError(
@@ -201,8 +201,8 @@ def _without_measures(
 
 def _threshold_table(links: Links | EncodedLinks) -> list[dict[str, Any]]:
     """What thresholds would give; nothing where checks contradict it or scores are no chances."""
-    from sfumato.linkage.encodings.unit.links import EncodedLinks
-    from sfumato.linkage.outcomes.table import threshold_table
+    from sfumato.linkage.encoding_linkage import EncodedLinks
+    from sfumato.linkage.match_thresholds import threshold_table
 
     if isinstance(links, EncodedLinks):
         told, probability = links.estimated, None

@@ -28,7 +28,7 @@ from sfumato.reports.pictures import (
     picture,
     values,
 )
-from sfumato.review.simulated.trade_off import Point
+from sfumato.review.review_forecast import Point
 
 _WIDTH, _HEIGHT = 360, 190
 _NEAR = 4

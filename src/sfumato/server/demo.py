@@ -17,11 +17,11 @@ from sfumato.core.shared_options import Progress, silent
 from sfumato.pipeline.demo_project import SEED, truth_of, write_demo_project
 from sfumato.pipeline.project_folder import LINK
 from sfumato.pipeline.run import run
-from sfumato.review.project.dealing import deal as deal_pairs
-from sfumato.review.project.dealing import of_one_record
-from sfumato.review.project.from_linkage import from_linkage
-from sfumato.review.project.project import ID, LEFT, RIGHT
-from sfumato.review.project.project import Project as ReviewProject
+from sfumato.review.pair_dealing import deal as deal_pairs
+from sfumato.review.pair_dealing import of_one_record
+from sfumato.review.review_project import ID, LEFT, RIGHT
+from sfumato.review.review_project import Project as ReviewProject
+from sfumato.review.review_sources import from_linkage
 from sfumato.server.live.deal import deal
 from sfumato.server.live.make import make_project
 from sfumato.server.store.models import Account, Role

@@ -18,7 +18,7 @@ from sfumato.core.errors import InputError
 from sfumato.core.shared_options import Progress, silent
 from sfumato.hierarchies import Hierarchy
 from sfumato.semantics.associations import Association, Item, Shown, accept, mine
-from sfumato.semantics.linkage_anonymity import Local, least_levels, squared_errors
+from sfumato.semantics.local_data import Local, least_levels, squared_errors
 from sfumato.semantics.sla import disclosure_risk, disclosure_risks, largest_risks, semantic_levels
 from sfumato.studies.study_document import Cell, Grid, Section, Study, columns
 

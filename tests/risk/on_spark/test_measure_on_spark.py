@@ -16,6 +16,7 @@ from oracles.both_engines import (
     check_same,
     check_values,
     frequencies,
+    measure_on_spark,
     measured_here,
     measured_on_spark,
 )
@@ -26,7 +27,7 @@ from sfumato.engines.embedded.counts import group
 from sfumato.engines.spark import counts
 from sfumato.engines.spark.counts import OF_VALUES, ORDERED, rest, value_column
 from sfumato.risk.classes import summarize
-from sfumato.risk.on_spark.spark_measures import classes_on_spark, measure_on_spark, totals_of
+from sfumato.risk.on_spark.spark_measures import classes_on_spark, totals_of
 
 KEYS = ("a", "b")
 
@@ -225,17 +226,14 @@ def test_informs(spark: Any, shared_data: Any) -> None:
 
 
 def test_bad_parameters_are_refused_before_work_starts() -> None:
-    options: dict[str, Any] = {"value_counts": {}}
-    with pytest.raises(InputError, match="parameter threshold"):
-        measure_on_spark(None, ["a"], None, {}, threshold=0, **options)
     with pytest.raises(InputError, match="parameter keys"):
-        measure_on_spark(None, [], None, {}, threshold=0.2, **options)
+        measure_on_spark(None, [], None, {}, {})
 
 
 def test_an_empty_file_is_refused(spark: Any) -> None:
     frame = as_frame(spark, {"a": np.empty(0, dtype=np.int32)})
     with pytest.raises(InputError, match="at least one record"):
-        measure_on_spark(frame, ["a"], None, {}, value_counts={}, threshold=0.2)
+        measure_on_spark(frame, ["a"], None, {}, {})
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from pydantic import (
 
 from sfumato.core.declaration import REQUIRED, Declared, declared, said_of_key, word_of
 from sfumato.core.errors import InputError
-from sfumato.linkage.spec.model import LinkSpec
+from sfumato.linkage.link_spec import LinkSpec
 from sfumato.schema import Schema
 
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field, create_model, model_validator
 
+from sfumato.linkage.link_engine import Engine
 from sfumato.linkage.link_options import Comparing, Deduping, ForPeople, Limits, LinkedFile
-from sfumato.linkage.model.engine import Engine
 from sfumato.pipeline.project.frozen import Frozen, SpecificationPart, declared_fields
-from sfumato.review.settings import CHOSEN, Settings
+from sfumato.review.review_settings import CHOSEN, Settings
 from sfumato.semantics.request_options import RequestOptions
 
 

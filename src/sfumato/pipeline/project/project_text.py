@@ -15,8 +15,7 @@ from pydantic import BaseModel, ValidationError
 from tomlkit.items import Table
 
 from sfumato.core.errors import InputError
-from sfumato.linkage.spec.model import LinkSpec
-from sfumato.linkage.spec.toml import dump_link_spec
+from sfumato.linkage.link_spec import LinkSpec, dump_link_spec
 from sfumato.pipeline.project.frozen import IN_FILE, INLINE, Frozen
 from sfumato.pipeline.project.model import Project, Source
 from sfumato.schema import Schema, dump_schema

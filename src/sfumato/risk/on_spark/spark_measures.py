@@ -51,7 +51,6 @@ from sfumato.risk.reidentification import (
     RISK_TOLERANCE,
     HouseholdRisk,
     Reidentification,
-    check_threshold,
 )
 
 if TYPE_CHECKING:
@@ -277,23 +276,16 @@ def _shape(found: pa.Table, by_persons: pa.Table, attributes: tuple[str, ...]) -
     )
 
 
-def measure_on_spark(
+def classes_on_spark(
     frame: DataFrame,
     keys: Sequence[str],
     person: str | None,
     sensitive: Mapping[str, str],
-    *,
     value_counts: Mapping[str, Ints],
-    threshold: float,
     ranks: Mapping[str, Codes] | None = None,
-    persons: int | None = None,
-    warnings: tuple[str, ...] = (),
-    ran: Ran | None = None,
-) -> Risk:
-    """Measure a file, or a release, whose records stay on the cluster.
-
-    Every measure is the embedded engine's to 12 digits, whatever the partitions and the order of
-    the records. Positions are left out: the records of a cluster have no order.
+    recursive_l: Sequence[int] = RECURSIVE_L,
+) -> DataFrame:
+    """The classes of a file with what measures read of them; nothing runs yet.
 
     Parameters
     ----------
@@ -309,47 +301,9 @@ def measure_on_spark(
         The column of codes of each sensitive attribute, -1 for missing, by its name.
     value_counts
         Number of records of the whole file with each code, by the name of the attribute.
-    threshold
-        Risk above which a record counts as at risk, in (0, 1].
     ranks
         For attributes whose t-closeness is also measured by ordered distance, the rank of each
         code as a number, from 0 without a gap.
-    persons
-        Number of persons of the file; counted where not given.
-    warnings
-        What the reader should know beside what is found here.
-    ran
-        What it runs on.
-
-    Raises
-    ------
-    InputError
-        If the threshold is outside (0, 1], or there is no key or no record.
-    """
-    check_threshold(threshold)
-    classes = classes_on_spark(frame, keys, person, sensitive, value_counts, ranks)
-    if persons is None and person is not None:
-        persons = frame.select(person).distinct().count()
-    return risk_of_classes(
-        classes, tuple(sensitive), threshold=threshold, persons=persons, warnings=warnings, ran=ran
-    )
-
-
-def classes_on_spark(
-    frame: DataFrame,
-    keys: Sequence[str],
-    person: str | None,
-    sensitive: Mapping[str, str],
-    value_counts: Mapping[str, Ints],
-    ranks: Mapping[str, Codes] | None = None,
-    recursive_l: Sequence[int] = RECURSIVE_L,
-) -> DataFrame:
-    """The classes of a file with what measures read of them; nothing runs yet.
-
-    Parameters
-    ----------
-    frame, keys, person, sensitive, value_counts, ranks
-        As for `measure_on_spark`.
     recursive_l
         The l of recursive (c, l)-diversity.
 

@@ -1,18 +1,457 @@
-"""Facts and rules, worked out by clingo, and why each conclusion holds."""
+"""The rules of the house and of a site, run by clingo; what follows and because of what."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
 from typing import Any
 
 from sfumato.core.errors import InputError
-from sfumato.semantics.extra import needed
-from sfumato.semantics.rules.because import because_program
-from sfumato.semantics.rules.clingo_errors import Logger, with_clingo
-from sfumato.semantics.rules.model import Rule
-from sfumato.semantics.rules.terms import plain
+from sfumato.semantics.rules.rule_facts import POLICY_PREDICATES as OF_POLICY
+from sfumato.semantics.rules.rule_facts import TUPLE_PREDICATES as OF_TUPLES
+from sfumato.semantics.rules.rule_facts import plain
+from sfumato.semantics.semantics_extra import needed
+
+Logger = Callable[[Any, str], None]
+_PLACE = re.compile(r"^[^\n]*?:(\d+):[-\d:]*: error: (.*)", re.DOTALL)
+
+
+def with_clingo(run: Callable[[Logger], object], subject: str) -> None:
+    """Let clingo work, and say its errors in our words.
+
+    Parameters
+    ----------
+    run
+        What to do; it is given a logger.
+    subject
+        What an error is about.
+
+    Raises
+    ------
+    InputError
+        If clingo refuses.
+    """
+    messages: list[str] = []
+    try:
+        run(lambda _code, message: messages.append(message))
+    except (RuntimeError, MemoryError):
+        found = next((each for each in map(_PLACE.match, messages) if each), None)
+        if found is None:
+            raise InputError(subject, "must be rules that clingo can run") from None
+        line, said = found.groups()
+        what = " ".join(said.split("note:")[0].split())
+        what = what.partition(" in: ")[0] if what.startswith("unsafe") else what
+        what = re.sub(r"\[#inc_base\];", "", re.sub(r" <[^>]*>:\d+:[-\d]+:$", "", what))
+        if what.startswith("unsafe"):
+            names = re.findall(r"note: ('\w+')", said)
+            what = f"a variable that nothing binds, {', '.join(names)}"
+        raise InputError(
+            subject, "must be rules that clingo can run", found=f"in line {line}: {what}"
+        ) from None
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One rule.
+
+    Attributes
+    ----------
+    file
+        Name of the file that it stands in.
+    line
+        The line that it starts in, from 1.
+    title
+        The comment above it; empty where there is none.
+    text
+        The rule itself.
+    statement
+        What clingo made of it.
+    """
+
+    file: str
+    line: int
+    title: str
+    text: str
+    statement: Any = field(repr=False, compare=False)
+
+    @property
+    def place(self) -> str:
+        """File and line."""
+        return f"{self.file}, line {self.line}"
+
+
+def because_program(rules: Sequence[Rule]) -> str:
+    """A program part ``why(step)`` that derives why each ``wanted(Atom,step)`` holds.
+
+    For a rule ``head :- a, not b.`` with number 7 it holds
+    ``because(7,head,(a,without(b))) :- wanted(head,step), a, not b.``; what the elements of an
+    aggregate or of a conditional literal range over is in ``uses(7,head,element)``.
+
+    Parameters
+    ----------
+    rules
+        The rules; their numbers are their places, from 0.
+    """
+    lines = ["#program why(step)."]
+    for number, rule in enumerate(rules):
+        lines += _of_rule(number, rule.statement)
+    return "\n".join(lines)
+
+
+def _of_rule(number: int, statement: Any) -> Iterator[str]:
+    head = statement.head
+    if head.ast_type.name != "Literal" or head.atom.ast_type.name != "SymbolicAtom":
+        return
+    if str(head).startswith("not "):
+        return
+    named = _Naming()
+    body = [named.literal(part) for part in statement.body]
+    used = [term for part in body if (term := _as_term(part)) is not None]
+    head_text = str(named.literal(head))
+    texts = [f"wanted({head_text},step)", *map(str, body)]
+    terms = "".join(f"{term}," for term in used)
+    yield f"because({number},{head_text},({terms})) :- {'; '.join(texts)}."
+    outside = {
+        name for part in (head, *body) if _elements(part) is None for name in _variables(part)
+    }
+    outside |= {name for part in body for name in _guards(part)}
+    for part in body:
+        for conditions in _elements(part) or ():
+            own = _Renaming(outside)
+            inner = [own.visit(condition) for condition in conditions]
+            for each in inner:
+                term = _as_term(each)
+                if term is not None:
+                    all_of = "; ".join([*texts, *map(str, inner)])
+                    yield f"uses({number},{head_text},{term}) :- {all_of}."
+
+
+def _as_term(part: Any) -> str | None:
+    """A literal as a term; nothing for comparisons, aggregates and what hides a variable."""
+    if part.ast_type.name != "Literal" or part.atom.ast_type.name != "SymbolicAtom":
+        return None
+    text = str(part.atom)
+    if int(part.sign) == 0:
+        return text
+    return None if "_" in _variables(part) else f"without({text})"
+
+
+def _elements(part: Any) -> list[list[Any]] | None:
+    """The conditions of an aggregate's or conditional literal's elements; nothing of others."""
+    if part.ast_type.name == "ConditionalLiteral":
+        return [[part.literal, *part.condition]]
+    if part.ast_type.name == "Literal" and part.atom.ast_type.name == "BodyAggregate":
+        return [list(element.condition) for element in part.atom.elements]
+    if part.ast_type.name == "Literal" and part.atom.ast_type.name == "Aggregate":
+        return [[element.literal, *element.condition] for element in part.atom.elements]
+    return None
+
+
+def _guards(part: Any) -> set[str]:
+    """The variables that an aggregate is compared with."""
+    atom = getattr(part, "atom", None)
+    guards = [getattr(atom, side, None) for side in ("left_guard", "right_guard")]
+    return {name for guard in guards if guard is not None for name in _variables(guard)}
+
+
+def _variables(part: Any) -> set[str]:
+    ast = needed("clingo.ast", "rules")
+    found: set[str] = set()
+
+    class Collect(ast.Transformer):  # type: ignore[misc,name-defined]
+        def visit_Variable(self, node: Any) -> Any:  # noqa: N802
+            found.add(node.name)
+            return node
+
+    Collect().visit(part)
+    return found
+
+
+class _Naming:
+    """Gives names to the anonymous variables of positive literals."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def literal(self, part: Any) -> Any:
+        positive = part.ast_type.name == "Literal" and int(part.sign) == 0
+        if not positive or part.atom.ast_type.name != "SymbolicAtom":
+            return part
+        ast = needed("clingo.ast", "rules")
+        outer = self
+
+        class Name(ast.Transformer):  # type: ignore[misc,name-defined]
+            def visit_Variable(self, node: Any) -> Any:  # noqa: N802
+                if node.name != "_":
+                    return node
+                outer.count += 1
+                return node.update(name=f"Any{outer.count}")
+
+        return Name().visit(part)
+
+
+class _Renaming:
+    """Renames the variables of an element that are its own."""
+
+    def __init__(self, outside: set[str]) -> None:
+        self.outside = outside
+        self.count = 0
+
+    def visit(self, part: Any) -> Any:
+        ast = needed("clingo.ast", "rules")
+        outer = self
+
+        class Rename(ast.Transformer):  # type: ignore[misc,name-defined]
+            def visit_Variable(self, node: Any) -> Any:  # noqa: N802
+                if node.name in outer.outside:
+                    return node
+                if node.name == "_":
+                    outer.count += 1
+                    return node.update(name=f"Own{outer.count}")
+                return node.update(name=f"Own_{node.name}")
+
+        return Rename().visit(part)
+
+
+Word = tuple[str, int]
+"""A predicate and how many terms it takes."""
+
+
+def head_words(statement: Any) -> set[Word]:
+    """The words that a rule says.
+
+    Parameters
+    ----------
+    statement
+        The rule, as clingo read it.
+    """
+    return set(_words(statement.head))
+
+
+def body_words(statement: Any) -> list[Word]:
+    """The words that a rule builds on.
+
+    Parameters
+    ----------
+    statement
+        The rule, as clingo read it.
+    """
+    return [word for part in statement.body for word in _words(part)]
+
+
+def functions(statement: Any) -> list[Any]:
+    """The terms with a name in a rule, at any depth.
+
+    Parameters
+    ----------
+    statement
+        The rule, as clingo read it.
+    """
+    return list(_nodes(statement, "Function"))
+
+
+def _words(part: Any) -> Iterator[Word]:
+    for atom in _nodes(part, "SymbolicAtom"):
+        symbol = atom.symbol
+        while symbol.ast_type.name == "UnaryOperation":
+            symbol = symbol.argument
+        if symbol.ast_type.name == "Function":
+            yield symbol.name, len(symbol.arguments)
+
+
+def _nodes(part: Any, kind: str) -> Iterator[Any]:
+    """All nodes of a kind at or below a part."""
+    ast = needed("clingo.ast", "rules")
+    if isinstance(part, ast.AST):
+        if part.ast_type.name == kind:
+            yield part
+        for key in part.child_keys:
+            yield from _nodes(getattr(part, key), kind)
+    elif isinstance(part, ast.ASTSequence):
+        for each in part:
+            yield from _nodes(each, kind)
+
+
+def check_words(rules: Sequence[Rule], every: Iterable[Rule]) -> None:
+    """Refuse a word that no fact and no rule says: it is mistyped, and its rule would not run.
+
+    Parameters
+    ----------
+    rules
+        The rules that are looked at.
+    every
+        All rules.
+
+    Raises
+    ------
+    InputError
+        If there is one.
+    """
+    said = {
+        (name, arity)
+        for table in (OF_POLICY, OF_TUPLES)
+        for name, arities in table.items()
+        for arity in arities
+    }
+    said |= {word for rule in every for word in head_words(rule.statement)}
+    for rule in rules:
+        for name, arity in body_words(rule.statement):
+            if (name, arity) not in said:
+                near = get_close_matches(name, sorted({known for known, _ in said}), n=1)
+                hint = [f"{known} with {terms}" for known, terms in sorted(said) if [known] == near]
+                raise InputError(
+                    f"rules file {rule.file}",
+                    "must use words that facts or rules say",
+                    found=f"{name} with {arity} terms in line {rule.line}",
+                    accepted=", ".join(hint),
+                )
+
+
+HOUSE_FILES = ("rules.lp", "requests.lp")
+"""The files of the package."""
+_READ_ELSEWHERE = re.compile(r"^[^%\"]*#\s*(include|script)\b", re.MULTILINE)
+
+
+def house_rules() -> tuple[Rule, ...]:
+    """The rules of the package: rules 1 to 7, and when a request is refused.
+
+    Raises
+    ------
+    InputError
+        If clingo is not installed.
+    """
+    folder = Path(__file__).parent
+    return tuple(rule for name in HOUSE_FILES for rule in _read(folder / name))
+
+
+def read_rules(paths: Iterable[Path], known: Iterable[Rule]) -> tuple[Rule, ...]:
+    """A site's own rules.
+
+    Parameters
+    ----------
+    paths
+        The files, in UTF-8, in clingo's language.
+    known
+        The rules that they may build on.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be read, is not in clingo's language, runs or reads something else, or
+        has a rule that uses a word which no fact and no rule says.
+    """
+    read = [rule for path in paths for rule in _read(Path(path))]
+    check_words(read, [*known, *read])
+    return tuple(read)
+
+
+def _read(path: Path) -> list[Rule]:
+    subject = f"rules file {path.name}"
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError(subject, "must be text in UTF-8") from None
+    except OSError as error:
+        found = "a folder" if isinstance(error, IsADirectoryError) else error.strerror or ""
+        raise InputError(subject, "must be a file that can be read", found=found.lower()) from None
+    return parse_rules(text, path.name)
+
+
+def parse_rules(text: str, name: str) -> list[Rule]:
+    """Rules from text.
+
+    Parameters
+    ----------
+    text
+        The text, in clingo's language.
+    name
+        Name of the file that it comes from.
+
+    Raises
+    ------
+    InputError
+        If it is not in clingo's language, or has statements other than rules.
+    """
+    ast = needed("clingo.ast", "rules")
+    subject = f"rules file {name}"
+    elsewhere = _READ_ELSEWHERE.search(text)
+    if elsewhere is not None:
+        line = text.count("\n", 0, elsewhere.start(1)) + 1
+        raise _not_a_rule(subject, line, f"#{elsewhere.group(1)}")
+    statements: list[Any] = []
+    with_clingo(lambda log: ast.parse_string(text, statements.append, logger=log), subject)
+    rules: list[Rule] = []
+    above: tuple[int, list[str]] = (0, [])
+    for statement in statements:
+        begin, end = statement.location.begin.line, statement.location.end.line
+        kind = statement.ast_type
+        adjoins = above[0] == begin - 1
+        if kind == ast.ASTType.Comment:
+            said = str(statement).strip("%* \n")
+            if not (rules and begin == rules[-1].statement.location.end.line):
+                above = (
+                    end,
+                    [*above[1], said] if adjoins and not _follows(rules, above) else [said],
+                )
+        elif kind == ast.ASTType.Rule:
+            title = " ".join(above[1]) if adjoins else ""
+            _check_statement(statement, subject)
+            rules.append(Rule(name, begin, title, str(statement), statement))
+            above = (end, above[1] if adjoins else [])
+        elif not _is_harmless(statement):
+            raise _not_a_rule(subject, begin, str(statement).split("(", 1)[0].split(" ", 1)[0])
+    _check_safe(rules, subject)
+    return rules
+
+
+def _follows(rules: Sequence[Rule], above: tuple[int, list[str]]) -> bool:
+    """Whether what stands above is a rule, and not a comment."""
+    return bool(rules) and rules[-1].statement.location.end.line == above[0]
+
+
+def _is_harmless(statement: Any) -> bool:
+    ast = needed("clingo.ast", "rules")
+    kind = statement.ast_type
+    if kind == ast.ASTType.Program:
+        return statement.name == "base" and not len(statement.parameters)
+    return kind in {ast.ASTType.ShowSignature, ast.ASTType.ShowTerm, ast.ASTType.Defined}
+
+
+def _not_a_rule(subject: str, line: int, found: str) -> InputError:
+    return InputError(
+        subject,
+        "must hold rules only",
+        found=f"{found} in line {line}",
+        accepted="facts, rules and constraints of clingo's language",
+    )
+
+
+def _check_statement(statement: Any, subject: str) -> None:
+    """Refuse functions that run Python."""
+    for term in functions(statement):
+        if getattr(term, "external", 0):
+            raise _not_a_rule(subject, statement.location.begin.line, f"@{term.name}")
+
+
+def _check_safe(rules: Sequence[Rule], subject: str) -> None:
+    """Let clingo look at the rules without facts, so that its errors name one file and line."""
+    clingo = needed("clingo", "rules")
+    ast = needed("clingo.ast", "rules")
+
+    def run(log: Any) -> None:
+        control = clingo.Control(["--warn=none"], logger=log)
+        with ast.ProgramBuilder(control) as builder:
+            for rule in rules:
+                if rule.statement.body:
+                    builder.add(rule.statement)
+        control.ground()
+
+    with_clingo(run, subject)
+
 
 _SUBJECT = "the rules"
 SHOWN = 5

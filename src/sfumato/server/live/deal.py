@@ -10,7 +10,7 @@ from django.db.models import Max, Q, QuerySet
 from django.utils import timezone
 
 from sfumato.core.errors import InputError
-from sfumato.review.kapr.units import kapr_of
+from sfumato.review.disclosure_account import kapr_of
 from sfumato.server.audit.append import append
 from sfumato.server.live.project_files import settings_of
 from sfumato.server.store.models import (

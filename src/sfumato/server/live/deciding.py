@@ -9,7 +9,7 @@ from django.conf import settings
 from django.db.models import Max
 from django.utils import timezone
 
-from sfumato.review.decisions.answers import Answer as Decision
+from sfumato.review.review_decisions import Answer as Decision
 from sfumato.server.live.opening import Answer, answer
 from sfumato.server.live.page import note_purpose
 from sfumato.server.live.project_files import key_of

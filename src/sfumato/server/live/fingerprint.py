@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from django.conf import settings
 
-from sfumato.review.project.project import SOURCE, Project
+from sfumato.review.review_project import SOURCE, Project
 
 
 def fingerprint_of(project: Project) -> str:

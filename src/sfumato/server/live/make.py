@@ -8,9 +8,9 @@ from dataclasses import asdict
 from django.db import transaction
 
 from sfumato.core.shared_options import silent
-from sfumato.review.hints.evidence import evidence_of
-from sfumato.review.project.project import Project as ReviewProject
-from sfumato.review.terminal.opened import index_of
+from sfumato.review.hints import evidence_of
+from sfumato.review.review_project import Project as ReviewProject
+from sfumato.review.terminal_session import index_of
 from sfumato.server.audit.append import append
 from sfumato.server.live.fingerprint import fingerprint_of
 from sfumato.server.live.project_files import remove_files, write_project

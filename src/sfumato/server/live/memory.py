@@ -9,10 +9,9 @@ from typing import Any
 from uuid import UUID
 from weakref import WeakValueDictionary
 
-from sfumato.review.hints.evidence import Evidence
-from sfumato.review.state.combined import CombinedState
-from sfumato.review.state.review import Review
-from sfumato.review.state.worker import WorkerState
+from sfumato.review.disclosure_account import Review
+from sfumato.review.hints import Evidence
+from sfumato.review.worker_state import CombinedState, WorkerState
 
 KEPT = 8
 """Number of projects that are held in memory."""

@@ -10,16 +10,9 @@ from uuid import UUID
 import numpy as np
 from django.db.models import QuerySet
 
-from sfumato.review.kapr.units import kapr_of
-from sfumato.review.modes import Mode
-from sfumato.review.settings import Costs, MaskWidth
-from sfumato.review.state.opening import (
-    Charge,
-    Opening,
-    Refusal,
-    modes_after,
-    openings_of,
-)
+from sfumato.review.disclosure_account import kapr_of
+from sfumato.review.review_settings import Costs, MaskWidth, Mode
+from sfumato.review.worker_state import Charge, Opening, Refusal, modes_after, openings_of
 from sfumato.server.live.page import PairView, Standing, pair_view, standing, standing_and_place
 from sfumato.server.live.stop import Stop
 from sfumato.server.live.task import Task, task_of

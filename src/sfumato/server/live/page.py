@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sfumato.review.hints.hint import hints
-from sfumato.review.state.opening import Cost, Opening, Refusal
-from sfumato.review.values import RenderedPair
+from sfumato.review.hints import hints
+from sfumato.review.review_settings import RenderedPair
+from sfumato.review.worker_state import Cost, Opening, Refusal
 from sfumato.server.live.project_files import key_of
 from sfumato.server.live.rows import count_pile
 from sfumato.server.live.task import Task

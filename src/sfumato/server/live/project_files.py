@@ -16,11 +16,10 @@ from cryptography.exceptions import InvalidTag
 from django.conf import settings
 
 from sfumato.core.errors import InputError
-from sfumato.review.anonymity.index import Index
-from sfumato.review.attributes import Attribute
-from sfumato.review.project.project import LEFT, RIGHT, Weight
-from sfumato.review.project.project import Project as ReviewProject
-from sfumato.review.settings import Settings
+from sfumato.review.anonymity_index import Index
+from sfumato.review.review_project import LEFT, RIGHT, Weight
+from sfumato.review.review_project import Project as ReviewProject
+from sfumato.review.review_settings import Attribute, Settings
 from sfumato.server.store.models import Project
 from sfumato.server.vault.sealed import new_key, read_sealed, write_sealed
 

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from django.db import transaction
 from django.db.models import Max, Min
 
-from sfumato.review.decisions.answers import Answer
-from sfumato.review.modes import Mode
-from sfumato.review.state.opening import Charge, Cost, Opening, Refusal
-from sfumato.review.state.worker import WorkerState
+from sfumato.review.review_decisions import Answer
+from sfumato.review.review_settings import Mode
+from sfumato.review.worker_state import Charge, Cost, Opening, Refusal, WorkerState
 from sfumato.server.audit.append import append
 from sfumato.server.live.memory import Held, Live, forget_states, lock_of
 from sfumato.server.live.page import PairView, Standing

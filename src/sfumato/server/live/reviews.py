@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sfumato.review.hints.evidence import AttributeEvidence, Evidence, Level
-from sfumato.review.state.review import Review
+from sfumato.review.disclosure_account import Review
+from sfumato.review.hints import AttributeEvidence, Evidence, Level
 from sfumato.server.live.memory import Live, keep, kept, lock_of
 from sfumato.server.live.project_files import attributes_of, read_index, read_rows, settings_of
 from sfumato.server.store.models import Project

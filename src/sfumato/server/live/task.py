@@ -11,8 +11,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from sfumato.review.state.opening import Charge, Refusal
-from sfumato.review.state.worker import WorkerState
+from sfumato.review.worker_state import Charge, Refusal, WorkerState
 from sfumato.server.audit.append import append
 from sfumato.server.live.memory import Held, Live, forget_states, kept, lock_of
 from sfumato.server.live.reviews import live_of

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from sfumato.review.modes import Mode
-from sfumato.review.state.combined import CombinedState
-from sfumato.review.state.worker import WorkerState
+from sfumato.review.review_settings import Mode
+from sfumato.review.worker_state import CombinedState, WorkerState
 from sfumato.server.live.deal import counted
 from sfumato.server.live.memory import Held, Live
 from sfumato.server.store.models import Account, Allowance, Dealt, Project

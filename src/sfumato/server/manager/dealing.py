@@ -9,9 +9,8 @@ from contextlib import contextmanager
 import numpy as np
 from django.db import transaction
 
-from sfumato.review.project.dealing import Deal, deal_again, of_one_record
-from sfumato.review.project.dealing import deal as deal_evenly
-from sfumato.review.project.mixing import mix_gold
+from sfumato.review.pair_dealing import Deal, deal_again, mix_gold, of_one_record
+from sfumato.review.pair_dealing import deal as deal_evenly
 from sfumato.server.live.deal import deal, take_back
 from sfumato.server.live.memory import lock_of
 from sfumato.server.live.reviews import review_of

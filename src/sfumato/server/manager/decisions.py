@@ -7,10 +7,7 @@ from datetime import datetime
 
 import numpy as np
 
-from sfumato.review.decisions.answers import Answer
-from sfumato.review.decisions.decisions import Decisions
-from sfumato.review.decisions.events import FlagReason
-from sfumato.review.decisions.history import History
+from sfumato.review.review_decisions import Answer, Decisions, FlagReason, History
 from sfumato.server.live.project_files import read_pairs
 from sfumato.server.store.models import DecisionEvent, EventKind, Project, Resolution
 

@@ -10,9 +10,9 @@ from typing import Any
 from django.utils import timezone
 
 from sfumato.reports.disclosure_report import Agreement, Disclosure, Opened, Person
-from sfumato.review.decisions.gold import Accuracy
-from sfumato.review.kapr.units import kapr_of
-from sfumato.review.modes import Mode
+from sfumato.review.disclosure_account import kapr_of
+from sfumato.review.review_decisions import Accuracy
+from sfumato.review.review_settings import Mode
 from sfumato.server.audit.verify import head
 from sfumato.server.live.reviews import review_of
 from sfumato.server.manager.plots import figures_of

@@ -7,8 +7,8 @@ import io
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from sfumato.review.decisions.export import decisions_table
-from sfumato.review.project.project import LEFT, RIGHT
+from sfumato.review.review_decisions import decisions_table
+from sfumato.review.review_project import LEFT, RIGHT
 from sfumato.server.live.project_files import read_project
 from sfumato.server.manager.decisions import decisions_with_ids
 from sfumato.server.store.models import Project

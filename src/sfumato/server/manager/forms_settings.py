@@ -9,9 +9,19 @@ from typing import Any
 from django import forms
 from pydantic import ValidationError
 
-from sfumato.review.attributes import Attribute, AttributeKind, DateOrder, NamePart
-from sfumato.review.modes import Mode
-from sfumato.review.settings import PROPOSED, Costs, Floor, MaskWidth, Policy, Settings
+from sfumato.review.review_settings import (
+    PROPOSED,
+    Attribute,
+    AttributeKind,
+    Costs,
+    DateOrder,
+    Floor,
+    MaskWidth,
+    Mode,
+    NamePart,
+    Policy,
+    Settings,
+)
 from sfumato.server.store.models import Account, Role
 
 MOST_SHOWN = 16

@@ -71,7 +71,7 @@ def linked_file(project: Project, decisions: bytes) -> bytes:
         with whoever linked.
     """
     try:
-        from sfumato.linkage.apply import apply_decisions
+        from sfumato.linkage.earlier_linkage import apply_decisions
     except ImportError:
         raise InputError(
             "the server",

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from django.utils.safestring import SafeString
 
-from sfumato.review.display.render import render_pair
-from sfumato.review.modes import Mode
-from sfumato.review.state.review import Review
-from sfumato.review.values import Rarity, RenderedAttribute
+from sfumato.review.disclosure_account import Review
+from sfumato.review.pair_rendering import render_pair
+from sfumato.review.review_settings import Mode, Rarity, RenderedAttribute
 from sfumato.server.worker.cells import draw_row
 from sfumato.server.worker.marks import MEANING, draw_mark, draw_rarity
 

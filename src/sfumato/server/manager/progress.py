@@ -8,7 +8,7 @@ from statistics import median
 from django.db import transaction
 from django.db.models import Count, Max, Q
 
-from sfumato.review.kapr.units import kapr_of
+from sfumato.review.disclosure_account import kapr_of
 from sfumato.server.live.memory import lock_of
 from sfumato.server.live.project_files import settings_of
 from sfumato.server.live.reviews import live_of

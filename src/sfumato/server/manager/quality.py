@@ -10,15 +10,13 @@ from datetime import datetime
 from uuid import UUID
 
 from sfumato.core.measure import Measure
-from sfumato.review.decisions.agreement import (
+from sfumato.review.review_decisions import Accuracy, Answer, accuracy, find_conflicts
+from sfumato.review.reviewer_agreement import (
     AllWorkers,
     TwoWorkers,
     agreement_of_all,
     agreement_of_each_two,
 )
-from sfumato.review.decisions.answers import Answer
-from sfumato.review.decisions.conflicts import find_conflicts
-from sfumato.review.decisions.gold import Accuracy, accuracy
 from sfumato.server.manager.decisions import decisions_of, generator, truth_of
 from sfumato.server.manager.plots import Plot, plots_of
 from sfumato.server.manager.progress import last_change

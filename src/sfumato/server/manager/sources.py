@@ -11,13 +11,15 @@ import numpy as np
 import pyarrow as pa
 
 from sfumato.core.errors import InputError
-from sfumato.review.attributes import Attribute, AttributeKind
-from sfumato.review.project.from_linkage import from_linkage
-from sfumato.review.project.from_tables import from_tables
-from sfumato.review.project.kinds import about_a_person, proposed_attributes
-from sfumato.review.project.project import ID, SOURCE, Project
-from sfumato.review.project.read_table import read_text_table
-from sfumato.review.settings import Settings
+from sfumato.review.review_project import ID, SOURCE, Project
+from sfumato.review.review_settings import Attribute, AttributeKind, Settings
+from sfumato.review.review_sources import (
+    about_a_person,
+    from_linkage,
+    from_tables,
+    proposed_attributes,
+    read_text_table,
+)
 from sfumato.server.manager.memory_files import folder_in_memory
 from sfumato.server.manager.uploads import Upload
 

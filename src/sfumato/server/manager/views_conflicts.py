@@ -8,8 +8,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
-from sfumato.review.decisions.answers import Answer
-from sfumato.review.decisions.conflicts import Conflict, find_conflicts
+from sfumato.review.review_decisions import Answer, Conflict, find_conflicts
 from sfumato.server.live.resolving import open_conflict, resolve, show_conflict
 from sfumato.server.manager.access import of_project
 from sfumato.server.manager.decisions import decisions_of

@@ -18,10 +18,9 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from sfumato.core.errors import InputError
 from sfumato.core.shared_options import silent
-from sfumato.review.attributes import Attribute
-from sfumato.review.settings import PROPOSED, Settings
-from sfumato.review.state.outlook import outlook
-from sfumato.review.terminal.opened import index_of, review_of
+from sfumato.review.review_forecast import outlook
+from sfumato.review.review_settings import PROPOSED, Attribute, Settings
+from sfumato.review.terminal_session import index_of, review_of
 from sfumato.server.errors import problem
 from sfumato.server.live.make import make_project
 from sfumato.server.manager.forms_settings import (

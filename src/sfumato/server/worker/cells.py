@@ -8,7 +8,7 @@ from itertools import groupby
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
-from sfumato.review.values import Cell, CellKind
+from sfumato.review.review_settings import Cell, CellKind
 
 _SYMBOL = {CellKind.EQUAL: "*", CellKind.MASKED: "*", CellKind.MISSING: "?"}
 _DIFFERING = ("@", "&")

@@ -8,10 +8,9 @@ from decimal import ROUND_CEILING, Decimal
 
 from django.utils.safestring import SafeString
 
-from sfumato.review.decisions.answers import Answer
-from sfumato.review.modes import Mode
-from sfumato.review.state.opening import Cost, Opening, Reason
-from sfumato.review.values import RenderedAttribute
+from sfumato.review.review_decisions import Answer
+from sfumato.review.review_settings import Mode, RenderedAttribute
+from sfumato.review.worker_state import Cost, Opening, Reason
 from sfumato.server.live.page import PairView, Standing
 from sfumato.server.worker.cells import draw_row
 from sfumato.server.worker.marks import MEANING, draw_mark, draw_rarity

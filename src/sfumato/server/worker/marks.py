@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
-from sfumato.review.values import Mark, Rarity
+from sfumato.review.review_settings import Mark, Rarity
 
 _PATHS = {
     "tick": "M2.5 8.5l3.8 3.8L13.5 4",

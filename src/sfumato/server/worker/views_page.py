@@ -9,7 +9,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET
 
-from sfumato.review.values import Mark, Rarity
+from sfumato.review.review_settings import Mark, Rarity
 from sfumato.server.live.opening import Answer, show_page, show_pair
 from sfumato.server.worker.drawing import REFUSED, draw_pair
 from sfumato.server.worker.fragments import meters_fragment, pair_fragment

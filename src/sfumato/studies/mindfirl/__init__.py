@@ -44,7 +44,7 @@ def mindfirl_2019(data: Path | None = None, *, progress: Progress = silent) -> S
             "needs the extra 'review', which is not installed",
             advice='run: pip install "sfumato[review]"',
         )
-    from sfumato.review.anonymity.index import Index
+    from sfumato.review.anonymity_index import Index
     from sfumato.studies.mindfirl.kapr_example import example_sections, leak_section, read_febrl
 
     progress("tables", 0.0)

@@ -12,17 +12,22 @@ from types import MappingProxyType
 import numpy as np
 
 from sfumato.core.errors import InputError
-from sfumato.review.anonymity.database import Database
-from sfumato.review.anonymity.index import Index
-from sfumato.review.attributes import Attribute, AttributeKind, DateOrder
-from sfumato.review.kapr.score import disclosure_state, kapr, row_value
-from sfumato.review.kapr.units import row_units
-from sfumato.review.modes import Mode
-from sfumato.review.settings import Floor, Policy, Settings
-from sfumato.review.state.opening import Opening, Refusal
-from sfumato.review.state.review import Review
-from sfumato.review.state.worker import WorkerState
-from sfumato.review.values import CellKind, RenderedAttribute, Seen
+from sfumato.review.anonymity_database import Database
+from sfumato.review.anonymity_index import Index
+from sfumato.review.disclosure_account import Review, disclosure_state, kapr, row_units, row_value
+from sfumato.review.review_settings import (
+    Attribute,
+    AttributeKind,
+    CellKind,
+    DateOrder,
+    Floor,
+    Mode,
+    Policy,
+    RenderedAttribute,
+    Seen,
+    Settings,
+)
+from sfumato.review.worker_state import Opening, Refusal, WorkerState
 from sfumato.studies.study_document import Cell, Grid, Section, columns
 from sfumato.studies.study_files import read_delimited
 

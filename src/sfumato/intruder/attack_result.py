@@ -1,0 +1,336 @@
+"""What attacks found, and what the release had claimed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from html import escape
+from typing import Any
+
+import pyarrow as pa
+
+from sfumato.core.errors import InputError
+from sfumato.core.measure import Measure
+from sfumato.intruder.reading import ReleasedFile, TextColumn
+from sfumato.intruder.referee.attack_odds import CalibrationBin, Outcome
+from sfumato.release.release_result import Release
+from sfumato.risk.assessment import assess
+from sfumato.risk.disclosure_risk import Risk
+from sfumato.schema import Kind, QuasiIdentifier, Schema
+
+CLASS, PERSON, SENSITIVE = "class", "person", "s"
+"""Names of the columns of the table of codes that a released file is measured by."""
+
+
+@dataclass(frozen=True)
+class Claims:
+    """The measures that attacks are held against.
+
+    Attributes
+    ----------
+    measures
+        By the name of what they are held against; those of a sensitive attribute as
+        ``max_gsar:<column>``. For linked data, against a register, the risk of linkage anonymity
+        stands in the place of ``marketer``, and 1 / k in that of ``journalist``.
+    own
+        Whether they come with the release; else they were measured on the released file, with
+        its cells as labels.
+    against_register
+        What they say about somebody who holds a register instead, where that is something else.
+    register_persons
+        The fewest persons that this register has: those of the population.
+    """
+
+    measures: Mapping[str, Measure]
+    own: bool
+    against_register: Mapping[str, Measure] = field(default_factory=dict)
+    register_persons: int = 1
+
+    def for_register(self, persons: int) -> Claims:
+        """The claims about somebody who holds a register of so many persons.
+
+        With a smaller one, such as a list of who is in the release, no more is claimed than about
+        an acquaintance.
+
+        Parameters
+        ----------
+        persons
+            Persons of the register; none for an acquaintance.
+        """
+        if persons < self.register_persons:
+            return self
+        return replace(self, measures={**self.measures, **self.against_register})
+
+    def get(self, name: str, column: str | None = None) -> Measure | None:
+        """The measure of this name, or ``None``.
+
+        Parameters
+        ----------
+        name
+            Its name.
+        column
+            The sensitive attribute that it is about.
+        """
+        return self.measures.get(name if column is None else f"{name}:{column}")
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return {
+            "made_by": "the release" if self.own else "measured on the released file",
+            "measures": {name: each.to_json() for name, each in self.measures.items()},
+        }
+
+
+def claims_of_release(release: Release) -> Claims:
+    """What a release says about itself, to somebody who knows who is in it.
+
+    Parameters
+    ----------
+    release
+        The release.
+    """
+    measures = _measures(release.risk)
+    if release.population is None:
+        return Claims(measures, own=True)
+    against = {"marketer": release.population.marketer}
+    return Claims(measures, True, against, release.population.persons)
+
+
+def claims_of_file(
+    file: ReleasedFile,
+    *,
+    population: int | None = None,
+    threshold: float = 0.2,
+    seed: int | None = None,
+) -> Claims:
+    """What `assess` measures on a released file, records with the same cells in one class.
+
+    Parameters
+    ----------
+    file
+        The file as an outsider reads it.
+    population
+        The number of persons of the population, where it is known: journalist and marketer risk
+        are then estimated.
+    threshold
+        Risk above which a record counts as at risk.
+    seed
+        Seed of the estimator's draws.
+
+    Raises
+    ------
+    InputError
+        If the population is smaller than the file.
+    """
+    columns = {CLASS: pa.array(file.class_of)}
+    if file.person is not None:
+        columns[PERSON] = pa.array(file.person)
+    names = {f"{SENSITIVE}{place}": column for place, column in enumerate(file.sensitive)}
+    columns |= {name: _codes(column) for name, column in names.items()}
+    schema = Schema(
+        person=None if file.person is None else PERSON,
+        quasi_identifiers={CLASS: QuasiIdentifier(kind=Kind.CATEGORICAL)},
+        sensitive=tuple(names),
+    )
+    if population is not None and population < file.persons:
+        raise InputError(
+            "parameter population",
+            "must be at least the number of persons of the released file",
+            accepted=f"from {file.persons:,}",
+        )
+    risk = assess(pa.table(columns), schema, population=population, threshold=threshold, seed=seed)
+    found = _measures(risk, {name: column.name for name, column in names.items()})
+    return Claims(found, own=False)
+
+
+def _codes(column: TextColumn) -> pa.Array:
+    return pa.array(column.codes, mask=column.told < 0).cast(pa.string())
+
+
+def _measures(risk: Risk, names: Mapping[str, str] | None = None) -> dict[str, Measure]:
+    """The measures that an attack can exceed, by name."""
+    own = ("prosecutor", "journalist", "marketer", "max_gidr", "avg_gidr")
+    measures = {name: getattr(risk, name) for name in (*own, "max_count_risk", "avg_count_risk")}
+    for column, of_column in risk.sensitive.items():
+        shown = column if names is None else names[column]
+        for measure in (of_column.max_gsar, of_column.avg_gsar):
+            measures[f"{measure.name}:{shown}"] = measure
+    return {name: replace(each, where=None) for name, each in measures.items()}
+
+
+HEAD = ("attack", "right", "success", "predicted", "at most", "random", "control", "")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Attack:
+    """What the attacks on a released file found.
+
+    Attributes
+    ----------
+    outcomes
+        One for each attack, in the order in which they ran.
+    records, persons
+        Number of released records, and of persons (pseudonyms) in them.
+    register_persons
+        Persons of the register that the intruder held.
+    held
+        What the intruder held, one sentence each; publishable.
+    claims
+        What was predicted.
+    threshold
+        Chance above which a right guess counts as exposed.
+    seed
+        Seed of every random choice.
+    warnings
+        What the reader should know; publishable.
+    calibration
+        By attack, guesses grouped by the chance that the intruder gave them.
+    about
+        What was attacked: ``release``, or ``review`` where it was a clerical review alone;
+        `records` are then the rows that screens showed, `persons` the records that they are of.
+    """
+
+    outcomes: tuple[Outcome, ...]
+    records: int
+    persons: int
+    register_persons: int
+    held: tuple[str, ...]
+    claims: Claims
+    threshold: float
+    seed: int
+    warnings: tuple[str, ...] = ()
+    calibration: Mapping[str, tuple[CalibrationBin, ...]] = field(default_factory=dict)
+    about: str = "release"
+
+    @property
+    def broken(self) -> tuple[Outcome, ...]:
+        """The attacks that exceeded what was predicted beyond what chance allows in one run."""
+        return tuple(outcome for outcome in self.outcomes if outcome.broken)
+
+    @property
+    def exposed(self) -> int:
+        """The most right guesses of persons of which one attack was surer than the threshold.
+
+        Some are expected where the release itself predicts risks above the threshold. Guesses of
+        values do not count.
+        """
+        return max((each.exposed for each in self.outcomes if not is_inference(each)), default=0)
+
+    @property
+    def caught(self) -> bool:
+        """Whether a prediction was exceeded or, where a file came without any, somebody exposed."""
+        return bool(self.broken) or (not self.claims.own and self.exposed > 0)
+
+    @property
+    def verdict(self) -> str:
+        """The result in one sentence."""
+        count = sum(outcome.attempts > 0 for outcome in self.outcomes)
+        broken = len(self.broken)
+        if broken:
+            return f"{broken} of {count} attacks found more than was predicted."
+        if self.caught:
+            return (
+                f"One of {count} attacks was right with {self.exposed:,} guesses of which it was "
+                f"surer than {self.threshold:.4g}."
+            )
+        return f"None of {count} attacks found more than was predicted."
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values: counts, shares and words; no value of the data."""
+        return {
+            "verdict": self.verdict,
+            "caught": self.caught,
+            "broken": [outcome.attack for outcome in self.broken],
+            "exposed": self.exposed,
+            "about": self.about,
+            "records": self.records,
+            "persons": self.persons,
+            "register_persons": self.register_persons,
+            "held": list(self.held),
+            "claims": self.claims.to_json(),
+            "attacks": [outcome.to_json() for outcome in self.outcomes],
+            "calibration": {
+                name: [each.to_json() for each in bins] for name, bins in self.calibration.items()
+            },
+            "threshold": self.threshold,
+            "seed": self.seed,
+            "warnings": list(self.warnings),
+        }
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """The lines of a table below `HEAD`: texts."""
+        return [
+            (
+                outcome.attack,
+                f"{outcome.right:,} of {outcome.attempts:,}",
+                with_interval(outcome.success) if outcome.attempts else "-",
+                "-" if outcome.predicted is None else named(outcome.predicted),
+                "-" if outcome.allowed is None else percent(outcome.allowed),
+                percent(outcome.baseline.value) if outcome.attempts else "-",
+                "-" if outcome.control is None else percent(outcome.control.value),
+                "BROKEN" if outcome.broken else "within chance" if outcome.above else "",
+            )
+            for outcome in self.outcomes
+        ]
+
+    def __str__(self) -> str:
+        lines = ["Attack", *(f"  {line}" for line in _aligned([HEAD, *self.rows()]))]
+        lines += ["", *(f"  {sentence}" for sentence in self.held)]
+        lines += [f"  Warning: {warning}" for warning in self.warnings]
+        found = f"Right guesses with a chance above {self.threshold:.4g}, at most of one attack: "
+        return "\n".join([*lines, "", f"{found}{self.exposed:,}", self.verdict])
+
+    def __repr__(self) -> str:
+        return (
+            f"Attack({len(self.outcomes)} attacks, {len(self.broken)} broken, "
+            f"exposed={self.exposed}, seed={self.seed})"
+        )
+
+    def _repr_html_(self) -> str:
+        head = "".join(f'<th scope="col">{escape(each)}</th>' for each in HEAD)
+        body = "".join(
+            f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in self.rows()
+        )
+        notes = "".join(f"<p>Warning: {escape(each)}</p>" for each in self.warnings)
+        return (
+            f"<h4>Attack</h4><p>{escape(self.verdict)}</p>"
+            f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{notes}"
+        )
+
+
+def is_inference(outcome: Outcome) -> bool:
+    """Whether an attack guessed values rather than persons.
+
+    Parameters
+    ----------
+    outcome
+        What came of it.
+    """
+    return outcome.attack.startswith("inference")
+
+
+def percent(share: float) -> str:
+    """A share as a percentage, with three digits below 1 %."""
+    value = 100 * share
+    return f"{value:.3g} %" if 0 < value < 1 else f"{value:.1f} %"
+
+
+def with_interval(measure: Measure) -> str:
+    """A share with its interval, where it has one."""
+    if measure.low is None or measure.high is None:
+        return percent(measure.value)
+    return f"{percent(measure.value)} ({percent(measure.low)} to {percent(measure.high)})"
+
+
+def named(measure: Measure) -> str:
+    """A prediction with the name of its measure."""
+    return f"{percent(measure.value)} {measure.name}"
+
+
+def _aligned(rows: Iterable[tuple[str, ...]]) -> list[str]:
+    rows = list(rows)
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]

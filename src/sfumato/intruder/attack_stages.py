@@ -1,0 +1,708 @@
+"""Which attacks there are, what each needs, and how each is run and judged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from sfumato.core.errors import InputError
+from sfumato.core.measure import Measure
+from sfumato.core.shared_options import Progress
+from sfumato.intruder.attack_result import Claims
+from sfumato.intruder.attacks.association_attack import by_associations
+from sfumato.intruder.attacks.identity_attacks import (
+    by_place,
+    exact_free,
+    exact_one_to_one,
+    exact_targeted,
+    join_columns,
+)
+from sfumato.intruder.attacks.inference_attacks import any_person, most_records, most_shared_value
+from sfumato.intruder.attacks.intersection_attack import intersect
+from sfumato.intruder.attacks.screen_attack import from_screen
+from sfumato.intruder.candidates import Candidates, Identification, find_candidates
+from sfumato.intruder.knowledge import Knowledge
+from sfumato.intruder.reading import ReleasedFile
+from sfumato.intruder.referee.attack_odds import (
+    CalibrationBin,
+    Outcome,
+    calibration,
+    free_hits,
+    poisson_hits,
+    simulated_hits,
+    success,
+)
+from sfumato.intruder.referee.attack_truth import Truth, owners
+from sfumato.intruder.referee.judgements import (
+    judge_class_guesses,
+    judge_identification,
+    judge_identifiers,
+    judge_inference,
+    judge_row_order,
+)
+from sfumato.review.review_extra import needs_review
+from sfumato.risk.population.match_distribution import MatchDistribution
+
+if TYPE_CHECKING:
+    from sfumato.intruder.review_screens import Screen
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """The released file, what the intruder holds, and what only the referee knows.
+
+    Attributes
+    ----------
+    file
+        The released file as an outsider reads it.
+    knowledge
+        What the intruder holds, errors included.
+    truth
+        Whose each record is; for the referee.
+    claims
+        What was predicted; for the referee.
+    threshold
+        Chance above which a right guess counts as exposed.
+    seed
+        Seed of every random choice.
+    against_register
+        Whether the intruder holds a register of its own rather than the original.
+    itself
+        Whether the file is its own original: everybody is known by the class they are in.
+    priors
+        Other releases about the same persons, as an outsider reads them.
+    review
+        The folder of a clerical review, or ``None``.
+    progress
+        Told how far the work is.
+    """
+
+    file: ReleasedFile
+    knowledge: Knowledge
+    truth: Truth
+    claims: Claims
+    threshold: float
+    seed: int
+    against_register: bool
+    itself: bool
+    priors: tuple[ReleasedFile, ...]
+    review: Path | None
+    progress: Progress
+
+    @cached_property
+    def candidates(self) -> Candidates:
+        """Which register persons fit which released class."""
+        return find_candidates(self.file, self.knowledge)
+
+    @cached_property
+    def uncounted(self) -> Knowledge:
+        """What the intruder holds, without numbers of records."""
+        return replace(self.knowledge, counts=None)
+
+    def rng(self, name: str) -> np.random.Generator:
+        """Randomness of one attack, the same whichever others run.
+
+        Parameters
+        ----------
+        name
+            The attack.
+        """
+        return np.random.default_rng([self.seed, *name.encode()])
+
+    def claim(self, name: str, column: str | None = None) -> Measure | None:
+        """What was predicted, or ``None``.
+
+        Parameters
+        ----------
+        name
+            The measure.
+        column
+            The sensitive attribute that it is about.
+        """
+        return self.claims.get(name, column)
+
+    def calibrated(self, guesses: Identification) -> tuple[CalibrationBin, ...]:
+        """How right the intruder was about his own chances.
+
+        Parameters
+        ----------
+        guesses
+            What he guessed.
+        """
+        made = (guesses.unit >= 0) & (guesses.person >= 0)
+        right = owners(self.file, self.truth).right(guesses.unit[made], guesses.person[made])
+        return calibration(guesses.chance[made], right)
+
+
+@dataclass(frozen=True, eq=False)
+class Staged:
+    """What one attack ended with.
+
+    Attributes
+    ----------
+    outcome
+        The referee's verdict.
+    calibration
+        Guesses grouped by the intruder's own chance; empty where that says nothing.
+    """
+
+    outcome: Outcome
+    calibration: tuple[CalibrationBin, ...] = ()
+
+
+Stage = Callable[[Scene], Iterable[Staged]]
+"""An attack: what came of it, maybe under several claims."""
+
+
+def row_order(scene: Scene) -> Iterator[Staged]:
+    """Take the place of a record for the place of its person in the register.
+
+    Parameters
+    ----------
+    scene
+        What to work on.
+    """
+    outcome = judge_row_order(
+        by_place(scene.file, scene.candidates, scene.knowledge),
+        scene.truth,
+        scene.file,
+        scene.rng("row_order"),
+        what="The intruder takes the place of a record, in the file or in its class, for that of "
+        "its person in the register.",
+        threshold=scene.threshold,
+    )
+    yield Staged(outcome)
+
+
+def identifiers(scene: Scene) -> Iterator[Staged]:
+    """Join the file with the register on columns beside the quasi-identifiers.
+
+    Parameters
+    ----------
+    scene
+        What to work on.
+    """
+    joins = join_columns(scene.file, scene.candidates, scene.knowledge, scene.rng("identifiers"))
+    what = (
+        "The intruder joins the file with the register on a column that both have beside the "
+        "quasi-identifiers."
+    )
+    outcome = judge_identifiers(
+        joins,
+        scene.truth,
+        scene.file,
+        what=what,
+        predicted=scene.claim("marketer"),
+        threshold=scene.threshold,
+    )
+    yield Staged(_none(what) if outcome is None else outcome)
+
+
+def _none(what: str) -> Outcome:
+    """What comes of it where no column can be joined."""
+    nothing = Measure("baseline", 0.0)
+    note = "No such column was found."
+    return Outcome("identifiers", what, 0, 0, success(0, 0), nothing, notes=(note,))
+
+
+ROUNDS = 100
+"""Repetitions of one-to-one matching, for the distribution of its hits."""
+LARGEST = 2_000
+"""Released persons above which the hits of one-to-one matching are taken as Poisson's."""
+
+
+def exact(scene: Scene) -> Iterator[Staged]:
+    """Exact matching: each record on its own, nobody named twice, and the surest of both sides.
+
+    The mean over all is held against marketer risk, the surest guesses against prosecutor risk,
+    or journalist risk where the intruder holds a register.
+
+    Parameters
+    ----------
+    scene
+        What to work on.
+    """
+    knows = "The intruder matches what is known exactly with the released cells"
+    parts = scene.file, scene.uncounted, scene.candidates
+    judge = partial(
+        judge_identification, truth=scene.truth, file=scene.file, threshold=scene.threshold
+    )
+    free = exact_free(*parts, scene.rng("exact_free"))
+    marketer = scene.claim("marketer")
+    outcome = judge(
+        free,
+        attack="exact_free",
+        what=f"{knows} and names for everybody in the file one of those who fit.",
+        one_to_one=False,
+        predicted=marketer,
+    )
+    yield Staged(outcome, scene.calibrated(free))
+    whole, own = _one_to_one(scene)
+    outcome = judge(
+        whole,
+        attack="exact_one_to_one",
+        what=f"{knows} so that nobody is named twice.",
+        one_to_one=True,
+        predicted=marketer,
+        own=own,
+    )
+    yield Staged(outcome)
+    surest = "journalist" if scene.against_register else "prosecutor"
+    outcome = judge(
+        free,
+        attack="exact_surest",
+        what=f"{knows} and counts only the guesses about records that fewest persons fit.",
+        one_to_one=False,
+        predicted=scene.claim(surest),
+        surest=True,
+    )
+    yield Staged(outcome)
+    inside = np.flatnonzero(scene.truth.released)
+    targeted = exact_targeted(*parts, scene.rng("exact_targeted"), targets=inside)
+    outcome = judge(
+        targeted,
+        attack="exact_targeted",
+        what="The intruder looks for somebody who is known to be in the file and takes one of the "
+        "records that fit; only the targets for whom fewest fit are counted.",
+        one_to_one=False,
+        predicted=scene.claim("prosecutor"),
+        surest=True,
+        targeted=True,
+    )
+    yield Staged(outcome)
+
+
+def counted(scene: Scene) -> Iterator[Staged]:
+    """Exact matching by somebody who knows how many records each person has.
+
+    Parameters
+    ----------
+    scene
+        What to work on.
+    """
+    guesses = exact_free(scene.file, scene.knowledge, scene.candidates, scene.rng("exact_counts"))
+    knows = "The intruder also knows how many records each person has in the file"
+    for name, measure, surest, what in (
+        ("exact_counts", "avg_count_risk", False, f"{knows} and names somebody for everybody."),
+        ("exact_counts_surest", "max_count_risk", True, f"{knows}; only the surest guesses."),
+    ):
+        outcome = judge_identification(
+            guesses,
+            scene.truth,
+            scene.file,
+            attack=name,
+            what=what,
+            one_to_one=False,
+            predicted=scene.claim(measure),
+            threshold=scene.threshold,
+            surest=surest,
+        )
+        yield Staged(outcome, () if surest else scene.calibrated(guesses))
+
+
+def _one_to_one(scene: Scene) -> tuple[Identification, MatchDistribution]:
+    """One assignment, and the distribution of the right pairs over others like it.
+
+    In large files it is Poisson's with the mean that the intruder expects.
+    """
+    rng = scene.rng("exact_one_to_one")
+    parts = scene.file, scene.uncounted, scene.candidates
+    first = exact_one_to_one(*parts, rng)
+    if scene.file.persons > LARGEST:
+        return first, poisson_hits(float(first.chance.sum()))
+    owner = owners(scene.file, scene.truth)
+
+    def once(again: np.random.Generator) -> int:
+        guesses = exact_one_to_one(*parts, again)
+        return int(owner.right(guesses.unit, guesses.person).sum())
+
+    return first, simulated_hits(once, rng, ROUNDS)
+
+
+def nearly(scene: Scene) -> Iterator[Staged]:
+    """Match by weights of agreement, each record on its own and nobody named twice.
+
+    Parameters
+    ----------
+    scene
+        What to work on.
+    """
+    from sfumato.intruder.attacks.probabilistic_attack import probabilistic
+
+    found = probabilistic(
+        scene.file,
+        scene.uncounted,
+        scene.rng("probabilistic"),
+        progress=scene.progress,
+    )
+    for name, guesses, one_to_one, said in (
+        ("probabilistic", found.free, False, "names the likeliest for each record"),
+        ("probabilistic_one_to_one", found.one_to_one, True, "names nobody twice"),
+    ):
+        outcome = judge_identification(
+            guesses,
+            scene.truth,
+            scene.file,
+            attack=name,
+            what="The intruder weighs how well each register person agrees with the cells, near "
+            f"misses included (Splink), and {said}.",
+            one_to_one=one_to_one,
+            predicted=scene.claim("marketer"),
+            threshold=scene.threshold,
+        )
+        yield Staged(outcome, scene.calibrated(guesses))
+
+
+WHAT = (
+    "Somebody who holds the identified tables looks for the records that agree with all that a "
+    "worker's screen showed of one, and takes one of them."
+)
+
+
+def screen(scene: Scene) -> Iterator[Staged]:
+    """Guess whose record each one on a worker's screen was (paper 001).
+
+    Parameters
+    ----------
+    scene
+        What to work on; its folder of a review.
+    """
+    if scene.review is None:
+        return
+    screens = named_screens(scene.review, scene.rng("names of rows"), scene.progress)
+    for name, each in screens.items():
+        yield judged_screen(each, name, scene.rng(name), scene.threshold)
+
+
+def named_screens(folder: Path, rng: np.random.Generator, progress: Progress) -> dict[str, Screen]:
+    """What each worker of a review was shown, by the name of the attack.
+
+    Parameters
+    ----------
+    folder
+        The folder of the review.
+    rng
+        Draws the names of the rows.
+    progress
+        Told how far it is.
+
+    Raises
+    ------
+    InputError
+        If nobody has reviewed in the folder, a file of it is damaged, or the extra ``review`` is
+        not installed.
+    """
+    needs_review()
+    from sfumato.intruder.review_screens import screens_of
+
+    screens = screens_of(folder, rng, progress)
+    if len(screens) == 1:
+        return {"screen": screens[0]}
+    return {f"screen_{number}": each for number, each in enumerate(screens, 1)}
+
+
+def judged_screen(each: Screen, name: str, rng: np.random.Generator, threshold: float) -> Staged:
+    """Attack what one screen showed.
+
+    Held against the mean of 1/K over the rows, K being their anonymity sets as the review counts
+    them: KAPR is made of the same 1/K, each with the share of the characters that are disclosed.
+
+    Parameters
+    ----------
+    each
+        The screen.
+    name
+        Name of the attack.
+    rng
+        Draws one of the records that agree.
+    threshold
+        Chance above which a right guess counts as exposed.
+    """
+    found = from_screen(each.shown, each.knowledge, rng)
+    chances, made = 1 / each.sizes, found.guesses.person >= 0
+    outcome = judge_identification(
+        found.guesses,
+        each.truth,
+        each.shown.as_file(),
+        attack=name,
+        what=WHAT,
+        one_to_one=False,
+        predicted=Measure("screen_risk", float(chances.mean())),
+        threshold=threshold,
+        claimed=free_hits(chances[made]),
+    )
+    note = f"KAPR of what worker {each.worker} was shown: {each.kapr:.5f}."
+    outcome = replace(outcome, notes=(note,))
+    right = each.truth.owner[found.guesses.unit[made]] == found.guesses.person[made]
+    return Staged(outcome, calibration(found.guesses.chance[made], right))
+
+
+def intersection(scene: Scene) -> Iterator[Staged]:
+    """Look for persons who are in two releases: only what fits in both is left.
+
+    Parameters
+    ----------
+    scene
+        What to work on.
+    """
+    targets = np.flatnonzero(scene.truth.released)
+    for number, prior in enumerate(scene.priors, 1):
+        name = "intersection" if len(scene.priors) == 1 else f"intersection_{number}"
+        rng = scene.rng(name)
+        found = intersect(scene.file, prior, scene.uncounted, rng, targets=targets)
+        by = "the same pseudonyms" if found.linked else "sensitive values that agree"
+        what = f"The intruder holds another release, joined by {by}, and looks for persons in both"
+        for end, surest, measure, said in (
+            ("", False, "marketer", "everybody counts"),
+            ("_surest", True, "prosecutor", "only those of whom he is surest"),
+        ):
+            outcome = judge_identification(
+                found.identification,
+                scene.truth,
+                scene.file,
+                attack=f"{name}{end}",
+                what=f"{what}; {said}.",
+                one_to_one=False,
+                predicted=scene.claim(measure),
+                threshold=scene.threshold,
+                surest=surest,
+                targeted=True,
+            )
+            yield Staged(outcome, () if surest else scene.calibrated(found.identification))
+        for guesses in found.inferences:
+            outcome = judge_inference(
+                guesses,
+                scene.truth,
+                scene.file,
+                rng,
+                what=f"{what}; of these the intruder guesses the value.",
+                targets="one_per_class",
+                predicted=scene.claim("avg_gsar", guesses.attribute),
+                threshold=scene.threshold,
+                attack=f"inference_{name}:{guesses.attribute}",
+            )
+            yield Staged(outcome)
+
+
+def associations(scene: Scene) -> Iterator[Staged]:
+    """Refine the released cells by associations that an earlier release shows (paper 002).
+
+    Held against marketer risk; for a release on request that is the mean risk with accepted
+    associations applied (SLA).
+
+    Parameters
+    ----------
+    scene
+        What to work on.
+    """
+    for number, prior in enumerate(scene.priors, 1):
+        name = "associations" if len(scene.priors) == 1 else f"associations_{number}"
+        found = by_associations(scene.file, prior, scene.uncounted, scene.rng(name))
+        if not found.refined:
+            continue
+        outcome = judge_identification(
+            found.guesses,
+            scene.truth,
+            scene.file,
+            attack=name,
+            what="The intruder infers values that were generalised from associations in another "
+            f"release, which narrows {found.refined:,} of {scene.file.classes:,} classes, and "
+            "matches again.",
+            one_to_one=False,
+            predicted=scene.claim("marketer"),
+            threshold=scene.threshold,
+        )
+        yield Staged(outcome, scene.calibrated(found.guesses))
+
+
+Of = Literal["all", "one_per_class", "surest"]
+CLAIMED: tuple[tuple[str, Of, str], ...] = (
+    ("", "one_per_class", "one of each class, drawn at random"),
+    ("_surest", "surest", "only the classes of which the intruder expects most"),
+)
+"""What an attempt is about, against an average over classes and against a maximum."""
+
+
+def multi_record(scene: Scene) -> Iterator[Staged]:
+    """Name for every record of a class the person who owns most of them (paper 003).
+
+    Against AvgGIDR with one record of each class, against MaxGIDR with the best classes.
+
+    Parameters
+    ----------
+    scene
+        What to work on.
+    """
+    rng = scene.rng("multi_record")
+    found = [any_person(scene.file, scene.candidates, rng)]
+    if scene.knowledge.counts is not None:
+        found.append(most_records(scene.file, scene.candidates, scene.knowledge, rng))
+    for guesses in found:
+        name = "multi_record_counts" if guesses.counted else "multi_record"
+        who = (
+            "the person with most records among those who fit"
+            if guesses.counted
+            else "somebody who fits, without knowing how many records anybody has"
+        )
+        for (end, records, said), measure in zip(CLAIMED, ("avg_gidr", "max_gidr"), strict=True):
+            outcome = judge_class_guesses(
+                guesses,
+                scene.truth,
+                scene.file,
+                rng,
+                what=f"The intruder names for all records of a class {who}; {said}.",
+                records=records,
+                predicted=scene.claim(measure),
+                threshold=scene.threshold,
+                attack=f"{name}{end}",
+            )
+            yield Staged(outcome)
+
+
+def inference(scene: Scene) -> Iterator[Staged]:
+    """Guess of each register person the value that most persons of the fitting classes have.
+
+    Against AvgGSAR with one person of each class, against MaxGSAR with the best classes.
+
+    Parameters
+    ----------
+    scene
+        What to work on.
+    """
+    for column in scene.file.sensitive:
+        guesses = most_shared_value(scene.file, scene.candidates, column)
+        rng = scene.rng(f"inference:{column.name}")
+        for (end, targets, said), measure in zip(CLAIMED, ("avg_gsar", "max_gsar"), strict=True):
+            outcome = judge_inference(
+                guesses,
+                scene.truth,
+                scene.file,
+                rng,
+                what="The intruder guesses the value that most persons have in the classes that "
+                f"the target fits; {said}.",
+                targets=targets,
+                predicted=scene.claim(measure, column.name),
+                threshold=scene.threshold,
+                attack=f"inference{end}:{column.name}",
+            )
+            yield Staged(outcome)
+
+
+NEEDED = ("duckdb", "splink")
+"""What probabilistic matching needs beyond the core; the extra ``link`` brings them."""
+
+
+@dataclass(frozen=True)
+class Act:
+    """An attack that can be staged.
+
+    Attributes
+    ----------
+    stage
+        Runs it.
+    lacks
+        What it lacks in a scene, in words; empty where it can run.
+    """
+
+    stage: Stage
+    lacks: Callable[[Scene], str]
+
+
+def _nothing(_scene: Scene) -> str:
+    return ""
+
+
+def _counts(scene: Scene) -> str:
+    if scene.knowledge.counts is None:
+        return "an intruder who knows numbers of records (counts)"
+    return "" if scene.file.person is not None else "a person column in the released file"
+
+
+def _sensitive(scene: Scene) -> str:
+    return "" if scene.file.sensitive else "a sensitive column in the released file"
+
+
+def _priors(scene: Scene) -> str:
+    return "another release (priors)" if not scene.priors else _another(scene)
+
+
+def _review(scene: Scene) -> str:
+    return "" if scene.review is not None else "the folder of a review (review)"
+
+
+def _another(scene: Scene) -> str:
+    return "a register or original other than the file itself" if scene.itself else ""
+
+
+def _splink(scene: Scene) -> str:
+    if any(find_spec(name) is None for name in NEEDED):
+        return 'Splink and DuckDB (pip install "sfumato[link]")'
+    return _another(scene)
+
+
+ACTS: dict[str, Act] = {
+    "exact": Act(exact, _nothing),
+    "counts": Act(counted, _counts),
+    "probabilistic": Act(nearly, _splink),
+    "multi_record": Act(multi_record, _nothing),
+    "inference": Act(inference, _sensitive),
+    "intersection": Act(intersection, _priors),
+    "associations": Act(associations, _priors),
+    "screen": Act(screen, _review),
+    "row_order": Act(row_order, _another),
+    "identifiers": Act(identifiers, _nothing),
+}
+"""By name, in the order in which they run."""
+
+
+def check_names(names: Sequence[str] | None) -> tuple[str, ...]:
+    """The attacks that are asked for; all where nobody asks.
+
+    Parameters
+    ----------
+    names
+        What is asked for.
+
+    Raises
+    ------
+    InputError
+        If there is no attack of that name.
+    """
+    asked = ACTS if names is None else ([names] if isinstance(names, str) else names)
+    for name in asked:
+        if name not in ACTS:
+            raise InputError("parameter attacks", "must name attacks", accepted=", ".join(ACTS))
+    return tuple(name for name in ACTS if name in asked)
+
+
+def chosen(scene: Scene, names: Sequence[str] | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The attacks to run, and warnings about those that cannot run although they should.
+
+    Parameters
+    ----------
+    scene
+        What they work on.
+    names
+        The attacks that are asked for; all that fit where nobody asks.
+
+    Raises
+    ------
+    InputError
+        If an attack that is asked for by name lacks something.
+    """
+    possible, warnings = [], []
+    for name in check_names(names):
+        lacks = ACTS[name].lacks(scene)
+        if not lacks:
+            possible.append(name)
+        elif names is not None:
+            raise InputError(f"attack '{name}'", f"needs {lacks}", found="none")
+        elif name == "probabilistic" and not scene.itself:
+            warnings.append(f"Probabilistic matching was left out: it needs {lacks}.")
+    return tuple(possible), tuple(warnings)

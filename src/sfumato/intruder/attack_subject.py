@@ -1,0 +1,528 @@
+"""What is attacked, and what the intruder holds of it, from its files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sfumato.core.errors import InputError
+from sfumato.core.measure import Measure
+from sfumato.intruder.attack_options import Shares
+from sfumato.intruder.attack_result import Claims, claims_of_release
+from sfumato.intruder.knowledge import (
+    Ints,
+    Knowledge,
+    KnownColumn,
+    everybody,
+    hold,
+    read_texts,
+    with_noise,
+)
+from sfumato.intruder.reading import ReadColumn, ReleasedFile, read_release
+from sfumato.intruder.referee.attack_truth import (
+    PersonValues,
+    Truth,
+    owned,
+    owned_by_id,
+    owned_by_row,
+    person_values,
+)
+from sfumato.intruder.released_syntax import Exact
+from sfumato.release.release_result import Release
+from sfumato.schema import Schema
+from sfumato.table.table_files import open_source
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """What is attacked.
+
+    Attributes
+    ----------
+    shown
+        The released file: all that the intruder is given of it.
+    schema
+        What each column of the original is; ``None`` where nobody says it.
+    original
+        The file that was released, where it is at hand.
+    register
+        The data that somebody who asked for the release holds, where it is at hand.
+    source_rows
+        Row of the original of each released record, where it is known.
+    claims
+        What the release says of itself; ``None`` where it says nothing.
+    """
+
+    shown: Any
+    schema: Schema | None = None
+    original: Any = None
+    register: Any = None
+    source_rows: Ints | None = None
+    claims: Claims | None = None
+
+
+def subject_of(release: Any) -> Subject:
+    """What is attacked, and what it says of itself.
+
+    Parameters
+    ----------
+    release
+        A release of any kind, the path of a file, or a dataframe.
+    """
+    if isinstance(release, Release):
+        return Subject(
+            shown=release.table,
+            schema=release.schema,
+            original=release.original,
+            source_rows=release.source_rows,
+            claims=claims_of_release(release),
+        )
+    if type(release).__module__.startswith("sfumato.semantics"):
+        return _linked(release)
+    return Subject(shown=release)
+
+
+def _linked(release: Any) -> Subject:
+    """A release of linked data: on request (SLA), or under linkage anonymity alone (LA)."""
+    from sfumato.semantics.linkage_anonymity import LinkageRelease
+    from sfumato.semantics.requested_release import RequestedRelease
+
+    if isinstance(release, RequestedRelease):
+        about = release.manifest["release"]
+        return Subject(
+            shown=release.table,
+            schema=release.asked.schema,
+            original=release.asked.data,
+            register=next(iter(release.asked.local.values())),
+            source_rows=_rows(release.table.num_rows, about["seed"], keep=about["keep_order"]),
+            claims=_linkage_claims(release.figures["SLA"].risk, release.k),
+        )
+    if isinstance(release, LinkageRelease):
+        table = release.linked.table
+        return Subject(
+            shown=release.table,
+            schema=table.schema,
+            original=release.original,
+            source_rows=_rows(table.records, release.seed, keep=_kept(release.table, table.source)),
+            claims=_linkage_claims(release.measured.risk.value, release.k),
+        )
+    return Subject(shown=release)
+
+
+def _rows(records: int, seed: int, *, keep: bool) -> Ints:
+    """The order in which linked records leave, which their seed says."""
+    kept = np.arange(records, dtype=np.int64)
+    return kept if keep else np.random.default_rng(seed).permutation(records)
+
+
+def _kept(shown: pa.Table, source: pa.Table) -> bool:
+    """Whether the columns that are released unchanged are in the order of the original."""
+    both = [name for name in source.column_names if name in shown.column_names]
+    same = [name for name in both if shown.field(name).type == source.field(name).type]
+    return bool(same) and all(shown.column(name).equals(source.column(name)) for name in same)
+
+
+def _linkage_claims(risk: float, k: int) -> Claims:
+    """The mean over linked individuals of 1 / matching individuals, and at most 1 / k for each.
+
+    That is about somebody who holds local data; nothing is claimed about an acquaintance, who knows
+    who is among the linked.
+    """
+    mean, most = Measure("linkage_risk", risk), Measure("linkage_k", 1 / k)
+    return Claims({}, own=True, against_register={"marketer": mean, "journalist": most})
+
+
+SAME_ORDER = "same-order"
+"""The word for a released file whose records are in the order of the original's."""
+ROW, PERSON = "row", "person"
+"""Columns of a truth file: number of a released record from 1, id of its person."""
+
+
+@dataclass(frozen=True, eq=False)
+class People:
+    """The rows of a register, or of an original, and whose they are.
+
+    Attributes
+    ----------
+    ids
+        Id of each person in order of appearance; row numbers where there is no person column.
+    person
+        Person of each row, shape (rows,).
+    named
+        Whether the ids are those of a person column.
+    values
+        By sensitive attribute, what the persons have.
+    """
+
+    ids: tuple[str, ...]
+    person: Ints
+    named: bool
+    values: dict[str, PersonValues]
+
+
+def people_of(data: Any, schema: Schema) -> People:
+    """Read whose the rows are, and their sensitive values where the file has them.
+
+    Parameters
+    ----------
+    data
+        A dataframe, or the path of a file.
+    schema
+        What each column is.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, or a row has no person.
+    """
+    source = open_source(data)
+    named = schema.person is not None and schema.person in source.names
+    sensitive = [name for name in schema.sensitive if name in source.names]
+    first = [str(schema.person)] if named else [source.names[0]]
+    read = read_texts(source, list(dict.fromkeys([*first, *sensitive])), schema.missing)
+    rows = len(read[first[0]].codes)
+    ids, person = tuple(str(row + 1) for row in range(rows)), np.arange(rows, dtype=np.int64)
+    if named:
+        person = everybody(read[first[0]], first[0], source.subject)
+        ids = tuple(str(text) for text in read[first[0]].texts)
+    values = {}
+    for name in sensitive:
+        column = read[name]
+        values[name] = person_values(person, [column.texts[code] for code in column.codes.tolist()])
+    return People(ids, person, named, values)
+
+
+def by_source_rows(rows: Ints, original: People, register: People, knowledge: Knowledge) -> Truth:
+    """The truth from the row of the original that each released record came from.
+
+    Of those in the release what counts is what it says of them, sensitive values being released
+    unchanged; the values of the others are those of the register.
+
+    Parameters
+    ----------
+    rows
+        Row of the original, from 0, of each released record, shape (records,).
+    original
+        Whose the rows of the original are.
+    register
+        Whose those of the register are; the same object where the register is the original.
+    knowledge
+        What the intruder holds of it.
+
+    Raises
+    ------
+    InputError
+        If the register is another file and one of the two has no person column, or the original
+        is too short.
+    """
+    if register is original:
+        truth = owned_by_row(rows, knowledge.person, knowledge.persons)
+        return _of_others(truth, register)
+    if not (original.named and register.named):
+        raise InputError(
+            "the register",
+            "must have the schema's person column, as the original must",
+            found="rows without person ids",
+            advice="give the truth as a file with columns row and person",
+        )
+    if rows.size and not 0 <= int(rows.min()) <= int(rows.max()) < len(original.person):
+        raise InputError("the original", "must be the file that was released", found="another size")
+    owners = original.person[rows]
+    truth = owned_by_id([original.ids[owner] for owner in owners], register.ids)
+    return _of_others(truth, register)
+
+
+def _of_others(truth: Truth, register: People) -> Truth:
+    """The truth with the sensitive values of those outside the release."""
+    values = {}
+    for name, held in register.values.items():
+        outside = ~truth.released[held.person]
+        values[name] = replace(held, person=held.person[outside], codes=held.codes[outside])
+    return replace(truth, values=values)
+
+
+def by_given(
+    truth: Any, records: int, original: People | None, register: People, missing: Sequence[str] = ()
+) -> Truth:
+    """The truth that somebody states.
+
+    Parameters
+    ----------
+    truth
+        ``"same-order"``; the path of a file with columns ``row`` and ``person``; or one person id
+        per released record, ``None`` where nobody knows.
+    records
+        Number of released records.
+    original
+        Whose the rows of the original are, where there is one.
+    register
+        Whose the rows of the register are.
+    missing
+        Texts that mean a missing value.
+
+    Raises
+    ------
+    InputError
+        If the truth cannot be read or does not fit the released file.
+    """
+    if isinstance(truth, str) and truth == SAME_ORDER:
+        return _same_order(records, original or register, register)
+    if isinstance(truth, (str, os.PathLike)):
+        return owned_by_id(_from_file(truth, records, missing), register.ids, register.values)
+    ids = [None if each is None else str(each) for each in truth]
+    if len(ids) != records:
+        raise InputError(
+            "parameter truth",
+            "must name a person for each released record",
+            found=f"{len(ids):,} for {records:,} records",
+        )
+    return owned_by_id(ids, register.ids, register.values)
+
+
+def _same_order(records: int, original: People, register: People) -> Truth:
+    if records > len(original.person):
+        raise InputError(
+            "the truth",
+            "cannot be the same order where the release has more records",
+            found=f"{records:,} released and {len(original.person):,} others",
+        )
+    owners = original.person[:records]
+    if register is original:
+        return owned(owners, len(register.ids), register.values)
+    return owned_by_id([original.ids[owner] for owner in owners], register.ids, register.values)
+
+
+def _from_file(path: Any, records: int, missing: Sequence[str]) -> list[str | None]:
+    source = open_source(path)
+    for name in (ROW, PERSON):
+        if name not in source.names:
+            raise InputError(
+                source.subject,
+                f"must have columns '{ROW}' and '{PERSON}' to say whose each record is",
+                found=f"no column '{name}'",
+            )
+    read = read_texts(source, [ROW, PERSON], missing)
+    rows, persons = read[ROW], read[PERSON]
+    ids: list[str | None] = [None] * records
+    numbers = [int(text) if text is not None and text.isdecimal() else 0 for text in rows.texts]
+    for place, (row, person) in enumerate(
+        zip(rows.codes.tolist(), persons.codes.tolist(), strict=True), 1
+    ):
+        if not 1 <= numbers[row] <= records:
+            raise InputError(
+                f"column '{ROW}' of {source.subject}",
+                "must number the released records",
+                found=f"something else in row {place}",
+                accepted=f"1 to {records}",
+            )
+        ids[numbers[row] - 1] = persons.texts[person]
+    return ids
+
+
+CLASS = "class"
+"""The one quasi-identifier of a file that is its own original."""
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """What was given beside the released file.
+
+    Attributes
+    ----------
+    register, original, truth
+        As they were passed in; ``None`` where they were not.
+    source_rows
+        Row of the original of each released record, where the release says it.
+    schema
+        What each column is.
+    knows
+        The quasi-identifiers that the intruder knows; all where ``None``.
+    counts
+        Whether the intruder knows how many records each person has in the release.
+    noise, missing
+        Share of wrong, and of unknown, values.
+    hierarchies
+        Published hierarchies by quasi-identifier.
+    delimiter
+        The separator of the released file.
+    priors
+        Other releases about the same persons.
+    review
+        The folder of a clerical review whose screens are attacked too, or ``None``.
+    """
+
+    register: Any
+    original: Any
+    truth: Any
+    source_rows: Ints | None
+    schema: Schema
+    knows: Sequence[str] | None = None
+    counts: bool = False
+    noise: Shares = 0.0
+    missing: Shares = 0.0
+    hierarchies: Mapping[str, str | Path] | None = None
+    delimiter: str | None = None
+    priors: tuple[Any, ...] = ()
+    review: Path | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """The released file, what the intruder holds, and the truth.
+
+    Attributes
+    ----------
+    file
+        The released file as an outsider reads it.
+    knowledge
+        What the intruder holds, errors included.
+    exact
+        The same without errors.
+    truth
+        Whose each record is; for the referee.
+    itself
+        Whether the file is its own original.
+    """
+
+    file: ReleasedFile
+    knowledge: Knowledge
+    exact: Knowledge
+    truth: Truth
+    itself: bool
+
+
+def held_against(shown: Any, given: Given, rng: np.random.Generator) -> Held:
+    """Read the released file and what the intruder holds.
+
+    Parameters
+    ----------
+    shown
+        The released file.
+    given
+        What was given beside it.
+    rng
+        Draws the errors of what the intruder knows.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be read or does not fit the others, or nobody says whose the records
+        are.
+    """
+    if given.register is None and given.original is None:
+        return _itself(shown, given)
+    schema = given.schema
+    source = given.original if given.register is None else given.register
+    register = people_of(source, schema)
+    known = hold(source, schema, knows=given.knows)
+    known = _with_ids(known, register, schema)
+    if given.register is None:
+        known = _of_an_acquaintance(known, schema)
+    file = read_release(
+        shown, schema, delimiter=given.delimiter, hierarchies=given.hierarchies, known=known
+    )
+    truth = _truth(file, given, register, known)
+    if given.counts:
+        known = replace(known, counts=_counts(known, truth))
+    noisy = with_noise(known, given.noise, given.missing, rng)
+    return Held(file, noisy, known, truth, itself=False)
+
+
+def _itself(shown: Any, given: Given) -> Held:
+    """A file of which nothing else is had: everybody in it is known by the class they are in."""
+    if given.truth is not None and given.truth != SAME_ORDER:
+        raise InputError(
+            "parameter truth",
+            "must name persons of an original or register",
+            found="neither of the two",
+            advice="give one, or leave the truth out: the file is then its own original",
+        )
+    if given.source_rows is not None:
+        raise InputError(
+            "parameter original",
+            "must be given, for the release was made from a file and does not hold it",
+            advice="give its path",
+        )
+    if given.knows is not None or given.noise or given.missing:
+        raise InputError(
+            "what the intruder knows",
+            "can be changed only where there is an original or a register",
+            found="none",
+        )
+    schema = given.schema
+    file = read_release(shown, schema, delimiter=given.delimiter, hierarchies=given.hierarchies)
+    labels = tuple(f"{number}" for number in range(file.classes))
+    column = ReadColumn(CLASS, tuple(Exact(label) for label in labels), file.class_of)
+    nowhere = np.full(file.classes, np.nan)
+    direct = [each for each in file.others if each.name in schema.direct_identifiers]
+    knowledge = Knowledge(
+        persons=file.persons,
+        person=file.unit,
+        quasi_identifiers=(KnownColumn(CLASS, labels, nowhere, file.class_of),),
+        others=tuple(
+            KnownColumn(each.name, each.texts, np.full(len(each.texts), np.nan), each.codes)
+            for each in direct
+        ),
+        counts=np.bincount(file.unit, minlength=file.persons) if given.counts else None,
+    )
+    file = replace(file, quasi_identifiers=(column,), others=tuple(direct))
+    truth = owned_by_row(np.arange(file.records), file.unit, file.persons)
+    return Held(file, knowledge, knowledge, truth, itself=True)
+
+
+def _with_ids(known: Knowledge, register: People, schema: Schema) -> Knowledge:
+    """The ids of the register's persons are known as any other column."""
+    if not register.named:
+        return known
+    nowhere = np.full(len(register.ids), np.nan)
+    ids = KnownColumn(str(schema.person), register.ids, nowhere, register.person)
+    return replace(known, others=(*known.others, ids))
+
+
+def _of_an_acquaintance(known: Knowledge, schema: Schema) -> Knowledge:
+    """Of the original an acquaintance knows what identifies; not what the release tells."""
+    told = {*schema.direct_identifiers, schema.person, schema.household}
+    return replace(known, others=tuple(each for each in known.others if each.name in told))
+
+
+def _truth(file: ReleasedFile, given: Given, register: People, known: Knowledge) -> Truth:
+    original: People | None = register
+    if given.register is not None:
+        original = None
+        if given.original is not None:
+            original = people_of(given.original, given.schema)
+    if given.truth is not None:
+        return by_given(given.truth, file.records, original, register, given.schema.missing)
+    if given.source_rows is not None and original is not None:
+        return by_source_rows(given.source_rows, original, register, known)
+    found = _by_kept_ids(file, register, given.schema)
+    if found is None:
+        raise InputError(
+            "parameter truth",
+            "must say whose each released record is",
+            found="a file that does not tell",
+            accepted='"same-order", or a file with columns row and person',
+            advice="or attack a Release, or leave original and register out",
+        )
+    return found
+
+
+def _by_kept_ids(file: ReleasedFile, register: People, schema: Schema) -> Truth | None:
+    """The truth of a file that kept the ids of its persons."""
+    ids = next((each for each in file.others if each.name == schema.person), None)
+    if ids is None or not register.named or not set(ids.texts) <= set(register.ids):
+        return None
+    return owned_by_id([ids.texts[code] for code in ids.codes], register.ids, register.values)
+
+
+def _counts(known: Knowledge, truth: Truth) -> Ints:
+    """Records of each person in the release; of others, their rows in the register."""
+    rows = np.bincount(known.person, minlength=known.persons)
+    inside = truth.owner[truth.owner >= 0]
+    return np.where(truth.released, np.bincount(inside, minlength=known.persons), rows)

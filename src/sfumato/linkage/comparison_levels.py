@@ -1,0 +1,423 @@
+"""The levels of agreement of each kind of column, and the settings that Splink gets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sfumato.linkage.link_spec import (
+    ColumnKind,
+    LinkSpec,
+    Mode,
+    Part,
+    area_sql,
+    part_sql,
+    settings_of,
+)
+from sfumato.linkage.standardisation import FORMAL, UNIQUE_ID, Compared, comparisons_of
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """One level of a comparison; the last one of a comparison takes all that is left.
+
+    Attributes
+    ----------
+    label
+        How charts call it.
+    sql
+        When two records are in it; columns end in ``_l`` and ``_r``.
+    m
+        Share of true matches in it, before anything is estimated.
+    u
+        Share of other pairs in it, before anything is estimated.
+    neutral
+        Whether it counts neither way, because another comparison counts it.
+    """
+
+    label: str
+    sql: str
+    m: float
+    u: float
+    neutral: bool = False
+
+
+def left(name: str) -> str:
+    """The column of the left record."""
+    return f'"{name}_l"'
+
+
+def right(name: str) -> str:
+    """The column of the right record."""
+    return f'"{name}_r"'
+
+
+def equal(name: str) -> str:
+    """When both records have the same value."""
+    return f"{left(name)} = {right(name)}"
+
+
+def missing(name: str) -> str:
+    """When one of the records has no value."""
+    return f"{left(name)} IS NULL OR {right(name)} IS NULL"
+
+
+def within(name: str, distance: int, *, length: int = 0) -> str:
+    """When the values are few insertions, deletions, changes or swaps of neighbours apart.
+
+    A swap is two changes, so the plain distance, which is much faster, rules out most values.
+
+    Parameters
+    ----------
+    name
+        The column.
+    distance
+        How many.
+    length
+        Least length of both values.
+    """
+    one, other = left(name), right(name)
+    conditions = [f"length({side}) >= {length}" for side in (one, other)] if length else []
+    conditions.append(f"levenshtein({one}, {other}) <= {2 * distance}")
+    conditions.append(f"damerau_levenshtein({one}, {other}) <= {distance}")
+    return " AND ".join(conditions)
+
+
+def similar(name: str, similarity: float) -> str:
+    """When the Jaro-Winkler similarity of the values is high.
+
+    Parameters
+    ----------
+    name
+        The column.
+    similarity
+        From how much on, in [0, 1].
+    """
+    return f"jaro_winkler_similarity({left(name)}, {right(name)}) >= {similarity}"
+
+
+def rest(m: float, u: float) -> Level:
+    """The last level."""
+    return Level("different", "ELSE", m, u)
+
+
+def postcode_levels(name: str) -> list[Level]:
+    """Levels of postcodes.
+
+    Parameters
+    ----------
+    name
+        The column.
+    """
+    area = f"{area_sql(left(name))} = {area_sql(right(name))}"
+    return [
+        Level("equal", equal(name), 0.8, 0.002),
+        Level("one character differs", within(name, 1, length=4), 0.06, 0.005),
+        Level("same area", area, 0.04, 0.02),
+        rest(0.1, 0.97),
+    ]
+
+
+def identifier_levels(name: str) -> list[Level]:
+    """Levels of numbers of persons and telephones.
+
+    Parameters
+    ----------
+    name
+        The column.
+    """
+    return [
+        Level("equal", equal(name), 0.88, 1e-5),
+        Level("one character differs", within(name, 1, length=5), 0.05, 1e-5),
+        Level("two characters differ", within(name, 2, length=7), 0.01, 1e-4),
+        rest(0.06, 0.999),
+    ]
+
+
+def email_levels(name: str) -> list[Level]:
+    """Levels of e-mail addresses.
+
+    Parameters
+    ----------
+    name
+        The column.
+    """
+    one, other = (f"split_part({side}, '@', 1)" for side in (left(name), right(name)))
+    return [
+        Level("equal", equal(name), 0.72, 1e-5),
+        Level("same before the @", f"{one} = {other} AND length({one}) > 3", 0.05, 1e-4),
+        Level("similar", f"{within(name, 2)} OR {similar(name, 0.94)}", 0.08, 1e-3),
+        rest(0.15, 0.999),
+    ]
+
+
+def date_levels(name: str) -> list[Level]:
+    """Levels of dates in ISO form.
+
+    Parameters
+    ----------
+    name
+        The column.
+    """
+    one, other = left(name), right(name)
+    year, month, day = (
+        (f"substr({one}, {start}, {size})", f"substr({other}, {start}, {size})")
+        for start, size in ((1, 4), (6, 2), (9, 2))
+    )
+    same_year, same_month, same_day = (f"{a} = {b}" for a, b in (year, month, day))
+    swapped = f"{same_year} AND {month[0]} = {day[1]} AND {day[0]} = {month[1]}"
+    same = " + ".join(f"CAST({each} AS INTEGER)" for each in (same_year, same_month, same_day))
+    years = f"abs(CAST({year[0]} AS INTEGER) - CAST({year[1]} AS INTEGER))"
+    return [
+        Level("equal", equal(name), 0.9, 0.0002),
+        Level("one character differs", within(name, 1), 0.05, 0.001),
+        Level("day and month swapped", swapped, 0.005, 0.0002),
+        Level("two of day, month and year", f"{same} >= 2", 0.02, 0.005),
+        Level("at most one year apart", f"{years} <= 1", 0.005, 0.03),
+        Level("at most ten years apart", f"{years} <= 10", 0.01, 0.2),
+        rest(0.01, 0.76),
+    ]
+
+
+def given_name_levels(name: str, surname: str | None, *, formal: bool) -> list[Level]:
+    """Levels of given names.
+
+    Parameters
+    ----------
+    name
+        The column.
+    surname
+        The column of the surname, with which they may have been swapped.
+    formal
+        Whether there are names that nicknames stand for.
+    """
+    levels = [Level("equal", equal(name), 0.8, 0.005)]
+    if surname is not None:
+        levels.append(Level("swapped with the surname", _swapped(name, surname), 0.005, 1e-5))
+    if formal:
+        levels.append(Level("nickname", equal(name + FORMAL), 0.02, 0.002))
+    return [
+        *levels,
+        Level("similar", _near(name), 0.09, 0.003),
+        Level("in part", _in_part(name), 0.02, 0.003),
+        Level("somewhat similar", similar(name, 0.8), 0.015, 0.01),
+        rest(0.05, 0.97),
+    ]
+
+
+def surname_levels(name: str, given: str | None) -> list[Level]:
+    """Levels of surnames. That it was swapped with given names counts in their comparison.
+
+    Parameters
+    ----------
+    name
+        The column.
+    given
+        The column of the given names.
+    """
+    levels = [Level("equal", equal(name), 0.82, 0.003)]
+    if given is not None:
+        swapped = _swapped(given, name)
+        levels.append(Level("swapped with given names", swapped, 0.001, 0.001, neutral=True))
+    return [
+        *levels,
+        Level("similar", _near(name), 0.08, 0.002),
+        Level("in part", _in_part(name), 0.01, 0.0005),
+        Level("somewhat similar", similar(name, 0.8), 0.02, 0.01),
+        rest(0.07, 0.98),
+    ]
+
+
+def _near(name: str) -> str:
+    slip = f"{similar(name, 0.8)} AND {within(name, 1, length=4)}"
+    return f"{similar(name, 0.92)} OR ({slip})"
+
+
+def _swapped(given: str, surname: str) -> str:
+    return (
+        f"{left(given)} = {right(surname)} AND {left(surname)} = {right(given)} "
+        f"AND {left(given)} <> {left(surname)}"
+    )
+
+
+def _in_part(name: str) -> str:
+    """One is the first or last word, or the initial, of the other."""
+    one, other = left(name), right(name)
+    ways = []
+    for short, long in ((one, other), (other, one)):
+        ways += [
+            f"starts_with({long}, {short} || ' ')",
+            f"ends_with({long}, ' ' || {short})",
+            f"left({long}, 1) = {short}",
+        ]
+    return " OR ".join(ways)
+
+
+def address_levels(name: str) -> list[Level]:
+    """Levels of streets, suburbs and towns.
+
+    Parameters
+    ----------
+    name
+        The column.
+    """
+    slips = f"{similar(name, 0.8)} AND {within(name, 2, length=7)}"
+    near = f"{similar(name, 0.92)} OR ({slips})"
+    return [
+        Level("equal", equal(name), 0.7, 0.005),
+        Level("similar", near, 0.13, 0.002),
+        Level("somewhat similar", similar(name, 0.8), 0.04, 0.01),
+        rest(0.13, 0.98),
+    ]
+
+
+def category_levels(name: str) -> list[Level]:
+    """Levels of categories.
+
+    Parameters
+    ----------
+    name
+        The column.
+    """
+    return [
+        Level("equal", equal(name), 0.93, 0.3),
+        rest(0.07, 0.7),
+    ]
+
+
+def number_levels(name: str) -> list[Level]:
+    """Levels of numbers.
+
+    Parameters
+    ----------
+    name
+        The column.
+    """
+    one, other = (f"TRY_CAST({side} AS DOUBLE)" for side in (left(name), right(name)))
+    near = f"abs({one} - {other}) <= 1 OR ({within(name, 1, length=2)})"
+    return [
+        Level("equal", equal(name), 0.84, 0.02),
+        Level("one apart, or one character differs", near, 0.06, 0.06),
+        rest(0.1, 0.92),
+    ]
+
+
+SOURCE = "source_dataset"
+"""The column with the source of a record, which Splink makes itself."""
+BY_FREQUENCY = frozenset(
+    {ColumnKind.GIVEN_NAME, ColumnKind.SURNAME, ColumnKind.ADDRESS, ColumnKind.CATEGORY}
+)
+"""The kinds whose rare values count more, where the specification does not say."""
+
+_LEVELS = {
+    ColumnKind.DATE: date_levels,
+    ColumnKind.POSTCODE: postcode_levels,
+    ColumnKind.PHONE: identifier_levels,
+    ColumnKind.IDENTIFIER: identifier_levels,
+    ColumnKind.EMAIL: email_levels,
+    ColumnKind.ADDRESS: address_levels,
+    ColumnKind.CATEGORY: category_levels,
+    ColumnKind.NUMBER: number_levels,
+}
+
+
+def settings_from(spec: LinkSpec) -> dict[str, Any]:
+    """Splink settings of a specification: its own, or made from its columns and rules.
+
+    Parameters
+    ----------
+    spec
+        The specification.
+    """
+    if spec.splink is not None:
+        settings = settings_of(spec.splink)
+        settings["additional_columns_to_retain"] = []
+        settings.pop("sql_dialect", None)
+    else:
+        settings = {
+            "link_type": spec.mode.value.replace("-", "_"),
+            "comparisons": _comparisons(spec),
+            "blocking_rules_to_generate_predictions": [
+                {"blocking_rule": rule_sql(rule, spec)} for rule in spec.rules
+            ],
+        }
+    return {
+        **settings,
+        "unique_id_column_name": UNIQUE_ID,
+        "source_dataset_column_name": SOURCE,
+        "linker_uid": "sfumato",
+        "retain_matching_columns": True,
+        "retain_intermediate_calculation_columns": False,
+    }
+
+
+def compares_sources(settings: dict[str, Any]) -> bool:
+    """Whether records have a source in Splink's eyes."""
+    return bool(settings["link_type"] != Mode.DEDUPE_ONLY.value.replace("-", "_"))
+
+
+def rule_sql(rule: Sequence[Part], spec: LinkSpec) -> str:
+    """A blocking rule as SQL over the standardised records ``l`` and ``r``.
+
+    Parameters
+    ----------
+    rule
+        Its parts.
+    spec
+        The specification that it belongs to.
+    """
+    return " AND ".join(
+        " = ".join(part_sql(part, spec.columns[part.column].kind, side) for side in "lr")
+        for part in rule
+    )
+
+
+def _comparisons(spec: LinkSpec) -> list[dict[str, Any]]:
+    compared = [each for n, c in spec.columns.items() for each in comparisons_of(n, c)]
+    return [
+        {
+            "output_column_name": each.name,
+            "comparison_description": each.kind.value,
+            "comparison_levels": _levels(each, compared, formal=spec.nicknames is not None),
+        }
+        for each in compared
+    ]
+
+
+def _levels(each: Compared, compared: list[Compared], *, formal: bool) -> list[dict[str, Any]]:
+    if each.kind is ColumnKind.GIVEN_NAME:
+        surname = _partner(each, compared, ColumnKind.SURNAME)
+        levels = given_name_levels(each.name, surname, formal=formal)
+    elif each.kind is ColumnKind.SURNAME:
+        levels = surname_levels(each.name, _partner(each, compared, ColumnKind.GIVEN_NAME))
+    else:
+        levels = _LEVELS[each.kind](each.name)
+    null = {"sql_condition": missing(each.name), "label_for_charts": "missing"}
+    equal, *others = map(_level, levels)
+    by_frequency = each.term_frequency
+    if each.kind in BY_FREQUENCY if by_frequency is None else by_frequency:
+        equal |= {"tf_adjustment_column": each.name, "tf_adjustment_weight": 1.0}
+    return [{**null, "is_null_level": True}, equal, *others]
+
+
+def _partner(each: Compared, compared: list[Compared], kind: ColumnKind) -> str | None:
+    """The other part of a name: of the same full name, else the first given name and surname."""
+    same = [c.name for c in compared if c.kind is kind and c.column == each.column]
+    if same:
+        return same[0]
+    own = [c for c in compared if c.kind is each.kind]
+    other = [c.name for c in compared if c.kind is kind]
+    return other[0] if other and own[0] == each else None
+
+
+def _level(level: Level) -> dict[str, Any]:
+    settings: dict[str, Any] = {
+        "sql_condition": level.sql,
+        "label_for_charts": level.label,
+        "m_probability": level.m,
+        "u_probability": level.u,
+    }
+    if level.neutral:
+        settings |= {"fix_m_probability": True, "fix_u_probability": True}
+    return settings

@@ -1,0 +1,335 @@
+"""Answers applied to an earlier linkage, and its model taken up again."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from sfumato.core.errors import InputError
+from sfumato.linkage.candidate_pairs import RulePairs
+from sfumato.linkage.link_model import Model, load_model
+from sfumato.linkage.link_spec import ColumnKind, LinkSpec, load_link_spec
+from sfumato.linkage.linkage_files import (
+    ANALYTIC,
+    ANSWERS,
+    CHECKS,
+    IDENTIFYING,
+    LEVELS,
+    LINKED_SCHEMA,
+    MANIFEST,
+    MODEL,
+    PAIRS,
+    PERSONS,
+    REVIEW,
+    SPEC,
+)
+from sfumato.linkage.linkage_manifest import ENCODINGS, LinkManifest, load_link_manifest, versions
+from sfumato.linkage.linkage_quality import Checks
+from sfumato.linkage.linkage_result import Links
+from sfumato.linkage.linked_file import Analytic, LinkedSchema, name_persons
+from sfumato.linkage.match_decisions import (
+    Decisions,
+    each_once,
+    read_answers,
+    read_decisions,
+    together,
+)
+from sfumato.linkage.match_thresholds import Ints, Pairs, Records
+from sfumato.linkage.person_clusters import settle
+from sfumato.linkage.review_pairs import known_records, pairs_of_table
+from sfumato.schema import Schema, load_schema
+
+
+@dataclass(frozen=True, eq=False)
+class Earlier:
+    """A linkage in its folder; each file is read when it is first needed.
+
+    Attributes
+    ----------
+    folder
+        The folder.
+    manifest
+        What repeats it.
+    records
+        The records.
+    person
+        Id of the person of each record.
+    """
+
+    folder: Path
+    manifest: LinkManifest
+    records: Records
+    person: pa.Array
+
+    @cached_property
+    def pairs(self) -> Pairs:
+        """The pairs, with comparison levels and blocks.
+
+        Raises
+        ------
+        InputError
+            If a file is missing or not whole.
+        """
+        pairs = pairs_of_table(_table(self.folder / PAIRS), self.records)
+        levels = _table(self.folder / LEVELS)
+        return replace(
+            pairs,
+            levels={
+                name: np.asarray(levels[name], dtype=np.int8) for name in levels.column_names[1:]
+            },
+            block=np.asarray(levels[levels.column_names[0]], dtype=np.int16),
+        )
+
+    @cached_property
+    def answers(self) -> Decisions | None:
+        """All answers so far."""
+        path = self.folder / ANSWERS
+        return read_answers(path, self.records) if path.exists() else None
+
+    @cached_property
+    def spec(self) -> LinkSpec:
+        """The specification."""
+        return load_link_spec(self.folder / SPEC)
+
+    @cached_property
+    def schema(self) -> Schema:
+        """The schema of the linked file."""
+        return load_schema(self.folder / LINKED_SCHEMA)
+
+    @cached_property
+    def model(self) -> Model:
+        """The model, with what the manifest says of it."""
+        of_manifest = self.manifest.model
+        return replace(
+            load_model(self.folder / MODEL),
+            rules=tuple(RulePairs(each["rule"], each["pairs"]) for each in of_manifest["blocking"]),
+            comparisons=of_manifest["comparisons_without_blocking"],
+            lost=of_manifest["expected_lost_to_blocking"],
+            impossible=dict(of_manifest["impossible_dates"]),
+            notes=tuple(of_manifest["notes"]),
+            engine=of_manifest.get("engine", "duckdb"),
+        )
+
+    @cached_property
+    def analytic(self) -> Analytic:
+        """What is analysed of each record.
+
+        Raises
+        ------
+        InputError
+            If the file is missing or not whole.
+        """
+        table = _table(self.folder / ANALYTIC)
+        record, *names = table.column_names
+        kinds = {n: ColumnKind(kind) for n, kind in self.manifest.quasi_identifiers.items()}
+        return Analytic(np.asarray(table[record]), table.select(names), kinds)
+
+    @cached_property
+    def review(self) -> pa.Table:
+        """The possible matches by score.
+
+        Raises
+        ------
+        InputError
+            If the file is missing or not whole.
+        """
+        return _table(self.folder / REVIEW)
+
+    @cached_property
+    def identifying(self) -> Path | None:
+        """The file of all records' identifying attributes; ``None`` where there is none."""
+        path = self.folder / IDENTIFYING
+        return path if path.is_file() else None
+
+    @cached_property
+    def checks(self) -> Checks | None:
+        """The pairs that were drawn for checks, where some were.
+
+        Raises
+        ------
+        InputError
+            If the file is missing or not whole.
+        """
+        if not self.manifest.checks:
+            return None
+        table = _table(self.folder / CHECKS)
+        number = np.array([int(pair[1:]) - 1 for pair in table["pair"].to_pylist()], np.int64)
+        given = self.manifest.checks
+        return Checks(float(given["half_width"]), float(given["match"]), number, table)
+
+    def check_key(self, key: bytes | None) -> None:
+        """Refuse to go on without the key that its ids were made with, or with one of others.
+
+        Parameters
+        ----------
+        key
+            The key.
+
+        Raises
+        ------
+        InputError
+            If there is none and must be one, or the other way round.
+        """
+        if self.manifest.keyed and key is None:
+            raise InputError(
+                "the earlier linkage",
+                "has ids that were made with a key",
+                found="no key",
+                advice="give it again, as pseudonym_key or --key-file",
+            )
+        if key is not None and not self.manifest.keyed:
+            raise InputError(
+                "the earlier linkage",
+                "has random ids, which no key continues",
+                found="a key",
+                advice="leave the key out",
+            )
+
+    def numbers_in(self, records: Records) -> Ints:
+        """Number of each of its records among others, -1 where it is not there.
+
+        Parameters
+        ----------
+        records
+            The others.
+        """
+        names = pa.array(self.records.sources, pa.string())
+        every = np.arange(self.records.count)
+        source = pa.chunked_array([names.take(pa.array(self.records.source_of(every)))])
+        ids = pa.chunked_array(list(self.records.ids), pa.large_string())
+        return known_records(records, source, ids)
+
+
+def read_earlier(folder: str | os.PathLike[str]) -> Earlier:
+    """Open the folder of a linkage.
+
+    Parameters
+    ----------
+    folder
+        The folder that `Links.write` or ``sfumato link`` wrote.
+
+    Raises
+    ------
+    InputError
+        If it is none.
+    """
+    place = Path(folder)
+    if not (place / MANIFEST).is_file():
+        raise InputError(
+            f"folder {place.name or place}",
+            "must be one that sfumato link wrote",
+            found=f"no {MANIFEST} in it" if place.is_dir() else "no such folder",
+        )
+    manifest = load_link_manifest(place / MANIFEST)
+    if ENCODINGS in manifest.model:
+        raise InputError(
+            f"folder {place.name or place}",
+            "must hold a linkage of clear tables",
+            found="one of encodings, which nobody can review or continue",
+            advice="link the encodings again",
+        )
+    table = _table(place / PERSONS)
+    source = table["source"].combine_chunks()
+    ids = table["id"].cast(pa.large_string()).combine_chunks()
+    own = tuple(ids.filter(pc.equal(source, name)) for name in manifest.sources)
+    return Earlier(
+        place,
+        manifest,
+        Records(tuple(manifest.sources), own),
+        table["person"].cast(pa.string()).combine_chunks(),
+    )
+
+
+def _table(path: Path) -> pa.Table:
+    try:
+        return pq.read_table(path)
+    except (pa.ArrowException, OSError, ValueError):
+        raise InputError(
+            f"file {path.name}",
+            "must be there and whole",
+            found="none, or another or a cut one",
+            advice="the files of a linkage belong together; link again",
+        ) from None
+
+
+IDS_AGAIN = 2
+"""The stream of the seed that ids of persons who fall off others come from."""
+
+
+def apply_decisions(
+    folder: str | os.PathLike[str],
+    decisions: str | os.PathLike[str],
+    *,
+    afresh: bool = False,
+    pseudonym_key: bytes | None = None,
+) -> Links:
+    """The linkage of a folder with decisions: outcomes, persons and the linked file again.
+
+    Nothing is written; `Links.write` does. No table of a source is opened. A person keeps the id
+    of the person who shares the most records.
+
+    Parameters
+    ----------
+    folder
+        Folder of the linkage.
+    decisions
+        File of answers about its pairs. Answers applied before hold too, unless they are in here
+        again, withdrawn or changed.
+    afresh
+        Whether the answers applied before count no more.
+    pseudonym_key
+        The secret, for a linkage whose ids were made with one.
+
+    Raises
+    ------
+    InputError
+        If the folder is none of a linkage, or the decisions are not about its pairs.
+    """
+    earlier = read_earlier(folder)
+    earlier.check_key(pseudonym_key)
+    answers = read_decisions(Path(decisions), earlier.pairs)
+    if earlier.answers is not None and not afresh:
+        answers = each_once(together(earlier.answers, answers))
+    settled = settle(earlier.records, earlier.pairs, earlier.spec, answers, lost=earlier.model.lost)
+    seed = earlier.manifest.seed
+    ids = name_persons(
+        earlier.records,
+        settled.persons.person,
+        np.random.default_rng([seed, IDS_AGAIN, _digest(answers)]),
+        key=pseudonym_key,
+        previous=earlier.person.to_pylist(),
+    )
+    return Links(
+        records=earlier.records,
+        pairs=earlier.pairs,
+        settled=settled,
+        person_ids=ids,
+        analytic=earlier.analytic,
+        linked_schema=LinkedSchema(earlier.schema, {}),
+        review=earlier.review,
+        identifying=earlier.identifying,
+        spec=earlier.spec,
+        suggested=False,
+        notes={},
+        model=earlier.model,
+        decisions=answers,
+        checks=earlier.checks,
+        manifest=replace(earlier.manifest, thresholds=settled.thresholds, versions=versions()),
+        origin=earlier.folder,
+    )
+
+
+def _digest(answers: Decisions) -> int:
+    """A number that other answers do not have, so that no id is given twice."""
+    digest = hashlib.sha256()
+    for column in (answers.left, answers.right, answers.answer, answers.time, answers.withdrawn):
+        digest.update(column.tobytes())
+    return int.from_bytes(digest.digest()[:8], "big")

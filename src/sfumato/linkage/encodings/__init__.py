@@ -1,1 +1,0 @@
-"""Keyed Bloom-filter encodings (CLK): identifiers compared without being shown."""

@@ -1,1 +1,0 @@
-"""What each owner does at home: a key, the agreed specification, the table encoded."""

@@ -1,0 +1,157 @@
+"""The database that Splink works in; the one place that chooses it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.core.errors import InputError
+from sfumato.core.optional_packages import needed, quiet
+
+if TYPE_CHECKING:
+    import duckdb
+
+
+class Engine(StrEnum):
+    """Where candidate pairs are made, compared and scored."""
+
+    DUCKDB = "duckdb"
+    SPARK = "spark"
+
+
+class Database(Protocol):
+    """What Splink works in. Settings and rules are kept in DuckDB's SQL, whatever it is.
+
+    Attributes
+    ----------
+    notes
+        What the reader of a linkage should know of it.
+    """
+
+    notes: tuple[str, ...]
+
+    def register(self, tables: Sequence[str]) -> list[Any]:
+        """The standardised tables as Splink knows them."""
+
+    def settings(self, settings: dict[str, Any]) -> dict[str, Any]:
+        """Splink settings in its own SQL."""
+
+    def columns(self, sql: str) -> Mapping[str, npt.NDArray[Any]]:
+        """The columns of a query, in their order."""
+
+
+class OnDuckDB:
+    """Splink in the database that holds the standardised tables."""
+
+    notes: tuple[str, ...] = ()
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        self._connection = connection
+        self._api = needed("splink.backends.duckdb").DuckDBAPI(connection)
+
+    def register(self, tables: Sequence[str]) -> list[Any]:
+        """The standardised tables as Splink knows them."""
+        return [self._api.register(name, dataset_display_name=name) for name in tables]
+
+    def settings(self, settings: dict[str, Any]) -> dict[str, Any]:
+        """The settings as they are."""
+        return settings
+
+    def columns(self, sql: str) -> Mapping[str, npt.NDArray[Any]]:
+        """The columns of a query, in their order."""
+        found = self._connection.execute(sql).fetchnumpy()
+        return {name: np.asarray(column) for name, column in found.items()}
+
+
+def connect(folder: Path) -> duckdb.DuckDBPyConnection:
+    """A database in memory that spills into a private folder.
+
+    Parameters
+    ----------
+    folder
+        The folder.
+
+    Raises
+    ------
+    InputError
+        If ``[link]`` is not installed.
+    """
+    connection: duckdb.DuckDBPyConnection = needed("duckdb").connect(
+        config={
+            "temp_directory": str(folder / "spill"),
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+        }
+    )
+    # In a notebook without ipywidgets it is off, and DuckDB refuses to hear of it.
+    shown = "SELECT current_setting('enable_progress_bar')"
+    if connection.execute(shown).fetchall() == [(True,)]:
+        connection.execute("SET enable_progress_bar = false")
+    return connection
+
+
+def checked_engine(engine: object) -> Engine:
+    """The engine of a name.
+
+    Parameters
+    ----------
+    engine
+        Its name.
+
+    Raises
+    ------
+    InputError
+        If there is no such engine, or what it needs is not installed.
+    """
+    if engine not in {each.value for each in Engine}:
+        raise InputError(
+            "parameter engine", "must be a known engine", accepted=", ".join(map(str, Engine))
+        )
+    known = Engine(engine)
+    if known is Engine.SPARK:
+        needed("pyspark", extra="spark")
+    return known
+
+
+@contextmanager
+def database_of(
+    engine: Engine, connection: duckdb.DuckDBPyConnection, folder: Path
+) -> Iterator[Database]:
+    """What Splink works in, for as long as it is needed.
+
+    Parameters
+    ----------
+    engine
+        Which one.
+    connection
+        The database with the standardised tables.
+    folder
+        A private folder.
+
+    Yields
+    ------
+    Database
+        DuckDB on this machine, or Spark.
+
+    Raises
+    ------
+    InputError
+        If Spark is not installed, or does not start.
+    SfumatoError
+        If Splink cannot use it.
+    """
+    if engine is Engine.DUCKDB:
+        with quiet("take the database"):
+            database = OnDuckDB(connection)
+        yield database
+        return
+    from sfumato.linkage.spark_linkage import open_spark
+
+    with open_spark(connection, folder) as spark:
+        yield spark

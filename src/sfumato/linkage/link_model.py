@@ -1,0 +1,537 @@
+"""A fitted model of a linkage: weights, prior, what is plausible of it, its file."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import expit
+
+from sfumato.core.atomic import write_text
+from sfumato.core.errors import InputError
+from sfumato.linkage.candidate_pairs import RulePairs
+from sfumato.linkage.link_spec import ColumnKind, LinkSpec, Mode
+from sfumato.linkage.match_thresholds import Floats, Ints, Pairs, Records
+from sfumato.linkage.standardisation import comparisons_of
+
+
+@dataclass(frozen=True, slots=True)
+class LevelWeight:
+    """What one comparison level says.
+
+    Attributes
+    ----------
+    comparison
+        Name of the comparison.
+    level
+        Number of the level, as in `Pairs`.
+    label
+        What it means.
+    m, u
+        Share of true matches, and of other pairs, in it.
+    by_frequency
+        Whether the weight is adjusted by the value's frequency.
+    """
+
+    comparison: str
+    level: int
+    label: str
+    m: float
+    u: float
+    by_frequency: bool
+
+    @property
+    def weight(self) -> float:
+        """Match weight in bits, log₂(m / u), before the value's frequency."""
+        return math.log2(max(self.m, 1e-12) / max(self.u, 1e-12))
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A trained linkage model; its settings hold no value of the data.
+
+    Attributes
+    ----------
+    settings
+        Splink settings with m, u and prior.
+    rules
+        The blocking rules, and the pairs that each makes and none before it; none where the model
+        has scored nothing yet.
+    comparisons
+        Number of pairs of records without blocking.
+    lost
+        Expected number of true matches that no rule brings together.
+    impossible
+        By column of dates: number of values that are no date.
+    notes
+        What was found when the model was trained, in sentences.
+    engine
+        Where the pairs were scored, ``"duckdb"`` or ``"spark"``.
+    """
+
+    settings: dict[str, Any]
+    rules: tuple[RulePairs, ...] = ()
+    comparisons: int = 0
+    lost: float = 0.0
+    impossible: dict[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    engine: str = "duckdb"
+
+    @property
+    def prior(self) -> float:
+        """Probability that two records compared at random are one person's."""
+        return float(self.settings["probability_two_random_records_match"])
+
+    @property
+    def candidates(self) -> int:
+        """Number of candidate pairs, those scored too low to be kept included."""
+        return sum(rule.pairs for rule in self.rules)
+
+    @property
+    def weights(self) -> tuple[LevelWeight, ...]:
+        """What each comparison level says, in the settings' order."""
+        return tuple(level_weights(self.settings))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the settings as JSON that Splink can read, too.
+
+        Parameters
+        ----------
+        path
+            The file.
+
+        Raises
+        ------
+        InputError
+            If it cannot be written.
+        """
+        write_text(path, json.dumps(self.settings, indent=2) + "\n")
+
+
+def load_model(path: str | os.PathLike[str]) -> Model:
+    """Read a trained model from JSON.
+
+    Parameters
+    ----------
+    path
+        The file, written by `Model.save` or by Splink.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, or holds no trained model.
+    """
+    file = Path(path)
+    subject = f"model {file.name}"
+    try:
+        settings = json.loads(file.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        found = (error.strerror or type(error).__name__).lower()
+        raise InputError(subject, "must be a file that can be read", found=found) from None
+    except (ValueError, RecursionError):
+        raise InputError(subject, "must be settings of Splink as JSON") from None
+    if not isinstance(settings, dict) or "comparisons" not in settings:
+        raise InputError(subject, "must be settings of Splink as JSON")
+    try:
+        trained = is_trained(settings)
+    except (AttributeError, KeyError, TypeError):
+        raise InputError(subject, "must be settings of Splink as JSON") from None
+    if not trained:
+        raise InputError(subject, "must be trained", found="levels without m or u")
+    return Model(settings)
+
+
+def is_trained(settings: dict[str, Any]) -> bool:
+    """Whether every comparison level of some settings has its m and u."""
+    return all(
+        isinstance(level.get(key), (int, float))
+        for _, _, level in _levels(settings)
+        for key in ("m_probability", "u_probability")
+    )
+
+
+def level_weights(settings: dict[str, Any]) -> Iterator[LevelWeight]:
+    """What each comparison level of trained settings says.
+
+    Parameters
+    ----------
+    settings
+        The settings.
+
+    Yields
+    ------
+    LevelWeight
+        From the highest level of each comparison down.
+    """
+    for comparison, number, level in _levels(settings):
+        yield LevelWeight(
+            comparison,
+            number,
+            str(level.get("label_for_charts", number)),
+            float(level["m_probability"]),
+            float(level["u_probability"]),
+            bool(level.get("tf_adjustment_column")) and level.get("tf_adjustment_weight", 1) != 0,
+        )
+
+
+def equal_u(settings: dict[str, Any]) -> dict[str, float]:
+    """The u of the highest level of each comparison, 1 where it was not estimated.
+
+    Parameters
+    ----------
+    settings
+        The settings.
+    """
+    found: dict[str, float] = {}
+    for comparison, _, level in _levels(settings):
+        u = level.get("u_probability")
+        found.setdefault(comparison, float(u) if isinstance(u, (int, float)) else 1.0)
+    return found
+
+
+def with_levels(
+    settings: dict[str, Any], changes: Mapping[tuple[str, int], Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Settings with other values in their comparison levels.
+
+    Parameters
+    ----------
+    settings
+        The settings; they are left as they are.
+    changes
+        By comparison and number of the level: keys and values.
+    """
+    comparisons = []
+    for comparison in settings["comparisons"]:
+        name, levels = comparison["output_column_name"], []
+        number = sum(not level.get("is_null_level") for level in comparison["comparison_levels"])
+        for level in comparison["comparison_levels"]:
+            if level.get("is_null_level"):
+                levels.append(level)
+                continue
+            number -= 1
+            levels.append({**level, **changes.get((name, number), {})})
+        comparisons.append({**comparison, "comparison_levels": levels})
+    return {**settings, "comparisons": comparisons}
+
+
+def _levels(settings: dict[str, Any]) -> Iterator[tuple[str, int, dict[str, Any]]]:
+    """Comparison, number and settings of each level that is not for missing values."""
+    for comparison in settings["comparisons"]:
+        levels = [c for c in comparison["comparison_levels"] if not c.get("is_null_level")]
+        for place, level in enumerate(levels):
+            yield comparison["output_column_name"], len(levels) - 1 - place, level
+
+
+_STEPS = 60
+_CLOSE = 1e-10
+_MOST = 0.5
+_LN_2 = float(np.log(2))
+_KEPT = 0.1
+"""Share of an estimated u that is kept at least."""
+
+
+@dataclass(frozen=True, eq=False)
+class Adjusted:
+    """A prior and values of u that fit the scored pairs.
+
+    Attributes
+    ----------
+    prior
+        Probability that two records compared at random are one person's.
+    weight
+        Match weight of each pair with them, in bits, the prior included.
+    u
+        By comparison and level: u among pairs that are no matches.
+    """
+
+    prior: float
+    weight: Floats
+    u: dict[tuple[str, int], float]
+
+
+def first_prior(comparisons: int, sizes: Sequence[int]) -> float:
+    """A prior to start from: every second record of the smallest source has a match."""
+    return min(0.1, max(min(sizes) / 2, 1.0) / max(comparisons, 1))
+
+
+def fit_prior(
+    evidence: Floats,
+    levels: Mapping[str, npt.NDArray[np.int8]],
+    weights: Sequence[LevelWeight],
+    comparisons: int,
+    *,
+    correct_u: bool,
+    lost: float = 0.0,
+    pattern: Ints | None = None,
+) -> Adjusted:
+    """The prior under which the pairs' probabilities add up to the matches that it says.
+
+    Starting from the pairs' evidence, it is the fixed point of prior = (Σ p + lost) / comparisons:
+    expectation maximisation of the prior alone, over the candidate pairs.
+
+    Where ``correct_u``, u is taken for what it was estimated from: random pairs, of which the
+    share ``prior`` are matches. In a small file that share is not small beside the u of equal
+    values. Among pairs that are no matches, u' = (u − prior · m) / (1 − prior), though not less
+    than a tenth of u. A level whose weight is adjusted by the value's frequency keeps its weight.
+
+    Parameters
+    ----------
+    evidence
+        Match weight of each pair without the prior, in bits.
+    levels
+        By comparison, the level of each pair.
+    weights
+        What the levels say.
+    comparisons
+        Number of pairs of records without blocking.
+    correct_u
+        Whether u was estimated from random pairs of these records.
+    lost
+        Expected number of true matches that are no candidate pairs.
+    pattern
+        Where the levels are those of distinct patterns: which of them each pair has.
+    """
+    prior, u = min(_MOST, max(len(evidence), 1) / max(comparisons, 1)), {}
+    weight = evidence
+    for _ in range(_STEPS):
+        u = {(w.comparison, w.level): _u(w, prior, correct_u=correct_u) for w in weights}
+        weight = evidence + np.log2(prior / (1 - prior))
+        if correct_u:
+            change = _change(levels, weights, u)
+            weight += change if pattern is None else change[pattern]
+        matches = float(np.sum(expit(weight * _LN_2))) + lost
+        new = float(np.clip(matches / max(comparisons, 1), 0.01 / max(comparisons, 1), _MOST))
+        done = abs(new - prior) <= _CLOSE * prior
+        prior = new
+        if done:
+            break
+    return Adjusted(float(f"{prior:.9g}"), weight, u)
+
+
+def distinct_patterns(
+    levels: Mapping[str, npt.NDArray[np.int8]],
+) -> tuple[dict[str, npt.NDArray[np.int8]], Ints]:
+    """The distinct patterns of levels, and which of them each pair has.
+
+    Parameters
+    ----------
+    levels
+        By comparison, the level of each pair.
+    """
+    code = np.zeros(max((len(level) for level in levels.values()), default=0), np.int64)
+    width = 1
+    for level in levels.values():
+        most = int(level.max(initial=0)) + 2
+        if width > np.iinfo(np.int64).max // most:
+            code = np.unique(code, return_inverse=True)[1]
+            width = int(code.max(initial=0)) + 1
+        code, width = code * most + level + 1, width * most
+    _, first, pattern = np.unique(code, return_index=True, return_inverse=True)
+    return {name: level[first] for name, level in levels.items()}, pattern
+
+
+def _u(level: LevelWeight, prior: float, *, correct_u: bool) -> float:
+    if not correct_u or level.m == level.u:
+        return level.u
+    corrected = (level.u - prior * level.m) / (1 - prior)
+    return float(f"{max(corrected, _KEPT * level.u):.9g}")
+
+
+def _change(
+    levels: Mapping[str, npt.NDArray[np.int8]],
+    weights: Sequence[LevelWeight],
+    u: Mapping[tuple[str, int], float],
+) -> Floats:
+    """How the weight of each pair, or pattern, changes with u."""
+    change = np.zeros(max((len(level) for level in levels.values()), default=1))
+    for comparison, level in levels.items():
+        of_level = np.zeros(int(level.max(initial=0)) + 2)
+        for w in weights:
+            own = w.comparison == comparison and w.level + 1 < len(of_level)
+            if own and not w.by_frequency:
+                of_level[w.level + 1] = np.log2(w.u / u[comparison, w.level])
+        change += of_level[level + 1]
+    return change
+
+
+OTHER_PERSON = {
+    ColumnKind.GIVEN_NAME: frozenset({"different"}),
+    ColumnKind.DATE: frozenset({"at most ten years apart", "different"}),
+}
+"""By kind, the labels of the levels that errors in one person's values hardly explain. Dates within
+a year are left out: there are files in which a shifted date is the usual error."""
+MOSTLY = 0.5
+"""Share of the matches that may be in such a level."""
+OVER_RECORDS, OVER_TABLES = 1.25, 1.1
+"""How many times as many matches may be implied as the records in candidate pairs can have, and as
+all records of the smaller table can: twins and common names make some percent too many."""
+FEWEST = 20.0
+"""Implied matches from which they are judged."""
+_ADVICE = (
+    "persons who have much in common, such as those of a household, seem to be taken for one: "
+    "compare what tells them apart, and not what they share, such as addresses and telephones "
+    "(compare = false in the specification, which 'sfumato link suggest' writes; blocking rules "
+    "may use it)"
+)
+_DUPLICATES = (
+    "; where a table has several records of a person, link with --dedupe (mode = "
+    '"link-and-dedupe"), or name the others in one_per_source'
+)
+
+
+def check_plausible(
+    pairs: Pairs, weights: Sequence[LevelWeight], records: Records, spec: LinkSpec
+) -> None:
+    """Refuse a model whose matches can hardly be persons.
+
+    Where persons live in households, the pairs of a household agree in so much at once that
+    expectation maximisation finds them, not the pairs of a person. All scores are then near 0 or
+    1, and the expected precision, which is that of finding households, near 1.
+
+    Parameters
+    ----------
+    pairs
+        The scored pairs.
+    weights
+        What the levels say.
+    records
+        The records.
+    spec
+        What is linked, and how. In link-only mode every source is taken to have one record per
+        person, unless ``one_per_source`` names those that do.
+
+    Raises
+    ------
+    InputError
+        If the scores add up to more matches than the sources allow, or first names or dates of
+        birth are different in most of these matches.
+    """
+    assumed = spec.mode is Mode.LINK_ONLY and not spec.one_per_source
+    limited = records.sources if assumed else spec.one_per_source
+    implied, allowed, most = implied_and_allowed(pairs, records, limited)
+    found, advice = [], _ADVICE
+    if implied > max(FEWEST, min(OVER_RECORDS * allowed, OVER_TABLES * most)):
+        found.append(
+            f"about {implied:,.0f} matches, of which at most {allowed:,.0f} can be true if a "
+            "table has one record per person"
+        )
+        advice += _DUPLICATES
+    found += [
+        f"'{name}' is different in {100 * share:.0f} % of the matches"
+        for name, share in different_shares(pairs, weights, spec)
+        if share > MOSTLY
+    ]
+    if found:
+        raise InputError(
+            "the linkage model",
+            "must tell persons apart",
+            found=", ".join(found),
+            advice=advice,
+        )
+
+
+def implied_and_allowed(
+    pairs: Pairs, records: Records, limited: Collection[str]
+) -> tuple[float, float, int]:
+    """Matches that the scores add up to, and how many the sources allow.
+
+    A record has at most one match in a source with one record per person. So of a record whose
+    scores there add up to s at most min(s, 1) is true, and all matches between two sources are at
+    most as many as either has records, where the other is such a source.
+
+    Parameters
+    ----------
+    pairs
+        The scored pairs.
+    records
+        The records.
+    limited
+        Names of the sources with at most one record per person.
+
+    Returns
+    -------
+    tuple
+        Implied matches between sources of which one is such a source at least; how many can be
+        true by the sums of each record; how many by the numbers of records.
+    """
+    left, right = records.source_of(pairs.left), records.source_of(pairs.right)
+    implied, allowed, most = 0.0, 0.0, 0
+    for one, other in combinations(range(len(records.sources)), 2):
+        between = (left == one) & (right == other)
+        score = pairs.score[between]
+        sums, sizes = [], []
+        for counted, held, record in ((one, other, pairs.left), (other, one, pairs.right)):
+            if records.sources[held] in limited:
+                own = np.bincount(record[between], score, records.count)
+                sums.append(float(np.minimum(own, 1.0).sum()))
+                sizes.append(len(records.ids[counted]))
+        if sums:
+            implied += float(score.sum())
+            allowed, most = allowed + min(sums), most + min(sizes)
+    return implied, allowed, most
+
+
+def different_shares(
+    pairs: Pairs, weights: Sequence[LevelWeight], spec: LinkSpec
+) -> Iterator[tuple[str, float]]:
+    """The share of the implied matches whose first names, or dates of birth, are different.
+
+    Of those matches of which both records have a value. A specification of Splink's own settings
+    does not say what is a first name.
+
+    Parameters
+    ----------
+    pairs
+        The scored pairs.
+    weights
+        What the levels say.
+    spec
+        What is linked, and how.
+
+    Yields
+    ------
+    tuple
+        A comparison, and its share.
+    """
+    for each in (c for name, column in spec.columns.items() for c in comparisons_of(name, column)):
+        labels, level = OTHER_PERSON.get(each.kind), pairs.levels.get(each.name)
+        if labels is None or level is None:
+            continue
+        own = [w for w in weights if w.comparison == each.name]
+        different = [w.level for w in own if w.level == 0 or w.label in labels]
+        known = float(pairs.score[level >= 0].sum())
+        if known >= FEWEST:
+            yield each.name, float(pairs.score[np.isin(level, different)].sum()) / known
+
+
+SATURATED = 40.0
+"""Weight, in bits, from which scores only keep the order of the weights."""
+_CLOSEST = 2.0**-SATURATED
+_WIDTH = 100.0
+
+
+def scores(weight: Floats) -> Floats:
+    """The probability of a match of each weight: 2^w / (1 + 2^w).
+
+    Where that would round to 1 the score is not quite as near to 1, by less than 10⁻¹², so that
+    a greater weight still has the greater score and ties are rare.
+
+    Parameters
+    ----------
+    weight
+        Match weights with the prior, in bits: log₂ of the odds.
+    """
+    kept = np.clip(weight, -1000.0, SATURATED)
+    beyond = np.maximum(weight - SATURATED, 0.0)
+    apart = np.where(beyond > 0, _CLOSEST / (1 + beyond / _WIDTH), 0.0)
+    score = 1 / (1 + np.exp2(-kept))
+    return np.where(beyond > 0, 1 - apart, score)

@@ -1,0 +1,608 @@
+"""The tables to link, opened: headers, columns, ids and cells as they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow.parquet import ParquetWriter
+
+from sfumato.core.errors import InputError
+from sfumato.core.shared_options import Progress, silent
+from sfumato.core.workspace import Workspace
+from sfumato.linkage.link_spec import LinkSpec, Mode, columns_of_settings, sql_name
+from sfumato.linkage.match_thresholds import Records
+from sfumato.schema import Schema
+from sfumato.table.schema_guess import WORDS, named, words_of
+from sfumato.table.sources import Source, check_utf8, is_bytes, positions
+from sfumato.table.table_files import open_source
+
+_GARBLED = (
+    "[ÃÂÄÅ][\u0080-\u00bf\u0152\u0153\u0160\u0161\u0178\u017d\u017e\u0192\u02c6\u02dc"
+    "\u2013-\u203a\u20ac\u2122]|â€|ï»¿|ï¿½|\ufffd"
+)
+"""Text in UTF-8 that was read as Latin-1 or Windows-1252, and what stands for lost letters."""
+
+
+def as_text(values: pa.Array, column: str) -> pa.Array:
+    """Values as text, missing where nothing but spaces is left.
+
+    Dates come in ISO form, whole numbers without a decimal part.
+
+    Parameters
+    ----------
+    values
+        Values of any type that the door gives.
+    column
+        How errors call the column.
+
+    Raises
+    ------
+    InputError
+        If they are bytes, or texts and not UTF-8.
+    """
+    if is_bytes(values.type):
+        raise InputError(f"column '{column}'", "must hold text to be compared", found="bytes")
+    check_utf8(values, column)
+    if pa.types.is_timestamp(values.type):
+        values = values.cast(pa.timestamp("us")).cast(pa.date32(), safe=False)
+    if pa.types.is_floating(values.type) and pc.all(pc.equal(pc.floor(values), values)).as_py():
+        values = values.cast(pa.int64(), safe=False)
+    text = pc.utf8_trim_whitespace(values.cast(pa.large_string()))
+    return pc.if_else(pc.equal(text, ""), pa.scalar(None, text.type), text)
+
+
+def without(text: pa.Array, missing: Sequence[str]) -> pa.Array:
+    """The texts, missing where they mean that."""
+    if not missing:
+        return text
+    means_missing = pc.is_in(text, value_set=pa.array(missing, text.type))
+    return pc.if_else(means_missing, pa.scalar(None, text.type), text)
+
+
+def check_encoding(text: pa.Array, subject: str, first_row: int) -> None:
+    """Refuse text that was written in one encoding and read in another, before it got here.
+
+    Parameters
+    ----------
+    text
+        The texts.
+    subject
+        How errors call the column.
+    first_row
+        Number of the first text's record, from 1.
+
+    Raises
+    ------
+    InputError
+        If a text holds letters as they come out of such a mistake.
+    """
+    if not pc.any(pc.greater(pc.binary_length(text), pc.utf8_length(text))).as_py():
+        return
+    garbled = pc.match_substring_regex(text, _GARBLED)
+    if pc.any(garbled).as_py():
+        row = first_row + int(pc.index(garbled, True).as_py())
+        raise InputError(
+            subject,
+            "must be in one encoding",
+            found=f"letters of another encoding than they were read in, row {row}",
+            advice="read the file in its own encoding and save it as UTF-8",
+        )
+
+
+@dataclass
+class Seen:
+    """What has been seen of a column; one of its values is kept, to see whether others differ.
+
+    Attributes
+    ----------
+    filled
+        Number of values.
+    value
+        The first value.
+    varies
+        Whether there is another one.
+    """
+
+    filled: int = 0
+    value: pa.Scalar | None = None
+    varies: bool = False
+
+    def add(self, text: pa.Array) -> None:
+        """See more values.
+
+        Parameters
+        ----------
+        text
+            The values.
+        """
+        filled = len(text) - text.null_count
+        self.filled += filled
+        if not filled or self.varies:
+            return
+        if self.value is None:
+            self.value = text[pc.index(pc.is_valid(text), True).as_py()]
+        self.varies = bool(pc.any(pc.not_equal(text, self.value)).as_py())
+
+
+def check_columns(
+    mode: Mode, columns: Sequence[str], sources: Sequence[tuple[str, dict[str, Seen]]]
+) -> None:
+    """Refuse columns that no two records to be compared can agree or differ on.
+
+    Parameters
+    ----------
+    mode
+        Which records are compared with which.
+    columns
+        Names of the specification's columns.
+    sources
+        Name of each source, and what was seen of the columns that it has.
+
+    Raises
+    ------
+    InputError
+        If no source, or too few of them, have a column or a value in it, or it has one value
+        throughout.
+    """
+    needed = 2 if mode is Mode.LINK_ONLY else 1
+    if not any(seen for _, seen in sources) or not columns:
+        raise InputError("the sources", "must have columns to compare", found="none of them")
+    for column in columns:
+        having = [seen[column] for _, seen in sources if column in seen]
+        filled = [seen for seen in having if seen.filled]
+        if len(filled) < needed:
+            lacking = [name for name, seen in sources if column not in seen]
+            empty = [name for name, seen in sources if column in seen and not seen[column].filled]
+            found = [f"no such column in source {name}" for name in lacking]
+            found += [f"no value in source {name}" for name in empty]
+            raise InputError(
+                f"column '{column}'",
+                "must have values in two sources at least" if needed > 1 else "must have values",
+                found=", ".join(found),
+                advice="leave it out of the specification, or give its header under 'rename'",
+            )
+        if not any(seen.varies for seen in filled) and _all_equal(filled):
+            raise InputError(
+                f"column '{column}'",
+                "must tell records apart",
+                found="one value throughout",
+                advice="leave it out of the specification",
+            )
+
+
+def _all_equal(filled: Sequence[Seen]) -> bool:
+    return all(seen.value == filled[0].value for seen in filled)
+
+
+_PLACES = "country county state region city town district province suburb"
+
+
+@dataclass(frozen=True)
+class Halves:
+    """How the columns of a source are separated.
+
+    Attributes
+    ----------
+    compared
+        The specification's columns that the source has: name and header.
+    beside
+        Other direct identifiers, for people who look at a pair: name in the identifying half,
+        and header.
+    analytic
+        Headers of the rest.
+    """
+
+    compared: Mapping[str, str]
+    beside: Mapping[str, str]
+    analytic: tuple[str, ...]
+
+
+def separate(
+    headers: Sequence[str],
+    compared: Mapping[str, str],
+    id_header: str | None,
+    schema: Schema | None,
+) -> Halves:
+    """Separate a source's columns: what identifies a person, and what is analysed.
+
+    Direct identifiers are in the identifying half even if they are not compared: those of the
+    schema, and without a schema columns whose name says so. The id of a record is in neither.
+
+    Parameters
+    ----------
+    headers
+        Names of the source's columns.
+    compared
+        The specification's columns that it has: name and header.
+    id_header
+        The header of its ids.
+    schema
+        What its columns are, where that is known.
+
+    Raises
+    ------
+    InputError
+        If a sensitive column is to be compared.
+    """
+    sensitive = set() if schema is None else {sql_name(name) for name in schema.sensitive}
+    for header in compared.values():
+        if sql_name(header) in sensitive:
+            raise InputError(
+                f"column '{header}'",
+                "must not be compared",
+                found="a sensitive column of the schema",
+                advice="leave it out of the specification's columns",
+            )
+    taken = {sql_name(name) for name in compared}
+    beside: dict[str, str] = {}
+    analytic = []
+    for header in headers:
+        if header == id_header or header in compared.values():
+            continue
+        if not _identifies(header, schema):
+            analytic.append(header)
+        elif sql_name(header) and sql_name(header) not in taken:
+            beside[sql_name(header)] = header
+            taken.add(sql_name(header))
+    return Halves(compared, beside, tuple(analytic))
+
+
+def _identifies(header: str, schema: Schema | None) -> bool:
+    own = sql_name(header)
+    if schema is not None and own in {sql_name(name) for name in schema.columns()}:
+        people = {schema.person, schema.household, *schema.direct_identifiers} - {None}
+        return own in {sql_name(str(name)) for name in people}
+    words = words_of(header)
+    if numbers_a_person(header):
+        return True
+    return named(words, WORDS["direct"]) and not named(words, _PLACES)
+
+
+def numbers_a_person(header: str) -> bool:
+    """Whether a column is, by its name, the number of a person with the state."""
+    words = set(words_of(header))
+    return {"soc", "sec"} <= words or {"social", "security"} <= words
+
+
+def match_headers(
+    headers: Sequence[str], columns: Iterable[str], renamed: Mapping[str, str], subject: str
+) -> dict[str, str]:
+    """The header of each column that a source has.
+
+    A column's header is the one given for it, else its own name, else the one header that
+    differs from it in case, spaces and punctuation only.
+
+    Parameters
+    ----------
+    headers
+        Names of the source's columns.
+    columns
+        Names of the specification's columns.
+    renamed
+        Headers that the specification gives, by column.
+    subject
+        How errors call the source.
+
+    Raises
+    ------
+    InputError
+        If a header that is given is not there, or several could be meant.
+    """
+    found: dict[str, str] = {}
+    for column in columns:
+        header = _header(headers, column, renamed.get(column), subject)
+        if header is None:
+            continue
+        if header in found.values():
+            raise InputError(
+                f"column '{header}' of {subject}",
+                "must be one column of the specification",
+                found="two that are matched with it",
+            )
+        found[column] = header
+    return found
+
+
+def _header(headers: Sequence[str], column: str, given: str | None, subject: str) -> str | None:
+    if given is not None:
+        if given not in headers:
+            raise InputError(
+                f"column '{given}'",
+                f"must be a column of {subject}",
+                found="no such name, though the specification gives it for "
+                f"'{column}' under 'rename'",
+            )
+        return given
+    if column in headers:
+        return column
+    alike = [header for header in headers if sql_name(header) == sql_name(column)]
+    if len(alike) > 1:
+        raise InputError(
+            f"column '{column}'",
+            f"must be one column of {subject}",
+            found="several headers that differ in case, spaces and punctuation only",
+            advice="say which under 'rename' in the specification",
+        )
+    return alike[0] if alike else None
+
+
+def check_ids(ids: pa.Array, column: str, subject: str) -> None:
+    """Refuse ids that are missing or there twice.
+
+    Parameters
+    ----------
+    ids
+        Ids of a source's records, as text.
+    column
+        Their column.
+    subject
+        How errors call the source.
+
+    Raises
+    ------
+    InputError
+        If a record has no id, or two have the same one.
+    """
+    if ids.null_count:
+        rows = pc.indices_nonzero(pc.is_null(ids))[:6].to_pylist()
+        raise InputError(
+            f"column '{column}' of {subject}",
+            "must name every record",
+            found=f"{ids.null_count:,} without an id, such as row "
+            f"{positions([row + 1 for row in rows])}",
+            advice="leave the id out to have the records numbered",
+        )
+    if pc.count_distinct(ids).as_py() == len(ids):
+        return
+    counts = pc.value_counts(ids)
+    repeated = counts.field("values").filter(pc.greater(counts.field("counts"), 1))
+    rows = pc.indices_nonzero(pc.equal(ids, repeated[0]))[:6].to_pylist()
+    raise InputError(
+        f"column '{column}' of {subject}",
+        "must name each record by another id",
+        found=f"{len(repeated):,} ids more than once, such as in row "
+        f"{positions([row + 1 for row in rows])}",
+        advice="choose the column that numbers the records, or leave the id out to have them "
+        "numbered",
+    )
+
+
+RECORD = "record"
+"""The column of both halves that holds the number of the record."""
+
+
+@dataclass(frozen=True, eq=False)
+class Opened:
+    """Tables that are open and separated; leaving it as a context removes all its files.
+
+    Attributes
+    ----------
+    spec
+        The specification.
+    records
+        The records.
+    identifying
+        Per source, its identifying half: a Parquet file with ``record``, the specification's
+        columns under their SQL names as text, and direct identifiers that are not compared.
+    analytic
+        Per source, its analytic half: a Parquet file with ``record`` and all other columns.
+    columns
+        Names of the specification's columns that are compared or blocked on.
+    workspace
+        The private folder that all this lies in.
+    """
+
+    spec: LinkSpec
+    records: Records
+    identifying: tuple[Path, ...]
+    analytic: tuple[Path, ...]
+    columns: tuple[str, ...]
+    workspace: Workspace
+
+    def __enter__(self) -> Opened:
+        """The tables, until the block ends."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Remove the files."""
+        self.close()
+
+    def close(self) -> None:
+        """Remove the files."""
+        self.workspace.close()
+
+
+@dataclass
+class _Reading:
+    """One source while it is read."""
+
+    name: str
+    source: Source
+    halves: Halves
+    id_header: str | None
+    start: int
+    seen: dict[str, Seen] = field(default_factory=dict)
+    ids: list[pa.Array] = field(default_factory=list)
+    rows: int = 0
+
+
+def open_sources(
+    tables: Mapping[str, object],
+    spec: LinkSpec,
+    *,
+    schema: Schema | None = None,
+    folder: Path | None = None,
+    varied: bool = True,
+    progress: Progress = silent,
+) -> Opened:
+    """Open the tables, check them, and write each one's two halves to a private folder.
+
+    Parameters
+    ----------
+    tables
+        Name of each source and its table: anything that `open_source` takes.
+    spec
+        What is linked, and how.
+    schema
+        What the columns are; a sensitive one is never put into an identifying half. Without it
+        the columns that are not compared are taken apart by their names.
+    folder
+        Where the private folder is made; the system's place for temporary files if not given.
+    varied
+        Whether columns are refused that are empty, or hold one value throughout.
+    progress
+        Told how far the reading is.
+
+    Raises
+    ------
+    InputError
+        If a table cannot be read, has no record, ids that are missing or there twice, garbled
+        text, or there is a column that cannot be compared, none that can, or another number of
+        tables than the mode needs.
+    """
+    _check_names(tables, spec)
+    columns = tuple(spec.columns) if spec.splink is None else columns_of_settings(spec.splink)
+    with ExitStack() as on_error:
+        workspace = on_error.enter_context(Workspace(folder))
+        readings, start = [], 0
+        for number, (name, data) in enumerate(tables.items()):
+            reading = _opened(name, data, spec, columns, schema)
+            reading.start = start
+            _read(reading, number, spec, workspace.path)
+            readings.append(reading)
+            start += reading.rows
+            progress("read", (number + 1) / len(tables))
+        if varied:
+            check_columns(spec.mode, columns, [(each.name, each.seen) for each in readings])
+        on_error.pop_all()
+    numbers = range(len(readings))
+    return Opened(
+        spec=spec,
+        records=Records(tuple(tables), tuple(pa.concat_arrays(each.ids) for each in readings)),
+        identifying=tuple(_path(workspace.path, "identifying", n) for n in numbers),
+        analytic=tuple(_path(workspace.path, "analytic", n) for n in numbers),
+        columns=columns,
+        workspace=workspace,
+    )
+
+
+def _check_names(tables: Mapping[str, object], spec: LinkSpec) -> None:
+    one = spec.mode is Mode.DEDUPE_ONLY
+    if (len(tables) != 1) if one else (len(tables) < 2):
+        raise InputError(
+            f"mode {spec.mode.value}",
+            "must have one table" if one else "must have two tables at least",
+            found=f"{len(tables)}",
+        )
+    for option, names in (("one_per_source", spec.one_per_source), ("rename", spec.rename)):
+        if not set(names) <= set(tables):
+            raise InputError(
+                option,
+                "must name sources",
+                found="a name that no table has",
+                accepted=", ".join(tables),
+            )
+
+
+def _opened(
+    name: str, data: object, spec: LinkSpec, columns: Sequence[str], schema: Schema | None
+) -> _Reading:
+    source = data if isinstance(data, Source) else open_source(data)
+    wanted = [*columns, *([] if spec.id is None else [spec.id])]
+    headers = match_headers(source.names, wanted, spec.rename.get(name, {}), f"source {name}")
+    id_header = None if spec.id is None else headers.pop(spec.id, None)
+    if spec.id is not None and id_header is None:
+        raise InputError(f"column '{spec.id}'", f"must be a column of source {name}")
+    return _Reading(name, source, separate(source.names, headers, id_header, schema), id_header, 0)
+
+
+def _path(folder: Path, half: str, number: int) -> Path:
+    return folder / f"{half}_{number:03}.parquet"
+
+
+def _read(reading: _Reading, number: int, spec: LinkSpec, folder: Path) -> None:
+    """Stream a source into its two files."""
+    writers: dict[str, ParquetWriter] = {}
+    with ExitStack() as stack:
+        for batch in reading.source.batches(reading.source.names):
+            first = reading.start + reading.rows
+            record = pa.array(np.arange(first, first + batch.num_rows, dtype=np.int64))
+            halves = {
+                "identifying": _identifying(reading, batch, record, spec),
+                "analytic": _analytic(reading, batch, record),
+            }
+            for half, rows in halves.items():
+                if half not in writers:
+                    path = _path(folder, half, number)
+                    writers[half] = stack.enter_context(
+                        ParquetWriter(path, rows.schema, compression="zstd")
+                    )
+                _write(writers[half], rows, f"source {reading.name}")
+            reading.ids.append(_ids(reading, batch))
+            reading.rows += batch.num_rows
+    if reading.id_header is not None:
+        check_ids(pa.concat_arrays(reading.ids), reading.id_header, f"source {reading.name}")
+
+
+def _write(writer: ParquetWriter, rows: pa.RecordBatch, subject: str) -> None:
+    try:
+        writer.write_batch(rows)
+    except (pa.ArrowException, ValueError):
+        raise InputError(
+            subject, "must have one type per column throughout", found="several"
+        ) from None
+
+
+def _identifying(
+    reading: _Reading, batch: pa.RecordBatch, record: pa.Array, spec: LinkSpec
+) -> pa.RecordBatch:
+    arrays = {RECORD: record}
+    for name, header in reading.halves.compared.items():
+        values = batch.column(header)
+        text = without(as_text(values, header), spec.missing)
+        check_encoding(text, f"column '{header}' of source {reading.name}", reading.rows + 1)
+        reading.seen.setdefault(name, Seen()).add(text)
+        as_given = spec.splink is not None
+        arrays[name if as_given else sql_name(name)] = values if as_given else text
+    for name, header in reading.halves.beside.items():
+        arrays[name] = as_text(batch.column(header), header)
+    return pa.RecordBatch.from_pydict(arrays)
+
+
+def _analytic(reading: _Reading, batch: pa.RecordBatch, record: pa.Array) -> pa.RecordBatch:
+    names = reading.halves.analytic
+    columns = [_stored(batch.column(name)) for name in names]
+    return pa.RecordBatch.from_arrays([record, *columns], names=[_free(names), *names])
+
+
+def _free(names: Sequence[str]) -> str:
+    """The name of the record's number, where no column has it."""
+    name = RECORD
+    while name in names:
+        name += "_"
+    return name
+
+
+def _stored(column: pa.Array) -> pa.Array:
+    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+
+
+def _ids(reading: _Reading, batch: pa.RecordBatch) -> pa.Array:
+    if reading.id_header is None:
+        first = reading.rows + 1
+        return pc.cast(
+            pa.array(np.arange(first, first + batch.num_rows, dtype=np.int64)), pa.large_string()
+        )
+    return as_text(batch.column(reading.id_header), reading.id_header)

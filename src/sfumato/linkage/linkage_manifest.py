@@ -1,0 +1,220 @@
+"""What repeats a linkage: hashes, versions, seeds and weights; no value of the data."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import tomlkit
+
+from sfumato.core.atomic import write_text
+from sfumato.core.errors import InputError
+from sfumato.linkage.link_model import Model
+from sfumato.linkage.linkage_quality import Checks
+from sfumato.linkage.match_thresholds import Thresholds
+
+_HEADER = (
+    "What repeats this linkage. It holds no value of the data, but the seed of the persons' ids:\n"
+    "whoever has the seed and the tables can undo them. Keep it inside."
+)
+ENCODINGS = "encodings"
+"""The part of a manifest's model that a linkage of encodings has."""
+_LIBRARIES = ("sfumato", "splink", "duckdb", "numpy", "pyarrow")
+
+
+@dataclass(frozen=True)
+class LinkManifest:
+    """Everything that a linkage depends on.
+
+    Attributes
+    ----------
+    seed
+        Seed of the persons' ids and of the linked file's order.
+    keyed
+        Whether ids were made with a key; the key is kept nowhere.
+    thresholds
+        The thresholds.
+    sources
+        By source: number of records and, where it is a file, its hash.
+    attached
+        By source: hash of the file of further records, ``""`` where it is none.
+    quasi_identifiers
+        Compared columns that are in the linked file: name and kind.
+    model
+        Prior, blocking, and the weight of each comparison level.
+    checks
+        Half width and threshold by which pairs were drawn for checks, where they were.
+    files
+        Hash of each file of the linkage.
+    versions
+        Versions of what computed it.
+    """
+
+    seed: int
+    keyed: bool
+    thresholds: Thresholds
+    sources: Mapping[str, Mapping[str, Any]]
+    attached: Mapping[str, str]
+    quasi_identifiers: Mapping[str, str]
+    model: Mapping[str, Any]
+    checks: Mapping[str, float] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for TOML."""
+        return {
+            "linkage": {"seed": self.seed, "keyed_ids": self.keyed},
+            "thresholds": {
+                "possible_match": self.thresholds.lower,
+                "match": self.thresholds.upper,
+            },
+            "sources": {name: dict(each) for name, each in self.sources.items()},
+            "attached": dict(self.attached),
+            "quasi_identifiers": dict(self.quasi_identifiers),
+            "model": dict(self.model),
+            "checks": dict(self.checks),
+            "files": dict(self.files),
+            "versions": dict(self.versions),
+        }
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write it as TOML, whole or not at all.
+
+        Parameters
+        ----------
+        path
+            The file.
+
+        Raises
+        ------
+        InputError
+            If it cannot be written.
+        """
+        document = tomlkit.document()
+        for line in _HEADER.splitlines():
+            document.add(tomlkit.comment(line))
+        document.update(self.to_dict())
+        write_text(path, tomlkit.dumps(document))
+
+
+def load_link_manifest(path: str | os.PathLike[str]) -> LinkManifest:
+    """Read a manifest that `LinkManifest.write` wrote.
+
+    Parameters
+    ----------
+    path
+        The file.
+
+    Raises
+    ------
+    InputError
+        If it is none.
+    """
+    try:
+        fields = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        return LinkManifest(
+            seed=int(fields["linkage"]["seed"]),
+            keyed=bool(fields["linkage"]["keyed_ids"]),
+            thresholds=Thresholds(
+                float(fields["thresholds"]["possible_match"]), float(fields["thresholds"]["match"])
+            ),
+            sources=fields["sources"],
+            attached=fields["attached"],
+            quasi_identifiers=fields["quasi_identifiers"],
+            model=fields["model"],
+            checks=fields["checks"],
+            files=fields["files"],
+            versions=fields["versions"],
+        )
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise InputError(
+            f"manifest {Path(path).name}", "must be one that sfumato link wrote"
+        ) from None
+
+
+def model_part(model: Model) -> dict[str, Any]:
+    """What a manifest says of a model: its prior, its blocking and its weights.
+
+    Parameters
+    ----------
+    model
+        The model.
+    """
+    return {
+        "engine": model.engine,
+        "prior": model.prior,
+        "comparisons_without_blocking": model.comparisons,
+        "expected_lost_to_blocking": model.lost,
+        "blocking": [{"rule": each.rule, "pairs": each.pairs} for each in model.rules],
+        "impossible_dates": dict(model.impossible),
+        "notes": list(model.notes),
+        "weights": [
+            {
+                "comparison": each.comparison,
+                "level": each.level,
+                "label": each.label,
+                "m": each.m,
+                "u": each.u,
+                "bits": round(each.weight, 6),
+                "by_frequency": each.by_frequency,
+            }
+            for each in model.weights
+        ],
+    }
+
+
+def checks_part(checks: Checks | None) -> dict[str, float]:
+    """What a manifest says of the pairs that were drawn for checks.
+
+    Parameters
+    ----------
+    checks
+        The pairs, where some were drawn.
+    """
+    if checks is None:
+        return {}
+    return {"half_width": checks.half_width, "match": checks.upper}
+
+
+def file_hash(path: str | os.PathLike[str]) -> str:
+    """SHA-256 of a file.
+
+    Parameters
+    ----------
+    path
+        The file.
+    """
+    with Path(path).open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def hash_of(data: object) -> str:
+    """SHA-256 of a table that is a file; ``""`` of another one.
+
+    Parameters
+    ----------
+    data
+        The table.
+    """
+    if not isinstance(data, (str, os.PathLike)) or not Path(os.fspath(data)).is_file():
+        return ""
+    return file_hash(os.fspath(data))
+
+
+def versions() -> dict[str, str]:
+    """Versions of Python, sfumato and the libraries that decide about a linkage."""
+    found = {"python": platform.python_version()}
+    for name in _LIBRARIES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found

@@ -1,0 +1,463 @@
+"""How good a linkage is: against truth, or against a sample of pairs that was checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.core.errors import InputError
+from sfumato.core.measure import Measure
+from sfumato.linkage.match_decisions import SAME, Verdicts
+from sfumato.linkage.match_thresholds import Floats, Ints, Pairs
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """How what was found agrees with the truth.
+
+    Attributes
+    ----------
+    precision
+        Share of what was found that is true; 1 where nothing was found.
+    recall
+        Share of what is true that was found; 1 where nothing is.
+    """
+
+    precision: float
+    recall: float
+
+
+def rates(right: int, found: int, true: int) -> Rates:
+    """Rates from the number of right ones among those found, those found, and those true."""
+    return Rates(right / found if found else 1.0, right / true if true else 1.0)
+
+
+Bools = npt.NDArray[np.bool_]
+Labels = npt.NDArray[np.integer]
+
+
+@dataclass(frozen=True, slots=True)
+class PairQuality:
+    """Pairs of records that are one person's: found, true, and both.
+
+    Attributes
+    ----------
+    right
+        Number of pairs found that are true.
+    found
+        Number of pairs found.
+    true
+        Number of true pairs.
+    """
+
+    right: int
+    found: int
+    true: int
+
+    @property
+    def rates(self) -> Rates:
+        """Precision and recall."""
+        return rates(self.right, self.found, self.true)
+
+
+def quality_of_pairs(person: Labels, truth: Labels, source: Labels | None = None) -> PairQuality:
+    """Pairs of records of one person as found against those of one person in truth.
+
+    Counted from sizes, never pair by pair: O(N log N).
+
+    Parameters
+    ----------
+    person
+        Person of each record as found; shape (records,).
+    truth
+        True person of each record, -1 where unknown: such records are left out.
+    source
+        Source of each record, where only pairs across sources count, as in link-only.
+    """
+    known = truth >= 0
+    own, true = person[known], truth[known]
+    both = _joint(own, true)
+    sources = None if source is None else source[known]
+    return PairQuality(_pairs(both, sources), _pairs(own, sources), _pairs(true, sources))
+
+
+def quality_of_matches(left: Ints, right: Ints, match: Bools, truth: Labels) -> PairQuality:
+    """Candidate pairs called a match against the true ones among the candidates.
+
+    Parameters
+    ----------
+    left, right
+        Records of each candidate pair; shape (pairs,).
+    match
+        Whether it is called a match.
+    truth
+        True person of each record, -1 where unknown: pairs of such records are left out.
+    """
+    known = (truth[left] >= 0) & (truth[right] >= 0)
+    true, called = known & (truth[left] == truth[right]), known & match
+    right_ones = int(np.count_nonzero(true & called))
+    return PairQuality(right_ones, int(np.count_nonzero(called)), int(np.count_nonzero(true)))
+
+
+def _joint(one: Labels, other: Labels) -> Ints:
+    """A number for each combination of two labels."""
+    _, one = np.unique(one, return_inverse=True)
+    values, other = np.unique(other, return_inverse=True)
+    return (one * len(values) + other).astype(np.int64)
+
+
+def _pairs(label: Labels, source: Labels | None) -> int:
+    """Number of pairs of records with one label, across sources where those are given."""
+    _, counts = np.unique(label, return_counts=True)
+    total = int(np.sum(counts.astype(np.int64) * (counts - 1) // 2))
+    return total if source is None else total - _pairs(_joint(label, source), None)
+
+
+EDGES = (0.0, 1e-4, 1e-3, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999, 0.9999, np.inf)
+"""Ends of the strata of scores; the threshold of a match is one more."""
+DEVIATIONS = 1.959964
+"""Standard deviations to either side of an interval of 95 %."""
+LEAST = 5
+"""Pairs of each stratum that are looked at, where it has as many."""
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Strata of candidate pairs by score; arrays of shape (strata,), by ascending score.
+
+    Attributes
+    ----------
+    low, high
+        A stratum holds the scores from ``low`` up to, but without, ``high``.
+    match
+        Whether its pairs are called a match.
+    pairs
+        Number of pairs.
+    expected
+        Mean probability of its pairs.
+    size
+        Number of pairs to look at.
+    precision_half_width, recall_half_width
+        Half widths of the intervals that are to be expected.
+    """
+
+    low: Floats
+    high: Floats
+    match: npt.NDArray[np.bool_]
+    pairs: Ints
+    expected: Floats
+    size: Ints
+    precision_half_width: float
+    recall_half_width: float
+
+    def stratum(self, score: Floats) -> Ints:
+        """Stratum of each score."""
+        return np.maximum(np.searchsorted(self.low, score, side="right") - 1, 0)
+
+
+def plan_checks(
+    score: Floats, upper: float, half_width: float, *, probability: Floats | None = None
+) -> Plan:
+    """Fewest pairs to look at for precision and recall with intervals as narrow as wanted.
+
+    Strata by score; sizes by Neyman's allocation (Cochran 1977, Sampling Techniques, Section
+    5.5) for the linearised ratio, with the finite population correction. The spread of a
+    stratum is what Wilson's interval has at the model's mean probability: so many pairs that the
+    model calls non-matches need checks, although it expects none to be a match. Where the model
+    is wrong about the strata, the intervals come out wider than planned.
+
+    Parameters
+    ----------
+    score
+        Score of each candidate pair.
+    upper
+        Least score of a match.
+    half_width
+        Wanted half width of both 95 % intervals, in (0, 0.5).
+    probability
+        Probability of each pair, where labels have corrected it.
+
+    Raises
+    ------
+    InputError
+        If the half width is out of range, or there is no pair.
+    """
+    if not 0 < half_width < 0.5:
+        raise InputError("parameter half_width", "must be a share", accepted="above 0, below 0.5")
+    if not len(score):
+        raise InputError("the candidate pairs", "must be one at least", found="none")
+    low, high, stratum = _strata(score, upper)
+    pairs = np.bincount(stratum, minlength=len(low)).astype(np.int64)
+    mean = np.bincount(stratum, score if probability is None else probability, len(low)) / pairs
+    match = low >= upper
+    size = np.minimum(pairs, LEAST)
+    true = max(float(pairs @ mean), 1.0)
+    moves = weights(pairs, match, true, float(pairs[match] @ mean[match]) / true)
+    for weight in moves:
+        size = np.maximum(size, _allocated(pairs, mean, weight, half_width))
+    widths = [_half_width(pairs, mean, weight, size) for weight in moves]
+    return Plan(low, high, match, pairs, mean, size, widths[0], widths[1])
+
+
+def draw_checks(plan: Plan, score: Floats, rng: np.random.Generator) -> Ints:
+    """Draw the pairs to look at, at random within each stratum; their numbers, ascending.
+
+    Parameters
+    ----------
+    plan
+        The plan.
+    score
+        Score of each candidate pair.
+    rng
+        Source of randomness.
+    """
+    order = rng.permutation(len(score))
+    order = order[np.argsort(plan.stratum(score[order]), kind="stable")]
+    starts = np.cumsum(plan.pairs) - plan.pairs
+    drawn = [
+        order[start : start + size]
+        for start, size in zip(starts.tolist(), plan.size.tolist(), strict=True)
+    ]
+    return np.sort(np.concatenate(drawn))
+
+
+def _strata(score: Floats, upper: float) -> tuple[Floats, Floats, Ints]:
+    """Ends of the strata that hold a pair, and the stratum of each pair."""
+    edges = np.unique(np.append(EDGES, upper))
+    stratum = np.searchsorted(edges, score, side="right") - 1
+    there, stratum = np.unique(stratum, return_inverse=True)
+    ends = np.array(list(pairwise(edges)))[there]
+    return ends[:, 0], ends[:, 1], stratum.astype(np.int64)
+
+
+def weights(
+    pairs: Ints, match: npt.NDArray[np.bool_], true: float, recall: float
+) -> tuple[Floats, Floats]:
+    """What the share of true matches in each stratum moves in precision, and in recall.
+
+    With T true matches called a match and L others, R = T/(T + L) has the derivatives
+    (1 − R)/(T + L) in T and −R/(T + L) in L.
+
+    Parameters
+    ----------
+    pairs
+        Number of pairs of each stratum.
+    match
+        Whether they are called a match.
+    true
+        Number of true matches.
+    recall
+        Share of those that are called a match.
+    """
+    called = max(int(pairs[match].sum()), 1)
+    return (
+        np.where(match, pairs / called, 0.0),
+        np.where(match, 1 - recall, -recall) * pairs / true,
+    )
+
+
+def _spread(mean: Floats, size: Ints) -> Floats:
+    """Standard deviation of a pair of each stratum, as wide as Wilson's interval has it."""
+    square = DEVIATIONS**2
+    return np.asarray(np.sqrt(size * (size * mean * (1 - mean) + square / 4)) / (size + square))
+
+
+def _half_width(pairs: Ints, mean: Floats, weight: Floats, size: Ints) -> float:
+    reach = weight * _spread(mean, size) * np.sqrt(1 / size - 1 / pairs)
+    return float(DEVIATIONS * np.linalg.norm(reach))
+
+
+def _allocated(pairs: Ints, mean: Floats, weight: Floats, half_width: float) -> Ints:
+    """Sizes of the smallest total that gives the half width, by bisection on the total."""
+    fewest, most = 0, int(pairs.sum())
+    while fewest < most:
+        total = (fewest + most) // 2
+        if _half_width(pairs, mean, weight, _sizes(pairs, mean, weight, total)) <= half_width:
+            most = total
+        else:
+            fewest = total + 1
+    return _sizes(pairs, mean, weight, most)
+
+
+def _sizes(pairs: Ints, mean: Floats, weight: Floats, total: int) -> Ints:
+    """Neyman's allocation; the spread depends on the size, so a few rounds."""
+    size = np.minimum(pairs, LEAST)
+    for _ in range(8):
+        use = np.abs(weight) * _spread(mean, size)
+        size = np.minimum(pairs, np.ceil(total * use / max(float(use.sum()), 1e-300)))
+        size = np.maximum(size, np.minimum(pairs, LEAST)).astype(np.int64)
+    return size
+
+
+BY_CHECKS = "stratified sample"
+_WHY = "pairs checked by hand; 95 % interval from Wilson's intervals of the strata"
+
+
+def checked_quality(
+    plan: Plan, score: Floats, match: npt.NDArray[np.bool_], *, lost: float = 0.0
+) -> tuple[Measure, Measure]:
+    """Precision and recall of the matches, with 95 % intervals, from the checked pairs.
+
+    The value is the stratified estimate, Σ N_h · x_h / n_h over the strata. Its interval puts
+    together Wilson's interval of each stratum by their distances from the estimates, as squares
+    (Zou and Donner 2008, Statistics in Medicine 27:1693-1702), shrunk by the finite population
+    correction; recall by its derivatives. It has a width even where no error was found.
+
+    Parameters
+    ----------
+    plan
+        The strata; the sizes that were really checked may differ from the plan's.
+    score
+        Score of each checked pair; shape (checked,).
+    match
+        Whether its two records are one person's.
+    lost
+        Expected number of true matches that blocking has lost.
+
+    Raises
+    ------
+    InputError
+        If no pair of a stratum was checked, or more than it has.
+    """
+    stratum = plan.stratum(score)
+    size = np.bincount(stratum, minlength=len(plan.pairs))
+    if np.any(size == 0):
+        raise InputError(
+            "the checked pairs",
+            "must hold some of every stratum of scores",
+            found=f"none of stratum {int(np.argmin(size)) + 1} of {len(size)}",
+            advice="check the pairs that the plan draws",
+        )
+    if np.any(size > plan.pairs):
+        raise InputError(
+            "the checked pairs", "must each be given once", found="more than there are"
+        )
+    share = np.bincount(stratum[match], minlength=len(size)) / size
+    true = plan.pairs * share
+    total = float(true.sum()) + lost
+    recall = float(true[plan.match].sum()) / total if total > 0 else 1.0
+    called = int(plan.pairs[plan.match].sum())
+    precision = float(true[plan.match].sum()) / called if called else 1.0
+    by_precision, by_recall = weights(plan.pairs, plan.match, max(total, 1.0), recall)
+    below, beyond = _distances(plan, share, size)
+    return (
+        _measure("precision", precision, by_precision, below, beyond),
+        _measure("recall", recall, by_recall, below, beyond),
+    )
+
+
+def _distances(plan: Plan, share: Floats, size: npt.NDArray[np.integer]) -> tuple[Floats, Floats]:
+    """How far Wilson's interval of each stratum reaches below and beyond its share."""
+    square = DEVIATIONS**2
+    middle = (size * share + square / 2) / (size + square)
+    reach = DEVIATIONS * np.sqrt(size * share * (1 - share) + square / 4) / (size + square)
+    unseen = np.sqrt(1 - size / plan.pairs)
+    return (share - middle + reach) * unseen, (middle + reach - share) * unseen
+
+
+def _measure(name: str, value: float, weight: Floats, below: Floats, beyond: Floats) -> Measure:
+    """The value between the ends at which the strata's distances add up as squares."""
+    down, up = np.where(weight >= 0, below, beyond), np.where(weight >= 0, beyond, below)
+    return Measure(
+        name,
+        value,
+        low=max(0.0, value - float(np.linalg.norm(weight * down))),
+        high=min(1.0, value + float(np.linalg.norm(weight * up))),
+        estimator=BY_CHECKS,
+        why=_WHY,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Checks:
+    """Pairs drawn from all scores, so that precision and recall get intervals.
+
+    Attributes
+    ----------
+    half_width
+        Wanted half width of both 95 % intervals.
+    upper
+        Least score of a match when they were drawn.
+    number
+        Their numbers, ascending.
+    table
+        The pairs as they are shown to people.
+    """
+
+    half_width: float
+    upper: float
+    number: Ints
+    table: pa.Table
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What the answers say, once some of every stratum of scores have one.
+
+    Attributes
+    ----------
+    drawn, answered
+        Number of pairs drawn, and of those that somebody decided.
+    quality
+        Precision and recall of the matches by score, with 95 % intervals; ``None`` until every
+        stratum has an answer.
+    """
+
+    drawn: int
+    answered: int
+    quality: tuple[Measure, Measure] | None
+
+
+def draw_pairs(
+    pairs: Pairs, probability: Floats, upper: float, half_width: float, rng: np.random.Generator
+) -> Ints:
+    """Numbers of the pairs to check: as few as give intervals as narrow as wanted.
+
+    Parameters
+    ----------
+    pairs
+        The candidate pairs.
+    probability
+        Probability of each.
+    upper
+        Least score of a match.
+    half_width
+        Wanted half width of both 95 % intervals, in (0, 0.5).
+    rng
+        Source of randomness.
+
+    Raises
+    ------
+    InputError
+        If the half width is out of range.
+    """
+    plan = plan_checks(pairs.score, upper, half_width, probability=probability)
+    return draw_checks(plan, pairs.score, rng)
+
+
+def check_answers(checks: Checks, pairs: Pairs, verdicts: Verdicts, lost: float) -> Checked:
+    """Precision and recall of the matches from the checked pairs.
+
+    Parameters
+    ----------
+    checks
+        The pairs that were drawn.
+    pairs
+        The candidate pairs.
+    verdicts
+        What people decided.
+    lost
+        Expected number of true matches that blocking has lost.
+    """
+    plan = plan_checks(pairs.score, checks.upper, checks.half_width)
+    decided = (verdicts.result != 0) & np.isin(verdicts.pair, checks.number)
+    score = pairs.score[verdicts.pair[decided]]
+    whole = set(plan.stratum(score).tolist()) == set(range(len(plan.pairs)))
+    quality = None
+    if whole:
+        quality = checked_quality(plan, score, verdicts.result[decided] == SAME, lost=lost)
+    return Checked(len(checks.number), int(np.count_nonzero(decided)), quality)

@@ -1,0 +1,758 @@
+"""What a linkage has found, and how it is written and summed up."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sfumato.core.atomic import atomic_folder, check_target_folder, write_text
+from sfumato.core.errors import InputError
+from sfumato.core.measure import Measure
+from sfumato.linkage.link_model import Model
+from sfumato.linkage.link_sources import RECORD
+from sfumato.linkage.link_spec import LinkSpec, dump_link_spec
+from sfumato.linkage.linkage_files import (
+    ANALYTIC,
+    ANSWERS,
+    CHANGES,
+    CHECKS,
+    IDENTIFYING,
+    LEVELS,
+    LINKED,
+    LINKED_SCHEMA,
+    MANIFEST,
+    MODEL,
+    PAIRS,
+    PERSONS,
+    REVIEW,
+    SPEC,
+)
+from sfumato.linkage.linkage_manifest import LinkManifest, file_hash
+from sfumato.linkage.linkage_quality import Checked, Checks, check_answers
+from sfumato.linkage.linked_file import Analytic, LinkedSchema, PersonIds, free, linked_table
+from sfumato.linkage.match_decisions import Decisions, answers_table
+from sfumato.linkage.match_thresholds import (
+    MATCH,
+    NON_MATCH,
+    POSSIBLE_MATCH,
+    Codes,
+    Ints,
+    Pairs,
+    Records,
+    Thresholds,
+)
+from sfumato.linkage.person_clusters import Followed, Settled
+from sfumato.linkage.review_pairs import named_records, pairs_table, write_identifying
+from sfumato.schema import Schema, dump_schema
+from sfumato.table.table_files import write_table
+
+ORDER = 1
+"""The stream of the seed that the linked file's order comes from."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Found(ABC):
+    """What every linkage finds.
+
+    Attributes
+    ----------
+    records
+        The records that were linked.
+    pairs
+        Their candidate pairs; the id of the first one is ``p1``.
+    settled
+        Outcomes, decisions, persons by number, and the errors to be expected.
+    person_ids
+        The persons' ids, and what became of the persons of an earlier linkage.
+    analytic
+        What is analysed, by numbers of records.
+    linked_schema
+        What each column of the linked file is, and what to look at.
+    manifest
+        What repeats the linkage.
+    """
+
+    records: Records
+    pairs: Pairs
+    settled: Settled
+    person_ids: PersonIds
+    analytic: Analytic = field(repr=False)
+    linked_schema: LinkedSchema = field(repr=False)
+    manifest: LinkManifest
+
+    @property
+    def outcomes(self) -> Codes:
+        """Outcome of each pair: 0 non-match, 1 possible match, 2 match."""
+        return self.settled.outcome
+
+    @property
+    def thresholds(self) -> Thresholds:
+        """Scores from which a pair is a possible match, and a match."""
+        return self.settled.thresholds
+
+    @property
+    def quality(self) -> tuple[Measure, Measure]:
+        """Expected precision and recall; recall counts what is not among the pairs."""
+        return self.settled.quality
+
+    @property
+    @abstractmethod
+    def lost(self) -> float:
+        """Expected number of true matches that are not among the pairs."""
+
+    @abstractmethod
+    def to_json(self) -> dict[str, Any]:
+        """Numbers about the linkage as plain values; no value of the data."""
+
+    @property
+    def seed(self) -> int:
+        """Seed of the persons' ids and of the linked file's order."""
+        return self.manifest.seed
+
+    @property
+    def schema(self) -> Schema:
+        """What each column of the linked file is."""
+        return self.linked_schema.schema
+
+    @cached_property
+    def persons(self) -> pa.Table:
+        """Whose each record is: source, id, person."""
+        source, ids = named_records(self.records, np.arange(self.records.count))
+        return pa.table({"source": source, "id": ids, "person": self.person_ids.ids})
+
+    @property
+    def person_sizes(self) -> Ints:
+        """Number of records of each person."""
+        return np.bincount(self.settled.persons.person)
+
+    @cached_property
+    def linked(self) -> pa.Table:
+        """The linked file: persons without identities, what is analysed, in a random order."""
+        rng = np.random.default_rng([self.seed, ORDER])
+        return linked_table(self.analytic, self.person_ids.ids, rng)
+
+    @cached_property
+    def pairs_table(self) -> pa.Table:
+        """The pairs as pairs.parquet holds them."""
+        return pairs_table(self.records, self.pairs, self.outcomes)
+
+
+_BY_MODEL = (
+    "false_matches",
+    "missed_matches",
+    "true_matches_found_in_review",
+    "false_match_rate",
+    "missed_match_rate",
+    "precision",
+    "recall",
+)
+"""What is known only as well as the model's probabilities are."""
+
+
+def records_json(found: Found) -> dict[str, int]:
+    """Number of records of each source.
+
+    Parameters
+    ----------
+    found
+        The linkage.
+    """
+    records = found.records
+    return {name: len(ids) for name, ids in zip(records.sources, records.ids, strict=True)}
+
+
+def thresholds_json(found: Found) -> dict[str, float | None]:
+    """Both thresholds; ``None`` where no score makes a match.
+
+    Parameters
+    ----------
+    found
+        The linkage.
+    """
+    at = found.thresholds
+    return {"possible_match": at.lower, "match": at.upper if isfinite(at.upper) else None}
+
+
+def outcomes_json(found: Found) -> dict[str, int]:
+    """Number of pairs of each outcome.
+
+    Parameters
+    ----------
+    found
+        The linkage.
+    """
+    return {
+        "match": int(np.count_nonzero(found.outcomes == MATCH)),
+        "possible_match": int(np.count_nonzero(found.outcomes == POSSIBLE_MATCH)),
+        "non_match": int(np.count_nonzero(found.outcomes == NON_MATCH)),
+    }
+
+
+def expected_json(found: Found) -> dict[str, float]:
+    """The errors to be expected by the scores.
+
+    Parameters
+    ----------
+    found
+        The linkage.
+    """
+    work = found.settled.workload
+    precision, recall = found.quality
+    return {
+        "pairs_to_review": work.possible_matches,
+        "false_matches": work.false_matches,
+        "missed_matches": work.missed_matches,
+        "true_matches_found_in_review": work.found_in_review,
+        "false_match_rate": work.false_match_rate,
+        "missed_match_rate": work.missed_match_rate,
+        "lost_to_blocking": found.lost,
+        "precision": precision.value,
+        "recall": recall.value,
+        "labels": found.settled.calibrated,
+    }
+
+
+def unless_contradicted(
+    expected: Mapping[str, Any], checks: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    """The errors to be expected, where pairs checked by hand do not contradict them.
+
+    Parameters
+    ----------
+    expected
+        As `expected_json` has them.
+    checks
+        Precision and recall by checked pairs with their intervals, where there are some.
+
+    Returns
+    -------
+    dict
+        The same; or, where the expected precision or recall lies outside its interval, ``None``
+        for all that rests on the model alone, and the names of those two that do under
+        ``contradicted``.
+    """
+    names = [
+        name
+        for name in ("precision", "recall")
+        if (held := (checks or {}).get(name)) is not None
+        and expected[name] is not None
+        and not held["low"] <= expected[name] <= held["high"]
+    ]
+    if not names:
+        return dict(expected)
+    return {**expected, **dict.fromkeys(_BY_MODEL), "contradicted": names}
+
+
+def persons_json(found: Found) -> dict[str, Any]:
+    """Number of persons, and of those with each number of records.
+
+    Parameters
+    ----------
+    found
+        The linkage.
+    """
+    sizes, counts = np.unique(found.person_sizes, return_counts=True)
+    return {
+        "count": found.settled.persons.count,
+        "by_records": {
+            str(size): int(count)
+            for size, count in zip(sizes.tolist(), counts.tolist(), strict=True)
+        },
+    }
+
+
+_MANY_RECORDS, _LARGE_SHARE = 20, 0.1
+"""From so many records, and that share of all of them, one person's records are doubted."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Linkage(Found):
+    """Everything that a linkage of clear tables found.
+
+    Attributes
+    ----------
+    review
+        The possible matches by score, with the attributes that people tell records apart by.
+    identifying
+        All records with those attributes, as a Parquet file; ``None`` where the folder that the
+        linkage was read from has none.
+    spec
+        What was linked, and how.
+    suggested
+        Whether sfumato proposed the specification.
+    notes
+        Why, by column and rule, where it did.
+    model
+        The model that scored the pairs.
+    decisions
+        What people answered.
+    checks
+        Pairs drawn for clerical checks, where they were asked for.
+    origin
+        The folder that the linkage was read from, whose specification, schema and model stay as
+        they stand there; ``None`` for one that was just made.
+    """
+
+    review: pa.Table = field(repr=False)
+    identifying: pa.Buffer | Path | None = field(repr=False)
+    spec: LinkSpec
+    suggested: bool
+    notes: dict[str, str] = field(repr=False)
+    model: Model = field(repr=False)
+    decisions: Decisions | None
+    checks: Checks | None = field(repr=False)
+    origin: Path | None = None
+
+    @cached_property
+    def checked(self) -> Checked | None:
+        """What answers to the pairs drawn for checks say; ``None`` where none were drawn."""
+        if self.checks is None:
+            return None
+        return check_answers(self.checks, self.pairs, self.settled.verdicts, self.lost)
+
+    @cached_property
+    def expected(self) -> dict[str, Any]:
+        """The errors to be expected, as `unless_contradicted` gives them."""
+        quality = None if self.checked is None else self.checked.quality
+        checks = {each.name: each.to_json() for each in quality or ()}
+        return unless_contradicted(expected_json(self), checks)
+
+    @property
+    def contradicted(self) -> tuple[str, ...]:
+        """Which of the expected precision and recall the checked pairs contradict."""
+        return tuple(self.expected.get("contradicted", ()))
+
+    @property
+    def lost(self) -> float:
+        """Expected number of true matches that blocking has lost."""
+        return self.model.lost
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What somebody should look at."""
+        dates = tuple(
+            f"'{name}': {count:,} values are no dates and count as missing."
+            for name, count in self.model.impossible.items()
+            if count
+        )
+        return (
+            *self.model.notes,
+            *dates,
+            *self._joined(),
+            *self._contradicted(),
+            *self.linked_schema.warnings,
+        )
+
+    def _joined(self) -> tuple[str, ...]:
+        """A warning where one person has so many records that they can hardly be one's."""
+        person = self.settled.persons.person
+        most = int(np.bincount(person).max(initial=0))
+        if most < _MANY_RECORDS or most < _LARGE_SHARE * len(person):
+            return ()
+        said = (
+            f"one person has {most:,} of the {len(person):,} records: records of different people "
+            "have probably been joined; see whether what is compared tells people apart."
+        )
+        return (said,)
+
+    def _contradicted(self) -> tuple[str, ...]:
+        """A warning where pairs that people checked speak against the model."""
+        if not self.contradicted:
+            return ()
+        said = (
+            "the checked pairs contradict the model: what it expects of "
+            f"{' and '.join(self.contradicted)} lies outside the interval of the checks, and is "
+            "not shown. See whether what is compared tells people apart."
+        )
+        return (said,)
+
+
+def as_json(links: Linkage) -> dict[str, Any]:
+    """Numbers about a linkage as plain values.
+
+    Parameters
+    ----------
+    links
+        The linkage.
+    """
+    found: dict[str, Any] = {
+        "mode": links.spec.mode.value,
+        "specification": "suggested" if links.suggested else "given",
+        "seed": links.seed,
+        "records": records_json(links),
+        "comparisons_without_blocking": links.model.comparisons,
+        "candidate_pairs": links.model.candidates,
+        "pairs": len(links.pairs),
+        "thresholds": thresholds_json(links),
+        "outcomes": outcomes_json(links),
+        "expected": links.expected,
+        "persons": persons_json(links),
+        "decisions": decisions_json(links),
+        "warnings": list(links.warnings),
+    }
+    checked = links.checked
+    if checked is not None:
+        found["checks"] = {
+            "drawn": checked.drawn,
+            "answered": checked.answered,
+            **{each.name: each.to_json() for each in checked.quality or ()},
+        }
+    if links.person_ids.followed is not None:
+        followed = links.person_ids.followed
+        found["changes"] = {
+            "merges": len(followed.merges),
+            "splits": len(followed.splits),
+            "persons_with_new_records": len(followed.gained),
+            "new_persons": len(followed.new),
+            "gone_persons": len(followed.gone),
+        }
+    return found
+
+
+def decisions_json(links: Linkage) -> dict[str, Any]:
+    """What people decided, and what cannot all be true, by pairs and records' numbers.
+
+    Parameters
+    ----------
+    links
+        The linkage.
+    """
+    verdicts, persons = links.settled.verdicts, links.settled.persons
+    return {
+        "answers": 0 if links.decisions is None else len(links.decisions),
+        "decided_pairs": int(np.count_nonzero(verdicts.result)),
+        "undecided_pairs": int(np.count_nonzero(verdicts.result == 0)),
+        "gave_way": len(persons.unmet),
+        "matches_kept_apart": len(persons.refused),
+        "contradictions": [
+            {
+                "different": None if each.different is None else _pair(links, each.different),
+                "same": [_pair(links, verdict) for verdict in each.chain],
+            }
+            for each in links.settled.contradictions
+        ],
+    }
+
+
+def _pair(links: Linkage, verdict: int) -> str:
+    number = int(links.settled.verdicts.pair[verdict])
+    return f"p{number + 1}" if number >= 0 else "a pair of an earlier linkage"
+
+
+def as_text(links: Linkage) -> str:
+    """A linkage in a few lines.
+
+    Parameters
+    ----------
+    links
+        The linkage.
+    """
+    settled, at = links.settled, links.thresholds
+    sources = ", ".join(
+        f"{name} {len(ids):,}"
+        for name, ids in zip(links.records.sources, links.records.ids, strict=True)
+    )
+    found = outcomes_json(links)
+    about = f", about {settled.workload.found_in_review:,.1f} of them true"
+    about = "" if links.contradicted else about
+    lines = [
+        f"Records           {links.records.count:,} ({sources}), {links.spec.mode.value}",
+        f"Candidate pairs   {links.model.candidates:,} of {links.model.comparisons:,}",
+        f"Matches           {found['match']:,} (score from {at.upper:.4g})",
+        f"Possible matches  {found['possible_match']:,} (score from {at.lower:.4g}){about}",
+        f"Persons           {settled.persons.count:,}",
+    ]
+    if not links.contradicted:
+        precision, recall = settled.quality
+        lines.append(
+            f"Expected          precision {_percent(precision.value)}, "
+            f"recall {_percent(recall.value)} with {links.lost:,.1f} true matches lost to blocking"
+        )
+    return "\n".join([*lines, *_checked(links), *_decided(links), *_followed(links)])
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2f} %"
+
+
+def _checked(links: Linkage) -> list[str]:
+    checked = links.checked
+    if checked is None:
+        return []
+    lines = [f"Checks            {checked.answered:,} of {checked.drawn:,} pairs answered"]
+    lines += [
+        f"By checks         {each.name} {_percent(each.value)} "
+        f"({_percent(each.low or 0.0)} to {_percent(each.high or 0.0)})"
+        for each in checked.quality or ()
+    ]
+    if links.contradicted:
+        lines.append(
+            f"Contradicted      the model's {' and '.join(links.contradicted)}, so nothing that it "
+            "expects is shown"
+        )
+    return lines
+
+
+def _decided(links: Linkage) -> list[str]:
+    if links.decisions is None:
+        return []
+    said = decisions_json(links)
+    lines = [
+        (
+            f"Decisions         {said['decided_pairs']:,} pairs decided, "
+            f"{said['undecided_pairs']:,} left open, {said['gave_way']:,} gave way to others"
+        )
+    ]
+    for each in said["contradictions"]:
+        against = f"{each['different']} different" if each["different"] else "one per source"
+        lines.append(f"Contradiction     {', '.join(each['same'])} same, but {against}")
+    return lines
+
+
+def _followed(links: Linkage) -> list[str]:
+    followed = links.person_ids.followed
+    if followed is None:
+        return []
+    return [
+        (
+            f"Persons before    {len(followed.merges):,} merged, {len(followed.splits):,} split, "
+            f"{len(followed.gained):,} with new records; {len(followed.new):,} new persons"
+        )
+    ]
+
+
+_LINKED_HEADER = """\
+# What each column of linked.parquet is. Read and edit it: only you know what an intruder may know.
+"""
+_SPEC_HEADER = "# What was linked, and how. --spec takes this file.\n"
+
+
+def check_links_folder(folder: str | os.PathLike[str], *, answered: bool = False) -> None:
+    """Refuse a folder that a linkage must not be written to, before any work starts.
+
+    Parameters
+    ----------
+    folder
+        The folder.
+    answered
+        Whether the linkage to be written holds the answers that the folder may hold.
+
+    Raises
+    ------
+    InputError
+        If it cannot be written, holds something else than a linkage, or one with people's answers.
+    """
+    check_target_folder(folder)
+    path = Path(folder)
+    if not path.is_dir() or not any(path.iterdir()):
+        return
+    subject = f"output {path.name or path}"
+    if not (path / MANIFEST).is_file():
+        raise InputError(
+            subject,
+            "must be a new or empty folder, or that of a linkage",
+            found="a folder with other files",
+            advice="choose another one",
+        )
+    if (path / ANSWERS).exists() and not answered:
+        raise InputError(
+            subject,
+            "must not hold answers of people",
+            found=f"a linkage with {ANSWERS}",
+            advice="choose another folder; give this one as the previous linkage if they are to "
+            "hold",
+        )
+
+
+def write_links(
+    links: Linkage,
+    folder: str | os.PathLike[str],
+    *,
+    also: Callable[[Path], None] | None = None,
+) -> Path:
+    """Write the folder of a linkage, whole or not at all.
+
+    Parameters
+    ----------
+    links
+        The linkage.
+    folder
+        Where; made if it does not exist. Other files in it are kept.
+    also
+        Writes more files, given the folder as it is being made.
+
+    Raises
+    ------
+    InputError
+        If it cannot be written, or holds something else than a linkage.
+    """
+    check_links_folder(folder, answered=links.decisions is not None)
+
+    def fill(place: Path) -> None:
+        _write_tables(links, place)
+        _write_texts(links, place, Path(folder))
+        if also is not None:
+            also(place)
+
+    return write_found(links, folder, fill)
+
+
+def write_found(found: Found, folder: str | os.PathLike[str], fill: Callable[[Path], None]) -> Path:
+    """Write pairs, persons, the linked file and the manifest of any linkage.
+
+    Parameters
+    ----------
+    found
+        The linkage.
+    folder
+        Where; made if it does not exist. Other files in it are kept.
+    fill
+        Writes all other files, given the folder as it is being made.
+
+    Raises
+    ------
+    InputError
+        If it cannot be written.
+    """
+    with atomic_folder(folder) as place:
+        for name, table in (
+            (PAIRS, found.pairs_table),
+            (PERSONS, found.persons),
+            (LINKED, found.linked),
+        ):
+            write_table(table, place / name)
+        fill(place)
+        written = sorted(each.name for each in place.iterdir() if each.is_file())
+        hashes = {name: file_hash(place / name) for name in written}
+        replace(found.manifest, files={**found.manifest.files, **hashes}).write(place / MANIFEST)
+    return Path(folder)
+
+
+def write_linked_schema(linked: LinkedSchema, place: Path, folder: Path) -> None:
+    """Write what each column of the linked file is.
+
+    Parameters
+    ----------
+    linked
+        The schema.
+    place
+        The folder as it is being made.
+    folder
+        Where it will be; files that the schema names are named from there.
+
+    Raises
+    ------
+    InputError
+        If it cannot be written.
+    """
+    text = dump_schema(_located(linked.schema, folder), linked.notes)
+    write_text(place / LINKED_SCHEMA, _LINKED_HEADER + text)
+
+
+def _write_tables(links: Linkage, place: Path) -> None:
+    analytic = links.analytic.columns
+    record = free(RECORD, analytic.column_names)
+    tables = {
+        REVIEW: links.review,
+        LEVELS: pa.table({"\0block": links.pairs.block, **links.pairs.levels}),
+        ANALYTIC: pa.table(
+            {
+                record: links.analytic.record,
+                **dict(zip(analytic.column_names, analytic.columns, strict=True)),
+            }
+        ),
+    }
+    if links.checks is not None:
+        tables[CHECKS] = links.checks.table
+    if links.decisions is not None:
+        tables[ANSWERS] = answers_table(links.decisions, links.records)
+    if links.person_ids.followed is not None:
+        tables[CHANGES] = _changes(links.person_ids.followed, links.person_ids.names)
+    for name, table in tables.items():
+        write_table(table, place / name)
+    if links.identifying is not None:
+        write_identifying(links.identifying, place / IDENTIFYING)
+
+
+def _write_texts(links: Linkage, place: Path, folder: Path) -> None:
+    if links.origin is not None:
+        for name in (MODEL, SPEC, LINKED_SCHEMA):
+            shutil.copyfile(links.origin / name, place / name)
+        return
+    links.model.save(place / MODEL)
+    spec = links.spec
+    if spec.nicknames is not None:
+        spec = spec.model_copy(update={"nicknames": _beside(spec.nicknames, folder)})
+    write_text(place / SPEC, _SPEC_HEADER + dump_link_spec(spec, links.notes))
+    write_linked_schema(links.linked_schema, place, folder)
+
+
+def _located(schema: Schema, folder: Path) -> Schema:
+    """The schema with its hierarchies' files named from the folder."""
+    quasi = {
+        name: each.model_copy(update={"hierarchy": _beside(each.hierarchy, folder)})
+        if isinstance(each.hierarchy, Path)
+        else each
+        for name, each in schema.quasi_identifiers.items()
+    }
+    return schema.model_copy(update={"quasi_identifiers": quasi})
+
+
+def _beside(file: Path, folder: Path) -> Path:
+    return Path(os.path.relpath(file, folder))
+
+
+def _changes(followed: Followed, names: tuple[str, ...]) -> pa.Table:
+    """Merges and splits by ids: one row for each old person merged and each new part."""
+    rows = [("merge", each.person, other) for each in followed.merges for other in each.of]
+    rows += [("split", each.person, other) for each in followed.splits for other in each.into]
+    columns = list(zip(*rows, strict=True)) if rows else [(), (), ()]
+    return pa.table(
+        {
+            "change": pa.array(columns[0], pa.string()),
+            "person": pa.array([names[number] for number in columns[1]], pa.string()),
+            "other": pa.array([names[number] for number in columns[2]], pa.string()),
+        }
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Links(Linkage):
+    """A linkage that can be written, printed, and told as plain values."""
+
+    def write(
+        self, folder: str | os.PathLike[str], *, also: Callable[[Path], None] | None = None
+    ) -> Path:
+        """Write the folder of the linkage, whole or not at all.
+
+        Parameters
+        ----------
+        folder
+            Where; made if it does not exist. Other files in it are kept.
+        also
+            Writes more files, given the folder as it is being made.
+
+        Raises
+        ------
+        InputError
+            If it cannot be written, or holds something else than a linkage.
+        """
+        return write_links(self, folder, also=also)
+
+    def to_json(self) -> dict[str, Any]:
+        """Numbers about the linkage as plain values; no value of the data."""
+        return as_json(self)
+
+    def __str__(self) -> str:
+        """The linkage in a few lines."""
+        return as_text(self)

@@ -1,1 +1,0 @@
-"""The linked file: persons without identities, and what is analysed."""

@@ -1,0 +1,713 @@
+"""The linked file: records of all sources side by side, with the numbers of their persons.
+
+Only here a linkage reads what is analysed; of the identifying halves it reads the columns asked
+for and no name, number or address.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from sfumato.core.errors import InputError
+from sfumato.core.secret_keys import keyed_pseudonyms, random_pseudonyms
+from sfumato.linkage.link_sources import (
+    RECORD,
+    Opened,
+    as_text,
+    match_headers,
+    numbers_a_person,
+    separate,
+)
+from sfumato.linkage.link_spec import ColumnKind, LinkSpec, columns_of_settings, sql_name
+from sfumato.linkage.match_thresholds import Ints, Records
+from sfumato.linkage.person_clusters import Followed, follow
+from sfumato.linkage.review_pairs import named_records
+from sfumato.schema import Kind, QuasiIdentifier, Schema
+from sfumato.table.schema_guess import WORDS, guess_schema, named, words_of
+from sfumato.table.sources import Source, positions
+from sfumato.table.table_files import open_source
+
+_WHOLE = r"^-?(0|[1-9]\d{0,17})$"
+_DECIMAL = r"^-?(0|[1-9]\d{0,14})(\.\d+)?$"
+_DAY = r"^\d{4}-(0[1-9]|1[0-2])-([0-2]\d|3[01])$"
+
+
+def as_found(text: pa.ChunkedArray, kind: ColumnKind) -> pa.ChunkedArray:
+    """Numbers and days that a linkage has as text, as such again where all of them are.
+
+    Parameters
+    ----------
+    text
+        The column.
+    kind
+        What it holds.
+    """
+    patterns = {
+        ColumnKind.NUMBER: ((_WHOLE, pa.int64()), (_DECIMAL, pa.float64())),
+        ColumnKind.DATE: ((_DAY, pa.date32()),),
+    }
+    for pattern, kind_of_value in patterns.get(kind, ()):
+        if pc.all(pc.match_substring_regex(text, pattern), min_count=0).as_py():
+            try:
+                return text.cast(kind_of_value)
+            except pa.ArrowException:
+                return text
+    return text
+
+
+def in_one_type(parts: Sequence[pa.ChunkedArray], name: str) -> pa.ChunkedArray:
+    """Columns under each other: numbers as the wider type, what else differs as text.
+
+    Parameters
+    ----------
+    parts
+        The columns.
+    name
+        Their name.
+
+    Raises
+    ------
+    InputError
+        If they cannot be put under each other.
+    """
+    kind = _common(list(dict.fromkeys(part.type for part in parts if part.type != pa.null())))
+    try:
+        return pa.chunked_array([chunk for part in parts for chunk in part.cast(kind).chunks], kind)
+    except pa.ArrowException:
+        raise InputError(
+            f"column '{name}'",
+            "must hold what can stand in one column",
+            found="kinds of values that cannot",
+            advice="rename it in one of the sources",
+        ) from None
+
+
+def _common(kinds: list[pa.DataType]) -> pa.DataType:
+    if not kinds:
+        return pa.string()
+    if len(kinds) == 1:
+        return kinds[0]
+    if all(pa.types.is_integer(kind) for kind in kinds):
+        return pa.int64()
+    if all(pa.types.is_integer(kind) or pa.types.is_floating(kind) for kind in kinds):
+        return pa.float64()
+    return pa.large_string()
+
+
+QUASI = frozenset({ColumnKind.CATEGORY, ColumnKind.POSTCODE, ColumnKind.NUMBER, ColumnKind.DATE})
+"""Kinds of compared columns that are quasi-identifiers where nobody says which are."""
+PERSON, SOURCE = "person", "source"
+"""Columns of the linked file, with underscores behind them where the sources have such columns."""
+_PROVENANCE = "\0source"
+"""The source of each row, under a name that no column of a file has; the first column."""
+
+
+@dataclass(frozen=True, eq=False)
+class Analytic:
+    """What is analysed of each record, and no identifier.
+
+    Attributes
+    ----------
+    record
+        Number of the record that each row is of.
+    columns
+        The columns.
+    quasi_identifiers
+        Those of them that were compared, too: name and kind.
+    """
+
+    record: np.ndarray
+    columns: pa.Table
+    quasi_identifiers: Mapping[str, ColumnKind]
+
+
+def without_columns(analytic: Analytic, names: Sequence[str]) -> Analytic:
+    """The same without some columns.
+
+    Parameters
+    ----------
+    analytic
+        What is analysed.
+    names
+        Names of the columns to leave out.
+    """
+    return replace(analytic, columns=analytic.columns.drop_columns(list(names)))
+
+
+def kept_columns(
+    spec: LinkSpec, schema: Schema | None, asked: Sequence[str] | None
+) -> dict[str, ColumnKind]:
+    """The compared columns that go into the linked file: name and kind.
+
+    Parameters
+    ----------
+    spec
+        What is linked, and how.
+    schema
+        What the columns are; without ``asked`` its quasi-identifiers are taken.
+    asked
+        Names of the columns; ``None`` leaves it to the schema, or to what the columns hold:
+        dates, postcodes, numbers and categories.
+
+    Raises
+    ------
+    InputError
+        If one is not compared, or is a direct identifier.
+    """
+    own = _compared(spec)
+    if asked is None:
+        wanted = None if schema is None else {sql_name(n) for n in schema.quasi_identifiers}
+        return {
+            name: kind
+            for key, (name, kind) in own.items()
+            if (_looks_like_one(name, kind) if wanted is None else key in wanted)
+        }
+    direct = set() if schema is None else {sql_name(name) for name in schema.direct_identifiers}
+    kept = {}
+    for each in asked:
+        if sql_name(each) not in own:
+            raise InputError(
+                f"quasi-identifier '{each}'",
+                "must be a compared column; other columns are in the linked file anyway",
+                accepted=", ".join(name for name, _ in own.values()),
+            )
+        name, kind = own[sql_name(each)]
+        if kind not in QUASI or sql_name(each) in direct:
+            raise InputError(
+                f"quasi-identifier '{each}'",
+                "must not name or reach a person",
+                found="a direct identifier" if kind in QUASI else f"of kind {kind.value}",
+            )
+        kept[name] = kind
+    return kept
+
+
+def _compared(spec: LinkSpec) -> dict[str, tuple[str, ColumnKind]]:
+    """Compared columns by their SQL names: name and kind; of Splink settings by their words."""
+    if spec.splink is None:
+        return {sql_name(name): (name, column.kind) for name, column in spec.columns.items()}
+    return {
+        sql_name(name): (
+            name,
+            ColumnKind.IDENTIFIER
+            if named(words_of(name), WORDS["direct"])
+            else ColumnKind.CATEGORY,
+        )
+        for name in columns_of_settings(spec.splink)
+    }
+
+
+def _looks_like_one(name: str, kind: ColumnKind) -> bool:
+    """Whether a compared column is a quasi-identifier: a house number is part of an address."""
+    return kind in QUASI and not named(words_of(name), WORDS["direct"])
+
+
+def read_analytic(opened: Opened, kept: Mapping[str, ColumnKind]) -> Analytic:
+    """Stack the analytic halves: the union of their columns, one row per record.
+
+    Parameters
+    ----------
+    opened
+        The tables, open and separated.
+    kept
+        Compared columns that go along: name and kind.
+
+    Raises
+    ------
+    InputError
+        If columns of one name cannot be put under each other.
+    """
+    parts = [_one_source(opened, place, kept) for place in range(len(opened.records.sources))]
+    return Analytic(np.arange(opened.records.count), stacked(parts), kept)
+
+
+def sources_alone(records: Records) -> Analytic:
+    """Of each record its source, and nothing else.
+
+    Parameters
+    ----------
+    records
+        The records.
+    """
+    every = np.arange(records.count)
+    names = pa.array(records.sources, pa.string())
+    source = names.take(pa.array(records.source_of(every)))
+    return Analytic(every, pa.table({_PROVENANCE: source}), {})
+
+
+def stacked(parts: Sequence[pa.Table]) -> pa.Table:
+    """Tables under each other: the union of their columns, in the order in which they come.
+
+    Parameters
+    ----------
+    parts
+        The tables.
+
+    Raises
+    ------
+    InputError
+        If columns of one name cannot be put under each other.
+    """
+    names = dict.fromkeys(name for part in parts for name in part.column_names)
+    columns = {}
+    for name in names:
+        own = [
+            part[name] if name in part.column_names else pa.chunked_array([pa.nulls(len(part))])
+            for part in parts
+        ]
+        columns[name] = in_one_type(own, name)
+    return pa.table(columns)
+
+
+def quasi_identifiers_of(opened: Opened, place: int, kept: Mapping[str, ColumnKind]) -> pa.Table:
+    """The compared columns that are kept, of one source.
+
+    Parameters
+    ----------
+    opened
+        The tables.
+    place
+        Number of the source.
+    kept
+        Name and kind of the columns.
+    """
+    with pq.ParquetFile(opened.identifying[place]) as file:
+        having = set(file.schema_arrow.names)
+        names = {n: own for n in kept for own in (n, sql_name(n)) if own in having}
+        table = file.read(columns=list(names.values()))
+    columns = {name: as_found(table[own], kept[name]) for name, own in names.items()}
+    rows = len(opened.records.ids[place])
+    return pa.table(columns) if columns else pa.table({RECORD: pa.nulls(rows)}).select([])
+
+
+def _one_source(opened: Opened, place: int, kept: Mapping[str, ColumnKind]) -> pa.Table:
+    quasi = quasi_identifiers_of(opened, place, kept)
+    with pq.ParquetFile(opened.analytic[place]) as file:
+        rest = file.read(columns=file.schema_arrow.names[1:])
+    rows = len(opened.records.ids[place])
+    columns = dict(zip(quasi.column_names, quasi.columns, strict=True))
+    for name in rest.column_names:
+        columns[free(name, columns)] = rest[name]
+    names = pa.DictionaryArray.from_arrays(
+        pa.array(np.zeros(rows, np.int32)), pa.array([opened.records.sources[place]])
+    )
+    return pa.table({_PROVENANCE: names.cast(pa.string()), **columns})
+
+
+def free(name: str, taken: Mapping[str, object] | Sequence[str]) -> str:
+    """The name, with underscores behind it until no other column has it.
+
+    Parameters
+    ----------
+    name
+        The name wanted.
+    taken
+        Names of the other columns.
+    """
+    while name in taken:
+        name += "_"
+    return name
+
+
+def linked_table(analytic: Analytic, ids: pa.Array, rng: np.random.Generator) -> pa.Table:
+    """The linked file.
+
+    Parameters
+    ----------
+    analytic
+        What is analysed, with the number of each row's record.
+    ids
+        Id of the person of each record.
+    rng
+        Source of the order.
+    """
+    order = pa.array(rng.permutation(len(analytic.record)))
+    names = linked_names(analytic.columns.column_names)
+    person = ids.take(pa.array(analytic.record))
+    columns = [pa.chunked_array([person]), *analytic.columns.columns]
+    return pa.Table.from_arrays(columns, names=names).take(order)
+
+
+def linked_names(columns: list[str]) -> list[str]:
+    """Names of the linked file's columns: the person, the source, and the rest as it is.
+
+    Parameters
+    ----------
+    columns
+        Names of the analytic columns, the source first.
+    """
+    rest = columns[1:]
+    return [free(PERSON, rest), free(SOURCE, rest), *rest]
+
+
+@dataclass(frozen=True, eq=False)
+class PersonIds:
+    """The persons' ids.
+
+    Attributes
+    ----------
+    ids
+        Id of the person of each record; shape (records,).
+    followed
+        What became of the persons of an earlier linkage; ``None`` without one.
+    names
+        Ids by the numbers in ``followed``.
+    """
+
+    ids: pa.Array
+    followed: Followed | None
+    names: tuple[str, ...]
+
+
+def name_persons(
+    records: Records,
+    person: np.ndarray,
+    rng: np.random.Generator,
+    *,
+    key: bytes | None = None,
+    previous: Sequence[str | None] | None = None,
+) -> PersonIds:
+    """Give each person an id: one of before, a random one, or one under a key.
+
+    A keyed id is made of the person's first record, so it is the same in every run in which that
+    is the first one.
+
+    Parameters
+    ----------
+    records
+        The records.
+    person
+        Number of each record's person.
+    rng
+        Source of randomness.
+    key
+        Secret for keyed ids; random ones without it.
+    previous
+        Id of the person of each record in an earlier linkage, ``None`` for new records.
+
+    Raises
+    ------
+    InputError
+        If the key is too short.
+    """
+    followed, names = None, []
+    number = person.astype(np.int64)
+    if previous is not None:
+        names = list(dict.fromkeys(each for each in previous if each is not None))
+        code = {name: place for place, name in enumerate(names)}
+        old = np.array([-1 if each is None else code[each] for each in previous], np.int64)
+        followed = follow(old, number, next_id=len(names))
+        number = followed.person
+    count = int(number.max(initial=-1)) + 1 - len(names)
+    if key is None:
+        names += _others(count, rng, names)
+    else:
+        names += _keyed(records, number, len(names), key, names)
+    return PersonIds(pa.array(names, pa.string()).take(pa.array(number)), followed, tuple(names))
+
+
+def _others(count: int, rng: np.random.Generator, taken: Sequence[str]) -> list[str]:
+    """Random ids that nobody has."""
+    drawn = random_pseudonyms(count, rng)
+    while not set(drawn).isdisjoint(taken):
+        drawn = random_pseudonyms(count, rng)
+    return drawn
+
+
+def _keyed(
+    records: Records, number: Ints, start: int, key: bytes, taken: Sequence[str]
+) -> list[str]:
+    """Keyed ids of the persons from a number on; another one where somebody has it."""
+    persons, first = np.unique(number, return_index=True)
+    source, ids = named_records(records, first[persons >= start])
+    texts = list(zip(source.to_pylist(), ids.to_pylist(), strict=True))
+    made = keyed_pseudonyms([f"{one}\0{other}" for one, other in texts], key)
+    used = set(taken)
+    for place, (one, other) in enumerate(texts):
+        again = 0
+        while made[place] in used:
+            again += 1
+            made[place] = keyed_pseudonyms([f"{one}\0{other}\0{again}"], key)[0]
+        used.add(made[place])
+    return made
+
+
+_KINDS = {ColumnKind.DATE: Kind.NUMERIC, ColumnKind.NUMBER: Kind.NUMERIC}
+
+
+@dataclass(frozen=True)
+class LinkedSchema:
+    """The schema of the linked file.
+
+    Attributes
+    ----------
+    schema
+        The schema.
+    notes
+        Why, by column, where it was proposed.
+    warnings
+        What somebody should look at.
+    left_out
+        Columns that number a person and are not in the linked file.
+    """
+
+    schema: Schema
+    notes: dict[str, str]
+    warnings: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+
+def linked_schema(
+    table: pa.Table, quasi_identifiers: Mapping[str, ColumnKind], schema: Schema | None
+) -> LinkedSchema:
+    """The schema of the linked file: as given for the sources, or proposed.
+
+    A column that numbers a person and that no schema names is left out.
+
+    Parameters
+    ----------
+    table
+        The linked file: the person, the source, and the rest.
+    quasi_identifiers
+        Its columns that were compared: name and kind.
+    schema
+        The schema of the sources.
+
+    Raises
+    ------
+    InputError
+        If the file has no column that can be a quasi-identifier.
+    """
+    person, source, *rest = table.column_names
+    notes = {person: "the person, as the linkage found it", source: "where the record comes from"}
+    left_out = _persons_numbers(table, quasi_identifiers, schema)
+    rest = [name for name in rest if name not in left_out]
+    said = tuple(
+        f"'{name}' looks like the number of a person and is left out of the linked file. If it is "
+        "none, name it in a schema."
+        for name in left_out
+    )
+    guess = guess_schema(open_source(table.select(rest or [source])))
+    guessed = dict(guess.schema.quasi_identifiers)
+    for name, kind in quasi_identifiers.items():
+        if name not in guessed:
+            guessed[name] = QuasiIdentifier(kind=_KINDS.get(kind, Kind.CATEGORICAL))
+    if schema is not None:
+        compared = {name: guessed[name] for name in quasi_identifiers}
+        given = _given(schema, rest, person, source, compared)
+        return LinkedSchema(given, {}, said, left_out)
+    direct = tuple(name for name in guess.schema.direct_identifiers if name not in guessed)
+    made = Schema(
+        person=person,
+        quasi_identifiers=guessed,
+        sensitive=_without(guess.schema.sensitive, guessed),
+        direct_identifiers=direct,
+        insensitive=(source, *_without(guess.schema.insensitive, {**guessed, source: 0}))
+        if rest
+        else (),
+        missing=guess.schema.missing,
+    )
+    said += tuple(
+        f"'{name}' looks as if it numbers or names somebody or something: the schema calls it a "
+        "direct identifier, so that nothing releases it. Check it."
+        for name in direct
+    )
+    return LinkedSchema(made, {**guess.notes, **notes}, said, left_out)
+
+
+def _persons_numbers(
+    table: pa.Table, compared: Mapping[str, ColumnKind], schema: Schema | None
+) -> tuple[str, ...]:
+    """Columns that number a person by their name or, without a schema, by a source's values."""
+    _, source, *names = table.column_names
+    stated = set() if schema is None else {sql_name(name) for name in schema.columns()}
+    found = {
+        name: None for name in names if numbers_a_person(name) and sql_name(name) not in stated
+    }
+    if schema is None:
+        for each in pc.unique(table[source]):
+            part = table.filter(pc.equal(table[source], each))
+            own = [name for name in names if part[name].null_count < len(part)]
+            while own:
+                own = [name for name in own if name not in found]
+                person = guess_schema(open_source(part.select(own))).schema.person if own else None
+                if person is None or person in compared:
+                    break
+                found[person] = None
+    return tuple(name for name in found if name not in compared)
+
+
+def _without(names: tuple[str, ...], taken: Mapping[str, object]) -> tuple[str, ...]:
+    return tuple(name for name in names if name not in taken)
+
+
+def _given(
+    schema: Schema,
+    columns: list[str],
+    person: str,
+    source: str,
+    compared: Mapping[str, QuasiIdentifier],
+) -> Schema:
+    """The given schema over the columns that are left; some column is a quasi-identifier."""
+    named = {sql_name(name): name for name in columns}
+
+    def there(names: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(named[sql_name(name)] for name in names if sql_name(name) in named)
+
+    def said(sentences: Mapping[str, str]) -> dict[str, str]:
+        return {named[sql_name(n)]: why for n, why in sentences.items() if sql_name(n) in named}
+
+    quasi = {
+        named[sql_name(name)]: how
+        for name, how in schema.quasi_identifiers.items()
+        if sql_name(name) in named
+    }
+    others = {*there(schema.sensitive), *there(schema.direct_identifiers)}
+    quasi |= {n: how for n, how in compared.items() if n not in quasi and n not in others}
+    left = () if not quasi else (source,)
+    quasi = quasi or {source: QuasiIdentifier(kind=Kind.CATEGORICAL)}
+    return Schema(
+        person=person,
+        quasi_identifiers=quasi,
+        sensitive=there(schema.sensitive),
+        direct_identifiers=there(schema.direct_identifiers),
+        insensitive=(*left, *(n for n in there(schema.insensitive) if n not in quasi)),
+        undecided={n: why for n, why in said(schema.undecided).items() if n not in quasi},
+        accepted=said(schema.accepted),
+        missing=schema.missing,
+    )
+
+
+def declare(analytic: Analytic, schema: Schema | None) -> tuple[Analytic, LinkedSchema]:
+    """What is analysed, without columns that number a person, and what its columns are.
+
+    Parameters
+    ----------
+    analytic
+        What is analysed.
+    schema
+        What the sources' columns are, where that is known.
+
+    Raises
+    ------
+    InputError
+        If the file has no column that can be a quasi-identifier.
+    """
+    names = linked_names(analytic.columns.column_names)
+    person = pa.chunked_array([pa.array(analytic.record)])
+    table = pa.Table.from_arrays([person, *analytic.columns.columns], names=names)
+    declared = linked_schema(table, analytic.quasi_identifiers, schema)
+    return without_columns(analytic, declared.left_out), declared
+
+
+class Identified(Protocol):
+    """What a specification says of the records' ids."""
+
+    @property
+    def id(self) -> str | None:
+        """The column of ids."""
+
+    @property
+    def rename(self) -> Mapping[str, Mapping[str, str]]:
+        """By source: names of columns and their headers."""
+
+
+def attach(
+    analytic: Analytic,
+    records: Records,
+    tables: Mapping[str, object],
+    spec: Identified,
+    schema: Schema | None = None,
+) -> Analytic:
+    """Put tables with any number of rows per record in the place of the sources' records.
+
+    A row has what its table says, and of other columns what the record has. A record without rows
+    is left out, and so are identifying columns. A source without such a table stays as it is.
+
+    Parameters
+    ----------
+    analytic
+        What is analysed of each record.
+    records
+        The records.
+    tables
+        By source: the table, with the specification's id column.
+    spec
+        What is linked, and how.
+    schema
+        What the columns are.
+
+    Raises
+    ------
+    InputError
+        If there is no such source, or no id column, or a row's id is none of the source's.
+    """
+    if not set(tables) <= set(records.sources):
+        raise InputError(
+            "attached tables",
+            "must be given for sources",
+            found="a name that no source has",
+            accepted=", ".join(records.sources),
+        )
+    rows, parts = [], []
+    for place, name in enumerate(records.sources):
+        start, stop = (int(end) for end in records.starts[place : place + 2])
+        if name not in tables:
+            rows.append(np.arange(start, stop))
+            parts.append(analytic.columns.slice(start, stop - start))
+            continue
+        own, table = _read(tables[name], name, records.ids[place], spec, schema)
+        rows.append(own + start)
+        parts.append(_beside(table, analytic.columns.take(pa.array(rows[-1]))))
+    names = set().union(*(part.column_names for part in parts))
+    quasi = {name: kind for name, kind in analytic.quasi_identifiers.items() if name in names}
+    return Analytic(np.concatenate(rows), stacked(parts), quasi)
+
+
+def _beside(table: pa.Table, of_record: pa.Table) -> pa.Table:
+    source, *others = of_record.column_names
+    columns = {source: of_record[source]}
+    columns |= dict(zip(table.column_names, table.columns, strict=True))
+    for name in others:
+        empty = of_record[name].null_count == len(of_record)
+        if name not in table.column_names and not empty:
+            columns[name] = of_record[name]
+    return pa.table(columns)
+
+
+def _read(
+    data: object, name: str, ids: pa.Array, spec: Identified, schema: Schema | None
+) -> tuple[Ints, pa.Table]:
+    """Number of each row's record within its source, and the row's columns."""
+    source = data if isinstance(data, Source) else open_source(data)
+    subject = f"the table attached to {name}"
+    if spec.id is None:
+        raise InputError(subject, "needs an id column in the specification", found="none")
+    header = match_headers(source.names, [spec.id], spec.rename.get(name, {}), subject).get(spec.id)
+    if header is None:
+        raise InputError(f"column '{spec.id}'", f"must be a column of {subject}")
+    wanted = separate(source.names, {}, header, schema).analytic
+    table = pa.Table.from_batches(list(source.batches([header, *wanted])))
+    text = as_text(table[header].combine_chunks(), header)
+    number = np.asarray(pc.fill_null(pc.index_in(text, ids.cast(text.type)), -1), dtype=np.int64)
+    unknown = np.flatnonzero(number < 0)
+    if len(unknown):
+        raise InputError(
+            f"column '{header}' of {subject}",
+            "must hold ids of the source's records",
+            found=f"{len(unknown):,} others, such as in row "
+            f"{positions((unknown[:6] + 1).tolist())}",
+        )
+    columns: dict[str, pa.ChunkedArray] = {}
+    for each in wanted:
+        column = table[each]
+        encoded = pa.types.is_dictionary(column.type)
+        columns[free(each, columns)] = column.cast(column.type.value_type) if encoded else column
+    return number, pa.table(columns)

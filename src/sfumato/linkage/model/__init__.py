@@ -1,1 +1,0 @@
-"""Score candidate pairs with Splink: settings, training, prediction, saved models."""

@@ -1,1 +1,0 @@
-"""Comparison levels by the kind of a column, from equal to entirely different."""

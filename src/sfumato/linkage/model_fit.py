@@ -1,0 +1,557 @@
+"""How the model of a linkage is fitted: blocking, training, and once more where it must."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.core.errors import InputError
+from sfumato.core.optional_packages import needed, quiet
+from sfumato.core.shared_options import Progress, silent
+from sfumato.linkage.candidate_pairs import (
+    WHOLE_UP_TO,
+    RulePairs,
+    Session,
+    check_pairs,
+    comparisons,
+    expect_pairs,
+    lost_matches,
+    make_tables,
+    sessions_of_columns,
+    sessions_of_rules,
+)
+from sfumato.linkage.comparison_levels import settings_from
+from sfumato.linkage.link_engine import Database, Engine, OnDuckDB, connect, database_of
+from sfumato.linkage.link_model import (
+    Adjusted,
+    LevelWeight,
+    Model,
+    check_plausible,
+    distinct_patterns,
+    equal_u,
+    first_prior,
+    fit_prior,
+    is_trained,
+    level_weights,
+    scores,
+    with_levels,
+)
+from sfumato.linkage.link_sources import Opened
+from sfumato.linkage.link_spec import columns_by_comparison, columns_in, rules_in
+from sfumato.linkage.match_thresholds import Floats, Pairs
+
+if TYPE_CHECKING:
+    import duckdb
+
+
+RANDOM_PAIRS = 1_000_000
+"""Random pairs from which u is estimated, five times as many of more than 100,000 records."""
+MANY_RECORDS = 100_000
+TRAINING_PAIRS = 1e6
+"""Pairs of one blocking rule from which m is estimated, at most."""
+_AT_ONCE = 100_000
+"""So many random pairs are looked at in one part: to begin a part takes longer than they do."""
+_CHUNKS = 10
+"""Parts that more random pairs are looked at in."""
+BELIEF = 20.0
+"""Pairs that the first guess of m and u counts for, beside those that were seen."""
+LEAST = 1e-7
+"""The least u of a level."""
+
+
+def train_u(linker: Any, *, seed: int, random_pairs: int) -> None:
+    """Estimate u from random pairs.
+
+    Parameters
+    ----------
+    linker
+        Splink's linker.
+    seed
+        Seed of the random pairs.
+    random_pairs
+        Number of random pairs; many are looked at in parts, until each level was seen often
+        enough.
+
+    Raises
+    ------
+    SfumatoError
+        If Splink cannot estimate it.
+    """
+    with quiet("estimate how often random pairs agree"):
+        linker.training.estimate_u_using_random_sampling(
+            max_pairs=random_pairs,
+            seed=seed,
+            num_chunks=_CHUNKS if random_pairs > _AT_ONCE else 1,
+        )
+
+
+def train_m(linker: Any, sessions: Sequence[Session]) -> list[Session]:
+    """Estimate m by expectation maximisation; gives the sessions that came to an end.
+
+    A session that fails leaves Splink's settings without the comparisons that it blocks on:
+    those of before are put back.
+
+    Parameters
+    ----------
+    linker
+        Splink's linker, with u.
+    sessions
+        What to estimate m from.
+
+    Raises
+    ------
+    SfumatoError
+        If Splink cannot estimate it.
+    """
+    from splink.internals.exceptions import EMTrainingException
+
+    done, settings = [], linker._settings_obj  # noqa: SLF001
+    for session in sessions:
+        before = settings.core_model_settings.copy()
+        with quiet("estimate how often true matches agree"):
+            try:
+                linker.training.estimate_parameters_using_expectation_maximisation(
+                    session.rule,
+                    max_pairs=TRAINING_PAIRS,
+                    estimate_without_term_frequencies=True,
+                )
+                done.append(session)
+            except (EMTrainingException, ValueError, ZeroDivisionError):
+                settings.core_model_settings = before
+    return done
+
+
+def steadied(
+    trained: dict[str, Any], first: dict[str, Any], sessions: Sequence[Session], random_pairs: float
+) -> dict[str, Any]:
+    """Settings whose m and u lean on the first guess where little was seen.
+
+    A level that was never seen, or in a few pairs only, has an estimate of 0 or none, which
+    would make one disagreement decide all. Both are averaged with the first guess, which counts
+    for 20 pairs: (n · estimate + 20 · guess) / (n + 20), each comparison's to sum 1. The numbers
+    are rounded, so that the order in which threads add up does not show. The SQL is that of
+    before training.
+
+    Parameters
+    ----------
+    trained
+        Settings after training.
+    first
+        Settings before it.
+    sessions
+        What m was estimated from.
+    random_pairs
+        Number of pairs that u was estimated from.
+    """
+    settings = {**trained, "comparisons": []}
+    for after, before in zip(trained["comparisons"], first["comparisons"], strict=True):
+        seen = [s.matches for s in sessions if after["output_column_name"] in s.comparisons]
+        guesses = before["comparison_levels"]
+        levels = [
+            {**level, **{key: guess[key] for key in ("sql_condition",) if key in guess}}
+            for level, guess in zip(after["comparison_levels"], guesses, strict=True)
+        ]
+        free = [i for i, level in enumerate(levels) if _is_estimated(level)]
+        for key, count in (
+            ("m_probability", max(seen, default=0)),
+            ("u_probability", random_pairs),
+        ):
+            _lean(levels, guesses, free, key, float(count))
+        settings["comparisons"].append({**after, "comparison_levels": levels})
+    return settings
+
+
+def _is_estimated(level: dict[str, Any]) -> bool:
+    return not level.get("is_null_level") and not level.get("fix_m_probability")
+
+
+def _lean(
+    levels: list[dict[str, Any]],
+    guesses: list[dict[str, Any]],
+    free: list[int],
+    key: str,
+    count: float,
+) -> None:
+    guess = {i: guesses[i].get(key) for i in free}
+    estimate = {i: levels[i].get(key) for i in free}
+    mixed = {}
+    for i in free:
+        one, other = estimate[i], guess[i]
+        one = float(one) if isinstance(one, (int, float)) else 0.0
+        other = float(other) if isinstance(other, (int, float)) else one
+        mixed[i] = max((count * one + BELIEF * other) / (count + BELIEF), LEAST)
+    whole = sum(mixed.values())
+    for i, value in mixed.items():
+        levels[i][key] = float(f"{value / whole:.9g}")
+
+
+Levels = Mapping[str, npt.NDArray[np.int8]]
+
+MOST_PAIRS = 300_000
+"""Candidate pairs that m is estimated from, about; of more every second, third, ... is taken."""
+_STEPS = 50
+_CLOSE = 1e-5
+
+
+def refit_m(
+    evidence: Floats,
+    levels: Levels,
+    weights: Sequence[LevelWeight],
+    comparisons: int,
+    *,
+    prior: float,
+    lost: float = 0.0,
+) -> tuple[LevelWeight, ...]:
+    """The levels with m as all candidate pairs say it, by expectation maximisation of m and prior.
+
+    A training rule fixes some comparisons and tells its matches by the others. Where values of
+    different persons go together, as given names and years of birth do, it takes many of its
+    pairs for matches, and m comes to look like u. With all comparisons matches are told apart
+    better. The m before counts for 20 pairs; u, and a level that counts neither way, stay.
+
+    Parameters
+    ----------
+    evidence
+        Match weight of each candidate pair without the prior, in bits.
+    levels
+        By comparison, the level of each pair.
+    weights
+        What the levels say.
+    comparisons
+        Number of pairs of records without blocking.
+    prior
+        Probability of a match to start from.
+    lost
+        Expected number of true matches that are no candidate pairs.
+    """
+    step = max(1, len(evidence) // MOST_PAIRS)
+    evidence, levels = evidence[::step], {name: each[::step] for name, each in levels.items()}
+    fitted = tuple(weights)
+    for _ in range(_STEPS):
+        odds = np.log2(prior / (1 - prior))
+        probability = scores(evidence + weight_change(levels, weights, fitted) + odds) * step
+        matches = float(probability.sum()) + lost
+        prior = float(np.clip(matches / comparisons, 0.01 / comparisons, 0.5))
+        before, fitted = fitted, _refitted(weights, levels, probability)
+        if max(abs(a.m - b.m) for a, b in zip(before, fitted, strict=True)) < _CLOSE:
+            break
+    return fitted
+
+
+def weight_change(
+    levels: Levels, before: Sequence[LevelWeight], after: Sequence[LevelWeight]
+) -> Floats:
+    """How the match weight of each pair changes with m, in bits.
+
+    Parameters
+    ----------
+    levels
+        By comparison, the level of each pair.
+    before, after
+        What the levels said, and what they say.
+    """
+    change = np.zeros(len(next(iter(levels.values()))))
+    for name, level in levels.items():
+        of_level = np.zeros(int(level.max(initial=0)) + 2)
+        for one, other in zip(before, after, strict=True):
+            if one.comparison == name and one.level + 1 < len(of_level):
+                of_level[one.level + 1] = np.log2(other.m / one.m)
+        change += of_level[level + 1]
+    return change
+
+
+def _refitted(
+    weights: Sequence[LevelWeight], levels: Levels, probability: Floats
+) -> tuple[LevelWeight, ...]:
+    """The levels with the shares of likely matches that are in them."""
+    m: dict[tuple[str, int], float] = {}
+    for name, level in levels.items():
+        own = [w for w in weights if w.comparison == name and w.m != w.u]
+        most = max(w.level for w in weights if w.comparison == name)
+        seen = np.bincount(level.astype(np.int64) + 1, probability, most + 2)[1:]
+        mixed = {w.level: max(float(seen[w.level]) + BELIEF * w.m, LEAST) for w in own}
+        whole = sum(mixed.values())
+        m |= {(name, number): max(value / whole, LEAST) for number, value in mixed.items()}
+    return tuple(replace(w, m=float(f"{m.get((w.comparison, w.level), w.m):.9g}")) for w in weights)
+
+
+LOWEST = -14.0
+"""Match weight, under the prior to start from, below which a pair is a non-match and not kept."""
+LIKELY = 0.5
+"""Score from which a pair counts in what blocking may have lost."""
+
+_PRIOR = "probability_two_random_records_match"
+_RULES = "blocking_rules_to_generate_predictions"
+
+
+def fit_and_score(
+    opened: Opened,
+    *,
+    model: Model | None = None,
+    engine: Engine = Engine.DUCKDB,
+    progress: Progress = silent,
+) -> tuple[Pairs, Model]:
+    """Train a model and score all candidate pairs, but for those that score next to nothing.
+
+    Parameters
+    ----------
+    opened
+        The tables, open and separated. Only their identifying halves are read.
+    model
+        A model trained before: its m and u are taken, its prior is found anew for these records.
+    engine
+        Where candidate pairs are made, compared and scored. Values are standardised, and the
+        model and what blocking has lost are estimated, by DuckDB on this machine in either case.
+    progress
+        Told how far the work is, stage by stage.
+
+    Returns
+    -------
+    tuple
+        The pairs, by (left, right), and the model that scored them.
+
+    Raises
+    ------
+    InputError
+        If ``[link]``, or ``[spark]`` for Spark, is not installed, there are more candidate pairs
+        than the specification allows, or none, the model compares columns that the sources do
+        not have, or takes records of different persons for one person's.
+    SfumatoError
+        If Splink or its database fails.
+    """
+    folder = opened.workspace.path
+    with closing(connect(folder)) as connection:
+        progress("standardise", 0.0)
+        standardised = make_tables(connection, opened)
+        with database_of(engine, connection, folder) as database:
+            work = _Work(database, connection, opened, standardised.tables, model)
+            pairs, fitted = work.run(progress)
+    check_plausible(pairs, fitted.weights, opened.records, opened.spec)
+    impossible = dict(standardised.impossible)
+    return pairs, replace(fitted, impossible=impossible, engine=engine.value)
+
+
+class _Work:
+    """The way from standardised tables to pairs, in one database."""
+
+    def __init__(
+        self,
+        database: Database,
+        connection: duckdb.DuckDBPyConnection,
+        opened: Opened,
+        tables: Sequence[str],
+        model: Model | None,
+    ) -> None:
+        self.database, self.connection = database, connection
+        self.opened, self.tables = opened, tables
+        with quiet("take the records"):
+            self.frames = self.frames_here = database.register(tables)
+            if not isinstance(database, OnDuckDB):
+                self.frames_here = OnDuckDB(connection).register(tables)
+        self.settings = settings_from(opened.spec)
+        if model is not None:
+            self.settings = {**self.settings, **_trained_part(model.settings)}
+            self._check_columns()
+        self.rules = rules_in(self.settings)
+        self.trained = is_trained(self.settings) and (
+            model is not None or opened.spec.splink is not None
+        )
+        self.keep_prior = opened.spec.splink is not None and self.trained and model is None
+        self.comparisons = comparisons(self.settings, opened.records)
+        if not self.keep_prior:
+            sizes = [len(ids) for ids in opened.records.ids]
+            self.settings[_PRIOR] = first_prior(self.comparisons, sizes)
+
+    def run(self, progress: Progress) -> tuple[Pairs, Model]:
+        """Count, block, train, score."""
+        spec, records = self.opened.spec, self.opened.records
+        progress("block", 0.0)
+        expected = expect_pairs(self.frames_here, self.settings, records.count, self.rules)
+        check_pairs(expected, spec.max_pairs, about=records.count > WHOLE_UP_TO)
+        linker = self._linker()
+        self._name_comparisons(linker)
+        counted = self._block(linker)
+        check_pairs(counted, spec.max_pairs, about=False)
+        progress("estimate", 0.0)
+        notes = list(self.database.notes)
+        if not self.trained:
+            self._train(counted, notes)
+            linker = self._linker()
+        progress("score", 0.0)
+        pairs, evidence = self._predict(linker)
+        adjusted, lost = self._adjust(pairs, evidence)
+        progress("score", 1.0)
+        model = Model(
+            {
+                **with_levels(
+                    self.settings, {key: {"u_probability": u} for key, u in adjusted.u.items()}
+                ),
+                _PRIOR: adjusted.prior,
+            },
+            tuple(counted),
+            self.comparisons,
+            lost,
+            notes=tuple(notes),
+        )
+        return replace(pairs, score=scores(adjusted.weight)), model
+
+    def _check_columns(self) -> None:
+        """Refuse a model that compares columns which are not there."""
+        used = set().union(*columns_by_comparison(self.settings).values())
+        with quiet("look at the records"):
+            there = set(self.connection.table(self.tables[0]).columns)
+        missing = sorted(used - there)
+        if missing:
+            raise InputError(
+                "the model",
+                "must compare columns of the specification",
+                found=f"others: {', '.join(missing)}",
+            )
+
+    def _linker(self) -> Any:
+        """Splink with the settings, where pairs are made and scored."""
+        return _linker(self.frames, self.database.settings(self.settings))
+
+    def _name_comparisons(self, linker: Any) -> None:
+        """Give comparisons that have no name the one that Splink gives them."""
+        with quiet("read the settings"):
+            named = linker.misc.save_model_to_json()["comparisons"]
+        self.settings["comparisons"] = [
+            {**own, "output_column_name": name["output_column_name"]}
+            for own, name in zip(self.settings["comparisons"], named, strict=True)
+        ]
+
+    def _block(self, linker: Any) -> list[RulePairs]:
+        """Make the candidate pairs, which Splink keeps for scoring, and count them by rule."""
+        with quiet("make the candidate pairs"):
+            blocked = linker.inference.compute_blocked_pairs_for_predict()
+            rule, count = self.database.columns(
+                "SELECT CAST(match_key AS INTEGER) AS rule, count(*) AS pairs FROM "
+                f"{blocked.physical_name} GROUP BY 1"
+            ).values()
+        number = dict(zip(rule.tolist(), count.tolist(), strict=True))
+        return [RulePairs(rule, number.get(i, 0)) for i, rule in enumerate(self.rules)]
+
+    def _train(self, counted: list[RulePairs], notes: list[str]) -> None:
+        """Estimate u, then m, with DuckDB, so that no other engine draws other pairs."""
+        spec, linker = self.opened.spec, _linker(self.frames_here, self.settings)
+        columns = columns_by_comparison(self.settings)
+        many = self.opened.records.count > MANY_RECORDS
+        random_pairs = max(1, min(RANDOM_PAIRS * (5 if many else 1), self.comparisons))
+        train_u(linker, seed=spec.seed, random_pairs=random_pairs)
+        with quiet("read the model"):
+            u = equal_u(linker.misc.save_model_to_json())
+        rules = {rule: columns_in(rule, sided=False) for rule in self.rules}
+        sessions = sessions_of_rules(counted, columns, rules)
+        if spec.splink is None:
+            sessions = (
+                sessions_of_columns(
+                    self.connection, self.tables, spec.mode, columns, u, self.comparisons
+                )
+                or sessions
+            )
+        done = train_m(linker, sessions)
+        notes += _notes(columns, done)
+        with quiet("read the model"):
+            trained = linker.misc.save_model_to_json()
+        self.settings = {
+            **steadied(trained, self.settings, done, random_pairs),
+            **{key: self.settings[key] for key in (_PRIOR, _RULES)},
+            "sql_dialect": "duckdb",
+        }
+
+    def _predict(self, linker: Any) -> tuple[Pairs, Floats]:
+        """The pairs, their scores still open, and their match weights without the prior."""
+        names = [each["output_column_name"] for each in self.settings["comparisons"]]
+        with quiet("score the candidate pairs"):
+            predicted = linker.inference.predict(
+                threshold_match_weight=LOWEST, warning_mode="never"
+            )
+            levels = ", ".join(
+                f'CAST("gamma_{name}" AS TINYINT) AS "level_{i}"' for i, name in enumerate(names)
+            )
+            left, right, weight, block, *gammas = self.database.columns(
+                "SELECT least(unique_id_l, unique_id_r) AS pair_l, "
+                "greatest(unique_id_l, unique_id_r) AS pair_r, match_weight, "
+                f"CAST(match_key AS SMALLINT) AS rule, {levels} "
+                f"FROM {predicted.physical_name} ORDER BY 1, 2"
+            ).values()
+            predicted.drop_table_from_database_and_remove_from_cache()
+        prior = self.settings[_PRIOR]
+        evidence: npt.NDArray[np.float64] = weight - np.log2(prior / (1 - prior))
+        pairs = Pairs(
+            left=left.astype(np.int64),
+            right=right.astype(np.int64),
+            score=np.empty(len(left)),
+            levels={n: g.astype(np.int8) for n, g in zip(names, gammas, strict=True)},
+            block=block.astype(np.int16),
+        )
+        return pairs, evidence
+
+    def _adjust(self, pairs: Pairs, evidence: Floats) -> tuple[Adjusted, float]:
+        """The prior that fits, and how many matches blocking has lost under it."""
+        weights = tuple(level_weights(self.settings))
+        if self.keep_prior:
+            prior = float(self.settings[_PRIOR])
+            u = {(w.comparison, w.level): w.u for w in weights}
+            adjusted = Adjusted(prior, evidence + np.log2(prior / (1 - prior)), u)
+            return adjusted, self._lost(pairs, adjusted)
+        correct_u, lost = not self.trained, 0.0
+        patterns, pattern = distinct_patterns(pairs.levels)
+
+        def fit() -> Adjusted:
+            return fit_prior(
+                *(evidence, patterns, weights, self.comparisons),
+                correct_u=correct_u,
+                lost=lost,
+                pattern=pattern,
+            )
+
+        adjusted = fit()
+        if not self.trained and self.opened.spec.splink is None and len(pairs):
+            odds = np.log2(adjusted.prior / (1 - adjusted.prior))
+            refitted = refit_m(
+                *(adjusted.weight - odds, pairs.levels, weights, self.comparisons),
+                prior=adjusted.prior,
+            )
+            evidence = evidence + weight_change(patterns, weights, refitted)[pattern]
+            m = {(w.comparison, w.level): {"m_probability": w.m} for w in refitted}
+            weights, self.settings = refitted, with_levels(self.settings, m)
+            adjusted = fit()
+        lost = self._lost(pairs, adjusted)
+        return fit() if lost else adjusted, lost
+
+    def _lost(self, pairs: Pairs, adjusted: Adjusted) -> float:
+        score = scores(adjusted.weight)
+        likely = score >= LIKELY
+        return lost_matches(
+            self.connection,
+            self.tables,
+            self.rules,
+            (pairs.left[likely], pairs.right[likely], score[likely]),
+        )
+
+
+def _linker(frames: Sequence[Any], settings: dict[str, Any]) -> Any:
+    with quiet("take the settings"):
+        return needed("splink").Linker(frames, settings, log_level=None, validate_settings=False)
+
+
+def _trained_part(settings: dict[str, Any]) -> dict[str, Any]:
+    return {key: settings[key] for key in ("comparisons", _PRIOR) if key in settings}
+
+
+def _notes(columns: dict[str, frozenset[str]], sessions: Sequence[Session]) -> list[str]:
+    """What to say of comparisons that no rule could be trained on."""
+    estimated = frozenset[str]().union(*(session.comparisons for session in sessions))
+    return [
+        f"'{name}': how often true matches agree could not be estimated, because every blocking "
+        "rule with enough pairs uses it; a usual value was taken."
+        for name in columns
+        if name not in estimated
+    ]

@@ -1,1 +1,0 @@
-"""Match, possible match or non-match: thresholds on the score, and what they cost."""

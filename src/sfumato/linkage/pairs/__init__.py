@@ -1,1 +1,0 @@
-"""Scored pairs as files: for programs, and for people who look at them."""

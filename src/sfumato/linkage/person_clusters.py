@@ -1,0 +1,621 @@
+"""From matched pairs to persons, with contradictions taken apart."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from sfumato.core.errors import InputError
+from sfumato.core.measure import Measure
+from sfumato.kernels.key_numbering import number_by_first_appearance
+from sfumato.kernels.record_pairs import merge
+from sfumato.linkage.link_spec import WantedRates
+from sfumato.linkage.match_decisions import (
+    DIFFERENT,
+    SAME,
+    Decisions,
+    Verdicts,
+    join_workers,
+    no_verdicts,
+)
+from sfumato.linkage.match_thresholds import (
+    MATCH,
+    Codes,
+    Floats,
+    Ints,
+    Pairs,
+    Records,
+    Thresholds,
+    Workload,
+    after_review,
+    calibrate,
+    classify,
+    thresholds_for_rates,
+    workload,
+)
+
+Bools = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Persons:
+    """Whose each record is.
+
+    Attributes
+    ----------
+    person
+        Person of each record, numbered by first appearance; shape (records,).
+    count
+        Number of persons.
+    unmet
+        Indexes of the verdicts that the persons break, ascending: of decisions that contradict
+        each other or a source's rule, those that gave way.
+    refused
+        Numbers of the pairs that their score calls a match and whose two records are different
+        persons' all the same, ascending.
+    """
+
+    person: npt.NDArray[np.int32]
+    count: int
+    unmet: Ints
+    refused: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class _Edges:
+    """What joins records or keeps them apart, in the order in which it counts."""
+
+    left: Ints
+    right: Ints
+    joins: Bools
+
+
+def find_persons(
+    records: Records,
+    pairs: Pairs,
+    matches: Bools,
+    verdicts: Verdicts | None = None,
+    *,
+    one_per_source: Collection[str] = (),
+) -> Persons:
+    """Cluster the records: decisions first, then matches from the highest score down.
+
+    Decisions count from the surest to the least sure; of equally sure ones "same" before
+    "different", then in the order of the pairs. Matches count by score, of equal ones the pair
+    that comes first. Two clusters are merged unless a decision that counted before keeps a
+    record of the one from a record of the other, or both hold a record of one source that has
+    at most one record per person; that rule gives way to nothing. Pairs that were called
+    different or left undecided are not joined for their score. Without rules and decisions
+    "different" these are the connected components, and only the components in which a rule or a
+    decision would be broken are walked edge by edge: O(P + N), and O(Q log Q) for the Q
+    edges of those.
+
+    Parameters
+    ----------
+    records
+        The records.
+    pairs
+        The candidate pairs.
+    matches
+        Whether the score of each pair makes it a match; shape (pairs,).
+    verdicts
+        What people decided.
+    one_per_source
+        Names of the sources that have at most one record per person.
+
+    Raises
+    ------
+    InputError
+        If ``one_per_source`` names a source that there is not.
+    """
+    limited = limited_sources(records, one_per_source)
+    verdicts = no_verdicts() if verdicts is None else verdicts
+    edges = _edges(pairs, matches, verdicts)
+    component = _components(edges, records.count)
+    broken = _broken(edges, component, limited)
+    label = component
+    if np.any(broken):
+        label = _walked(edges, component, broken, limited)
+    person, count = number_by_first_appearance(label, records.count)
+    together = person[verdicts.left] == person[verdicts.right]
+    against = ((verdicts.result == SAME) & ~together) | ((verdicts.result == DIFFERENT) & together)
+    refused = matches & (person[pairs.left] != person[pairs.right])
+    return Persons(person, count, np.flatnonzero(against), np.flatnonzero(refused))
+
+
+def limited_sources(records: Records, one_per_source: Collection[str]) -> Ints:
+    """Source of each record where it has at most one record per person, else -1.
+
+    Parameters
+    ----------
+    records
+        The records.
+    one_per_source
+        Names of such sources.
+
+    Raises
+    ------
+    InputError
+        If a name is not that of a source.
+    """
+    if not set(one_per_source) <= set(records.sources):
+        raise InputError(
+            "parameter one_per_source",
+            "must name sources",
+            found="a name that no source has",
+            accepted=", ".join(records.sources),
+        )
+    number = [i if name in one_per_source else -1 for i, name in enumerate(records.sources)]
+    sizes = [len(each) for each in records.ids]
+    return np.repeat(np.array(number, dtype=np.int64), sizes)
+
+
+def _edges(pairs: Pairs, matches: Bools, verdicts: Verdicts) -> _Edges:
+    """Decisions by confidence, then matches that nobody decided, by score."""
+    decided = np.flatnonzero(verdicts.result != 0)
+    pair = np.where(verdicts.pair < 0, len(pairs), verdicts.pair)[decided]
+    order = np.lexsort((pair, -verdicts.result[decided], -verdicts.confidence[decided]))
+    decided = decided[order]
+    scored = matches.copy()
+    scored[verdicts.pair[verdicts.pair >= 0]] = False
+    number = np.flatnonzero(scored)
+    number = number[np.argsort(-pairs.score[number], kind="stable")]
+    return _Edges(
+        np.concatenate([verdicts.left[decided], pairs.left[number]]),
+        np.concatenate([verdicts.right[decided], pairs.right[number]]),
+        np.concatenate([verdicts.result[decided] == SAME, np.ones(len(number), dtype=np.bool_)]),
+    )
+
+
+def _components(edges: _Edges, records: int) -> Ints:
+    """Connected component of each record, whatever keeps records apart."""
+    left, right = edges.left[edges.joins], edges.right[edges.joins]
+    graph = coo_array((np.ones(len(left), dtype=np.bool_), (left, right)), (records, records))
+    component: Ints = connected_components(graph, directed=False)[1].astype(np.int64)
+    return component
+
+
+def _broken(edges: _Edges, component: Ints, limited: Ints) -> Bools:
+    """Per component, whether a decision or a source's rule is broken within it."""
+    broken = np.zeros(int(component.max(initial=-1)) + 1, dtype=np.bool_)
+    apart = ~edges.joins & (component[edges.left] == component[edges.right])
+    broken[component[edges.left[apart]]] = True
+    if np.any(limited >= 0):
+        size = np.bincount(component)
+        record = np.flatnonzero((limited >= 0) & (size[component] > 1))
+        sources = int(limited.max()) + 1
+        held = np.sort(component[record] * sources + limited[record])
+        broken[held[1:][np.diff(held) == 0] // sources] = True
+    return broken
+
+
+def _walked(edges: _Edges, component: Ints, broken: Bools, limited: Ints) -> Ints:
+    """The components, with the broken ones merged again edge by edge."""
+    record = np.flatnonzero(broken[component])
+    number = np.full(len(component), -1, dtype=np.int64)
+    number[record] = np.arange(len(record))
+    inside = broken[component[edges.left]] & broken[component[edges.right]]
+    left, right = number[edges.left[inside]], number[edges.right[inside]]
+    cluster, _ = merge(left, right, edges.joins[inside], limited[record])
+    first = np.empty(len(broken), dtype=np.int64)
+    first[component[::-1]] = np.arange(len(component))[::-1]
+    label = first[component]
+    label[record] = record[cluster]
+    return label
+
+
+_Neighbours = dict[int, list[tuple[int, int]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """Two records that are different persons' and, by a chain of decisions, one person's.
+
+    Attributes
+    ----------
+    left, right
+        Numbers of the two records.
+    different
+        Index of the verdict that calls them different; ``None`` where both are of one source
+        that has at most one record per person.
+    chain
+        Indexes of the verdicts "same" that lead from the left record to the right one, as few
+        as possible.
+    """
+
+    left: int
+    right: int
+    different: int | None
+    chain: tuple[int, ...]
+
+
+def find_contradictions(verdicts: Verdicts, records: int, limited: Ints) -> list[Contradiction]:
+    """All contradictions, each with a shortest chain, by breadth-first searches.
+
+    A search stays among the records that decisions have joined, and serves all records that
+    its first one must differ from. For a source with at most one record per person, each
+    further record of a joined group is told from the group's first one.
+
+    Parameters
+    ----------
+    verdicts
+        What people decided.
+    records
+        Number of records.
+    limited
+        Source of each record where it has at most one record per person, else -1.
+    """
+    same = np.flatnonzero(verdicts.result == SAME)
+    if not len(same):
+        return []
+    left, right = verdicts.left[same], verdicts.right[same]
+    graph = coo_array((np.ones(len(same), dtype=np.bool_), (left, right)), (records, records))
+    group: Ints = connected_components(graph, directed=False)[1].astype(np.int64)
+    cases = sorted([*_decided(verdicts, group), *_limited(left, right, group, limited)])
+    if not cases:
+        return []
+    wanted = {int(group[case[0]]) for case in cases}
+    neighbours = _neighbours(verdicts, same[np.isin(group[left], list(wanted))])
+    found = []
+    for start, own in groupby(cases, key=lambda case: case[0]):
+        of_start = list(own)
+        chains = _chains(neighbours, start, {end for _, end, _ in of_start})
+        found += [
+            Contradiction(start, end, None if verdict < 0 else verdict, chains[end])
+            for _, end, verdict in of_start
+        ]
+    return found
+
+
+def _decided(verdicts: Verdicts, group: Ints) -> Iterator[tuple[int, int, int]]:
+    """Pairs that were called different, of one group."""
+    broken = (verdicts.result == DIFFERENT) & (group[verdicts.left] == group[verdicts.right])
+    for index in np.flatnonzero(broken).tolist():
+        yield int(verdicts.left[index]), int(verdicts.right[index]), index
+
+
+def _limited(left: Ints, right: Ints, group: Ints, limited: Ints) -> Iterator[tuple[int, int, int]]:
+    """Records of one source and group, each with the first one; the verdict is -1."""
+    joined = np.unique(np.concatenate([left, right]))
+    joined = joined[limited[joined] >= 0]
+    order = joined[np.lexsort((joined, limited[joined], group[joined]))]
+    first = -1
+    for record in order.tolist():
+        alike = first >= 0 and group[first] == group[record] and limited[first] == limited[record]
+        if alike:
+            yield first, record, -1
+        else:
+            first = record
+
+
+def _neighbours(verdicts: Verdicts, same: Ints) -> _Neighbours:
+    neighbours: _Neighbours = {}
+    for index in same.tolist():
+        one, other = int(verdicts.left[index]), int(verdicts.right[index])
+        neighbours.setdefault(one, []).append((other, index))
+        neighbours.setdefault(other, []).append((one, index))
+    return neighbours
+
+
+def _chains(neighbours: _Neighbours, start: int, ends: set[int]) -> dict[int, tuple[int, ...]]:
+    """A shortest chain of verdicts from one record to each of some others."""
+    came: dict[int, tuple[int, int]] = {start: (start, -1)}
+    missing, waiting = set(ends), deque([start])
+    while missing:
+        record = waiting.popleft()
+        for other, verdict in neighbours[record]:
+            if other not in came:
+                came[other] = (record, verdict)
+                missing.discard(other)
+                waiting.append(other)
+    chains = {}
+    for end in ends:
+        chain, record = [], end
+        while record != start:
+            record, verdict = came[record]
+            chain.append(verdict)
+        chains[end] = tuple(reversed(chain))
+    return chains
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """Records of several old persons have become one person's.
+
+    Attributes
+    ----------
+    person
+        The person whose records they are now.
+    of
+        The old persons, ascending.
+    """
+
+    person: int
+    of: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """The records of one old person have become several persons'.
+
+    Attributes
+    ----------
+    person
+        The old person.
+    into
+        The persons whose records they are now, ascending.
+    """
+
+    person: int
+    into: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Followed:
+    """Persons with ids that stay.
+
+    Attributes
+    ----------
+    person
+        Id of the person of each record; shape (records,).
+    merges, splits
+        What became of old persons, ascending by id.
+    gained
+        Ids of old persons who have new records, ascending.
+    new
+        Ids that nobody had before, ascending: of new records, and of what fell off old persons.
+    gone
+        Old ids that no record has any more, ascending: they went into merges.
+    """
+
+    person: Ints
+    merges: tuple[Merge, ...]
+    splits: tuple[Split, ...]
+    gained: Ints
+    new: Ints
+    gone: Ints
+
+
+def follow(previous: Ints, now: npt.NDArray[np.integer], *, next_id: int = 0) -> Followed:
+    """Give persons found now the ids of the persons found before: O(N log N) for N old records.
+
+    The person now and the old person who share the most records are the same one, then the
+    next of those that are left, and so on (of equals the lowest old id, then the lowest number
+    now): so the largest part of a person who falls apart keeps the id, and the person with
+    the most records gives it to a merged one.
+
+    Parameters
+    ----------
+    previous
+        Id of the old person of each record, -1 for a new record; shape (records,).
+    now
+        Number of each record's person as found now.
+    next_id
+        New persons take ids from this one up, if it is above all old ones: set it where ids
+        have been given to persons that are no longer there.
+    """
+    cluster, clusters = number_by_first_appearance(now.astype(np.int64), _space(now))
+    old = np.flatnonzero(previous >= 0)
+    ids, place = np.unique(previous[old], return_inverse=True)
+    shared, counts = np.unique(place * clusters + cluster[old], return_counts=True)
+    before, after = np.divmod(shared, max(clusters, 1))
+    taken = np.full(clusters, -1, dtype=np.int64)
+    free = np.ones(len(ids), dtype=np.bool_)
+    alone = (np.bincount(before)[before] == 1) & (np.bincount(after)[after] == 1)
+    taken[after[alone]], free[before[alone]] = before[alone], False
+    contested = np.flatnonzero(~alone)
+    for row in contested[np.argsort(-counts[contested], kind="stable")].tolist():
+        if taken[after[row]] < 0 and free[before[row]]:
+            taken[after[row]], free[before[row]] = before[row], False
+    label = np.empty(clusters, dtype=np.int64)
+    known = taken >= 0
+    label[known] = ids[taken[known]]
+    start = max(next_id, int(ids[-1]) + 1 if len(ids) else 0)
+    label[~known] = np.arange(start, start + np.count_nonzero(~known))
+    person = label[cluster]
+    fresh = person[previous < 0]
+    return Followed(
+        person,
+        tuple(Merge(i, of) for i, of in _several(label[after], ids[before])),
+        tuple(Split(i, into) for i, into in _several(ids[before], label[after])),
+        gained=np.intersect1d(fresh, ids),
+        new=label[~known],
+        gone=ids[free],
+    )
+
+
+def _space(now: npt.NDArray[np.integer]) -> int:
+    return int(now.max(initial=-1)) + 1
+
+
+def _several(keys: Ints, others: Ints) -> list[tuple[int, tuple[int, ...]]]:
+    """The keys that go with several others, and those."""
+    values, inverse, counts = np.unique(keys, return_inverse=True, return_counts=True)
+    rows = np.flatnonzero(counts[inverse] > 1)
+    found: dict[int, list[int]] = {int(value): [] for value in values[counts > 1]}
+    for key, other in zip(keys[rows].tolist(), others[rows].tolist(), strict=True):
+        found[key].append(other)
+    return [(key, tuple(sorted(own))) for key, own in found.items()]
+
+
+BY_MODEL = "model"
+_WHY = "sums of the scores as probabilities; as good as the model, and blind to blocking"
+
+
+def expected_quality(
+    probability: Floats, match: npt.NDArray[np.bool_], *, lost: float = 0.0
+) -> tuple[Measure, Measure]:
+    """Expected precision and recall of the pairs called a match.
+
+    Parameters
+    ----------
+    probability
+        Probability of each candidate pair.
+    match
+        Whether it is called a match.
+    lost
+        Expected number of true matches that blocking has lost.
+    """
+    found, called = float(np.sum(probability[match])), int(np.count_nonzero(match))
+    true = float(np.sum(probability)) + lost
+    why = _WHY if not lost else "sums of the scores, and what blocking has lost by the prior"
+    return (
+        Measure("precision", found / called if called else 1.0, estimator=BY_MODEL, why=_WHY),
+        Measure("recall", found / true if true > 0 else 1.0, estimator=BY_MODEL, why=why),
+    )
+
+
+USUAL = Thresholds(lower=0.1, upper=0.9)
+"""The thresholds where nobody asked for others."""
+LABELS = 50
+"""Decided pairs from which the scores are corrected by them."""
+
+
+class Wishes(Protocol):
+    """What a specification says of outcomes and persons."""
+
+    @property
+    def thresholds(self) -> Limits | None:
+        """The thresholds."""
+
+    @property
+    def rates(self) -> WantedRates | None:
+        """The error rates from which they are found."""
+
+    @property
+    def one_per_source(self) -> tuple[str, ...]:
+        """Names of the sources that have at most one record per person."""
+
+
+class Limits(Protocol):
+    """Least score of a possible match, and of a match."""
+
+    @property
+    def lower(self) -> float:
+        """Of a possible match."""
+
+    @property
+    def upper(self) -> float:
+        """Of a match."""
+
+
+@dataclass(frozen=True, eq=False)
+class Settled:
+    """What is said of the pairs and whose the records are.
+
+    Attributes
+    ----------
+    thresholds
+        The thresholds.
+    probability
+        Probability of each pair, corrected by decisions where there are enough, else its score.
+    calibrated
+        Number of decided pairs that corrected it; 0 where none did.
+    by_score
+        Code of each pair's outcome by its score.
+    outcome
+        The same with what people decided.
+    verdicts
+        What they decided.
+    persons
+        Whose each record is.
+    contradictions
+        Decisions that cannot all be true.
+    workload
+        Pairs of each outcome by score, and the errors to be expected.
+    quality
+        Expected precision and recall of the pairs that the score calls a match.
+    """
+
+    thresholds: Thresholds
+    probability: Floats
+    calibrated: int
+    by_score: Codes
+    outcome: Codes
+    verdicts: Verdicts
+    persons: Persons
+    contradictions: tuple[Contradiction, ...]
+    workload: Workload
+    quality: tuple[Measure, Measure]
+
+
+def settle(
+    records: Records,
+    pairs: Pairs,
+    spec: Wishes,
+    decisions: Decisions | None = None,
+    *,
+    lost: float = 0.0,
+) -> Settled:
+    """Outcomes and persons from scores and decisions.
+
+    Thresholds are those of the specification, or found from its error rates; by then scores are
+    corrected by what people decided where there are 50 decided pairs or more of both kinds.
+
+    Parameters
+    ----------
+    records
+        The records.
+    pairs
+        The candidate pairs.
+    spec
+        What is linked, and how.
+    decisions
+        What people answered.
+    lost
+        Expected number of true matches that blocking has lost.
+
+    Raises
+    ------
+    InputError
+        If ``one_per_source`` names no source.
+    """
+    verdicts = no_verdicts() if decisions is None else join_workers(decisions, pairs)
+    probability, calibrated = _probability(pairs, verdicts, spec)
+    thresholds = _thresholds(pairs, probability, spec)
+    by_score = classify(pairs.score, thresholds)
+    matches = by_score == MATCH
+    limited = limited_sources(records, spec.one_per_source)
+    return Settled(
+        thresholds=thresholds,
+        probability=probability,
+        calibrated=calibrated,
+        by_score=by_score,
+        outcome=after_review(by_score, verdicts.pair, verdicts.result),
+        verdicts=verdicts,
+        persons=find_persons(records, pairs, matches, verdicts, one_per_source=spec.one_per_source),
+        contradictions=tuple(find_contradictions(verdicts, records.count, limited)),
+        workload=workload(pairs.score, thresholds, probability),
+        quality=expected_quality(probability, matches, lost=lost),
+    )
+
+
+def _probability(pairs: Pairs, verdicts: Verdicts, spec: Wishes) -> tuple[Floats, int]:
+    decided = (verdicts.pair >= 0) & (verdicts.result != 0)
+    kinds = set(verdicts.result[decided].tolist())
+    if spec.rates is None or np.count_nonzero(decided) < LABELS or kinds != {SAME, DIFFERENT}:
+        return pairs.score, 0
+    score = pairs.score[verdicts.pair[decided]]
+    fitted = calibrate(score, verdicts.result[decided] == SAME)
+    return fitted(pairs.score), fitted.labels
+
+
+def _thresholds(pairs: Pairs, probability: Floats, spec: Wishes) -> Thresholds:
+    if spec.thresholds is not None:
+        return Thresholds(spec.thresholds.lower, spec.thresholds.upper)
+    if spec.rates is None:
+        return USUAL
+    return thresholds_for_rates(
+        pairs.score,
+        false_match_rate=spec.rates.false_match_rate,
+        missed_match_rate=spec.rates.missed_match_rate,
+        probability=probability,
+    )

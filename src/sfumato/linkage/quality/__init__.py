@@ -1,1 +1,0 @@
-"""How good a linkage is: against the truth, by the model alone, and by a sample checked by hand."""

@@ -1,1 +1,0 @@
-"""Open the tables and separate each at once into an identifying and an analytic half."""

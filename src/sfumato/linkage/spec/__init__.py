@@ -1,1 +1,0 @@
-"""What is linked, and how: compared columns, blocking rules, thresholds."""

@@ -1,0 +1,490 @@
+"""A specification proposed from the tables: columns, comparisons, blocking rules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.core.errors import InputError
+from sfumato.core.optional_packages import quiet
+from sfumato.linkage.column_meanings import (
+    FEW_VALUES,
+    Found,
+    Sample,
+    find_columns,
+    find_id,
+    may_be_compared,
+    take_sample,
+)
+from sfumato.linkage.link_engine import connect
+from sfumato.linkage.link_sources import open_sources
+from sfumato.linkage.link_spec import (
+    MAX_PAIRS,
+    ColumnKind,
+    ComparedColumn,
+    LinkSpec,
+    Mode,
+    Part,
+    part_sql,
+    sql_name,
+)
+from sfumato.linkage.match_thresholds import Floats
+from sfumato.linkage.standardisation import standardise
+from sfumato.schema import Schema
+from sfumato.table.person_column import profile_column
+from sfumato.table.sources import Source
+from sfumato.table.table_files import open_source
+
+Bools = npt.NDArray[np.bool_]
+
+MATCHES = 20_000
+"""True matches that are imagined."""
+
+_WHOLE = {
+    ColumnKind.GIVEN_NAME: 0.75,
+    ColumnKind.SURNAME: 0.8,
+    ColumnKind.FULL_NAME: 0.65,
+    ColumnKind.DATE: 0.9,
+    ColumnKind.POSTCODE: 0.8,
+    ColumnKind.PHONE: 0.65,
+    ColumnKind.IDENTIFIER: 0.88,
+    ColumnKind.EMAIL: 0.65,
+    ColumnKind.ADDRESS: 0.6,
+    ColumnKind.CATEGORY: 0.92,
+    ColumnKind.NUMBER: 0.8,
+}
+"""Share of true matches whose values are equal, by kind."""
+
+_NOT_ANOTHER = 0.9
+"""Share of matches whose values are not wholly different, as after a move or a marriage."""
+
+_IN_PART: dict[ColumnKind, tuple[tuple[str, float], ...]] = {
+    ColumnKind.GIVEN_NAME: (("3", 0.5), ("sound", 0.5), ("1", 0.7)),
+    ColumnKind.SURNAME: (("4", 0.4), ("sound", 0.5), ("2", 0.6)),
+    ColumnKind.POSTCODE: (("area", 0.5),),
+    ColumnKind.ADDRESS: (("6", 0.5), ("first", 0.4)),
+    ColumnKind.PHONE: (("-4", 0.2),),
+    ColumnKind.IDENTIFIER: (("4", 0.4), ("-4", 0.4)),
+    ColumnKind.EMAIL: (("user", 0.3),),
+}
+"""What can be taken of a value, and in which share of the matches that differ it is equal."""
+
+_OF_DATES = ("year", "month", "day")
+_OF_FULL = {"first": 0.78, "last": 0.82}
+
+
+@dataclass(frozen=True)
+class Atom:
+    """A part that rules can be made of.
+
+    Attributes
+    ----------
+    part
+        The part.
+    agrees
+        Whether it agrees in each imagined match; shape (matches,).
+    """
+
+    part: Part
+    agrees: Bools
+
+
+def imagine(
+    columns: Sequence[tuple[str, ColumnKind, float]], rng: np.random.Generator
+) -> list[Atom]:
+    """The parts that rules can be made of, and imagined matches in which they agree or not.
+
+    Records differ in quality: the errors of one match in all columns are multiplied by a number
+    that is drawn from an exponential distribution of mean 1.
+
+    Parameters
+    ----------
+    columns
+        Name, kind and share of filled values of each column.
+    rng
+        Where chance comes from.
+    """
+    quality = rng.exponential(size=MATCHES)
+    atoms: list[Atom] = []
+    for name, kind, filled in columns:
+        there = rng.random(MATCHES) < filled
+        there &= rng.random(MATCHES) < filled
+        there &= rng.random(MATCHES) < _NOT_ANOTHER**quality
+        parts = _parts(kind, quality, rng)
+        atoms += [Atom(Part(name, take), there & agrees) for take, agrees in parts.items()]
+    return atoms
+
+
+def _parts(kind: ColumnKind, quality: Floats, rng: np.random.Generator) -> dict[str, Bools]:
+    """By what is taken of the value, whether it agrees in each match."""
+
+    def agrees(share: float) -> Bools:
+        return rng.random(MATCHES) < share**quality
+
+    near = rng.random(MATCHES)
+    if kind is ColumnKind.DATE:
+        parts = {take: agrees(_WHOLE[kind] ** (1 / 3)) for take in _OF_DATES}
+        return {"": np.logical_and.reduce(list(parts.values())), **parts}
+    if kind is ColumnKind.FULL_NAME:
+        halves = {take: agrees(share) for take, share in _OF_FULL.items()}
+        whole = halves["first"] & halves["last"]
+        return {"": whole, **halves, "sound": halves["last"] | (near < 0.5)}
+    whole = agrees(_WHOLE[kind])
+    return {"": whole, **{take: whole | (near < share) for take, share in _IN_PART.get(kind, ())}}
+
+
+Codes = npt.NDArray[np.uint64]
+
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+MISSING = np.uint64(0)
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """The parts of a sample of one source.
+
+    Attributes
+    ----------
+    rows
+        Number of all its records.
+    codes
+        Code of each part of each record in the sample, 0 where it is missing; shape
+        (parts, records).
+    """
+
+    rows: int
+    codes: Codes
+
+
+def pairs_of(rule: Sequence[int], sources: Sequence[Sampled], mode: Mode) -> float:
+    """About how many pairs of records are equal in all parts of a rule.
+
+    Parameters
+    ----------
+    rule
+        Numbers of the parts.
+    sources
+        The samples.
+    mode
+        Which records are compared with which.
+    """
+    counted = [_counts(source, rule) for source in sources]
+    pairs = 0.0
+    if mode is not Mode.LINK_ONLY:
+        for source, (_, counts) in zip(sources, counted, strict=True):
+            scale = _scale(source)
+            pairs += float(np.sum(counts * (counts - 1.0))) / 2 * scale * scale
+    if mode is not Mode.DEDUPE_ONLY:
+        for i, (codes, counts) in enumerate(counted):
+            for j in range(i):
+                both, at, other = np.intersect1d(
+                    codes, counted[j][0], assume_unique=True, return_indices=True
+                )
+                if len(both):
+                    found = float(np.dot(counts[at], counted[j][1][other].astype(np.float64)))
+                    pairs += found * _scale(sources[i]) * _scale(sources[j])
+    return pairs
+
+
+def _counts(source: Sampled, rule: Sequence[int]) -> tuple[Codes, npt.NDArray[np.int64]]:
+    parts = source.codes[list(rule)]
+    there = np.all(parts != MISSING, axis=0)
+    code = np.zeros(int(there.sum()), dtype=np.uint64)
+    for part in parts:
+        code = (code ^ part[there]) * _MIX
+        code ^= code >> np.uint64(29)
+    return np.unique(code, return_counts=True)
+
+
+def _scale(source: Sampled) -> float:
+    return source.rows / max(len(source.codes[0]), 1)
+
+
+MOST_RULES = 10
+LEAST_GAIN = 0.0005
+"""Share of all matches that a rule must catch and no other does."""
+PAIRS_PER_RECORD = 25
+FEW_PAIRS = 300_000
+"""Pairs that are scored without a thought, however few the records."""
+_BY_ONE_RULE = 0.3
+"""Share of the wanted pairs that one rule may make."""
+_STRICT = 3
+"""Number of parts of the strictest rules."""
+_EXTENDED = 150
+"""Number of rules with too many pairs that another part is added to."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A blocking rule.
+
+    Attributes
+    ----------
+    parts
+        Numbers of its parts.
+    pairs
+        About how many pairs it makes.
+    catches
+        Which imagined matches it catches.
+    """
+
+    parts: tuple[int, ...]
+    pairs: float
+    catches: Bools
+
+
+def wanted_pairs(records: int, limit: int) -> float:
+    """Number of candidate pairs that the rules should make together, at most."""
+    return float(min(limit * 0.8, FEW_PAIRS + PAIRS_PER_RECORD * records))
+
+
+def choose_rules(
+    atoms: Sequence[Atom], sources: Sequence[Sampled], mode: Mode, wanted: float
+) -> list[Rule]:
+    """The rules that catch most imagined matches within the wanted number of pairs.
+
+    Greedy: the next rule is the one that catches most of what no rule before it does, less a
+    little for its pairs, until it catches next to nothing.
+
+    Parameters
+    ----------
+    atoms
+        The parts that rules can be made of.
+    sources
+        Samples of the sources, with codes of these parts.
+    mode
+        Which records are compared with which.
+    wanted
+        Number of pairs that the rules should make together, at most.
+    """
+    rules = _candidates(atoms, sources, mode, wanted * _BY_ONE_RULE)
+    caught = np.zeros(MATCHES, dtype=np.bool_)
+    chosen: list[Rule] = []
+    left = wanted
+    while rules and len(chosen) < MOST_RULES:
+        gains = [float(np.mean(rule.catches & ~caught)) for rule in rules]
+        worth = [g * (1 - 0.5 * r.pairs / wanted) for g, r in zip(gains, rules, strict=True)]
+        best = int(np.argmax(worth))
+        if gains[best] < LEAST_GAIN:
+            break
+        chosen.append(rules[best])
+        caught |= rules[best].catches
+        left -= rules[best].pairs
+        rules = [rule for rule in rules if rule.pairs <= left]
+    return chosen
+
+
+def _candidates(
+    atoms: Sequence[Atom], sources: Sequence[Sampled], mode: Mode, most: float
+) -> list[Rule]:
+    """Rules within the number of pairs, of one part up to three."""
+    parts = range(len(atoms))
+    rules: list[Rule] = []
+    wide: list[Rule] = []
+    tried: set[tuple[int, ...]] = set()
+
+    def consider(numbers: tuple[int, ...]) -> None:
+        if numbers in tried or not _sensible([atoms[n] for n in numbers]):
+            return
+        tried.add(numbers)
+        catches = np.logical_and.reduce([atoms[n].agrees for n in numbers])
+        rule = Rule(numbers, pairs_of(numbers, sources, mode), catches)
+        (rules if rule.pairs <= most else wide).append(rule)
+
+    for number in parts:
+        consider((number,))
+    fine = {rule.parts[0] for rule in rules}
+    for two in combinations(parts, 2):
+        if not fine & set(two):
+            consider(two)
+    wide = [rule for rule in wide if len(rule.parts) == _STRICT - 1]
+    wide.sort(key=lambda rule: -float(np.mean(rule.catches)))
+    for rule in wide[:_EXTENDED]:
+        for number in parts:
+            if number not in fine:
+                consider(tuple(sorted({*rule.parts, number})))
+    return rules
+
+
+def _sensible(atoms: Sequence[Atom]) -> bool:
+    """Whether no part says what another one says: one per column, but for dates and names."""
+    columns = [atom.part.column for atom in atoms]
+    if len(set(columns)) == len(columns):
+        return True
+    for one, other in combinations(atoms, 2):
+        if one.part.column == other.part.column:
+            takes = {one.part.take, other.part.take}
+            if not (takes <= {"year", "month", "day"} or takes <= {"first", "last", "sound"}):
+                return False
+            if takes == {"last", "sound"}:
+                return False
+    return True
+
+
+SEED = 1
+"""Seed of the imagined matches that rules are chosen by."""
+_MOST_LOST = 0.3
+"""Share of dates that may be none in any spelling, for a column of dates to be compared."""
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """A proposed specification.
+
+    Attributes
+    ----------
+    spec
+        The proposal.
+    notes
+        Why, by column and rule, as `dump_link_spec` takes them; without values of the data.
+    """
+
+    spec: LinkSpec
+    notes: dict[str, str]
+
+
+def suggest(
+    tables: Mapping[str, object],
+    schema: Schema | None = None,
+    *,
+    mode: Mode | None = None,
+    id_column: str | None = None,
+    max_pairs: int = MAX_PAIRS,
+) -> Suggestion:
+    """Propose what to compare and which records to bring together, without labels.
+
+    Columns are chosen by their names, what a schema says of them, and a sample of the data;
+    blocking rules so that the matches that they are likely to catch are many and their pairs few.
+
+    Parameters
+    ----------
+    tables
+        Name of each source and its table: anything that `open_source` takes.
+    schema
+        What the columns are, where that is known.
+    mode
+        Which records are compared with which; link-only if not given, dedupe-only for one table.
+    id_column
+        The column that names the records; looked for if not given.
+    max_pairs
+        Number of candidate pairs that the rules must not make.
+
+    Raises
+    ------
+    InputError
+        If a table cannot be read, ``[link]`` is not installed, nothing that can be compared is
+        found, or no rule makes few enough pairs.
+    """
+    if mode is None:
+        mode = Mode.LINK_ONLY if len(tables) > 1 else Mode.DEDUPE_ONLY
+    samples = {name: _sample(data, schema, id_column) for name, data in tables.items()}
+    needed = 2 if mode is Mode.LINK_ONLY else 1
+    found = find_columns(samples, schema, sources_needed=min(needed, len(samples)))
+    id_column = find_id(samples) if id_column is None else id_column
+    found = [each for each in found if each.name != id_column]
+    if not found:
+        raise InputError(
+            "the tables",
+            "must have columns that can be compared",
+            found="no name that says so: names, dates of birth, postcodes, telephones, addresses",
+            advice="write a specification that says what the columns are",
+        )
+    common: dict[str, Any] = {
+        "mode": mode,
+        "id": id_column,
+        "columns": {each.name: _column(each) for each in found},
+        "rename": _renamed(found),
+        "missing": _missing(samples, found) if schema is None else schema.missing,
+        "max_pairs": max_pairs,
+    }
+    atoms, sources = _rule_parts(samples, found, common)
+    records = sum(sample.rows for sample in samples.values())
+    rules = choose_rules(atoms, sources, mode, wanted_pairs(records, max_pairs))
+    if not rules:
+        raise InputError(
+            "the tables",
+            "must have columns that tell records apart",
+            found=f"no blocking rule with at most {max_pairs:,} pairs",
+            advice="allow more with max_pairs, or write a specification",
+        )
+    common["blocking"] = [[str(atoms[part].part) for part in rule.parts] for rule in rules]
+    return Suggestion(LinkSpec(**common), _notes(found, rules))
+
+
+def _sample(data: object, schema: Schema | None, id_column: str | None) -> Sample:
+    """A sample of the columns that may say who a person is; the others are not read."""
+    source = data if isinstance(data, Source) else open_source(data)
+    wanted = [name for name in source.names if name != id_column and may_be_compared(name, schema)]
+    return take_sample(source, wanted)
+
+
+def _column(found: Found) -> ComparedColumn:
+    few = found.kind is ColumnKind.CATEGORY and found.distinct <= FEW_VALUES
+    return ComparedColumn(kind=found.kind, term_frequency=False if few else None)
+
+
+def _renamed(found: Sequence[Found]) -> dict[str, dict[str, str]]:
+    """Headers that are not found by their column's name."""
+    renamed: dict[str, dict[str, str]] = {}
+    for each in found:
+        for source, header in each.headers.items():
+            if sql_name(header) != each.name:
+                renamed.setdefault(source, {})[each.name] = header
+    return renamed
+
+
+def _missing(samples: Mapping[str, Sample], found: Sequence[Found]) -> tuple[str, ...]:
+    """Texts that seem to mean a missing value in the columns that are compared."""
+    texts: dict[str, None] = {}
+    for each in found:
+        for source, header in each.headers.items():
+            profile = profile_column(samples[source].columns.column(header))
+            texts |= dict.fromkeys(profile.missing_texts)
+    return tuple(texts)
+
+
+def _rule_parts(
+    samples: Mapping[str, Sample], found: list[Found], fields: dict[str, Any]
+) -> tuple[list[Atom], list[Sampled]]:
+    """What rules can be made of, with codes in the samples; drops dates that are none."""
+    anything = {**fields, "id": None, "blocking": [[found[0].name]]}
+    tables = {name: sample.columns for name, sample in samples.items()}
+    with (
+        open_sources(tables, LinkSpec(**anything)) as opened,
+        closing(connect(opened.workspace.path)) as connection,
+    ):
+        with quiet("standardise the records"):
+            made = standardise(connection, opened.identifying, opened.spec)
+        looked_at = opened.records.count
+        for each in list(found):
+            if made.impossible.get(each.name, 0) > _MOST_LOST * each.filled * looked_at:
+                found.remove(each)
+                del fields["columns"][each.name]
+        columns = [(each.name, each.kind, each.filled) for each in found]
+        atoms = imagine(columns, np.random.default_rng(SEED))
+        kinds = {each.name: each.kind for each in found}
+        codes = ", ".join(
+            f"coalesce(hash({part_sql(atom.part, kinds[atom.part.column])}) * "
+            f"CAST({part_sql(atom.part, kinds[atom.part.column])} IS NOT NULL AS UTINYINT), 0)"
+            for atom in atoms
+        )
+        sources = []
+        with quiet("look at the records"):
+            for table, sample in zip(made.tables, samples.values(), strict=True):
+                rows = connection.execute(f"SELECT {codes} FROM {table}").fetchnumpy()
+                coded = np.array([np.asarray(column) for column in rows.values()], dtype=np.uint64)
+                sources.append(Sampled(sample.rows, coded))
+    return atoms, sources
+
+
+def _notes(found: Sequence[Found], rules: Sequence[Rule]) -> dict[str, str]:
+    notes = {each.name: each.why for each in found}
+    for number, rule in enumerate(rules):
+        notes[f"blocking {number}"] = f"about {rule.pairs:,.0f} pairs"
+    return notes

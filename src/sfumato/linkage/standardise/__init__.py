@@ -1,1 +1,0 @@
-"""Bring values into one spelling before they are compared; one file per kind of column."""

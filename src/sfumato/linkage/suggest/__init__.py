@@ -1,1 +1,0 @@
-"""Propose a linkage specification from names, a schema and the data."""

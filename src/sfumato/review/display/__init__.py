@@ -1,1 +1,0 @@
-"""What a pair shows of its values in each mode."""

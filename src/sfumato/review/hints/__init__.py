@@ -1,1 +1,0 @@
-"""Which cell to open next: what it could tell about the pair, per unit of its cost."""

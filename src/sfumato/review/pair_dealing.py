@@ -1,0 +1,214 @@
+"""Who gets which pairs, in which order, with pairs of known truth among them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from sfumato.core.errors import InputError
+from sfumato.review.review_decisions import gold_needed
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Deal:
+    """Which pairs each worker has, in the order in which they are shown.
+
+    Nothing in it says which of them are gold pairs.
+
+    Attributes
+    ----------
+    pairs_of
+        By worker, ids of the pairs.
+    """
+
+    pairs_of: Mapping[str, tuple[str, ...]]
+
+
+def deal(
+    pairs: Sequence[str],
+    workers: Sequence[str],
+    each: int,
+    rng: np.random.Generator,
+    *,
+    groups: Sequence[int] | None = None,
+    earlier: Deal | None = None,
+) -> Deal:
+    """Deal each pair to some of the workers, who get equally many, in a random order.
+
+    Without groups, the workers' numbers of pairs differ by one at most. Pairs of a group go to
+    the same workers and stand together in their order, so that fewer workers see a record, but
+    those see it oftener; the numbers of pairs then differ by the largest group at most.
+
+    Parameters
+    ----------
+    pairs
+        Ids of the pairs.
+    workers
+        The workers' pseudonyms.
+    each
+        How many workers get each pair.
+    rng
+        Source of randomness.
+    groups
+        The group of each pair, as `of_one_record` finds them.
+    earlier
+        What has been dealt; it is added to, and who has less gets more.
+
+    Raises
+    ------
+    InputError
+        If there are fewer workers than each pair needs, or a worker or pair is there twice.
+    """
+    _check(pairs, workers, each, earlier)
+    have = {} if earlier is None else dict(earlier.pairs_of)
+    own: dict[str, list[list[str]]] = {worker: [] for worker in workers}
+    load = np.array([len(have.get(worker, ())) for worker in workers], dtype=np.int64)
+    for block in _blocks(pairs, groups, rng):
+        for number in _least(load, each, rng):
+            own[workers[number]].append(block)
+            load[number] += len(block)
+    for worker, blocks in own.items():
+        order = rng.permutation(len(blocks)).tolist()
+        have[worker] = (*have.get(worker, ()), *(pair for n in order for pair in blocks[n]))
+    return Deal(have)
+
+
+def deal_again(
+    dealt: Deal,
+    pairs: Sequence[str],
+    workers: Sequence[str],
+    rng: np.random.Generator,
+    *,
+    seen: Mapping[str, Collection[str]] | None = None,
+) -> Deal:
+    """Deal each of some pairs to one more worker who has not had it, the least busy first.
+
+    Parameters
+    ----------
+    dealt
+        What has been dealt.
+    pairs
+        Ids of the pairs.
+    workers
+        Those who may get them.
+    rng
+        Source of randomness.
+    seen
+        By worker, pairs that he has had and does not get again.
+
+    Raises
+    ------
+    InputError
+        If a pair is left that all of the workers have or have had.
+    """
+    own = {worker: list(dealt.pairs_of.get(worker, ())) for worker in workers}
+    had = {worker: {*own[worker], *(seen or {}).get(worker, ())} for worker in workers}
+    for place in rng.permutation(len(pairs)).tolist():
+        pair = pairs[place]
+        free = [worker for worker in workers if pair not in had[worker]]
+        if not free:
+            raise InputError(
+                "the workers", "must have one who has not had the pair", found="none for a pair"
+            )
+        load = np.array([len(own[worker]) for worker in free], dtype=np.int64)
+        worker = free[int(_least(load, 1, rng)[0])]
+        own[worker].append(pair)
+        had[worker].add(pair)
+    return Deal({**dealt.pairs_of, **{worker: tuple(each) for worker, each in own.items()}})
+
+
+def of_one_record(left: Ints, right: Ints) -> Ints:
+    """The group of each pair: pairs that share a record, directly or by others, are in one.
+
+    Parameters
+    ----------
+    left, right
+        Numbers of the two records of each pair; shape (pairs,).
+    """
+    records, number = np.unique(np.concatenate([left, right]), return_inverse=True)
+    one, two = number[: len(left)], number[len(left) :]
+    graph = coo_array((np.ones(len(left)), (one, two)), shape=(len(records),) * 2)
+    _, group = connected_components(graph, directed=False)
+    return np.asarray(group[one], dtype=np.int64)
+
+
+def _check(pairs: Sequence[str], workers: Sequence[str], each: int, earlier: Deal | None) -> None:
+    if not 1 <= each <= len(workers):
+        raise InputError(
+            "the number of workers for each pair",
+            "must be 1 at least, and as many workers at most as there are",
+            found=f"{each} for {len(workers)} workers",
+        )
+    before = set() if earlier is None else {p for own in earlier.pairs_of.values() for p in own}
+    for what, names in (("a worker", workers), ("a pair", pairs)):
+        if len(set(names)) < len(names):
+            raise InputError(what, "must be there once", found="the same one again")
+    if before & set(pairs):
+        raise InputError("a pair", "must not have been dealt before", found="one that has")
+
+
+def _blocks(
+    pairs: Sequence[str], groups: Sequence[int] | None, rng: np.random.Generator
+) -> list[list[str]]:
+    """What is dealt at once, in a random order but the larger first, so that the rest evens out."""
+    order = rng.permutation(len(pairs)).tolist()
+    if groups is None:
+        return [[pairs[place]] for place in order]
+    found: dict[int, list[str]] = {}
+    for place in order:
+        found.setdefault(int(groups[place]), []).append(pairs[place])
+    return sorted(found.values(), key=len, reverse=True)
+
+
+def _least(load: Ints, count: int, rng: np.random.Generator) -> Ints:
+    """Numbers of those with the least load, ties at random."""
+    order: Ints = np.lexsort((rng.random(len(load)), load))
+    return order[:count]
+
+
+def mix_gold(dealt: Deal, gold: Collection[str], share: float, rng: np.random.Generator) -> Deal:
+    """Mix gold pairs into each worker's pairs at random places, until they make up the share.
+
+    Each worker gets a drawing of his own, of pairs that he does not have. Gold pairs that
+    somebody has already count; the order of the others is kept.
+
+    Parameters
+    ----------
+    dealt
+        What has been dealt.
+    gold
+        Ids of the pairs of known truth.
+    share
+        Share of gold pairs among all that a worker has, in [0, 1).
+    rng
+        Source of randomness.
+
+    Raises
+    ------
+    InputError
+        If the share is out of range, or there are too few gold pairs.
+    """
+    known = set(gold)
+    mixed: dict[str, tuple[str, ...]] = {}
+    for worker, pairs in dealt.pairs_of.items():
+        free = sorted(known - set(pairs))
+        has = len(known) - len(free)
+        wanted = gold_needed(len(pairs) - has, share, len(known)) - has
+        new = rng.choice(len(free), max(wanted, 0), replace=False).tolist()
+        mixed[worker] = _mixed(pairs, [free[number] for number in new], rng)
+    return Deal(mixed)
+
+
+def _mixed(pairs: tuple[str, ...], new: list[str], rng: np.random.Generator) -> tuple[str, ...]:
+    """Both in one order, the pairs' own kept."""
+    count = len(pairs) + len(new)
+    places = set(rng.choice(count, len(new), replace=False).tolist())
+    one, other = iter(new), iter(pairs)
+    return tuple(next(one) if place in places else next(other) for place in range(count))

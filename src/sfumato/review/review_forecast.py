@@ -1,0 +1,413 @@
+"""What a review will cost and find, worked out before anybody begins."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sfumato.core.errors import InputError
+from sfumato.core.shared_options import Progress
+from sfumato.review.anonymity_database import Database
+from sfumato.review.disclosure_account import Review
+from sfumato.review.hints import Agreement, Evidence, hints, probability, read
+from sfumato.review.review_settings import Mode, Rarity, RenderedPair
+from sfumato.review.worker_state import Charge, Opening, Reason, Refusal, WorkerState, openings_of
+
+
+@dataclass(frozen=True)
+class Frequencies:
+    """What agreement on a value says beyond agreement on any value.
+
+    Attributes
+    ----------
+    of_value
+        Per attribute and value in full: log of average probability of agreeing by chance over
+        the value's own share.
+    of_band
+        The same per attribute and rarity band.
+    """
+
+    of_value: tuple[Mapping[str, float], ...]
+    of_band: tuple[Mapping[Rarity, float], ...]
+
+
+def frequencies_of(database: Database) -> Frequencies:
+    """The frequencies of a database's values, as a list of names would tell them.
+
+    A value of share f is agreed on by one person's two records with probability f, by two
+    persons' with f², all values together with S = Σf²: log(S / f) is what it adds.
+
+    Parameters
+    ----------
+    database
+        The records.
+    """
+    values, bands = zip(
+        *(_of(database, place) for place in range(len(database.attributes))), strict=True
+    )
+    return Frequencies(tuple(values), tuple(bands))
+
+
+def _of(database: Database, place: int) -> tuple[dict[str, float], dict[Rarity, float]]:
+    first = int(database.base[place])
+    codes = database.codes[:, place]
+    held = codes[codes >= 0] - first
+    if not len(held):
+        return {}, {}
+    share = np.bincount(held, minlength=len(database.texts[place])) / len(held)
+    chance = float(np.sum(share**2))
+    records = np.unique(held, return_index=True)[1]
+    rows = np.flatnonzero(codes >= 0)[records]
+    of_value, in_band = {}, {band: [0.0, 0.0] for band in Rarity}
+    for code, row in zip(np.unique(held).tolist(), rows.tolist(), strict=True):
+        value, band = database.value(row, place), database.rarity(row, place)
+        if value is None or band is None:
+            continue
+        part = float(share[code])
+        of_value["".join(_full(value.layout, value.characters))] = math.log(chance / part)
+        in_band[band][0] += part
+        in_band[band][1] += part**2
+    of_band = {
+        band: math.log(match / (other / chance))
+        for band, (match, other) in in_band.items()
+        if other
+    }
+    return of_value, of_band
+
+
+def _full(layout: tuple[int | str, ...], characters: tuple[str, ...]) -> list[str]:
+    return [characters[each] if isinstance(each, int) else each for each in layout]
+
+
+class SimulatedWorker:
+    """Judges pairs by their renderings; true values that are not disclosed never reach it.
+
+    Parameters
+    ----------
+    evidence
+        What agreement on each attribute says.
+    frequencies
+        How frequent values are.
+    certainty
+        It opens cells, the worthiest first, until the probability of its answer is at least
+        this, in [0.5, 1]; 0.5 opens nothing.
+    """
+
+    def __init__(self, evidence: Evidence, frequencies: Frequencies, certainty: float) -> None:
+        self.evidence, self.frequencies, self.certainty = evidence, frequencies, certainty
+
+    def belief(self, rendered: RenderedPair) -> float:
+        """Probability that a pair is one person's, by all that its rendering shows.
+
+        Parameters
+        ----------
+        rendered
+            The pair as it is shown.
+        """
+        odds = math.log(self.evidence.prior / (1 - self.evidence.prior))
+        for place, attribute in enumerate(rendered):
+            evidence, reading = self.evidence.attributes[place], read(attribute)
+            if evidence is None:
+                continue
+            odds += evidence.log_odds(reading)
+            if reading.agreement is not Agreement.SAME:
+                continue
+            if reading.value is not None:
+                odds += self.frequencies.of_value[place].get(reading.value, 0.0)
+            elif reading.rarity is not None:
+                odds += self.frequencies.of_band[place].get(reading.rarity, 0.0)
+        return probability(odds)
+
+    def judge(self, worker: WorkerState, pair: int) -> float | None:
+        """Look at a pair, open what is worth it, and say how likely it is one person's.
+
+        ``None`` if the pair may not be shown at all.
+
+        Parameters
+        ----------
+        worker
+            Where it is shown and charged.
+        pair
+            The pair.
+
+        Raises
+        ------
+        InputError
+            If the pair is not one of this worker's.
+        """
+        if isinstance(worker.show(pair), Refusal):
+            return None
+        while True:
+            now = self.belief(worker.render(pair))
+            if max(now, 1 - now) >= self.certainty:
+                return now
+            found = hints(worker, pair, self.evidence)
+            if not found or isinstance(worker.open(pair, found[0].opening), Refusal):
+                return now
+
+
+CERTAINTIES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.999, 1.0)
+"""The certainties at which the worker stops opening cells."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One point of the curve.
+
+    Attributes
+    ----------
+    certainty
+        At which the worker stopped opening cells; ``None`` where everything was opened.
+    kapr
+        KAPR of all that was shown.
+    characters
+        Share of the characters that were disclosed.
+    same_as_full
+        Share of the answers that were the same as with everything disclosed.
+    accuracy
+        Share of the answers that were right, ``None`` where the truth is not known.
+    judged
+        Pairs that were judged; fewer than all where the budget or the floor refused to show one.
+    """
+
+    certainty: float | None
+    kapr: float
+    characters: float
+    same_as_full: float
+    accuracy: float | None
+    judged: int
+
+
+def trade_off(
+    review: Review,
+    pairs: Sequence[int],
+    evidence: Evidence,
+    truth: Mapping[int, bool] | None = None,
+    certainties: Sequence[float] = CERTAINTIES,
+    progress: Progress | None = None,
+) -> tuple[Point, ...]:
+    """Accuracy against disclosure: one point per certainty, and one with everything disclosed.
+
+    Parameters
+    ----------
+    review
+        The pairs and the rules; budget and floor hold for the simulated worker, too.
+    pairs
+        Numbers of the pairs to judge.
+    evidence
+        What agreement on each attribute says.
+    truth
+        By pair, whether its records are one person's.
+    certainties
+        The certainties at which the worker stops opening cells, each in [0.5, 1].
+    progress
+        Told how far it is.
+
+    Raises
+    ------
+    InputError
+        If a certainty is none, or there is no pair.
+    """
+    if not pairs or any(not 0.5 <= each <= 1 for each in certainties):
+        raise InputError("a simulated review", "must have pairs, and certainties in [0.5, 1]")
+    frequencies = frequencies_of(review.index.database)
+    full, disclosed = _with_everything(review, pairs, evidence, frequencies)
+    points = []
+    for step, certainty in enumerate(certainties):
+        if progress is not None:
+            progress("simulating workers", step / len(certainties))
+        worker = WorkerState(review, pairs)
+        judge = SimulatedWorker(evidence, frequencies, certainty)
+        answers = {pair: judge.judge(worker, pair) for pair in pairs}
+        points.append(_point(certainty, worker, answers, full, truth))
+    return (*points, _point(None, disclosed, full, full, truth))
+
+
+def _with_everything(
+    review: Review, pairs: Sequence[int], evidence: Evidence, frequencies: Frequencies
+) -> tuple[dict[int, float | None], WorkerState]:
+    worker, judge = WorkerState(review, pairs), SimulatedWorker(evidence, frequencies, 0.5)
+    everything = Opening(tuple(range(len(review.attributes))), Mode.FULL)
+    answers: dict[int, float | None] = {}
+    for pair in pairs:
+        answers[pair] = None
+        if not isinstance(worker.show(pair), Refusal):
+            worker.open(pair, everything)
+            answers[pair] = judge.belief(worker.render(pair))
+    return answers, worker
+
+
+def _point(
+    certainty: float | None,
+    worker: WorkerState,
+    answers: Mapping[int, float | None],
+    full: Mapping[int, float | None],
+    truth: Mapping[int, bool] | None,
+) -> Point:
+    said = {pair: each >= 0.5 for pair, each in answers.items() if each is not None}
+    alike = [
+        said[pair] == (each >= 0.5)
+        for pair, each in full.items()
+        if pair in said and each is not None
+    ]
+    right = None if truth is None else [said[p] == truth[p] for p in said if p in truth]
+    return Point(
+        certainty,
+        worker.score,
+        worker.characters,
+        float(np.mean(alike)) if alike else 0.0,
+        float(np.mean(right)) if right else None,
+        len(said),
+    )
+
+
+MOST_PAIRS = 100
+"""Pairs that are looked at: of more, so many are drawn at random."""
+
+
+@dataclass(slots=True)
+class AttributeOutlook:
+    """What rules would do to one attribute; its cells are those that are not open at first.
+
+    Attributes
+    ----------
+    name
+        The attribute.
+    cells
+        Number of pairs in which it can be asked for.
+    openable
+        Those in which the floor k lets it be opened in full.
+    cost
+        KAPR, at most, of opening it in those, and nothing else.
+    opened
+        Those in which the budget holds it, too.
+    """
+
+    name: str
+    cells: int = 0
+    openable: int = 0
+    cost: float = 0.0
+    opened: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What rules would do to the pairs of a review.
+
+    Attributes
+    ----------
+    pairs
+        Number of pairs that were looked at.
+    shown
+        Those that may be shown at all.
+    workable
+        Those of them in which a cell is opened, or none is closed.
+    spent
+        KAPR of all that is opened.
+    attributes
+        Each attribute.
+    """
+
+    pairs: int
+    shown: int
+    workable: int
+    spent: float
+    attributes: tuple[AttributeOutlook, ...]
+
+    @property
+    def cells(self) -> int:
+        """Number of cells that are not open at first."""
+        return sum(each.cells for each in self.attributes)
+
+    @property
+    def openable(self) -> int:
+        """Those that the floor k lets be opened in full, each on its own."""
+        return sum(each.openable for each in self.attributes)
+
+    @property
+    def opened(self) -> int:
+        """Those that the budget holds, too."""
+        return sum(each.opened for each in self.attributes)
+
+    @property
+    def opened_per_pair(self) -> float:
+        """The same as a mean over the pairs."""
+        return self.opened / self.pairs
+
+    @property
+    def unworkable(self) -> int:
+        """Number of pairs that are not shown, or in which nothing is opened."""
+        return self.pairs - self.workable
+
+    @property
+    def mostly_unworkable(self) -> bool:
+        """Whether these are most."""
+        return 2 * self.unworkable > self.pairs
+
+    @property
+    def mostly_closed(self) -> bool:
+        """Whether the floor k keeps most cells closed, whatever the budget."""
+        return 2 * self.openable < self.cells
+
+
+def outlook(review: Review, rng: np.random.Generator) -> Outlook:
+    """What the rules of a review would do to its pairs.
+
+    One worker goes through them and opens in each, the cheapest first, what the rules allow. The
+    budget is spread evenly: no pair gets what the pairs behind it need. KAPR is a share of the
+    task, so that it holds for whatever part of the pairs a worker is dealt. Of the workers' and
+    the project's budget the smaller counts, as if all workers opened the same.
+
+    Parameters
+    ----------
+    review
+        The pairs and the rules.
+    rng
+        Source of randomness: which pairs are looked at.
+    """
+    chosen = np.sort(rng.permutation(review.pairs)[:MOST_PAIRS]).tolist()
+    budgets = (review.settings.budget, review.settings.project_budget)
+    budget = min((each for each in budgets if each is not None), default=None)
+    attributes = tuple(AttributeOutlook(each.name) for each in review.attributes)
+    whole = review.with_budgets(budget, None)
+    worker = WorkerState(whole, chosen)
+    shown = workable = 0
+    for number, pair in enumerate(chosen, 1):
+        closed = [each for each in _openings(review, pair) if _is_cell(each)]
+        for each in closed:
+            attributes[each.attributes[0]].cells += 1
+        worker.review = whole
+        if isinstance(worker.show(pair), Refusal):
+            continue
+        if budget is not None:
+            worker.review = review.with_budgets(budget * number / len(chosen), None)
+        opened = _open(worker, pair, attributes)
+        shown, workable = shown + 1, workable + (opened or not closed)
+    return Outlook(len(chosen), shown, workable, worker.score, attributes)
+
+
+def _openings(review: Review, pair: int) -> tuple[Opening, ...]:
+    """What could be asked for of a pair that is shown first."""
+    return openings_of(review.facts(pair), review.start(pair), None)
+
+
+def _is_cell(opening: Opening) -> bool:
+    return len(opening.attributes) == 1 and opening.mode is Mode.FULL
+
+
+def _open(worker: WorkerState, pair: int, attributes: tuple[AttributeOutlook, ...]) -> bool:
+    """Open what the rules allow of a pair, and tell whether that is anything."""
+    anything = False
+    cells = [each for each in worker.costs(pair) if _is_cell(each.opening)]
+    for each in sorted(cells, key=lambda cell: cell.cost):
+        attribute = attributes[each.opening.attributes[0]]
+        if each.refusal is None or each.refusal.reason is not Reason.FLOOR:
+            attribute.openable += 1
+            attribute.cost += each.cost
+        if isinstance(worker.open(pair, each.opening), Charge):
+            attribute.opened += 1
+            anything = True
+    return anything

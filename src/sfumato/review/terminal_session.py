@@ -1,0 +1,541 @@
+"""A review in the terminal: its folder opened, and a worker's session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sfumato.core.measure import Measure
+from sfumato.core.shared_options import Progress
+from sfumato.review.anonymity_database import Database
+from sfumato.review.anonymity_index import Index
+from sfumato.review.disclosure_account import Review
+from sfumato.review.hints import Evidence, Hint, hints
+from sfumato.review.review_decisions import Accuracy, Answer, Decisions, Event, FlagReason, History
+from sfumato.review.review_journal import Entry, Journal, Shown, modes_text, restored
+from sfumato.review.review_project import LEFT, PROJECT, RIGHT, Project, load_project
+from sfumato.review.review_settings import Costs, RenderedPair, Settings
+from sfumato.review.review_sources import from_linkage
+from sfumato.review.worker_state import Charge, CombinedState, Cost, Opening, Refusal, WorkerState
+
+if TYPE_CHECKING:
+    from sfumato.review.review_journal import Beginning
+
+
+ORDER = 0
+"""Seed of the order in which pairs are numbered; each worker has an order of his own."""
+
+
+@dataclass(frozen=True)
+class OpenedFolder:
+    """The folder of a review.
+
+    Attributes
+    ----------
+    project
+        Its records and pairs.
+    rules
+        The rules of a project; ``None`` for a linkage.
+    """
+
+    project: Project
+    rules: Settings | None
+
+    @property
+    def is_linkage(self) -> bool:
+        """Whether it is the folder of a linkage, to which answers go back."""
+        return self.rules is None
+
+
+def open_folder(folder: Path) -> OpenedFolder:
+    """The records and pairs of a folder.
+
+    Parameters
+    ----------
+    folder
+        What ``sfumato link`` wrote, or a project.
+
+    Raises
+    ------
+    InputError
+        If it is neither, or lacks a file.
+    """
+    if (folder / PROJECT).is_file():
+        project = load_project(folder)
+        return OpenedFolder(project, project.settings)
+    return OpenedFolder(from_linkage(folder, np.random.default_rng(ORDER)), None)
+
+
+def index_of(project: Project, settings: Settings, progress: Progress) -> Index:
+    """The database of a project, indexed.
+
+    Parameters
+    ----------
+    project
+        Its records.
+    settings
+        The rules, for the bands of rarity.
+    progress
+        Told how far it is.
+    """
+    database = Database.of(
+        project.attributes,
+        project.columns,
+        rare_below=settings.rare_below,
+        common_from=settings.common_from,
+    )
+    return Index.build(database, progress)
+
+
+def review_of(project: Project, settings: Settings, index: Index) -> Review:
+    """What workers look at.
+
+    Parameters
+    ----------
+    project
+        Its pairs.
+    settings
+        The rules.
+    index
+        Of its records.
+    """
+    left, right = (np.asarray(project.pairs[side]) for side in (LEFT, RIGHT))
+    return Review(project.attributes, settings, index, left, right)
+
+
+def same_rules(one: Beginning, other: Beginning) -> bool:
+    """Whether two journals are of one review: the same records, pairs and rules of disclosure.
+
+    Parameters
+    ----------
+    one, other
+        First lines of journals.
+    """
+    aside = {"budget": None, "hints": False}
+    return (
+        one.records == other.records
+        and set(one.pairs) == set(other.pairs)
+        and one.settings.model_copy(update=aside) == other.settings.model_copy(update=aside)
+    )
+
+
+class Tone(Enum):
+    """How something is said."""
+
+    PLAIN = "plain"
+    GOOD = "good"
+    BAD = "bad"
+
+
+@dataclass(frozen=True)
+class Message:
+    """What is said of the last key.
+
+    Attributes
+    ----------
+    text
+        The words; never a value of the data.
+    tone
+        How they are said.
+    """
+
+    text: str = ""
+    tone: Tone = Tone.PLAIN
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How a worker stands.
+
+    Attributes
+    ----------
+    worker
+        The pseudonym.
+    score, limit
+        KAPR that is spent, and that may be; ``None`` for no limit.
+    characters
+        Share of the characters of the task that show.
+    cells
+        Rows times attributes of the task.
+    pairs, decided, skipped, flagged
+        Numbers of pairs.
+    exact
+        Whether costs are exact and no bounds.
+    """
+
+    worker: str
+    score: float
+    limit: float | None
+    characters: float
+    cells: int
+    pairs: int
+    decided: int
+    skipped: int
+    flagged: int
+    exact: bool
+
+
+@dataclass(frozen=True)
+class View:
+    """A pair and its worker's standing; of its values it holds what was paid for, and no more.
+
+    Attributes
+    ----------
+    standing
+        How the worker stands.
+    place
+        The pair's place in the task, from 1.
+    rendered
+        What it shows; ``None`` where it may not be shown.
+    refused
+        Why it may not.
+    costs
+        What more could be opened.
+    names
+        Places of the given and the family name, where there is one of each.
+    hint
+        What to open next, where that is told.
+    answer, skipped, flag
+        The answer that stands, whether the pair was put off, and why it is flagged.
+    """
+
+    standing: Standing
+    place: int
+    rendered: RenderedPair | None
+    refused: Refusal | None
+    costs: tuple[Cost, ...]
+    names: tuple[int, int] | None
+    hint: Opening | None
+    answer: Answer | None
+    skipped: bool
+    flag: FlagReason | None
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+class Session:
+    """One worker's pairs, what shows of them, and the answers; kept in a journal.
+
+    Parameters
+    ----------
+    review
+        The pairs and the rules.
+    ids
+        Ids of the review's pairs.
+    journal
+        Where all of it is kept; what it holds is done again.
+    evidence
+        What agreement on each attribute says, for hints; ``None`` for none.
+    combined
+        What the other workers have been shown, where the project has a budget.
+    now
+        Tells the time.
+
+    Raises
+    ------
+    InputError
+        If the journal is not of this review.
+    """
+
+    def __init__(
+        self,
+        review: Review,
+        ids: Sequence[str],
+        journal: Journal,
+        evidence: Evidence | None = None,
+        combined: CombinedState | None = None,
+        now: Callable[[], datetime] = _now,
+    ) -> None:
+        self.review, self.journal = review, journal
+        self._evidence, self._now = evidence, now
+        number_of = {pair: number for number, pair in enumerate(ids)}
+        self._ids = tuple(ids)
+        self.worker: WorkerState
+        self.worker, self._histories = restored(
+            review, number_of, journal.beginning, journal.entries, combined
+        )
+        self.tasks = self.worker.pairs
+        self._refused: dict[int, Refusal] = {}
+
+    @property
+    def decisions(self) -> Decisions:
+        """All answers so far, with their history."""
+        return Decisions.of(self._histories.values())
+
+    def show(self, place: int) -> None:
+        """Show a pair of the task, and charge it, once; it may be refused.
+
+        Parameters
+        ----------
+        place
+            Its place in the task, from 0.
+
+        Raises
+        ------
+        InputError
+            If it cannot be written down.
+        """
+        pair = self.tasks[place]
+        if self.worker.account.modes(pair) is not None:
+            return
+        answer = self.worker.show(pair)
+        if isinstance(answer, Refusal):
+            self._refused[pair] = answer
+            return
+        self._refused.pop(pair, None)
+        self._add_shown(pair)
+
+    def open(self, place: int, opening: Opening) -> Charge | Refusal:
+        """Open some attributes of a pair, and charge it.
+
+        Parameters
+        ----------
+        place
+            Its place in the task, from 0.
+        opening
+            What to open.
+
+        Raises
+        ------
+        InputError
+            If it cannot be written down.
+        """
+        pair = self.tasks[place]
+        before = self.worker.modes(pair)
+        answer = self.worker.open(pair, opening)
+        if isinstance(answer, Charge) and self.worker.modes(pair) != before:
+            self._add_shown(pair)
+        return answer
+
+    def decide(self, place: int, answer: Answer) -> None:
+        """Answer a pair that is shown.
+
+        Parameters
+        ----------
+        place
+            Its place in the task, from 0.
+        answer
+            The answer.
+
+        Raises
+        ------
+        InputError
+            If it is not shown, or cannot be written down.
+        """
+        self.worker.modes(self.tasks[place])
+        self._become(place, self.history(place).decide(answer, self._now()))
+
+    def withdraw(self, place: int) -> bool:
+        """Take the answer of a pair back, or else its flag; whether there was one.
+
+        Parameters
+        ----------
+        place
+            Its place in the task, from 0.
+
+        Raises
+        ------
+        InputError
+            If it cannot be written down.
+        """
+        history = self.history(place)
+        if history.present.answer is not None:
+            return self._become(place, history.withdraw(self._now()))
+        return self._become(place, history.remove_flag(self._now()))
+
+    def skip(self, place: int) -> None:
+        """Put a pair off.
+
+        Parameters
+        ----------
+        place
+            Its place in the task, from 0.
+
+        Raises
+        ------
+        InputError
+            If it cannot be written down.
+        """
+        self._become(place, self.history(place).skip(self._now()))
+
+    def flag(self, place: int, reason: FlagReason) -> None:
+        """Flag a pair.
+
+        Parameters
+        ----------
+        place
+            Its place in the task, from 0.
+        reason
+            Why.
+
+        Raises
+        ------
+        InputError
+            If it cannot be written down.
+        """
+        self._become(place, self.history(place).flag(reason, self._now()))
+
+    def remove_flag(self, place: int) -> None:
+        """Take the flag off a pair.
+
+        Parameters
+        ----------
+        place
+            Its place in the task, from 0.
+
+        Raises
+        ------
+        InputError
+            If it cannot be written down.
+        """
+        self._become(place, self.history(place).remove_flag(self._now()))
+
+    def history(self, place: int) -> History:
+        """What happened to a pair.
+
+        Parameters
+        ----------
+        place
+            Its place in the task, from 0.
+        """
+        pair = self._ids[self.tasks[place]]
+        return self._histories.get(pair, History(pair, self.journal.beginning.worker))
+
+    def undecided(self, after: int) -> int | None:
+        """The next pair about which there is something to do: those put off come last.
+
+        Parameters
+        ----------
+        after
+            Its place comes after this one, or from the first again.
+        """
+        count = len(self.tasks)
+        order = [(after + step) % count for step in range(1, count + 1)]
+        now = {place: self.history(place).present for place in order}
+        left = [place for place in order if not now[place].done]
+        fresh = [place for place in left if not now[place].skipped]
+        return next(iter(fresh or left), None)
+
+    def hint(self, place: int) -> Hint | None:
+        """What to open next, where hints are given and something is worth it.
+
+        Parameters
+        ----------
+        place
+            Its place in the task, from 0.
+        """
+        pair = self.tasks[place]
+        if self._evidence is None or self.worker.account.modes(pair) is None:
+            return None
+        return next(iter(hints(self.worker, pair, self._evidence)), None)
+
+    @property
+    def hinted(self) -> bool:
+        """Whether hints are given."""
+        return self._evidence is not None
+
+    def standing(self) -> Standing:
+        """How the worker stands."""
+        settings, now = self.review.settings, [each.present for each in self._histories.values()]
+        return Standing(
+            worker=self.journal.beginning.worker,
+            score=self.worker.score,
+            limit=settings.budget,
+            characters=self.worker.characters,
+            cells=self.worker.rows * len(self.review.attributes),
+            pairs=len(self.tasks),
+            decided=sum(each.answer is not None for each in now),
+            skipped=sum(each.skipped for each in now),
+            flagged=sum(each.flag is not None for each in now),
+            exact=settings.costs is Costs.EXACT,
+        )
+
+    def view(self, place: int) -> View:
+        """A pair as it may be shown now.
+
+        Parameters
+        ----------
+        place
+            Its place in the task, from 0.
+        """
+        pair, now = self.tasks[place], self.history(place).present
+        shown = self.worker.account.modes(pair) is not None
+        hint = self.hint(place)
+        return View(
+            standing=self.standing(),
+            place=place + 1,
+            rendered=self.worker.render(pair) if shown else None,
+            refused=None if shown else self._refused.get(pair),
+            costs=self.worker.costs(pair) if shown else (),
+            names=self.review.names,
+            hint=None if hint is None else hint.opening,
+            answer=now.answer,
+            skipped=now.skipped,
+            flag=now.flag,
+        )
+
+    def _add_shown(self, pair: int) -> None:
+        modes = modes_text(self.worker.modes(pair))
+        self._add(Shown(self._ids[pair], modes, self._now()))
+
+    def _become(self, place: int, after: History) -> bool:
+        before = self.history(place)
+        new: tuple[Event, ...] = after.events[len(before.events) :]
+        for event in new:
+            self._add(event)
+        if new:
+            self._histories[after.pair] = after
+        return bool(new)
+
+    def _add(self, entry: Entry) -> None:
+        self.journal.add(entry)
+
+
+def plain(measure: Measure | None) -> Any:
+    """A measure as plain values; ``None`` where it is not defined.
+
+    Parameters
+    ----------
+    measure
+        The measure.
+    """
+    return None if measure is None else measure.to_json()
+
+
+def plain_accuracy(each: Accuracy) -> dict[str, Any]:
+    """How often a worker is right, as plain values.
+
+    Parameters
+    ----------
+    each
+        How often.
+    """
+    return {
+        "answered": each.answered,
+        "right": each.right,
+        "false_same": each.false_same,
+        "false_different": each.false_different,
+        "share": plain(each.share),
+    }
+
+
+def plain_settings(settings: Settings, *, without: set[str]) -> dict[str, Any]:
+    """Rules as plain values, in the words of the command line.
+
+    Parameters
+    ----------
+    settings
+        The rules.
+    without
+        Names of those to leave out.
+    """
+    plain_ = settings.model_dump(mode="json", exclude=without)
+    return plain_ | {"start": settings.start.name.lower()}

@@ -1,0 +1,670 @@
+"""Every release remembered: written once, chained, verified."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.core.chain import START, Head, Link, Verdict, follow, is_signed
+from sfumato.core.errors import InputError
+from sfumato.semantics.associations import State
+from sfumato.semantics.ledger_content import (
+    Digests,
+    Members,
+    Names,
+    NotedAssociation,
+    Release,
+    ReleaseEntry,
+    Tuples,
+    Value,
+    as_details,
+    detail_of_release,
+    digests_of,
+    digests_of_members,
+    followed,
+    release_of,
+)
+from sfumato.semantics.ledger_store import (
+    SIGNER,
+    VERSION,
+    Entry,
+    LedgerKeys,
+    Part,
+    add_entry,
+    add_part,
+    all_entries,
+    array_of,
+    check_there,
+    connect,
+    create,
+    has_its_tables,
+    id_of_key,
+    is_whole,
+    last_entry,
+    load_ledger_keys,
+    next_entry,
+    one_entry,
+    pieces_of,
+    said_clearly,
+)
+
+CHANGED = "its tables or triggers were changed"
+
+
+@dataclass(frozen=True, eq=False)
+class Log:
+    """The entries of a file.
+
+    Attributes
+    ----------
+    connection
+        The open file.
+    name
+        Its name, for errors.
+    keys
+        What signs the entries.
+    """
+
+    connection: sqlite3.Connection
+    name: str
+    keys: LedgerKeys
+
+    def check_key(self) -> None:
+        """Refuse a key that did not sign the first entry.
+
+        Raises
+        ------
+        InputError
+            If another one did.
+        """
+        with said_clearly(self.name):
+            first = one_entry(self.connection, 1)
+        if first is None or not is_signed(first.link, self.keys.check()):
+            raise InputError(
+                f"ledger {self.name}",
+                "must begin with an entry that its own key signed",
+                found="no first entry" if first is None else "one that this key did not sign",
+                advice="give the folder of its own keys; with those, the ledger was rewritten",
+            )
+
+    def head(self) -> Head:
+        """The last entry."""
+        with said_clearly(self.name):
+            last = last_entry(self.connection)
+        return Head(last.number, last.digest) if last else Head(0, START)
+
+    def append(
+        self, kind: str, actor: str, detail: Mapping[str, object], parts: Sequence[Part] = ()
+    ) -> Entry:
+        """Add an entry, whole or not at all.
+
+        Parameters
+        ----------
+        kind, actor, detail
+            What it holds.
+        parts
+            Its arrays.
+
+        Raises
+        ------
+        InputError
+            If the file is locked, full or damaged, or its last entry was changed.
+        """
+        check_text(actor)
+        described = {part.name: part.described() for part in parts}
+        with self.changing():
+            if not has_its_tables(self.connection):
+                raise self.not_whole(CHANGED)
+            last = last_entry(self.connection)
+            if last is None or not is_signed(last.link, self.keys.check()):
+                raise self.not_whole("a last entry that was changed, or none")
+            head = Head(last.number, last.digest)
+            entry = next_entry(head, kind, actor, {**detail, "parts": described}, self.keys)
+            add_entry(self.connection, entry)
+            for part in parts:
+                add_part(self.connection, entry.number, part)
+        return entry
+
+    def entries(self) -> list[Entry]:
+        """All entries, their chain checked (their arrays are when they are read).
+
+        Raises
+        ------
+        InputError
+            If an entry was changed, left out or moved.
+        """
+        with said_clearly(self.name):
+            if not has_its_tables(self.connection):
+                raise self.not_whole(CHANGED)
+            entries = list(all_entries(self.connection))
+        verdict = follow((each.link for each in entries), self.keys.check(), "ledger", SIGNER)
+        if not verdict.whole:
+            raise self.not_whole(verdict.fault)
+        return entries
+
+    def entry(self, number: int) -> Entry | None:
+        """An entry, checked against its own signature; ``None`` where there is none.
+
+        Parameters
+        ----------
+        number
+            The entry.
+
+        Raises
+        ------
+        InputError
+            If it was changed.
+        """
+        with said_clearly(self.name):
+            entry = one_entry(self.connection, number)
+        if entry is not None and not is_signed(entry.link, self.keys.check()):
+            raise self.not_whole(f"entry {number} was changed")
+        return entry
+
+    def parts(self, number: int, names: Sequence[str]) -> list[npt.NDArray[Any]]:
+        """Arrays of an entry, checked against what was signed.
+
+        Parameters
+        ----------
+        number
+            The entry.
+        names
+            The arrays.
+
+        Raises
+        ------
+        InputError
+            If the entry or an array was changed.
+        """
+        entry = self.entry(number)
+        if entry is None:
+            raise self.not_whole(f"entry {number} is missing")
+        with said_clearly(self.name):
+            contents = [list(pieces_of(self.connection, number, name)) for name in names]
+        described, arrays = entry.details["parts"], []
+        for name, pieces in zip(names, contents, strict=True):
+            if not is_whole(pieces, described[name]):
+                raise self.not_whole(f"entry {number} was changed")
+            arrays.append(array_of(pieces, described[name]))
+        return arrays
+
+    def not_whole(self, fault: str) -> InputError:
+        """The error for a ledger that somebody has changed.
+
+        Parameters
+        ----------
+        fault
+            What is wrong.
+        """
+        return InputError(
+            f"ledger {self.name}",
+            "must be whole",
+            found=fault,
+            advice="see 'sfumato ledger verify', and restore it from its backup",
+        )
+
+    @contextmanager
+    def changing(self) -> Iterator[None]:
+        """Append all entries of the block together, or none of them where it fails.
+
+        Yields
+        ------
+        None
+            While nobody else may append.
+
+        Raises
+        ------
+        InputError
+            If the file is locked, full or damaged.
+        """
+        begun: bool = self.connection.in_transaction
+        if begun:
+            yield
+            return
+        with said_clearly(self.name):
+            self.connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self.connection.execute("COMMIT")
+            finally:
+                if self.connection.in_transaction:
+                    self.connection.execute("ROLLBACK")
+
+
+def check_text(actor: str) -> None:
+    """Refuse a name that is no text, such as bytes of another encoding on the command line.
+
+    Parameters
+    ----------
+    actor
+        Who acts.
+
+    Raises
+    ------
+    InputError
+        If it cannot be written as UTF-8.
+    """
+    try:
+        actor.encode()
+    except UnicodeEncodeError:
+        raise InputError(
+            "the name of who asks or decides", "must be text", found="bytes of another encoding"
+        ) from None
+
+
+def verify_log(log: Log, against: Head | None) -> Verdict:
+    """Check every entry and its arrays, the tables and the triggers.
+
+    A ledger that was cut off, or rewritten by somebody who holds the signing key, is found only
+    by a head that was kept elsewhere.
+
+    Parameters
+    ----------
+    log
+        The entries.
+    against
+        A head that was kept elsewhere.
+
+    Raises
+    ------
+    InputError
+        If the file is damaged so that SQLite cannot read it.
+    """
+    connection = log.connection
+    with said_clearly(log.name):
+        connection.execute("BEGIN")
+        try:
+            if not has_its_tables(connection):
+                return Verdict(0, CHANGED, Head(0, START))
+            signed = log.keys.check()
+            verdict = follow(_links(connection, signed), signed, "ledger", SIGNER, against)
+            if verdict.whole and _has_strays(connection):
+                return replace(verdict, fault="it holds arrays of no entry")
+            return verdict
+        finally:
+            connection.execute("ROLLBACK")
+
+
+def _links(
+    connection: sqlite3.Connection, signed: Callable[[bytes, bytes], bool]
+) -> Iterator[Link]:
+    for entry in all_entries(connection):
+        link = entry.link
+        if is_signed(link, signed) and not _has_its_parts(connection, entry):
+            link = replace(link, made="")
+        yield link
+
+
+def _has_its_parts(connection: sqlite3.Connection, entry: Entry) -> bool:
+    described = entry.details["parts"]
+    rows = connection.execute("SELECT DISTINCT name FROM part WHERE entry = ?", [entry.number])
+    return {name for (name,) in rows} == set(described) and all(
+        is_whole(pieces_of(connection, entry.number, name), described[name]) for name in described
+    )
+
+
+def _has_strays(connection: sqlite3.Connection) -> bool:
+    found = connection.execute(
+        "SELECT 1 FROM part WHERE entry NOT IN (SELECT number FROM entry) LIMIT 1"
+    )
+    return found.fetchone() is not None
+
+
+WAIT = 30.0
+"""Seconds to wait for other processes that write."""
+_MADE, _RELEASE, _FOUND, _DECIDED = "ledger", "release", "associations", "decision"
+_STATES = {"accept": State.ACCEPTED, "reject": State.REJECTED}
+
+
+@dataclass(frozen=True, eq=False)
+class Ledger:
+    """An append-only, chained and signed file of releases; made by `Ledger.open`.
+
+    What it reads is checked against what was signed; a ledger that was changed is refused.
+    It is used from one thread; several processes may have it open, and one at a time writes.
+
+    Attributes
+    ----------
+    path
+        The file.
+    """
+
+    path: Path
+    _log: Log
+    _keys: LedgerKeys
+
+    @classmethod
+    def open(
+        cls,
+        path: str | os.PathLike[str],
+        keys: str | os.PathLike[str],
+        *,
+        make: bool = True,
+        wait: float = WAIT,
+    ) -> Self:
+        """Open a ledger, or make it.
+
+        Parameters
+        ----------
+        path
+            The file, in a folder of its own.
+        keys
+            The folder of its keys, outside that folder.
+        make
+            Whether to make a ledger, and its key, where there is none.
+        wait
+            Seconds to wait for other processes that write.
+
+        Raises
+        ------
+        InputError
+            If it is no ledger, another key signed it, it is locked or damaged, the disk is full,
+            or others may read it or its keys.
+        """
+        file = Path(path)
+        new = make and not file.exists()
+        if not new:
+            check_there(file)
+        held = load_ledger_keys(Path(keys), file, make=new)
+        if new:
+            about = {"version": VERSION, "id": secrets.token_hex(16), "parts": {}}
+            create(file, next_entry(Head(0, START), _MADE, "", about, held))
+        connection = connect(file, wait)
+        ledger = cls(file, Log(connection, file.name, held), held)
+        try:
+            ledger._log.check_key()
+        except InputError:
+            connection.close()
+            raise
+        return ledger
+
+    def close(self) -> None:
+        """Close the file."""
+        self._log.connection.close()
+
+    def __enter__(self) -> Self:
+        """The ledger, closed at the end."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close the file."""
+        self.close()
+
+    def append(self, entry: ReleaseEntry, *, members: Members | None = None) -> Release:
+        """Note a release.
+
+        Parameters
+        ----------
+        entry
+            The release.
+        members
+            Which person is in which tuple: only keyed digests of the persons are stored. Without
+            it, no protection against the intersection of releases is claimed, and the entry says
+            so.
+
+        Returns
+        -------
+        Release
+            The release with its number.
+
+        Raises
+        ------
+        InputError
+            If the ledger is locked, full or damaged, or the members do not fit the tuples.
+        """
+        tuples = entry.tuples
+        values = json.dumps(tuples.values, separators=(",", ":")).encode()
+        parts = [
+            Part.of("values", np.frombuffer(values, dtype=np.uint8)),
+            Part.of("codes", tuples.codes),
+            Part.of("counts", tuples.counts),
+        ]
+        key_id = ""
+        if members is not None:
+            key = self._keys.persons(make=True)
+            digests, key_id = digests_of_members(members, len(tuples), key), id_of_key(key)
+            raw = np.frombuffer(digests.persons.tobytes(), dtype=np.uint8).reshape(-1, 16)
+            parts += [Part.of("persons", raw), Part.of("tuples", digests.tuples)]
+        detail = detail_of_release(entry, key_id)
+        return _release(self._log.append(_RELEASE, entry.requester, detail, parts))
+
+    def releases(
+        self, *, linkage: str | None = None, requester: str | None = None
+    ) -> list[Release]:
+        """The releases, oldest first.
+
+        Parameters
+        ----------
+        linkage, requester
+            Only those of this linkage, to this requester.
+
+        Raises
+        ------
+        InputError
+            If the ledger was changed.
+        """
+        found = [_release(each) for each in self._log.entries() if each.kind == _RELEASE]
+        return [
+            each
+            for each in found
+            if linkage in {None, each.linkage} and requester in {None, each.requester}
+        ]
+
+    def release(self, number: int) -> Release:
+        """A release.
+
+        Parameters
+        ----------
+        number
+            The number of its entry.
+
+        Raises
+        ------
+        InputError
+            If it has none, or the ledger was changed.
+        """
+        return _release(self._entry(number))
+
+    def tuples(self, number: int) -> Tuples:
+        """The distinct generalised tuples of a release.
+
+        Parameters
+        ----------
+        number
+            The number of its entry.
+
+        Raises
+        ------
+        InputError
+            If it has none, or was changed.
+        """
+        attributes = self._entry(number).details["attributes"]
+        values, codes, counts = self._log.parts(number, ("values", "codes", "counts"))
+        shown = tuple(
+            tuple(Value(*each) for each in column) for column in json.loads(values.tobytes())
+        )
+        return Tuples(tuple(attributes), shown, codes, counts)
+
+    def digests(self, number: int) -> Digests | None:
+        """The keyed digests of a release, ``None`` where it has none.
+
+        Parameters
+        ----------
+        number
+            The number of its entry.
+
+        Raises
+        ------
+        InputError
+            If it has no such entry, it was changed, or the key of persons is another one.
+        """
+        key_id = self._entry(number).details["persons_key"]
+        if not key_id:
+            return None
+        if id_of_key(self._keys.persons(make=False)) != key_id:
+            raise InputError(
+                "key persons.key",
+                f"must be the key that the digests of entry {number} were made with",
+                found="another key",
+                advice="restore it from its backup; persons cannot be followed without it",
+            )
+        persons, tuples = self._log.parts(number, ("persons", "tuples"))
+        return Digests(persons.reshape(-1).view("S16"), tuples)
+
+    def person_digests(self, persons: Iterable[str | bytes | int]) -> Names:
+        """The digests of persons, to look up in those of a release.
+
+        Parameters
+        ----------
+        persons
+            Their identifiers.
+
+        Raises
+        ------
+        InputError
+            If there is no key of persons.
+        """
+        return digests_of(persons, self._keys.persons(make=False))
+
+    def associations(self) -> list[NotedAssociation]:
+        """All associations with what was decided on them last, in the order they were found.
+
+        Raises
+        ------
+        InputError
+            If the ledger was changed.
+        """
+        known: dict[str, NotedAssociation] = {}
+        for entry in self._log.entries():
+            followed(known, entry.number, entry.time, entry.actor, entry.details)
+        return list(known.values())
+
+    def propose(self, associations: Iterable[NotedAssociation], by: str) -> list[NotedAssociation]:
+        """Note associations that were found, for the custodian to review.
+
+        Parameters
+        ----------
+        associations
+            What was found.
+        by
+            Who looked.
+
+        Returns
+        -------
+        list
+            These associations, with what was decided on them before.
+
+        Raises
+        ------
+        InputError
+            If the ledger is locked, full or damaged.
+        """
+        found = [replace(each, state=State.PROPOSED, note="") for each in associations]
+        self._log.append(_FOUND, by, {"associations": as_details(found)})
+        ids = {each.id for each in found}
+        return [each for each in self.associations() if each.id in ids]
+
+    def decide(
+        self,
+        association: str | NotedAssociation,
+        decision: Literal["accept", "reject"],
+        note: str,
+        by: str,
+    ) -> NotedAssociation:
+        """Accept or reject an association; a decision that was taken before stays in the ledger.
+
+        Parameters
+        ----------
+        association
+            The association or its id.
+        decision
+            ``"accept"``: a reader may know it; ``"reject"``: it is noise, or no secret.
+        note
+            Why.
+        by
+            Who decides.
+
+        Raises
+        ------
+        InputError
+            If it is not in the ledger, or there is no note.
+        """
+        wanted = association if isinstance(association, str) else association.id
+        if decision not in _STATES:
+            raise InputError("parameter decision", "must be known", accepted="accept, reject")
+        for name, text in (("note", note), ("by", by)):
+            if not text.strip():
+                raise InputError(
+                    f"parameter {name}", "must say who decides and why", found="nothing"
+                )
+        if all(each.id != wanted for each in self.associations()):
+            raise InputError(
+                "association",
+                "must be one that was found",
+                found="an id that the ledger does not have",
+                advice="see 'sfumato ledger associations list'",
+            )
+        detail = {"decided": wanted, "state": str(_STATES[decision]), "note": note}
+        self._log.append(_DECIDED, by, detail)
+        return next(each for each in self.associations() if each.id == wanted)
+
+    def changing(self) -> AbstractContextManager[None]:
+        """Note all that the block notes together, or none of it where it fails.
+
+        Raises
+        ------
+        InputError
+            If the ledger is locked, full or damaged.
+        """
+        return self._log.changing()
+
+    def head(self) -> Head:
+        """The last entry: keep it elsewhere, and verify against it later."""
+        return self._log.head()
+
+    def verify(self, against: Head | None = None) -> Verdict:
+        """Check that nothing was changed, left out or rewritten.
+
+        Parameters
+        ----------
+        against
+            A head that was kept elsewhere: with it, a ledger that was cut off, or rewritten by
+            somebody who holds the key, is found too.
+
+        Raises
+        ------
+        InputError
+            If the file is damaged so that it cannot be read.
+        """
+        return verify_log(self._log, against)
+
+    def _entry(self, number: int) -> Entry:
+        entry = self._log.entry(number)
+        if entry is not None and entry.kind == _RELEASE:
+            return entry
+        raise InputError(
+            f"entry {number}",
+            "must be a release of the ledger",
+            found="none",
+            advice="see 'sfumato ledger list'",
+        )
+
+
+def _release(entry: Entry) -> Release:
+    return release_of(entry.number, entry.time, entry.digest, entry.details)

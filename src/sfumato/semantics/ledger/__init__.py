@@ -1,1 +1,0 @@
-"""The ledger: what was released to whom, append-only, chained and signed."""

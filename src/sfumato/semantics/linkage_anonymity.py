@@ -1,0 +1,740 @@
+"""Linkage k-anonymity (002): every tuple matches k individuals of the data that readers hold."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.core.declaration import Count
+from sfumato.core.errors import ConstraintsNotMetError, InputError
+from sfumato.core.measure import Measure
+from sfumato.core.shared_options import drawn_seed
+from sfumato.hierarchies import ROOT, Anything, Exact, Hierarchy, format_released
+from sfumato.hierarchies.hierarchy import all_labels, generalised
+from sfumato.kernels.record_pairs import key_individuals
+from sfumato.release.anonymize import anonymize
+from sfumato.release.assembly import person_pseudonyms
+from sfumato.release.promises.k_anonymity import PidKAnonymity
+from sfumato.schema import Kind, QuasiIdentifier, Schema
+from sfumato.semantics.local_data import (
+    Ints,
+    Levels,
+    Linked,
+    Local,
+    certainty_penalties,
+    common_values,
+    least_levels,
+    matches,
+    normalised_weights,
+    packed_keys,
+    penalty_table,
+    squared_errors,
+)
+from sfumato.table.classification import open_classified
+from sfumato.table.dataframes import to_frame_like as like
+from sfumato.table.door import open_table
+from sfumato.table.sources import from_numpy, from_texts, is_bytes
+from sfumato.table.table import CodedColumn, Table
+from sfumato.table.table_files import open_source
+
+
+class LocalAsked(Protocol):
+    """What is asked about one local data set; see `LinkageAnonymity`."""
+
+    @property
+    def local(self) -> Any:
+        """The local data."""
+
+    @property
+    def k(self) -> int:
+        """How many of its individuals must match."""
+
+    @property
+    def quasi_identifiers(self) -> tuple[str, ...]:
+        """Which columns the requester knows of them."""
+
+    @property
+    def schema(self) -> Schema | None:
+        """What each column is."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+
+def link_up(linked: Any, schema: Schema, asked: Sequence[LocalAsked]) -> Linked:
+    """The linked tuples and the local data sets, every rule checked before work starts.
+
+    Parameters
+    ----------
+    linked
+        The linked records: a dataframe, or the path of a file.
+    schema
+        What each column of them is.
+    asked
+        The local data sets, at least one; the largest k holds for all of them.
+
+    Raises
+    ------
+    InputError
+        If a file does not fit its schema, a quasi-identifier has no hierarchy or its hierarchy
+        no leaf for a value, k is larger than a local data set, or a local data set does not
+        contain the linked persons.
+    """
+    names = [each.name for each in asked]
+    if not names or len(set(names)) < len(names):
+        raise InputError("the local data sets", "must be at least one, with a name of its own each")
+    schemas = [_local_schema(each, schema) for each in asked]
+    specs = {
+        name: _one_spec(name, quasi, schemas) for name, quasi in schema.quasi_identifiers.items()
+    }
+    table = open_classified(linked, schema.model_copy(update={"quasi_identifiers": specs}))
+    tables = [open_table(each.local, own) for each, own in zip(asked, schemas, strict=True)]
+    hierarchies, codes, local_codes = _same_values(table, tables, specs)
+    k = max(each.k for each in asked)
+    locals_ = tuple(
+        _local(name, other, own, hierarchies, k)
+        for name, other, own in zip(names, tables, local_codes, strict=True)
+    )
+    all_hierarchies = tuple(hierarchies[name] for name in specs)
+    found = Linked.of(table, all_hierarchies, codes, locals_)
+    for local, other in zip(locals_, tables, strict=True):
+        _check_contains(found, local, other)
+    return found
+
+
+def _local_schema(asked: LocalAsked, schema: Schema) -> Schema:
+    """What is read of a local data set: its person column and its quasi-identifiers."""
+    own = asked.schema or schema
+    names = asked.quasi_identifiers or tuple(own.quasi_identifiers)
+    for name in names:
+        if name not in own.quasi_identifiers or name not in schema.quasi_identifiers:
+            raise InputError(
+                f"quasi-identifier '{name}' of local data '{asked.name}'",
+                "must be a quasi-identifier of the linked data and of the local data",
+                accepted=", ".join(schema.quasi_identifiers),
+            )
+    person = own.person
+    if asked.schema is None and person is not None:
+        person = person if person in open_source(asked.local).names else None
+    return Schema(
+        person=person,
+        quasi_identifiers={name: own.quasi_identifiers[name] for name in names},
+        missing=own.missing,
+    )
+
+
+def _one_spec(name: str, quasi: QuasiIdentifier, schemas: Sequence[Schema]) -> QuasiIdentifier:
+    """The linked schema's word on a quasi-identifier, its hierarchy from a local one if need be."""
+    given = [quasi.hierarchy]
+    given += [s.quasi_identifiers[name].hierarchy for s in schemas if name in s.quasi_identifiers]
+    stated = [each for each in given if each is not None]
+    if any(each != stated[0] for each in stated):
+        raise InputError(
+            f"quasi-identifier '{name}'", "must have the same hierarchy in every schema"
+        )
+    return quasi.model_copy(update={"hierarchy": stated[0] if stated else None})
+
+
+def _same_values(
+    table: Table, tables: Sequence[Table], specs: Mapping[str, QuasiIdentifier]
+) -> tuple[dict[str, Hierarchy], Ints, list[dict[str, Ints]]]:
+    """One hierarchy per quasi-identifier, and the leaf codes of the linked and local records."""
+    hierarchies: dict[str, Hierarchy] = {}
+    codes = np.empty((table.records, len(specs)), dtype=np.int32, order="F")
+    local_codes: list[dict[str, Ints]] = [{} for _ in tables]
+    for place, column in enumerate(table.quasi_identifiers):
+        held = [(number, _column(each, column.name)) for number, each in enumerate(tables)]
+        having = [(number, own) for number, own in held if own is not None]
+        columns = [column, *(own for _, own in having)]
+        hierarchy, coded = common_values(columns, specs[column.name], flat=not having)
+        hierarchies[column.name] = hierarchy
+        codes[:, place] = coded[0]
+        for (number, _), each in zip(having, coded[1:], strict=True):
+            local_codes[number][column.name] = each
+    return hierarchies, codes, local_codes
+
+
+def _column(table: Table, name: str) -> CodedColumn | None:
+    return next((each for each in table.quasi_identifiers if each.name == name), None)
+
+
+def _local(
+    name: str, table: Table, codes: Mapping[str, Ints], hierarchies: Mapping[str, Hierarchy], k: int
+) -> Local:
+    own = [column.name for column in table.quasi_identifiers]
+    return Local.from_codes(
+        name,
+        own,
+        [hierarchies[each] for each in own],
+        np.asfortranarray(np.column_stack([codes[each] for each in own])),
+        table.person,
+        k,
+    )
+
+
+def _check_contains(linked: Linked, local: Local, table: Table) -> None:
+    """Refuse a local data set without the linked persons.
+
+    Persons are compared by their ids where both files name the same person column, else by
+    their values: each linked tuple must be that of somebody in the local data.
+    """
+    person = linked.table.schema.person
+    if person is not None and person == table.schema.person:
+        theirs = _ids(linked.table, person)
+        absent = len(theirs) - int(pc.sum(pc.is_in(theirs, _ids(table, person))).as_py() or 0)
+        found = f"{absent:,} of {len(theirs):,} linked persons who are not in it"
+    else:
+        own = linked.columns_of(local)
+        codes = linked.codes[:, own]
+        nobody = matches(local, codes, np.zeros(codes.shape, dtype=np.int8)) == 0
+        absent = int(nobody[linked.tuple_of].sum())
+        found = f"{absent:,} of {linked.table.records:,} linked records that match nobody in it"
+    if absent:
+        raise InputError(
+            f"local data '{local.name}'",
+            "must contain the linked persons, with the values that the linked data has",
+            found=found,
+            advice="give the local data that was linked, all of it",
+        )
+
+
+def _ids(table: Table, person: str) -> pa.Array:
+    ids = pc.unique(table.source.column(person))
+    return pc.cast(ids if is_bytes(ids.type) else pc.cast(ids, pa.string()), pa.large_binary())
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """Risk and loss of generalised linked tuples.
+
+    Attributes
+    ----------
+    matches
+        Matching individuals of each local data set, by its name; each of shape (tuples,).
+    risk
+        Mean over the linked individuals of 1 / matching individuals (paper 002, Eq. 2-3), in
+        the local data set where it is largest. A linked individual of several tuples counts
+        with its largest risk.
+    squared_error
+        SSE / SST over the linkage quasi-identifiers (Eq. 4), in [0, 1].
+    ncp
+        Weighted certainty penalty over the linkage quasi-identifiers, mean over individuals.
+    """
+
+    matches: dict[str, npt.NDArray[np.int64]]
+    risk: Measure
+    squared_error: float
+    ncp: float
+
+    def to_json(self) -> dict[str, object]:
+        """Plain values."""
+        return {
+            "linkage_risk": self.risk.to_json(),
+            "sse_sst": self.squared_error,
+            "ncp": self.ncp,
+            "smallest_match": {name: int(counts.min()) for name, counts in self.matches.items()},
+        }
+
+
+def measured(linked: Linked, levels: npt.NDArray[np.integer]) -> Measured:
+    """Measure the linked tuples at these levels.
+
+    Parameters
+    ----------
+    linked
+        The linked tuples.
+    levels
+        Level of each value, shape (tuples, QIs).
+    """
+    counts = {}
+    for local in linked.locals_:
+        own = linked.columns_of(local)
+        counts[local.name] = matches(local, linked.codes[:, own], levels[:, own])
+    risks = np.zeros(len(linked.codes))
+    for found in counts.values():
+        np.maximum(risks, np.where(found > 0, 1 / np.maximum(found, 1), 0.0), out=risks)
+    used = linked.linkage_columns
+    codes, shown = linked.codes[:, used], levels[:, used]
+    hierarchies = [linked.hierarchies[place] for place in used]
+    weights = [linked.weights[place] for place in used]
+    loss = certainty_penalties(codes, shown, hierarchies, weights)
+    return Measured(
+        counts,
+        Measure("linkage_risk", mean_risk(linked, risks)),
+        squared_errors(codes, shown, hierarchies, linked.individuals),
+        float(np.average(loss, weights=linked.individuals)) if len(loss) else 0.0,
+    )
+
+
+def mean_risk(linked: Linked, risks: npt.NDArray[np.float64]) -> float:
+    """Mean over the linked individuals of the largest risk of their tuples (Eq. 3).
+
+    Parameters
+    ----------
+    linked
+        The linked tuples.
+    risks
+        Risk of each tuple, shape (tuples,).
+    """
+    of_person = np.zeros(linked.table.persons)
+    np.maximum.at(of_person, linked.table.person, risks[linked.tuple_of])
+    return float(of_person.mean()) if len(of_person) else 0.0
+
+
+def informed_matches(
+    local: Local,
+    codes: Ints,
+    levels: npt.NDArray[np.integer],
+    weights: tuple[float, ...] | None = None,
+) -> npt.NDArray[np.int64]:
+    """Individuals who match each tuple and whose own tuple would have been shown like it.
+
+    A reader who knows the hierarchies, weights and k can generalise every local individual as
+    the linked ones were, and leave out those who match but would have been shown in more
+    detail. What remains may be fewer than k: the least levels hide a person among all who
+    match, not among those who were generalised alike.
+
+    Parameters
+    ----------
+    local
+        The local data set; the only one of the release.
+    codes
+        Leaf codes of the linked tuples, one column per quasi-identifier of ``local``; shape
+        (tuples, QIs).
+    levels
+        Their least levels, shape (tuples, QIs).
+    weights
+        The share of each quasi-identifier in loss.
+
+    Returns
+    -------
+    numpy.ndarray
+        Individuals, shape (tuples,).
+    """
+    own = least_levels(local.codes, [local], local.hierarchies, weights)
+    found = np.zeros(len(codes), dtype=np.int64)
+    vectors, of_vector = np.unique(levels, axis=0, return_inverse=True)
+    for number, vector in enumerate(vectors):
+        rows = np.flatnonzero(of_vector.ravel() == number)
+        keys, asked = packed_keys(local.tables, vector.tolist(), local.codes, codes[rows])
+        alike = (own == vector).all(axis=1)
+        found[rows] = key_individuals(2 * keys + alike, local.alone, *local.shared, 2 * asked + 1)
+    return found
+
+
+def informed_risk(linked: Linked, levels: npt.NDArray[np.integer]) -> Measure | None:
+    """Mean risk of the linked individuals before a reader who knows the method.
+
+    Parameters
+    ----------
+    linked
+        The linked tuples.
+    levels
+        Their least levels, shape (tuples, QIs).
+
+    Returns
+    -------
+    Measure or None
+        In [0, 1]; ``None`` with several local data sets.
+    """
+    if len(linked.locals_) != 1:
+        return None
+    (local,) = linked.locals_
+    own = linked.columns_of(local)
+    weights = tuple(linked.weights[place] for place in own)
+    counts = informed_matches(local, linked.codes[:, own], levels[:, own], weights)
+    risks = np.where(counts > 0, 1 / np.maximum(counts, 1), 0.0)
+    return Measure("informed_linkage_risk", mean_risk(linked, risks))
+
+
+def released_table(
+    linked: Linked,
+    levels: npt.NDArray[np.integer],
+    rng: np.random.Generator,
+    *,
+    keep_order: bool = False,
+    pseudonym_key: bytes | None = None,
+) -> pa.Table:
+    """The linked file as it is released, in the columns' order.
+
+    Direct identifiers and households are left out, person ids become pseudonyms, records are
+    shuffled; sensitive and insensitive columns are unchanged.
+
+    Parameters
+    ----------
+    linked
+        The linked tuples.
+    levels
+        Level of each value, shape (tuples, QIs).
+    rng
+        Source of randomness.
+    keep_order
+        Keep the order of the records instead of shuffling them.
+    pseudonym_key
+        A secret for keyed pseudonyms, the same in every release.
+
+    Raises
+    ------
+    InputError
+        If the key is too short.
+    """
+    table = linked.table
+    order = np.arange(table.records) if keep_order else rng.permutation(table.records)
+    pseudonyms = person_pseudonyms(table, pseudonym_key, rng)
+    columns: dict[str, pa.Array | pa.ChunkedArray] = {}
+    for name in table.columns:
+        if name in table.schema.withheld():
+            continue
+        if name in linked.quasi_identifiers:
+            place = linked.quasi_identifiers.index(name)
+            cells = generalised(linked.hierarchies[place], linked.codes[:, place], levels[:, place])
+            kind = table.quasi_identifiers[place].kind
+            shown = cells[linked.tuple_of[order]]
+            columns[name] = _printed(linked.hierarchies[place], shown, kind)
+        elif name == table.schema.person and pseudonyms is not None:
+            columns[name] = pa.DictionaryArray.from_arrays(
+                from_numpy(table.person[order]), pseudonyms
+            )
+        else:
+            columns[name] = table.source.column(name).take(from_numpy(order))
+    return pa.table(columns)
+
+
+def shown_labels(
+    linked: Linked, levels: npt.NDArray[np.integer]
+) -> dict[str, npt.NDArray[np.object_]]:
+    """The label that each distinct tuple shows, by quasi-identifier; ``None`` for missing.
+
+    Parameters
+    ----------
+    linked
+        The linked tuples.
+    levels
+        Level of each value, shape (tuples, QIs).
+    """
+    shown = {}
+    for place, (name, hierarchy) in enumerate(
+        zip(linked.quasi_identifiers, linked.hierarchies, strict=True)
+    ):
+        labels = np.array([*all_labels(hierarchy), None], dtype=object)
+        shown[name] = labels[generalised(hierarchy, linked.codes[:, place], levels[:, place])]
+    return shown
+
+
+def _printed(hierarchy: Hierarchy, cells: npt.NDArray[np.int32], kind: Kind) -> pa.DictionaryArray:
+    """Cells of labels; the dictionary holds no label that is not released."""
+    used, place = np.unique(cells, return_inverse=True)
+    texts = all_labels(hierarchy)
+    known = {label for labels in hierarchy.labels[1:] for label in labels}
+    if kind is not Kind.NUMERIC:
+        known.update(hierarchy.leaves)
+    printed = [
+        format_released(Anything() if texts[each] == ROOT else Exact(texts[each]), kind, known)
+        for each in used.tolist()
+        if each >= 0
+    ]
+    empty = cells < 0
+    first = int(len(used) > 0 and used[0] < 0)
+    indices = from_numpy((place - first).astype(np.int32), empty)
+    return pa.DictionaryArray.from_arrays(
+        indices, from_texts(text for text in printed if text is not None).cast(pa.string())
+    )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LinkageRelease:
+    """A released linked file.
+
+    Attributes
+    ----------
+    table
+        The released file as Arrow.
+    linked
+        The linked tuples and the local data sets; not to be released.
+    levels
+        Level of each value of each distinct tuple, shape (tuples, QIs).
+    measured
+        Matches, risk (paper 002, Eq. 2-3), SSE / SST (Eq. 4) and NCP.
+    seed
+        Seed of the order and the pseudonyms.
+    original
+        The linked data as passed in.
+    """
+
+    table: pa.Table
+    linked: Linked
+    levels: Levels
+    measured: Measured
+    seed: int
+    original: Any = None
+
+    @property
+    def data(self) -> Any:
+        """The released file as the kind of dataframe that was passed in; Arrow for a path."""
+        path = isinstance(self.original, (str, os.PathLike))
+        return like(self.table, None if path else self.original)
+
+    @property
+    def k(self) -> int:
+        """How many individuals of each local data set match every record, at least."""
+        return max(local.k for local in self.linked.locals_)
+
+    @property
+    def quasi_identifiers(self) -> tuple[str, ...]:
+        """The linkage quasi-identifiers: those that some local data set has."""
+        return tuple(self.linked.quasi_identifiers[q] for q in self.linked.linkage_columns)
+
+    @property
+    def labels(self) -> dict[str, npt.NDArray[np.object_]]:
+        """The label that each distinct tuple shows, by quasi-identifier; ``None`` for missing."""
+        return shown_labels(self.linked, self.levels)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values: what was asked and what was measured, no value of the data."""
+        return {
+            "k": self.k,
+            "quasi_identifiers": list(self.quasi_identifiers),
+            "records": self.table.num_rows,
+            "individuals": self.linked.table.persons,
+            "distinct_tuples": len(self.linked.codes),
+            "local": {local.name: local.individuals for local in self.linked.locals_},
+            **self.measured.to_json(),
+            "seed": self.seed,
+        }
+
+    def __repr__(self) -> str:
+        return (
+            f"LinkageRelease({self.table.num_rows} records, k={self.k}, "
+            f"linkage_risk={float(self.measured.risk):.4g}, "
+            f"sse_sst={self.measured.squared_error:.4g})"
+        )
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """NCP over all quasi-identifiers and records of the linked set, its values as the domain.
+
+    Attributes
+    ----------
+    linkage
+        Of linkage k-anonymity.
+    local_recoding
+        Of classic k-anonymity (k persons per class) by the tree, ``None`` where it is
+        impossible.
+    full_domain
+        The same by full-domain recoding.
+    """
+
+    linkage: float
+    local_recoding: float | None
+    full_domain: float | None
+
+    @property
+    def saved(self) -> float | None:
+        """NCP that linkage anonymity saves against the better of both, below 0 if it loses."""
+        known = [each for each in (self.local_recoding, self.full_domain) if each is not None]
+        return min(known) - self.linkage if known else None
+
+    def to_json(self) -> dict[str, float | None]:
+        """Plain values."""
+        return {
+            "linkage": self.linkage,
+            "local_recoding": self.local_recoding,
+            "full_domain": self.full_domain,
+            "saved": self.saved,
+        }
+
+
+def compare_with_classic(linked: Any, release: LinkageRelease, *, seed: int = 0) -> Comparison:
+    """Hold a release against classic k-anonymity of the linked set alone, with the same k.
+
+    Classic k-anonymity asks for k persons of the linked set per class over all
+    quasi-identifiers, those that the requester does not hold included (paper 002, Section 1).
+
+    Parameters
+    ----------
+    linked
+        The linked records that were released.
+    release
+        What linkage anonymity made of them.
+    seed
+        Seed of the classic releases.
+
+    Raises
+    ------
+    InputError
+        If the linked data does not fit the schema.
+    """
+    schema = release.linked.table.schema
+    return Comparison(
+        _loss_on_linked(release.linked, release.levels),
+        _classic(linked, schema, release.k, "local", seed),
+        _classic(linked, schema, release.k, "full-domain", seed),
+    )
+
+
+def _classic(linked: Any, schema: Schema, k: int, recoding: str, seed: int) -> float | None:
+    form = "hierarchy" if recoding == "local" else "range"
+    asked = PidKAnonymity(k)
+    try:
+        made = anonymize(linked, schema, asked, recoding=recoding, values=form, seed=seed)
+    except ConstraintsNotMetError:
+        return None
+    return made.utility.ncp
+
+
+def _loss_on_linked(linked: Linked, levels: Levels) -> float:
+    """NCP per record over the values of the linked set, as a release measures it."""
+    records = np.bincount(linked.tuple_of, minlength=len(linked.codes))
+    total = 0.0
+    shares = normalised_weights(linked.weights, len(linked.weights))
+    for place, (hierarchy, share) in enumerate(zip(linked.hierarchies, shares, strict=True)):
+        codes: Ints = linked.codes[:, place]
+        used, own = np.unique(codes[codes >= 0], return_inverse=True)
+        moved = np.full(len(codes), -1, dtype=np.int32)
+        moved[codes >= 0] = own
+        kept = hierarchy.restricted([hierarchy.leaves[each] for each in used], "")
+        penalty = penalty_table(kept)[levels[:, place], moved]
+        total += float(share * (penalty @ records)) / len(linked.tuple_of)
+    return total
+
+
+@dataclass(frozen=True)
+class LinkageAnonymity:
+    """At least k individuals of a local data set match every linked record (paper 002).
+
+    Attributes
+    ----------
+    local
+        What the requester holds: a dataframe, or the path of a file.
+    k
+        How many of its individuals must match.
+    quasi_identifiers
+        Which columns the requester knows of them; without names all quasi-identifiers of its
+        schema.
+    schema
+        What each column of the local data is; without it as in the linked data, where the
+        person column is used if the local data has one of that name.
+    name
+        Its name in errors and reports.
+
+    Raises
+    ------
+    InputError
+        If k is not a whole number of 1 or more, or a quasi-identifier is named twice.
+
+    Examples
+    --------
+    >>> asked = LinkageAnonymity(local="hospital.csv", k=3, quasi_identifiers=("sex", "zip"))
+    >>> asked.k
+    3
+    """
+
+    local: Any
+    k: int
+    quasi_identifiers: tuple[str, ...] = ()
+    schema: Schema | None = None
+    name: str = "local"
+
+    def __post_init__(self) -> None:
+        Count(1).check("parameter k", self.k)
+        given: object = self.quasi_identifiers
+        names = (given,) if isinstance(given, str) else tuple(self.quasi_identifiers)
+        if len(set(names)) < len(names):
+            raise InputError("parameter quasi_identifiers", "must name each column once")
+        object.__setattr__(self, "quasi_identifiers", names)
+
+    def apply(
+        self,
+        linked: Any,
+        schema: Schema,
+        *,
+        seed: int | None = None,
+        keep_order: bool = False,
+        pseudonym_key: bytes | None = None,
+    ) -> LinkageRelease:
+        """Release linked data so that at least k local individuals match each record.
+
+        Parameters
+        ----------
+        linked
+            The linked records: a dataframe, or the path of a file.
+        schema
+            What each column of them is, with the hierarchies of the quasi-identifiers.
+        seed
+            Seed of the order and the pseudonyms; drawn when not given.
+        keep_order
+            Keep the order of the records instead of shuffling them.
+        pseudonym_key
+            A secret of at least 16 bytes for pseudonyms that are the same in every release.
+
+        Raises
+        ------
+        InputError
+            As `release_linked`.
+        """
+        return release_linked(
+            linked, schema, [self], seed=seed, keep_order=keep_order, pseudonym_key=pseudonym_key
+        )
+
+
+def release_linked(
+    linked: Any,
+    schema: Schema,
+    asked: Sequence[LinkageAnonymity],
+    *,
+    seed: int | None = None,
+    keep_order: bool = False,
+    pseudonym_key: bytes | None = None,
+) -> LinkageRelease:
+    """Release linked data to somebody who holds one or several local data sets.
+
+    Each linked record is generalised as little as possible, by weighted NCP, until in every
+    local data set, on its own quasi-identifiers, at least k individuals match it, k being the
+    largest that is asked for (paper 002, Section 1 and rules 1-4). Quasi-identifiers in no
+    local data set stay as they are.
+
+    What holds is a promise for each record alone: of a person with several linked records
+    under one pseudonym a reader may combine them.
+
+    Parameters
+    ----------
+    linked
+        The linked records: a dataframe, or the path of a file.
+    schema
+        What each column of them is, with the hierarchies of the quasi-identifiers.
+    asked
+        The local data sets, at least one.
+    seed
+        Seed of the order and the pseudonyms; drawn when not given.
+    keep_order
+        Keep the order of the records instead of shuffling them.
+    pseudonym_key
+        A secret of at least 16 bytes for pseudonyms that are the same in every release.
+
+    Raises
+    ------
+    InputError
+        If a file does not fit its schema, a quasi-identifier has no hierarchy or its hierarchy
+        no leaf for a value, k is larger than a local data set, or a local data set does not
+        contain the linked persons.
+    """
+    drawn = drawn_seed(seed)
+    held = link_up(linked, schema, asked)
+    levels = held.least_levels()
+    table = released_table(
+        held,
+        levels,
+        np.random.default_rng(drawn),
+        keep_order=keep_order,
+        pseudonym_key=pseudonym_key,
+    )
+    return LinkageRelease(table, held, levels, measured(held, levels), drawn, original=linked)

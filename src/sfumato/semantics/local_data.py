@@ -1,0 +1,717 @@
+"""Data that a reader may hold: who in it matches a tuple, at which levels enough do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.core.declaration import Count
+from sfumato.core.errors import InputError
+from sfumato.hierarchies import ROOT, Hierarchy, build_hierarchy
+from sfumato.hierarchies.hierarchy import steps_raised
+from sfumato.kernels.record_pairs import key_individuals
+from sfumato.schema import QuasiIdentifier
+from sfumato.table.table import CodedColumn, NumberDomain, Table
+
+Ints = npt.NDArray[np.int32]
+_LARGEST = 1 << 62
+
+
+def shown_table(hierarchy: Hierarchy) -> Ints:
+    """What each leaf is shown as at each level, a missing value in the last column.
+
+    A missing value is a value of its own at every level but the root: a cell that shows nothing
+    is matched by a missing value alone, and a missing value matches that cell and ``*`` alone.
+    Code -1 picks the last column.
+
+    Parameters
+    ----------
+    hierarchy
+        The hierarchy of one quasi-identifier.
+
+    Returns
+    -------
+    numpy.ndarray
+        Index into ``labels[level]``, or its length for missing; shape (levels, leaves + 1).
+    """
+    missing = np.array([len(labels) for labels in hierarchy.labels], dtype=np.int32)
+    missing[-1] = 0
+    return np.column_stack([hierarchy.ancestors, missing])
+
+
+def packed_keys(
+    tables: Sequence[Ints], vector: Sequence[int], *sides: npt.NDArray[np.int32]
+) -> tuple[npt.NDArray[np.int64], ...]:
+    """One integer per tuple: equal where the tuples show the same at these levels.
+
+    Parameters
+    ----------
+    tables
+        What `shown_table` gives for each quasi-identifier.
+    vector
+        The level of each quasi-identifier.
+    sides
+        Leaf tuples whose keys are comparable with each other; each of shape (tuples, QIs).
+
+    Returns
+    -------
+    tuple
+        The keys of each side, each of shape (tuples,), not negative.
+    """
+    keys = [np.zeros(len(codes), dtype=np.int64) for codes in sides]
+    reach = 1
+    for place, (table, level) in enumerate(zip(tables, vector, strict=True)):
+        shown = table[level]
+        radix = int(shown.max(initial=0)) + 1
+        if radix == 1:
+            continue
+        if reach * radix > _LARGEST:
+            keys, reach = _renumbered(keys)
+        for side, codes in enumerate(sides):
+            keys[side] *= radix
+            keys[side] += shown[codes[:, place]]
+        reach *= radix
+    return tuple(keys)
+
+
+def _renumbered(keys: Sequence[npt.NDArray[np.int64]]) -> tuple[list[npt.NDArray[np.int64]], int]:
+    distinct, numbers = np.unique(np.concatenate(keys), return_inverse=True)
+    ends = np.cumsum([len(each) for each in keys])[:-1]
+    return [each.copy() for each in np.split(numbers.astype(np.int64), ends)], len(distinct)
+
+
+@dataclass(frozen=True, eq=False)
+class Local:
+    """The distinct leaf tuples of a local data set, and the individuals who have them.
+
+    Attributes
+    ----------
+    name
+        The data set's name, for errors and reports.
+    quasi_identifiers
+        Names of its quasi-identifiers.
+    hierarchies
+        The hierarchy of each; codes are indices into its leaves.
+    codes
+        Distinct leaf tuples, -1 for missing; shape (tuples, QIs).
+    alone
+        How many individuals have the tuple and no other; shape (tuples,).
+    start, persons
+        All individuals of each tuple: those of tuple ``t`` are
+        ``persons[start[t]:start[t + 1]]``, ascending; shapes (tuples + 1,) and (pairs,).
+    individuals
+        Number of individuals.
+    k
+        How many individuals must match each linked tuple.
+    """
+
+    name: str
+    quasi_identifiers: tuple[str, ...]
+    hierarchies: tuple[Hierarchy, ...] = field(repr=False)
+    codes: Ints = field(repr=False)
+    alone: npt.NDArray[np.int64] = field(repr=False)
+    start: npt.NDArray[np.int64] = field(repr=False)
+    persons: Ints = field(repr=False)
+    individuals: int
+    k: int
+
+    @classmethod
+    def from_codes(
+        cls,
+        name: str,
+        quasi_identifiers: Sequence[str],
+        hierarchies: Sequence[Hierarchy],
+        codes: Ints,
+        person: npt.NDArray[np.integer] | None = None,
+        k: int = 1,
+    ) -> Local:
+        """Count the distinct tuples of some records.
+
+        Parameters
+        ----------
+        name
+            The data set's name.
+        quasi_identifiers
+            Names of its quasi-identifiers.
+        hierarchies
+            The hierarchy of each.
+        codes
+            Leaf codes of each record, -1 for missing; shape (records, QIs).
+        person
+            Number of the individual of each record, shape (records,); without it every record
+            is an individual of its own.
+        k
+            How many individuals must match each linked tuple.
+
+        Raises
+        ------
+        InputError
+            If a quasi-identifier has no hierarchy, k is below 1 or above the number of
+            individuals.
+        """
+        if len(hierarchies) != len(quasi_identifiers) or codes.shape[1] != len(hierarchies):
+            raise InputError(
+                f"local data '{name}'", "must have a hierarchy for every quasi-identifier"
+            )
+        numbers = np.arange(len(codes)) if person is None else person
+        names, people = np.unique(numbers, return_inverse=True)
+        _check_k(name, k, len(names))
+        tables = tuple(shown_table(each) for each in hierarchies)
+        (keys,) = packed_keys(tables, [0] * len(tables), codes)
+        distinct, first, tuple_of = np.unique(keys, return_index=True, return_inverse=True)
+        pairs = np.unique(tuple_of.astype(np.int64) * max(len(names), 1) + people)
+        owners = (pairs % max(len(names), 1)).astype(np.int32)
+        tuples = pairs // max(len(names), 1)
+        several = np.bincount(owners, minlength=len(names)) > 1
+        alone = np.bincount(tuples[~several[owners]], minlength=len(distinct))
+        start = np.searchsorted(tuples, np.arange(len(distinct) + 1))
+        kept = np.asfortranarray(codes[first].astype(np.int32, copy=False))
+        return cls(
+            name,
+            tuple(quasi_identifiers),
+            tuple(hierarchies),
+            kept,
+            alone.astype(np.int64, copy=False),
+            start.astype(np.int64, copy=False),
+            owners,
+            len(names),
+            k,
+        )
+
+    @cached_property
+    def tables(self) -> tuple[Ints, ...]:
+        """What each leaf is shown as, per quasi-identifier; see `shown_table`."""
+        return tuple(shown_table(each) for each in self.hierarchies)
+
+    @cached_property
+    def shared(self) -> tuple[Ints, Ints]:
+        """Tuple and individual of those who have several tuples, ordered by individual."""
+        tuples = np.repeat(np.arange(len(self.codes), dtype=np.int32), np.diff(self.start))
+        often = np.bincount(self.persons, minlength=self.individuals) > 1
+        kept = often[self.persons]
+        tuples, persons = tuples[kept], self.persons[kept]
+        order = np.argsort(persons, kind="stable")
+        return tuples[order], persons[order]
+
+
+def _check_k(name: str, k: int, individuals: int) -> None:
+    Count(1).check("parameter k", k)
+    if k > individuals:
+        raise InputError(
+            "parameter k",
+            f"must not be larger than the local data '{name}'",
+            found=f"k = {k} and {individuals} individuals",
+            advice="ask for a smaller k, or give the whole local data",
+        )
+
+
+def matches(local: Local, codes: Ints, levels: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
+    """Individuals of the local data who match each generalised tuple.
+
+    An individual matches if one of its tuples shows the same as the generalised tuple in every
+    quasi-identifier, at the levels of the generalised tuple. Individuals are counted, not
+    records. A missing value matches a missing value and ``*`` alone.
+
+    Takes O(V (local tuples) + tuples) for V distinct vectors of levels.
+
+    Parameters
+    ----------
+    local
+        The local data set.
+    codes
+        Leaf codes, one column per quasi-identifier of ``local``, -1 for missing; shape
+        (tuples, QIs).
+    levels
+        Level that each value is shown at; shape (tuples, QIs).
+
+    Returns
+    -------
+    numpy.ndarray
+        Individuals, shape (tuples,).
+    """
+    found = np.zeros(len(codes), dtype=np.int64)
+    if not len(codes):
+        return found
+    vectors, of_vector = np.unique(levels, axis=0, return_inverse=True)
+    order = np.argsort(of_vector.ravel(), kind="stable")
+    ends = np.cumsum(np.bincount(of_vector.ravel(), minlength=len(vectors)))
+    for vector, rows in zip(vectors, np.split(order, ends[:-1]), strict=True):
+        found[rows] = matches_at(local, codes[rows], vector.tolist())
+    return found
+
+
+def matches_at(local: Local, codes: Ints, vector: list[int]) -> npt.NDArray[np.int64]:
+    """Individuals of the local data who match each tuple, all shown at the same levels.
+
+    Parameters
+    ----------
+    local
+        The local data set.
+    codes
+        Leaf codes, shape (tuples, QIs).
+    vector
+        The level of each quasi-identifier.
+
+    Returns
+    -------
+    numpy.ndarray
+        Individuals, shape (tuples,).
+    """
+    keys, asked = packed_keys(local.tables, vector, local.codes, codes)
+    return key_individuals(keys, local.alone, *local.shared, asked)
+
+
+def common_values(
+    columns: Sequence[CodedColumn], quasi: QuasiIdentifier, *, flat: bool = False
+) -> tuple[Hierarchy, list[Ints]]:
+    """One hierarchy over the values of several columns, and their codes in it.
+
+    Parameters
+    ----------
+    columns
+        The quasi-identifier in every file that has it.
+    quasi
+        What the schema says about it.
+    flat
+        Whether, without a hierarchy in the schema, ``*`` alone stands above the values.
+
+    Returns
+    -------
+    tuple
+        The hierarchy, and per column its leaf codes, each of shape (records,).
+
+    Raises
+    ------
+    InputError
+        If it has no hierarchy, is top- or bottom-coded, holds numbers in one file and dates or
+        categories in another, or if a value has no leaf.
+    """
+    name = columns[0].name
+    if quasi.bottom is not None or quasi.top is not None:
+        raise InputError(
+            f"quasi-identifier '{name}'",
+            "must not be top- or bottom-coded beside linkage anonymity",
+            advice="code its ends in its hierarchy",
+        )
+    labels = _labels(columns)
+    values = sorted({label for each in labels for label in each})
+    if quasi.hierarchy is not None:
+        hierarchy = build_hierarchy(quasi.hierarchy, values, name)
+    elif flat:
+        hierarchy = Hierarchy.from_columns(
+            [values, [ROOT] * len(values)], f"the values of column '{name}'"
+        )
+    else:
+        raise InputError(
+            f"quasi-identifier '{name}'",
+            "must have a hierarchy to be generalised for linkage anonymity",
+            found="none in the schema",
+            accepted="a file (.csv, .ttl), prefixes of codes, or intervals, under 'hierarchy'",
+        )
+    codes = []
+    for column, own in zip(columns, labels, strict=True):
+        place = np.array([hierarchy.positions[label] for label in own] + [-1], dtype=np.int32)
+        codes.append(place[column.codes])
+    return hierarchy, codes
+
+
+def _labels(columns: Sequence[CodedColumn]) -> list[list[str]]:
+    """The printed values of each column's domain, alike where the values are."""
+    numbers = [c.domain for c in columns if isinstance(c.domain, NumberDomain)]
+    kinds = {domain.unit for domain in numbers}
+    if len(kinds) > 1 or len(numbers) not in (0, len(columns)):
+        raise InputError(
+            f"quasi-identifier '{columns[0].name}'",
+            "must hold values of one kind in all files",
+            found=", ".join(sorted(kinds) + ["categories"] * (len(numbers) < len(columns))),
+            advice="give it the same 'kind' in every schema",
+        )
+    if not numbers:
+        return [[c.domain.label(code) for code in range(c.domain.size)] for c in columns]
+    decimals = max(domain.decimals for domain in numbers)
+    width = max(domain.width for domain in numbers)
+    printer = NumberDomain(numbers[0].points[:0], decimals, numbers[0].unit, width)
+    return [
+        [
+            printer.format(point * 10 ** (decimals - domain.decimals), decimals)
+            for point in domain.points.tolist()
+        ]
+        for domain in numbers
+    ]
+
+
+Floats = npt.NDArray[np.float64]
+
+
+def penalty_table(hierarchy: Hierarchy) -> Floats:
+    """Normalised certainty penalty of each leaf at each level, in [0, 1].
+
+    (Leaves below its ancestor - 1) / (leaves - 1); 0 where there is one leaf. A missing value,
+    in the last column, loses nothing below the root and everything at it.
+
+    Parameters
+    ----------
+    hierarchy
+        The hierarchy of one quasi-identifier.
+
+    Returns
+    -------
+    numpy.ndarray
+        Penalties, shape (levels, leaves + 1).
+    """
+    leaves = len(hierarchy.leaves)
+    below = np.stack(
+        [
+            hierarchy.leaf_counts(level)[ancestors]
+            for level, ancestors in enumerate(hierarchy.ancestors)
+        ]
+    )
+    table = np.zeros((hierarchy.height + 1, leaves + 1))
+    table[:, :leaves] = (below - 1) / max(leaves - 1, 1)
+    table[-1, leaves] = 1.0 if leaves > 1 else 0.0
+    return table
+
+
+def certainty_penalties(
+    codes: Ints,
+    levels: npt.NDArray[np.integer],
+    hierarchies: Sequence[Hierarchy],
+    weights: Sequence[float] | None = None,
+) -> Floats:
+    """Weighted mean of the certainty penalties of each tuple (NCP), in [0, 1].
+
+    Parameters
+    ----------
+    codes
+        Leaf codes, -1 for missing; shape (tuples, QIs).
+    levels
+        Level that each value is shown at; shape (tuples, QIs).
+    hierarchies
+        The hierarchy of each quasi-identifier.
+    weights
+        The share of each, relative to the others; equal without them.
+
+    Returns
+    -------
+    numpy.ndarray
+        Shape (tuples,).
+    """
+    shares = normalised_weights(weights, len(hierarchies))
+    total = np.zeros(len(codes))
+    for place, (hierarchy, share) in enumerate(zip(hierarchies, shares, strict=True)):
+        total += share * penalty_table(hierarchy)[levels[:, place], codes[:, place]]
+    return total
+
+
+def normalised_weights(weights: Sequence[float] | None, count: int) -> Floats:
+    """Weights that add up to 1."""
+    given = np.ones(count) if weights is None else np.asarray(weights, dtype=np.float64)
+    return given / given.sum() if count else given
+
+
+def squared_errors(
+    codes: Ints,
+    levels: npt.NDArray[np.integer],
+    hierarchies: Sequence[Hierarchy],
+    counts: npt.NDArray[np.integer] | None = None,
+) -> float:
+    """SSE / SST of generalised tuples, in [0, 1] (paper 002, Eq. 4).
+
+    The distance of a value is its levels raised / its levels from leaf to root, so that SST,
+    where everything is at the root, is individuals x QIs. Levels at which a branch repeats its
+    label are none.
+
+    Parameters
+    ----------
+    codes
+        Leaf codes, -1 for missing; shape (tuples, QIs).
+    levels
+        Level that each value is shown at; shape (tuples, QIs).
+    hierarchies
+        The hierarchy of each quasi-identifier.
+    counts
+        Linked individuals of each tuple, shape (tuples,); 1 without them.
+    """
+    if not codes.size:
+        return 0.0
+    weights = np.ones(len(codes)) if counts is None else counts.astype(np.float64)
+    total = 0.0
+    for place, hierarchy in enumerate(hierarchies):
+        raised = steps_raised(hierarchy)
+        missing = (np.arange(len(raised)) == len(raised) - 1).astype(np.float64)
+        share = np.column_stack([raised / np.maximum(raised[-1], 1), missing])
+        total += float(weights @ share[levels[:, place], codes[:, place]] ** 2)
+    return total / (float(weights.sum()) * len(hierarchies))
+
+
+MOST_VECTORS = 1_000_000
+"""Vectors of levels that a search goes through at most."""
+EQUAL = 1e-9
+"""Losses that differ by less count as equal."""
+
+Levels = npt.NDArray[np.int8]
+
+
+def least_levels(
+    codes: Ints,
+    locals_: Sequence[Local],
+    hierarchies: Sequence[Hierarchy],
+    weights: Sequence[float] | None = None,
+    quasi_identifiers: Sequence[str] | None = None,
+) -> Levels:
+    """Generalise each tuple as little as enough matching individuals allow.
+
+    Of all vectors of levels at which every local data set has, on its own quasi-identifiers, at
+    least ``k`` individuals who match the tuple (paper 002, Section 1), the one of least weighted
+    NCP over the quasi-identifiers of the local data sets; of equal losses the one that leaves the
+    first quasi-identifier at its lowest level, then the second, and so on. Quasi-identifiers in
+    no local data set stay at level 0.
+
+    The vectors are visited in ascending order of their mean loss, all tuples together: of the L
+    vectors, one is skipped where it would not improve any tuple, and costs otherwise one count
+    of the distinct local tuples. O(L (linked + local)) expected time for distinct tuples, and
+    O(L + linked + local) memory; with several local data sets one bit more per distinct linked
+    tuple, local data set and vector of its levels.
+
+    Parameters
+    ----------
+    codes
+        Leaf codes of the linked tuples, -1 for missing; shape (tuples, QIs).
+    locals_
+        The local data sets, each with its k.
+    hierarchies
+        The hierarchy of each quasi-identifier.
+    weights
+        The share of each in loss, relative to the others; equal without them.
+    quasi_identifiers
+        The name of each column; without it those of the one local data set.
+
+    Returns
+    -------
+    numpy.ndarray
+        The level of each value, shape (tuples, QIs).
+
+    Raises
+    ------
+    InputError
+        If a quasi-identifier of a local data set is not among the columns or has another
+        hierarchy there, or the hierarchies have too many vectors of levels.
+    """
+    places = [_places(local, quasi_identifiers, hierarchies) for local in locals_]
+    used = sorted({place for own in places for place in own})
+    shown = [hierarchies[place] for place in used]
+    levels = np.zeros(codes.shape, dtype=np.int8)
+    if not used or not len(codes):
+        return levels
+    shape = tuple(hierarchy.height + 1 for hierarchy in shown)
+    if np.prod(shape, dtype=np.float64) > MOST_VECTORS:
+        raise InputError(
+            "the hierarchies of the linkage quasi-identifiers",
+            f"must have at most {MOST_VECTORS:,} combinations of levels",
+            found=f"{float(np.prod(shape, dtype=np.float64)):,.0f}",
+            advice="use hierarchies with fewer levels, or fewer quasi-identifiers",
+        )
+    tables = [shown_table(hierarchy) for hierarchy in shown]
+    (keys,) = packed_keys(tables, [0] * len(used), codes[:, used])
+    _, first, tuple_of = np.unique(keys, return_index=True, return_inverse=True)
+    tuples = np.asfortranarray(codes[first][:, used])
+    given = np.ones(len(hierarchies)) if weights is None else np.asarray(weights)
+    shares = normalised_weights(given[used].tolist(), len(used))
+    losses = [share * penalty_table(each) for share, each in zip(shares, shown, strict=True)]
+    checks = [
+        _Check.of(local, tuples, [used.index(place) for place in own], len(locals_) > 1)
+        for local, own in zip(locals_, places, strict=True)
+    ]
+    found = _search(tuples, losses, shape, checks)
+    levels[:, used] = np.column_stack(np.unravel_index(found, shape))[tuple_of]
+    return levels
+
+
+def _places(
+    local: Local, names: Sequence[str] | None, hierarchies: Sequence[Hierarchy]
+) -> list[int]:
+    """The column of each quasi-identifier of a local data set."""
+    columns = list(local.quasi_identifiers if names is None else names)
+    for name, hierarchy in zip(local.quasi_identifiers, local.hierarchies, strict=True):
+        if name not in columns or len(columns) != len(hierarchies):
+            raise InputError(
+                f"quasi-identifier '{name}' of local data '{local.name}'",
+                "must be a column of the linked data",
+            )
+        other = hierarchies[columns.index(name)]
+        if other is not hierarchy and other.leaves != hierarchy.leaves:
+            raise InputError(
+                f"quasi-identifier '{name}' of local data '{local.name}'",
+                "must have the same hierarchy as in the linked data",
+            )
+    return [columns.index(name) for name in local.quasi_identifiers]
+
+
+@dataclass
+class _Check:
+    """Whether enough individuals of one local data set match."""
+
+    local: Local
+    columns: list[int]
+    tuples: Ints
+    number: npt.NDArray[np.int64]
+    remember: bool
+    known: dict[tuple[int, ...], npt.NDArray[np.uint8]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, local: Local, tuples: Ints, columns: list[int], remember: bool) -> _Check:
+        """With ``remember`` it decides once for all tuples that differ in its own columns."""
+        own = np.asfortranarray(tuples[:, columns])
+        number = np.arange(len(tuples))
+        if remember:
+            (keys,) = packed_keys(local.tables, [0] * len(columns), own)
+            _, first, number = np.unique(keys, return_index=True, return_inverse=True)
+            own = np.asfortranarray(own[first])
+        return cls(local, columns, own, number, remember)
+
+    def met(self, vector: Sequence[int], rows: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+        """Whether at least k individuals match each of some tuples, shown at these levels."""
+        own = tuple(vector[column] for column in self.columns)
+        if not self.remember:
+            counts = matches_at(self.local, self.tuples[rows], list(own))
+            return counts >= self.local.k
+        if own not in self.known:
+            counts = matches_at(self.local, self.tuples, list(own))
+            self.known[own] = np.packbits(counts >= self.local.k)
+        enough = np.unpackbits(self.known[own], count=len(self.tuples)).astype(np.bool_)
+        return enough[self.number[rows]]
+
+
+def _search(
+    tuples: Ints, losses: Sequence[Floats], shape: tuple[int, ...], checks: Sequence[_Check]
+) -> npt.NDArray[np.int64]:
+    """The flat index of the best vector of levels of each tuple, shape (tuples,).
+
+    A vector comes behind all vectors below it, so that what lies above a vector that holds for a
+    tuple costs as much or more and is not counted for it again.
+    """
+    columns = range(len(losses))
+    means = _sums([loss[:, tuples[:, q]].mean(axis=1) for q, loss in enumerate(losses)])
+    root = len(means) - 1
+    best = np.full(len(tuples), root)
+    cost = np.sum([loss[-1, tuples[:, q]] for q, loss in enumerate(losses)], axis=0)
+    for rank in np.argsort(means, kind="stable").tolist():
+        if rank == root:
+            continue
+        vector = [int(level) for level in np.unravel_index(rank, shape)]
+        here = losses[0][vector[0]][tuples[:, 0]]
+        for q in columns[1:]:
+            here += losses[q][vector[q]][tuples[:, q]]
+        better = (here < cost - EQUAL) | ((here <= cost + EQUAL) & (rank < best))
+        rows = np.flatnonzero(better)
+        for check in checks:
+            if not len(rows):
+                break
+            rows = rows[check.met(vector, rows)]
+        best[rows] = rank
+        cost[rows] = here[rows]
+    return best
+
+
+def _sums(parts: Sequence[Floats]) -> Floats:
+    """The sum of one entry of each part, for all combinations, the last part fastest."""
+    total = np.zeros(1)
+    for part in parts:
+        total = (total[:, np.newaxis] + part).ravel()
+    return total
+
+
+@dataclass(frozen=True, eq=False)
+class Linked:
+    """What linkage anonymity works on.
+
+    Attributes
+    ----------
+    table
+        The linked file, encoded.
+    quasi_identifiers
+        All quasi-identifiers of the linked file, in its schema's order.
+    hierarchies
+        The hierarchy of each, over the values of the linked file and of the local data.
+    weights
+        The share of each in loss.
+    codes
+        Distinct leaf tuples, -1 for missing; shape (tuples, QIs).
+    tuple_of
+        The tuple of each linked record, shape (records,).
+    individuals
+        Linked individuals of each tuple, shape (tuples,).
+    locals_
+        The local data sets, each with the k that was asked for.
+    """
+
+    table: Table
+    quasi_identifiers: tuple[str, ...]
+    hierarchies: tuple[Hierarchy, ...] = field(repr=False)
+    weights: tuple[float, ...]
+    codes: Ints = field(repr=False)
+    tuple_of: npt.NDArray[np.int64] = field(repr=False)
+    individuals: npt.NDArray[np.int64] = field(repr=False)
+    locals_: tuple[Local, ...]
+
+    @classmethod
+    def of(
+        cls,
+        table: Table,
+        hierarchies: tuple[Hierarchy, ...],
+        codes: Ints,
+        locals_: tuple[Local, ...],
+    ) -> Linked:
+        """Gather the records that agree in all quasi-identifiers.
+
+        Parameters
+        ----------
+        table
+            The linked file.
+        hierarchies
+            The hierarchy of each of its quasi-identifiers.
+        codes
+            Leaf codes of each record, shape (records, QIs).
+        locals_
+            The local data sets.
+        """
+        tables = [shown_table(each) for each in hierarchies]
+        (keys,) = packed_keys(tables, [0] * len(tables), codes)
+        distinct, first, tuple_of = np.unique(keys, return_index=True, return_inverse=True)
+        pairs = np.unique(tuple_of * np.int64(table.persons) + table.person)
+        return cls(
+            table,
+            tuple(column.name for column in table.quasi_identifiers),
+            hierarchies,
+            tuple(column.weight for column in table.quasi_identifiers),
+            np.asfortranarray(codes[first]),
+            tuple_of,
+            np.bincount(pairs // table.persons, minlength=len(distinct)),
+            locals_,
+        )
+
+    @property
+    def linkage_columns(self) -> list[int]:
+        """The columns of the quasi-identifiers that some local data set has."""
+        known = {name for local in self.locals_ for name in local.quasi_identifiers}
+        return [place for place, name in enumerate(self.quasi_identifiers) if name in known]
+
+    def columns_of(self, local: Local) -> list[int]:
+        """The columns of the quasi-identifiers of one local data set, in its order."""
+        return [self.quasi_identifiers.index(name) for name in local.quasi_identifiers]
+
+    def least_levels(self) -> Levels:
+        """The levels of least loss at which enough local individuals match each tuple.
+
+        Returns
+        -------
+        numpy.ndarray
+            Shape (tuples, QIs); see `sfumato.semantics.linkage_anonymity.least_levels`.
+        """
+        return least_levels(
+            self.codes, self.locals_, self.hierarchies, self.weights, self.quasi_identifiers
+        )

@@ -1,0 +1,465 @@
+"""A policy read, written and checked."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Literal
+
+import tomlkit
+from tomlkit.items import Table
+
+from sfumato.core.errors import InputError
+from sfumato.semantics.policy_rdf import policy_from_turtle, policy_to_turtle
+from sfumato.semantics.policy_terms import Policy
+
+_SECTIONS = {
+    "roles": "Roles in which people ask.",
+    "purposes": "What a linkage may be asked for.",
+    "databases": "Databases: every linked tuple must match at least k of their individuals, "
+    "on the\nquasi-identifiers of those that the requester's role is authenticated for.",
+    "linkages": "Linkages: which databases are linked.",
+    "requests": "Requests: who asks for which linkage.",
+}
+"""What is said above each section."""
+_FIELDS = {
+    "measure": "what is done to values that give others away",
+    "rules": "the site's own rules, beside those of the package",
+    "k": "individuals that a tuple must match at least",
+    "authenticates": "roles that may read it",
+}
+"""What is said beside a field."""
+
+
+def policy_to_dict(policy: Policy) -> dict[str, Any]:
+    """The fields of a policy that differ from their defaults, as plain values.
+
+    Parameters
+    ----------
+    policy
+        The policy.
+    """
+    fields = policy.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    for database in fields.get("databases", {}).values():
+        if "quasi_identifiers" in database:
+            database["quasi_identifiers"] = {
+                column: _short(value) for column, value in database["quasi_identifiers"].items()
+            }
+    return fields
+
+
+def _short(value: dict[str, Any]) -> Any:
+    """The hierarchy's path alone, where nothing else is said."""
+    only = set(value) == {"hierarchy"} and isinstance(value["hierarchy"], str)
+    return value["hierarchy"] if only else value
+
+
+def policy_to_toml(policy: Policy) -> str:
+    """Write a policy as TOML text with comments.
+
+    Parameters
+    ----------
+    policy
+        The policy.
+    """
+    document = tomlkit.document()
+    fields = policy_to_dict(policy)
+    for name in ("measure", "rules"):
+        if name in fields:
+            document.add(name, tomlkit.item(fields[name]).comment(_FIELDS[name]))
+    for section, said in _SECTIONS.items():
+        if section not in fields:
+            continue
+        if document.body:
+            document.add(tomlkit.nl())
+        for line in said.splitlines():
+            document.add(tomlkit.comment(line))
+        document.add(section, _section(fields[section]))
+    return tomlkit.dumps(document)
+
+
+def _section(entries: dict[str, Any]) -> Table:
+    """A section: a line for each entry that is text, a table for each other one."""
+    nested = any(isinstance(entry, dict) for entry in entries.values())
+    table = tomlkit.table(is_super_table=nested)
+    for name, entry in entries.items():
+        table.add(name, _entry(entry) if isinstance(entry, dict) else entry)
+    return table
+
+
+def _entry(fields: dict[str, Any]) -> Table:
+    table = tomlkit.table()
+    for name, value in fields.items():
+        item = _quasi_identifiers(value) if name == "quasi_identifiers" else tomlkit.item(value)
+        if name in _FIELDS:
+            item.comment(_FIELDS[name])
+        table.add(name, item)
+    return table
+
+
+def _quasi_identifiers(columns: dict[str, Any]) -> Table:
+    table = tomlkit.table()
+    for name, value in columns.items():
+        if isinstance(value, dict):
+            inline = tomlkit.inline_table()
+            inline.update(value)
+            table.add(name, inline)
+        else:
+            table.add(name, value)
+    return table
+
+
+class Severity(StrEnum):
+    """What a finding means for those who ask."""
+
+    ERROR = "error"
+    """Nothing can be released under it."""
+    WARNING = "warning"
+    """It can, but somebody should look."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One contradiction or gap.
+
+    Attributes
+    ----------
+    severity
+        What it means for those who ask.
+    where
+        What it is about: ``"request 'diabetes'"``.
+    says
+        What is wrong.
+    advice
+        What to do about it.
+    """
+
+    severity: Severity
+    where: str
+    says: str
+    advice: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.says}." + (f" {self.advice}." if self.advice else "")
+
+
+Findings = Iterator[Finding]
+
+
+def check_policy(policy: Policy) -> tuple[Finding, ...]:
+    """Everything in a policy that contradicts itself or is left open; errors first.
+
+    Parameters
+    ----------
+    policy
+        The policy, with its paths located, since the files that it names are looked for.
+    """
+    checks: tuple[Callable[[Policy], Findings], ...] = (
+        _nothing,
+        _databases,
+        _hierarchies,
+        _linkages,
+        _requests,
+        _unused,
+    )
+    found = [finding for check in checks for finding in check(policy)]
+    return tuple(sorted(found, key=lambda finding: finding.severity is Severity.WARNING))
+
+
+def errors_for(policy: Policy, request: str) -> tuple[Finding, ...]:
+    """The errors that concern one request, its linkage, a linked database, or the whole policy.
+
+    Parameters
+    ----------
+    policy
+        The policy.
+    request
+        The request's name.
+    """
+    about = {"policy", f"request '{request}'"}
+    asked = policy.requests.get(request)
+    if asked is not None:
+        about.add(f"linkage '{asked.linkage}'")
+        linkage = policy.linkages.get(asked.linkage)
+        names = () if linkage is None else linkage.from_
+        about |= {f"database '{name}'" for name in names}
+        about |= {
+            f"quasi-identifier '{column}'"
+            for name in names
+            if name in policy.databases
+            for column in policy.databases[name].quasi_identifiers
+        }
+    return tuple(
+        finding
+        for finding in check_policy(policy)
+        if finding.severity is Severity.ERROR and finding.where in about
+    )
+
+
+def _error(where: str, says: str, advice: str = "") -> Finding:
+    return Finding(Severity.ERROR, where, says, advice)
+
+
+def _warning(where: str, says: str, advice: str = "") -> Finding:
+    return Finding(Severity.WARNING, where, says, advice)
+
+
+def _unknown(where: str, kind: str, name: str, known: Iterable[str]) -> Finding:
+    names = list(known)
+    folded = {each.casefold(): each for each in names}
+    near = get_close_matches(name.casefold(), folded, n=1)
+    advice = f"Perhaps '{folded[near[0]]}' is meant" if near else f"Add the {kind}"
+    return _error(where, f"{kind} '{name}' is not in the policy", advice)
+
+
+def _nothing(policy: Policy) -> Findings:
+    for section in ("databases", "linkages", "requests"):
+        if not getattr(policy, section):
+            yield _warning("policy", f"it has no {section}")
+
+
+def _databases(policy: Policy) -> Findings:
+    for name, database in policy.databases.items():
+        where = f"database '{name}'"
+        if database.k is None:
+            yield _error(where, "it has no k", "Say how many individuals a tuple must match")
+        elif database.k == 1:
+            yield _warning(where, "its k is 1, which hides nobody", "Ask for 2 or more")
+        if not database.quasi_identifiers:
+            if database.authenticates:
+                yield _error(
+                    where,
+                    "it has no quasi-identifiers, so nothing would be generalised for the roles "
+                    "that it authenticates",
+                    "Name what these roles know about a person",
+                )
+            else:
+                yield _warning(where, "it has no quasi-identifiers")
+        for role in database.authenticates:
+            if role not in policy.roles:
+                yield _unknown(where, "role", role, policy.roles)
+        for purpose in database.purposes or ():
+            if purpose not in policy.purposes:
+                yield _unknown(where, "purpose", purpose, policy.purposes)
+        if database.purposes == ():
+            yield _warning(where, "it may be linked for no purpose at all")
+
+
+def _hierarchies(policy: Policy) -> Findings:
+    first: dict[str, str] = {}
+    for name, database in policy.databases.items():
+        for column, qi in database.quasi_identifiers.items():
+            where = f"database '{name}'"
+            if qi.hierarchy is None:
+                yield _error(
+                    where,
+                    f"quasi-identifier '{column}' has no hierarchy",
+                    "Without one it cannot be generalised",
+                )
+            elif isinstance(qi.hierarchy, Path) and not qi.hierarchy.is_file():
+                yield _error(where, f"the hierarchy's file of '{column}' is not there")
+            other = first.setdefault(column, name)
+            known = policy.databases[other].quasi_identifiers[column]
+            if qi.hierarchy is None or known.hierarchy is None:
+                continue
+            if qi.hierarchy != known.hierarchy:
+                yield _error(
+                    f"quasi-identifier '{column}'",
+                    f"databases '{other}' and '{name}' give it different hierarchies",
+                    "Give both the same one, or give the two columns different names",
+                )
+            if qi.weight != known.weight:
+                yield _error(
+                    f"quasi-identifier '{column}'",
+                    f"databases '{other}' and '{name}' give it different weights",
+                )
+
+
+def _linkages(policy: Policy) -> Findings:
+    for name, linkage in policy.linkages.items():
+        where = f"linkage '{name}'"
+        for database in linkage.from_:
+            if database not in policy.databases:
+                yield _unknown(where, "database", database, policy.databases)
+        if not linkage.from_:
+            yield _error(where, "it links no database")
+        elif len(linkage.from_) == 1:
+            yield _warning(where, "it links one database only")
+
+
+def _requests(policy: Policy) -> Findings:
+    for name, request in policy.requests.items():
+        where = f"request '{name}'"
+        if request.role not in policy.roles:
+            yield _unknown(where, "role", request.role, policy.roles)
+        if request.purpose is None:
+            if policy.purposes:
+                yield _error(where, "it does not say for what purpose", "Name one of the policy's")
+        elif request.purpose not in policy.purposes:
+            yield _unknown(where, "purpose", request.purpose, policy.purposes)
+        if not request.requester:
+            yield _warning(where, "it does not say who asks")
+        linkage = policy.linkages.get(request.linkage)
+        if linkage is None:
+            yield _unknown(where, "linkage", request.linkage, policy.linkages)
+            continue
+        linked = {
+            each: policy.databases[each] for each in linkage.from_ if each in policy.databases
+        }
+        if not any(request.role in database.authenticates for database in linked.values()):
+            yield _error(
+                where,
+                f"none of the databases of linkage '{request.linkage}' authenticates role "
+                f"'{request.role}'",
+                "Its requester's quasi-identifiers are unknown, so nothing can be released",
+            )
+        for each, database in linked.items():
+            if database.purposes is not None and request.purpose not in database.purposes:
+                yield _error(where, f"database '{each}' may not be linked for its purpose")
+
+
+def _unused(policy: Policy) -> Findings:
+    authenticated = {role for each in policy.databases.values() for role in each.authenticates}
+    linked = {name for linkage in policy.linkages.values() for name in linkage.from_}
+    asked = {request.linkage for request in policy.requests.values()}
+    for role in policy.roles:
+        if role not in authenticated:
+            yield _warning(f"role '{role}'", "no database authenticates it")
+    for name in policy.databases:
+        if name not in linked:
+            yield _warning(f"database '{name}'", "no linkage links it")
+    for name, linkage in policy.linkages.items():
+        if name not in asked:
+            yield _warning(f"linkage '{name}'", "nobody asks for it")
+        roles = {
+            role
+            for each in linkage.from_
+            if each in policy.databases
+            for role in policy.databases[each].authenticates
+        }
+        if not roles:
+            yield _warning(f"linkage '{name}'", "none of its databases authenticates anybody")
+    for path in policy.rules:
+        if not path.is_file():
+            yield _error("policy", f"the rules' file {path.name} is not there")
+
+
+Form = Literal["toml", "ttl"]
+"""How a policy is written."""
+
+
+def load_policy(path: str | os.PathLike[str], *, locate: bool = True) -> Policy:
+    """Read a policy from a TOML file or, where its name ends in ``.ttl``, from Turtle.
+
+    Parameters
+    ----------
+    path
+        The file.
+    locate
+        Whether the paths of hierarchies and rules, which are relative to the file, are joined
+        to its folder.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, is not TOML or Turtle, or breaks a rule of `Policy`.
+    """
+    file = Path(path)
+    subject = f"policy file {file.name}"
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError(subject, "must be text in UTF-8") from None
+    except OSError as error:
+        found = "a folder" if isinstance(error, IsADirectoryError) else error.strerror or ""
+        raise InputError(subject, "must be a file that can be read", found=found.lower()) from None
+    if file.suffix.lower() == ".ttl":
+        policy = policy_from_turtle(text, subject)
+    else:
+        policy = Policy(**_toml(text, subject))
+    return located(policy, file.parent) if locate else policy
+
+
+def _toml(text: str, subject: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        place = str(error).rpartition("(")[2].rstrip(")") or "an unknown place"
+        raise InputError(subject, "must be TOML", found=f"an error {place}") from None
+    except (ValueError, RecursionError):
+        raise InputError(
+            subject, "must be TOML", found="a number too long or brackets too deep"
+        ) from None
+
+
+def dump_policy(policy: Policy, form: Form = "toml") -> str:
+    """Write a policy as text.
+
+    Parameters
+    ----------
+    policy
+        The policy.
+    form
+        ``"toml"``, with comments, or ``"ttl"``.
+
+    Raises
+    ------
+    InputError
+        If it is ``"ttl"`` and rdflib is not installed.
+    """
+    return policy_to_toml(policy) if form == "toml" else policy_to_turtle(policy)
+
+
+def located(policy: Policy, folder: Path) -> Policy:
+    """The policy with its paths joined to a folder.
+
+    Parameters
+    ----------
+    policy
+        The policy, as its file says.
+    folder
+        The folder that its paths are relative to.
+    """
+    return _moved(policy, lambda path: folder / path)
+
+
+def relocated(policy: Policy, old: Path, new: Path) -> Policy:
+    """The policy with paths relative to one folder turned into such relative to another.
+
+    Parameters
+    ----------
+    policy
+        The policy, as its file says.
+    old, new
+        The folder of that file, and of the one that will be written.
+    """
+    if old.resolve() == new.resolve():
+        return policy
+
+    def moved(path: Path) -> Path:
+        return path if path.is_absolute() else Path(os.path.relpath(old / path, new))
+
+    return _moved(policy, moved)
+
+
+def _moved(policy: Policy, move: Callable[[Path], Path]) -> Policy:
+    databases = {
+        name: database.model_copy(
+            update={
+                "quasi_identifiers": {
+                    column: qi.model_copy(update={"hierarchy": move(qi.hierarchy)})
+                    if isinstance(qi.hierarchy, Path)
+                    else qi
+                    for column, qi in database.quasi_identifiers.items()
+                }
+            }
+        )
+        for name, database in policy.databases.items()
+    }
+    rules = tuple(move(path) for path in policy.rules)
+    return policy.model_copy(update={"databases": databases, "rules": rules})

@@ -1,0 +1,563 @@
+"""A request for a release: who asks for what, and what that reader holds already."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.core.chain import Head
+from sfumato.core.errors import InputError
+from sfumato.hierarchies import Hierarchy
+from sfumato.release.release_manifest import file_sha256
+from sfumato.schema import QuasiIdentifier, Schema, dump_schema
+from sfumato.semantics.associations import (
+    LENGTH,
+    Association,
+    Associations,
+    Item,
+    Shown,
+    State,
+    mine,
+)
+from sfumato.semantics.ledger import Ledger
+from sfumato.semantics.ledger_content import (
+    Ints,
+    Names,
+    NotedAssociation,
+    Release,
+    Term,
+    Tuples,
+    Value,
+    noted,
+    shown_tuples,
+)
+from sfumato.semantics.linkage_anonymity import LinkageAnonymity, link_up
+from sfumato.semantics.local_data import Levels, Linked
+from sfumato.semantics.policy import errors_for, load_policy
+from sfumato.semantics.policy_terms import Policy, Request
+from sfumato.semantics.rules import reasoner
+from sfumato.semantics.rules.derivation import Requirements, derive
+from sfumato.semantics.sla import Tuples as Before
+from sfumato.semantics.sla import shown_before
+from sfumato.table.sources import from_numpy, is_bytes
+from sfumato.table.table_files import open_source
+
+
+def policy_sha256(policy: Policy) -> str:
+    """Hash of what a policy says, with its files by name and not by folder.
+
+    Parameters
+    ----------
+    policy
+        The policy.
+    """
+    said = json.dumps(_plain(policy.model_dump(by_alias=True)), sort_keys=True)
+    return hashlib.sha256(said.encode()).hexdigest()
+
+
+def rules_sha256(paths: Iterable[Path]) -> str:
+    """Hash of the package's rules and a site's own, in the order in which they are read.
+
+    Parameters
+    ----------
+    paths
+        The site's files.
+    """
+    house = Path(reasoner.__file__).parent
+    files = [*(house / name for name in reasoner.HOUSE_FILES), *map(Path, paths)]
+    return hashlib.sha256("".join(map(file_sha256, files)).encode()).hexdigest()
+
+
+def plain_schema(schema: Schema) -> str:
+    """A schema as TOML, files of hierarchies without their folder.
+
+    Parameters
+    ----------
+    schema
+        The schema.
+    """
+    named = {
+        name: quasi.model_copy(update={"hierarchy": Path(quasi.hierarchy.name)})
+        if isinstance(quasi.hierarchy, Path)
+        else quasi
+        for name, quasi in schema.quasi_identifiers.items()
+    }
+    return dump_schema(schema.model_copy(update={"quasi_identifiers": named}))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(name): _plain(each) for name, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(each) for each in value]
+    return value.name if isinstance(value, Path) else value
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """A request that the rules allow, beside the data that it is about.
+
+    Attributes
+    ----------
+    policy
+        The policy.
+    request
+        The request's name.
+    rules
+        More files with a site's rules, beside those of the policy.
+    requirements
+        What the rules require.
+    k
+        Individuals of each local data set that every tuple must match.
+    linked
+        The linked tuples beside the local data sets.
+    schema
+        What each column is, with the policy's hierarchies.
+    data, local
+        The linked data, and that of each database whose readers ask.
+    """
+
+    policy: Policy
+    request: str
+    rules: tuple[Path, ...]
+    requirements: Requirements
+    k: int
+    linked: Linked
+    schema: Schema = field(repr=False)
+    data: Any = field(repr=False)
+    local: Mapping[str, Any] = field(repr=False)
+
+    @property
+    def details(self) -> Request:
+        """Who asks, in which role, for what."""
+        return self.policy.requests[self.request]
+
+
+def ask(
+    data: Any,
+    schema: Schema,
+    *,
+    policy: Policy | str | os.PathLike[str],
+    request: str,
+    local: Mapping[str, Any],
+    rules: Iterable[str | os.PathLike[str]] = (),
+) -> Asked:
+    """What the rules require for a request, and everything that can be refused before work.
+
+    Parameters
+    ----------
+    data
+        The linked records: a dataframe, or the path of a file.
+    schema
+        What each column of them is; hierarchies may come from the policy.
+    policy
+        The policy, its paths located, or its file.
+    request
+        The request's name.
+    local
+        The data of each database whose readers ask, by the database's name.
+    rules
+        More files with a site's rules.
+
+    Raises
+    ------
+    InputError
+        If the request, its role or something else is not in the policy, the rules refuse it,
+        local data of a database is missing, or as `link_up`.
+    """
+    known = policy if isinstance(policy, Policy) else load_policy(policy)
+    files = tuple(Path(path) for path in rules)
+    requirements = derive(known, request, rules=files)
+    found = errors_for(known, request)
+    if found:
+        raise InputError(
+            f"request '{request}'",
+            "must not meet an error in its policy",
+            found=" ".join(map(str, found)),
+            advice="see 'sfumato policy check'",
+        )
+    k = requirements.require_allowed()
+    _check_local(known, requirements, local)
+    declared = _with_hierarchies(schema, known, requirements)
+    columns = _columns(data, declared, requirements)
+    wanted = [LinkageAnonymity(local[name], k, names, name=name) for name, names in columns.items()]
+    linked = link_up(data, declared, wanted)
+    used = {name: local[name] for name in columns}
+    return Asked(known, request, files, requirements, k, linked, declared, data, used)
+
+
+def _check_local(policy: Policy, requirements: Requirements, local: Mapping[str, Any]) -> None:
+    """Refuse local data that is missing, or of no database of the linkage."""
+    lacking = [name for name in requirements.quasi_identifiers if name not in local]
+    if lacking:
+        raise InputError(
+            f"request '{requirements.request}'",
+            "needs the local data of every database that authenticates its role",
+            found="none of " + ", ".join(f"'{name}'" for name in lacking),
+            advice="give it with --local NAME=FILE",
+        )
+    members = policy.linkages[requirements.linkage].from_
+    for name in local:
+        if name not in members:
+            raise InputError(
+                f"local data '{name}'",
+                f"must be that of a database of linkage '{requirements.linkage}'",
+                accepted=", ".join(members),
+            )
+
+
+def _with_hierarchies(schema: Schema, policy: Policy, requirements: Requirements) -> Schema:
+    """The schema with the hierarchies and weights that the policy gives."""
+    quasis = dict(schema.quasi_identifiers)
+    for database, names in requirements.quasi_identifiers.items():
+        for name in names:
+            if name in quasis:
+                given = policy.databases[database].quasi_identifiers[name]
+                quasis[name] = _with_hierarchy(name, quasis[name], given)
+    return schema.model_copy(update={"quasi_identifiers": quasis})
+
+
+def _with_hierarchy(name: str, quasi: QuasiIdentifier, given: Any) -> QuasiIdentifier:
+    one, other = quasi.hierarchy, given.hierarchy
+    if isinstance(one, Path) and isinstance(other, Path):
+        same = one.resolve() == other.resolve()
+    else:
+        same = one is None or other is None or one == other
+    if not same:
+        raise InputError(
+            f"quasi-identifier '{name}'",
+            "must have the same hierarchy in the schema and in the policy",
+            advice="leave it out of the schema",
+        )
+    said = {"weight": given.weight} if "weight" in given.model_fields_set else {}
+    return quasi.model_copy(update={"hierarchy": other if one is None else one, **said})
+
+
+def _columns(data: Any, schema: Schema, requirements: Requirements) -> dict[str, tuple[str, ...]]:
+    """The quasi-identifiers of each database that the release will show.
+
+    One that the linked file does not have, or that is left out as a direct identifier, tells
+    its reader nothing.
+    """
+    shown = set(open_source(data).names) - set(schema.direct_identifiers)
+    found = {
+        database: tuple(name for name in names if name in shown)
+        for database, names in requirements.quasi_identifiers.items()
+    }
+    for names in found.values():
+        for name in names:
+            if name not in schema.quasi_identifiers:
+                raise InputError(
+                    f"column '{name}'",
+                    "must be a quasi-identifier in the schema, as the rules require",
+                    found="a column of another kind",
+                )
+    found = {database: names for database, names in found.items() if names}
+    if not found:
+        raise InputError(
+            "the linked data",
+            "must have a quasi-identifier that the rules require",
+            accepted=", ".join(requirements.linkage_qis),
+        )
+    return found
+
+
+Ids = list[str] | list[bytes]
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """What the ledger tells about the readers of a release.
+
+    Attributes
+    ----------
+    noted
+        All associations of the ledger, with what was decided on them.
+    accepted
+        Those that readers are taken to know and that speak about the release's values.
+    ids
+        The id of each of ``accepted`` in the ledger.
+    decided
+        Those decided on that speak about the release's values, for mining.
+    releases
+        Numbers of the earlier releases that the new one is intersected with.
+    unfollowed
+        Numbers of earlier releases without digests: nothing is claimed about these.
+    head
+        The ledger's last entry when it was read.
+    linked
+        The linked tuples; those of persons to whom earlier releases showed different tuples are
+        told apart.
+    earlier
+        What each earlier release showed of each tuple.
+    """
+
+    noted: tuple[NotedAssociation, ...] = ()
+    accepted: tuple[Association, ...] = ()
+    ids: tuple[str, ...] = ()
+    decided: Associations = field(default_factory=Associations)
+    releases: tuple[int, ...] = ()
+    unfollowed: tuple[int, ...] = ()
+    head: Head | None = None
+    linked: Linked | None = field(default=None, repr=False)
+    earlier: tuple[Before, ...] = field(default=(), repr=False)
+
+
+def known_from(ledger: Ledger, linked: Linked, linkage: str, requester: str) -> Known:
+    """What the readers of a new release know from the ledger.
+
+    These are the readers of all earlier releases of the same linkage or to the same requester,
+    taken as one.
+
+    Parameters
+    ----------
+    ledger
+        The ledger.
+    linked
+        The linked tuples.
+    linkage, requester
+        What is asked for, and who asks.
+
+    Raises
+    ------
+    InputError
+        If the ledger was changed, lacks its key of persons, or holds an accepted association
+        with a condition that everybody in the data meets.
+    """
+    hierarchies = dict(zip(linked.quasi_identifiers, linked.hierarchies, strict=True))
+    head = ledger.head()
+    noted = tuple(ledger.associations())
+    decided = [
+        (each, association)
+        for each in noted
+        if each.state is not State.PROPOSED
+        and (association := _in_terms_of(each, hierarchies)) is not None
+    ]
+    accepted = [pair for pair in decided if pair[0].state is State.ACCEPTED]
+    releases = [
+        each
+        for each in ledger.releases()
+        if each.linkage == linkage or (requester and each.requester == requester)
+    ]
+    followed = [each for each in releases if each.digests and linked.table.schema.person]
+    rows, earlier = _followed(ledger, followed, linked, hierarchies)
+    return Known(
+        noted,
+        tuple(association for _, association in accepted),
+        tuple(each.id for each, _ in accepted),
+        Associations(tuple(association for _, association in decided)),
+        tuple(each.number for each in followed),
+        tuple(each.number for each in releases if each not in followed),
+        head,
+        rows,
+        earlier,
+    )
+
+
+def person_ids(linked: Linked) -> Ids | None:
+    """The identifier of each linked person, by number; ``None`` without a person column.
+
+    Parameters
+    ----------
+    linked
+        The linked tuples.
+    """
+    table = linked.table
+    if table.schema.person is None:
+        return None
+    _, first = np.unique(table.person, return_index=True)
+    ids = table.source.column(table.schema.person).take(from_numpy(first))
+    if not is_bytes(ids.type):
+        ids = pc.cast(ids, pa.string())
+    found: Ids = ids.to_pylist()
+    return found
+
+
+def _in_terms_of(
+    noted: NotedAssociation, hierarchies: Mapping[str, Hierarchy]
+) -> Association | None:
+    """An association in the release's hierarchies; ``None`` where it tells nothing there.
+
+    The hierarchies hold the values of the linked and the local data. A condition with another
+    value is met by no tuple, and a conclusion with one by no individual; a condition that
+    everybody meets is none.
+    """
+    terms = (*noted.antecedent, noted.consequent)
+    if not all(_is_there(term, hierarchies) for term in terms):
+        return None
+    found = noted.known(hierarchies)
+    if _is_everybody(found.consequent, hierarchies):
+        return None
+    left = tuple(item for item in found.antecedent if not _is_everybody(item, hierarchies))
+    if not left and noted.state is State.ACCEPTED:
+        raise InputError(
+            f"association {noted.id}",
+            "must have a condition that not everybody in the data meets",
+            advice="reject it with 'sfumato ledger associations reject', and say why",
+        )
+    return replace(found, antecedent=left) if left else None
+
+
+def _is_there(term: Term, hierarchies: Mapping[str, Hierarchy]) -> bool:
+    hierarchy = hierarchies.get(term.attribute)
+    if hierarchy is None or not 0 <= term.level <= hierarchy.height:
+        return False
+    return term.label in hierarchy.labels[term.level]
+
+
+def _is_everybody(item: Item, hierarchies: Mapping[str, Hierarchy]) -> bool:
+    hierarchy = hierarchies[item.attribute]
+    return bool((hierarchy.ancestors[item.level] == item.label).all())
+
+
+def _followed(
+    ledger: Ledger,
+    releases: Sequence[Release],
+    linked: Linked,
+    hierarchies: Mapping[str, Hierarchy],
+) -> tuple[Linked, tuple[Before, ...]]:
+    """The linked tuples told apart by what earlier releases showed of their persons."""
+    ids = person_ids(linked) if releases else None
+    if ids is None:
+        return linked, ()
+    digests = ledger.person_digests(ids)
+    columns: list[npt.NDArray[np.int64]] = []
+    shown = []
+    for release in releases:
+        tuples = ledger.tuples(release.number)
+        for column in _tuples_of(ledger, release.number, digests):
+            columns.append(column)
+            shown.append(_in_present(tuples, hierarchies))
+    if not columns:
+        return linked, ()
+    person = linked.table.person
+    table = np.column_stack([linked.tuple_of, *(column[person] for column in columns)])
+    distinct, row_of = np.unique(table, axis=0, return_inverse=True)
+    row_of = row_of.reshape(-1)
+    pairs = np.unique(row_of * np.int64(linked.table.persons) + person)
+    rows = replace(
+        linked,
+        codes=np.asfortranarray(linked.codes[distinct[:, 0]]),
+        tuple_of=row_of,
+        individuals=np.bincount(pairs // linked.table.persons, minlength=len(distinct)),
+    )
+    earlier = tuple(
+        shown_before(each, distinct[:, place], hierarchies) for place, each in enumerate(shown, 1)
+    )
+    return rows, earlier
+
+
+def _tuples_of(ledger: Ledger, number: int, persons: Names) -> list[npt.NDArray[np.int64]]:
+    """The first tuple of each person in an earlier release, the second, ...; -1 for none."""
+    found = ledger.digests(number)
+    if found is None:
+        return []
+    index, tuples = found.tuples_of(persons)
+    starts = np.searchsorted(index, index, side="left")
+    rank = np.arange(len(index)) - starts
+    columns = []
+    for place in range(int(rank.max(initial=-1)) + 1):
+        column = np.full(len(persons), -1, dtype=np.int64)
+        column[index[rank == place]] = tuples[rank == place]
+        columns.append(column)
+    return columns
+
+
+def _in_present(tuples: Tuples, hierarchies: Mapping[str, Hierarchy]) -> Shown:
+    """The tuples of an earlier release on the attributes that this one has, too.
+
+    A value that nobody in the data has any more tells nothing about them: the root instead.
+    """
+    places = [place for place, name in enumerate(tuples.attributes) if name in hierarchies]
+    names = tuple(tuples.attributes[place] for place in places)
+    values = tuple(
+        tuple(_or_root(name, value, hierarchies) for value in tuples.values[place])
+        for name, place in zip(names, places, strict=True)
+    )
+    return Tuples(names, values, tuples.codes[:, places], tuples.counts).shown(hierarchies)
+
+
+def _or_root(name: str, value: Value, hierarchies: Mapping[str, Hierarchy]) -> Value:
+    if _is_there(Term(name, *value), hierarchies):
+        return value
+    return Value(hierarchies[name].height, hierarchies[name].labels[-1][0])
+
+
+@dataclass(frozen=True)
+class Mining:
+    """From when on an association is proposed to the custodian.
+
+    Attributes
+    ----------
+    support
+        The least share of individuals who show the condition.
+    confidence
+        The least share of these who show the conclusion too.
+    length
+        The most conditions of an association.
+    """
+
+    support: float = 0.01
+    confidence: float = 0.9
+    length: int = LENGTH
+
+
+def tuples_of(linked: Linked, levels: Levels) -> tuple[Tuples, Ints]:
+    """The distinct generalised tuples with their individuals, and the one of each record.
+
+    Parameters
+    ----------
+    linked
+        The linked tuples.
+    levels
+        Level of each value, shape (tuples, QIs).
+    """
+    hierarchies = dict(zip(linked.quasi_identifiers, linked.hierarchies, strict=True))
+    return shown_tuples(
+        hierarchies,
+        linked.codes[linked.tuple_of],
+        levels[linked.tuple_of],
+        persons=linked.table.person,
+    )
+
+
+def found_in(
+    linked: Linked, tuples: Tuples, known: Known, mining: Mining
+) -> tuple[NotedAssociation, ...]:
+    """The associations that a release tells and that nobody decided on.
+
+    Parameters
+    ----------
+    linked
+        The linked tuples.
+    tuples
+        The tuples as they are shown.
+    known
+        What was decided on before.
+    mining
+        The thresholds.
+
+    Raises
+    ------
+    InputError
+        If a threshold is no share above 0.
+    """
+    hierarchies = dict(zip(linked.quasi_identifiers, linked.hierarchies, strict=True))
+    found = mine(
+        [tuples.shown(hierarchies)],
+        support=mining.support,
+        confidence=mining.confidence,
+        length=mining.length,
+        earlier=known.decided,
+    )
+    return tuple(noted(each, hierarchies) for each in found.of_state(State.PROPOSED))

@@ -1,0 +1,845 @@
+"""A release made for a request: enforced by the rules, measured, remembered."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import tomlkit
+
+from sfumato.core.atomic import all_or_none, check_path, check_target, write_text, written_at
+from sfumato.core.errors import InputError
+from sfumato.core.shared_options import drawn_seed
+from sfumato.release.release_manifest import HEADER, file_sha256, schema_sha256, versions
+from sfumato.release.release_result import MANIFEST_FILE, check_beside
+from sfumato.schema import Schema
+from sfumato.semantics.associations import Shown
+from sfumato.semantics.ledger import Ledger
+from sfumato.semantics.ledger_content import Members, NotedAssociation, ReleaseEntry
+from sfumato.semantics.linkage_anonymity import mean_risk, measured, released_table
+from sfumato.semantics.local_data import Ints, Levels, Linked, certainty_penalties, squared_errors
+from sfumato.semantics.policy_terms import Measure, Policy
+from sfumato.semantics.release_request import (
+    Asked,
+    Known,
+    Mining,
+    ask,
+    found_in,
+    known_from,
+    person_ids,
+    plain_schema,
+    policy_sha256,
+    rules_sha256,
+    tuples_of,
+)
+from sfumato.semantics.rules.derivation import Requirements, derive
+from sfumato.semantics.sla import Change, disclosure_risks, semantic_levels
+from sfumato.semantics.sla import Enforced as Raising
+from sfumato.table.dataframes import to_frame_like as like
+from sfumato.table.table_files import check_output_path, write_table
+
+
+@dataclass(frozen=True, eq=False)
+class Enforced:
+    """What rules 5 to 7 and semantic linkage anonymity made of the tuples.
+
+    Attributes
+    ----------
+    levels
+        Level of each value, shape (tuples, QIs).
+    changes
+        The tuples that were changed; rows are those of the release.
+    exposed
+        Which tuples earlier releases alone leave below k; shape (tuples,).
+    requirements
+        What the rules derived about the tuples that were changed, in the order of ``changes``,
+        as linkage anonymity shows them.
+    """
+
+    levels: Levels = field(repr=False)
+    changes: tuple[Change, ...] = field(repr=False)
+    exposed: npt.NDArray[np.bool_] = field(repr=False)
+    requirements: Requirements = field(repr=False)
+
+
+def enforce(asked: Asked, known: Known, linked: Linked, start: Levels) -> Enforced:
+    """Raise what the rules say, until k individuals are left whatever a reader infers.
+
+    A tuple at which a reader gets below k is put to the rules as it is shown; what they enforce
+    on it is all that may be raised in it, and what comes of that is put to them again. Where it
+    is only together with earlier releases that a reader gets below k, whatever is shown in more
+    detail than there may be raised.
+
+    Parameters
+    ----------
+    asked
+        The request.
+    known
+        What readers know.
+    linked
+        The linked tuples.
+    start
+        The levels of linkage anonymity, shape (tuples, QIs).
+
+    Raises
+    ------
+    InputError
+        If the rules refuse the tuples, or enforce too little to keep k.
+    """
+    if not (known.accepted or known.earlier):
+        nobody = np.zeros(len(start), dtype=np.bool_)
+        return Enforced(start, (), nobody, asked.requirements)
+    found = semantic_levels(
+        linked.codes,
+        start,
+        linked.locals_,
+        dict(zip(linked.quasi_identifiers, linked.hierarchies, strict=True)),
+        known.accepted,
+        asked.k,
+        linked.weights,
+        earlier=known.earlier,
+        enforce=lambda codes, levels: _raising(asked, known, linked, codes, levels),
+    )
+    rows = [change.row for change in found.changes]
+    requirements = asked.requirements
+    if rows:
+        requirements = _derived(asked, known, linked, linked.codes[rows], start[rows])
+    return Enforced(found.levels, found.changes, found.exposed, requirements)
+
+
+def _derived(
+    asked: Asked, known: Known, linked: Linked, codes: Ints, levels: npt.NDArray[np.integer]
+) -> Requirements:
+    """What the rules require of some tuples; a missing value at the root is shown as any other."""
+    height = np.array([each.height for each in linked.hierarchies])
+    leaves = np.where((codes < 0) & (levels == height), 0, codes).astype(np.int32)
+    hierarchies = dict(zip(linked.quasi_identifiers, linked.hierarchies, strict=True))
+    found = derive(
+        asked.policy,
+        asked.request,
+        shown=Shown(hierarchies, leaves, levels, np.ones(len(codes), dtype=np.int64)),
+        associations=known.accepted,
+        rules=asked.rules,
+    )
+    if found.require_allowed() != asked.k:
+        raise InputError(
+            "the rules",
+            "must give a linkage its k whatever its tuples are",
+            advice="use rules on 'enforce' for what hangs on tuples",
+        )
+    return found
+
+
+def _raising(
+    asked: Asked, known: Known, linked: Linked, codes: Ints, levels: npt.NDArray[np.integer]
+) -> Raising:
+    """The values of some tuples that the rules ask to generalise, and to suppress."""
+    generalise = np.zeros(codes.shape, dtype=np.bool_)
+    suppress = np.zeros(codes.shape, dtype=np.bool_)
+    found = _derived(asked, known, linked, codes, levels).enforcements
+    for number, case in enumerate(found.cases):
+        rows = np.flatnonzero(found.alike == number)
+        for each in case:
+            raised = suppress if each.measure is Measure.SUPPRESS else generalise
+            for item in each.regarding:
+                raised[rows, linked.quasi_identifiers.index(item.attribute)] = True
+    return Raising(generalise & ~suppress, suppress)
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Risk and loss of the linked tuples at some levels.
+
+    Attributes
+    ----------
+    risk
+        Mean over the linked individuals of 1 / matching individuals, with the accepted
+        associations applied (paper 002, Eq. 2-3).
+    risk_unaware
+        The same without associations.
+    sse_sst
+        SSE / SST (Eq. 4), in [0, 1], over the linkage quasi-identifiers and the attributes that
+        accepted associations speak about.
+    ncp
+        Weighted certainty penalty over the same, mean over individuals.
+    smallest_match
+        Individuals of a local data set who match a tuple as it is shown, at least.
+    """
+
+    risk: float
+    risk_unaware: float
+    sse_sst: float
+    ncp: float
+    smallest_match: int
+
+    def to_json(self) -> dict[str, float]:
+        """Plain values."""
+        return asdict(self)
+
+
+def figures_of(linked: Linked, levels: Levels, known: Known) -> Figures:
+    """Measure the linked tuples at these levels.
+
+    Parameters
+    ----------
+    linked
+        The linked tuples.
+    levels
+        Level of each value, shape (tuples, QIs).
+    known
+        What readers know.
+    """
+    hierarchies = dict(zip(linked.quasi_identifiers, linked.hierarchies, strict=True))
+    risks = disclosure_risks(linked.codes, levels, linked.locals_, hierarchies, known.accepted)
+    plain = measured(linked, levels)
+    used = columns_counted(linked, known)
+    codes, shown = linked.codes[:, used], levels[:, used]
+    trees = [linked.hierarchies[place] for place in used]
+    loss = certainty_penalties(codes, shown, trees, [linked.weights[place] for place in used])
+    return Figures(
+        mean_risk(linked, risks),
+        float(plain.risk),
+        squared_errors(codes, shown, trees, linked.individuals),
+        float(np.average(loss, weights=linked.individuals)) if len(loss) else 0.0,
+        min(int(counts.min()) for counts in plain.matches.values()),
+    )
+
+
+def columns_counted(linked: Linked, known: Known) -> Sequence[int]:
+    """The columns of linkage quasi-identifiers, and of what accepted associations speak about.
+
+    Parameters
+    ----------
+    linked
+        The linked tuples.
+    known
+        What readers know.
+    """
+    spoken = {
+        item.attribute for each in known.accepted for item in (*each.antecedent, each.consequent)
+    }
+    linkage = set(linked.linkage_columns)
+    return [
+        place
+        for place, name in enumerate(linked.quasi_identifiers)
+        if place in linkage or name in spoken
+    ]
+
+
+EXPLAINED = 10
+"""Of so many associations, those that changed most, the derivation is given."""
+LINES = 60
+"""Lines of a derivation at most: rule 5 holds for every tuple that shows the value."""
+INTERSECTION = "what earlier releases showed of the same persons"
+
+
+@dataclass(frozen=True)
+class AssociationChange:
+    """What one association, or the intersection with earlier releases, changed.
+
+    Attributes
+    ----------
+    association
+        The association's id in the ledger; ``""`` for the intersection.
+    says
+        What it says.
+    measure
+        What was done.
+    tuples, individuals
+        How many distinct tuples were changed because of it, and how many linked individuals
+        have them.
+    loss
+        Mean growth of their weighted NCP; of a tuple changed for several reasons the whole.
+    explained
+        Why something is done, by the rules, for the first of these tuples; for the associations
+        that changed most.
+    """
+
+    association: str
+    says: str
+    measure: str
+    tuples: int
+    individuals: int
+    loss: float
+    explained: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return asdict(self) | {"explained": list(self.explained)}
+
+
+def by_association(
+    enforced: Enforced, known: Known, linked: Linked
+) -> tuple[AssociationChange, ...]:
+    """The changes of a release by their reasons, one line for each accepted association.
+
+    Parameters
+    ----------
+    enforced
+        The changes.
+    known
+        What readers know.
+    linked
+        The linked tuples.
+    """
+    hierarchies = dict(zip(linked.quasi_identifiers, linked.hierarchies, strict=True))
+    places = [
+        [place for place, each in enumerate(enforced.changes) if association in each.associations]
+        for association in known.accepted
+    ]
+    most = sorted(range(len(places)), key=lambda number: -len(places[number]))[:EXPLAINED]
+    lines = []
+    for number, association in enumerate(known.accepted):
+        own = places[number]
+        measure = _measure(enforced, own, number + 1)
+        explained = _explained(enforced, own, number + 1) if number in most else ()
+        changes = [enforced.changes[place] for place in own]
+        says = association.text(hierarchies)
+        lines.append(_line(known.ids[number], says, measure, changes, linked, explained))
+    if known.earlier:
+        between = [each for each in enforced.changes if each.between]
+        measure = Measure.GENERALISE.value if between else ""
+        lines.append(_line("", INTERSECTION, measure, between, linked, ()))
+    return tuple(lines)
+
+
+def _measure(enforced: Enforced, places: list[int], number: int) -> str:
+    """What the rules enforce on these tuples because of an association, the strictest."""
+    measures = {
+        each.measure
+        for place in places
+        for each in enforced.requirements.enforcements.of(place)
+        if each.association == number
+    }
+    if Measure.SUPPRESS in measures:
+        return Measure.SUPPRESS.value
+    return Measure.GENERALISE.value if places else ""
+
+
+def _line(
+    id_: str,
+    says: str,
+    measure: str,
+    changes: list[Change],
+    linked: Linked,
+    explained: tuple[str, ...],
+) -> AssociationChange:
+    individuals = individuals_of(linked, [each.row for each in changes])
+    loss = sum(each.loss for each in changes) / max(len(changes), 1)
+    return AssociationChange(id_, says, measure, len(changes), individuals, loss, explained)
+
+
+def individuals_of(linked: Linked, tuples: Sequence[int] | npt.NDArray[np.int64]) -> int:
+    """Linked individuals who have one of some tuples; one with several of them counts once.
+
+    Parameters
+    ----------
+    linked
+        The linked tuples.
+    tuples
+        Places of the tuples.
+    """
+    if not len(tuples):
+        return 0
+    chosen = np.zeros(len(linked.codes), dtype=np.bool_)
+    chosen[tuples] = True
+    return len(np.unique(linked.table.person[chosen[linked.tuple_of]]))
+
+
+def _explained(enforced: Enforced, places: list[int], number: int) -> tuple[str, ...]:
+    """The derivation of what is enforced on the first of the tuples that the rules name."""
+    named = enforced.requirements.enforcements.alike
+    for place in places:
+        if named[place] < 0:
+            continue
+        for why in enforced.requirements.explain_tuple(place):
+            if why.atom.startswith("enforce(") and why.atom.endswith(f"association({number}))"):
+                lines = tuple(islice(why.lines(), LINES + 1))
+                return (*lines[:LINES], "...") if len(lines) > LINES else lines
+    return ()
+
+
+def explained_rules(requirements: Requirements) -> tuple[str, ...]:
+    """The rules on a request that were applied, by title and place.
+
+    Parameters
+    ----------
+    requirements
+        What the rules require.
+    """
+    applied = (rule for why in requirements.explain() for rule in why.rules())
+    return tuple(
+        dict.fromkeys(
+            f"{title or 'a rule without a title'} ({file}, line {line})"
+            for file, line, title in applied
+        )
+    )
+
+
+def manifest_of(
+    asked: Asked, known: Known, seed: int, *, keyed: bool, keep_order: bool
+) -> dict[str, Any]:
+    """What a release depends on, as plain values.
+
+    Parameters
+    ----------
+    asked
+        The request and its data.
+    known
+        What readers know.
+    seed
+        Seed of the order and the pseudonyms.
+    keyed
+        Whether pseudonyms were made with a key.
+    keep_order
+        Whether the records kept their order.
+    """
+    request = asked.details
+    return {
+        "release": {
+            "seed": seed,
+            "keyed_pseudonyms": keyed,
+            "keep_order": keep_order,
+            "schema_sha256": schema_sha256(asked.schema),
+            "input_sha256": _hash(asked.data),
+            "output_sha256": "",
+        },
+        "request": {
+            "name": asked.request,
+            "requester": request.requester,
+            "role": request.role,
+            "purpose": request.purpose or "",
+            "linkage": request.linkage,
+        },
+        "policy": {
+            "policy_sha256": policy_sha256(asked.policy),
+            "rules_sha256": rules_sha256((*asked.policy.rules, *asked.rules)),
+            "k": asked.k,
+        },
+        "databases": {
+            local.name: {
+                "quasi_identifiers": list(local.quasi_identifiers),
+                "input_sha256": _hash(asked.local[local.name]),
+            }
+            for local in asked.linked.locals_
+        },
+        "known": {
+            "associations": list(known.ids),
+            "releases": list(known.releases),
+        },
+        "versions": versions(),
+    }
+
+
+def manifest_text(manifest: dict[str, Any]) -> str:
+    """A manifest as TOML.
+
+    Parameters
+    ----------
+    manifest
+        What `manifest_of` gave.
+    """
+    document = tomlkit.document()
+    for line in HEADER.splitlines():
+        document.add(tomlkit.comment(line))
+    document.update(manifest)
+    return tomlkit.dumps(document)
+
+
+def text_sha256(text: str) -> str:
+    """Hash of a text."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _hash(data: Any) -> str:
+    """Hash of a file; empty for a dataframe."""
+    return file_sha256(Path(data)) if isinstance(data, (str, os.PathLike)) else ""
+
+
+COVERED = (
+    "readers of these local data sets as they are today, and of all releases that are followed",
+    "the associations that the custodian accepted, applied in any order, in whole or in part",
+)
+NOT_COVERED = (
+    "readers who know the method and leave out whoever would have been shown otherwise",
+    "associations that nobody accepted, and what one tells of those for whom it does not hold",
+    "older states of the local data, and columns that are no quasi-identifier of it",
+    "several records of one person put together under one pseudonym",
+    "releases that are not in the ledger, or in it without digests of persons",
+    "what persons with the same tuple have in common",
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RequestedRelease:
+    """A released linked file, as the rules of a policy require it.
+
+    Attributes
+    ----------
+    table
+        The released file as Arrow.
+    asked
+        The request, what the rules require, the data; not to be released.
+    known
+        What readers know from the ledger.
+    linked
+        The linked tuples; not to be released.
+    levels
+        Level of each value of each distinct tuple, shape (tuples, QIs).
+    figures
+        Risk and loss by scheme: ``"LA"`` and ``"SLA"``.
+    changes
+        What each accepted association changed.
+    exposed
+        Linked individuals whom earlier releases alone leave below k.
+    rules
+        The rules on requests that were applied, by title and place.
+    explained
+        Why the k and the quasi-identifiers are what they are, line by line.
+    proposed
+        Associations found in this release that nobody decided on.
+    manifest
+        What repeats the release; no value of the data.
+    number
+        The release's number in the ledger; ``None`` without one.
+    """
+
+    table: pa.Table
+    asked: Asked
+    known: Known
+    linked: Linked
+    levels: Levels = field(repr=False)
+    figures: Mapping[str, Figures]
+    changes: tuple[AssociationChange, ...]
+    exposed: int
+    rules: tuple[str, ...]
+    explained: tuple[str, ...]
+    proposed: tuple[NotedAssociation, ...]
+    manifest: Mapping[str, Any]
+    number: int | None = None
+
+    @property
+    def data(self) -> Any:
+        """The released file as the kind of dataframe that was passed in; Arrow for a path."""
+        path = isinstance(self.asked.data, (str, os.PathLike))
+        return like(self.table, None if path else self.asked.data)
+
+    @property
+    def k(self) -> int:
+        """How many individuals of each local data set match every record, at least."""
+        return self.asked.k
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What its custodian should know."""
+        found = []
+        if self.number is None:
+            found.append("without a ledger nothing is known of earlier releases, nor will be")
+        elif self.linked.table.schema.person is None:
+            found.append(
+                "without a person column nothing is claimed about the intersection of releases"
+            )
+        if self.known.unfollowed:
+            found.append(
+                "nothing is claimed about the intersection with releases "
+                + ", ".join(map(str, self.known.unfollowed))
+                + ", whose persons cannot be followed"
+            )
+        if self.exposed:
+            found.append(
+                f"earlier releases alone leave {self.exposed:,} linked individuals below k; "
+                "this one does not make it worse"
+            )
+        return tuple(found)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values; of the data only the labels of associations, which are of code lists."""
+        asked, request = self.asked, self.asked.details
+        return {
+            "request": {
+                "name": asked.request,
+                "requester": request.requester,
+                "role": request.role,
+                "purpose": request.purpose or "",
+                "linkage": request.linkage,
+            },
+            "k": self.k,
+            "databases": {
+                local.name: {
+                    "quasi_identifiers": list(local.quasi_identifiers),
+                    "individuals": local.individuals,
+                }
+                for local in self.linked.locals_
+            },
+            "rules": list(self.rules),
+            "explained": list(self.explained),
+            "records": self.table.num_rows,
+            "individuals": self.linked.table.persons,
+            "figures": {name: each.to_json() for name, each in self.figures.items()},
+            "changes": [each.to_json() for each in self.changes],
+            "exposed": self.exposed,
+            "proposed": [
+                {
+                    "id": each.id,
+                    "says": each.text,
+                    "support": each.support,
+                    "confidence": each.confidence,
+                }
+                for each in self.proposed
+            ],
+            "ledger": {
+                "release": self.number,
+                "earlier": list(self.known.releases),
+                "not_followed": list(self.known.unfollowed),
+            },
+            "covered": list(COVERED),
+            "not_covered": list(NOT_COVERED),
+            "warnings": list(self.warnings),
+            "manifest": dict(self.manifest),
+        }
+
+    def __repr__(self) -> str:
+        """The figures."""
+        return (
+            f"RequestedRelease({self.table.num_rows} records, k={self.k}, "
+            f"risk={self.figures['SLA'].risk:.4g}, sse_sst={self.figures['SLA'].sse_sst:.4g})"
+        )
+
+
+UNNAMED = "(not named)"
+"""The requester of a request that does not say who asks, in the ledger."""
+
+
+def anonymize_requested(
+    data: Any,
+    schema: Schema,
+    *,
+    policy: Policy | str | os.PathLike[str],
+    request: str,
+    local: Mapping[str, Any],
+    ledger: Ledger | None = None,
+    rules: Iterable[str | os.PathLike[str]] = (),
+    output: str | os.PathLike[str] | None = None,
+    mining: Mining | None = None,
+    seed: int | None = None,
+    keep_order: bool = False,
+    pseudonym_key: bytes | None = None,
+) -> RequestedRelease:
+    """Release linked data to whom a policy's rules allow it, as they require.
+
+    The rules decide k, the linkage quasi-identifiers and what is done to which tuple (Lu,
+    Sinnott and Verspoor 2017, Table 1). Each tuple is generalised as little as linkage
+    k-anonymity allows, and then further where an accepted association of the ledger, or what
+    earlier releases showed of the same persons, would leave a reader fewer than k individuals.
+    The release is noted in the ledger before it is handed out.
+
+    Parameters
+    ----------
+    data
+        The linked records: a dataframe, or the path of a file.
+    schema
+        What each column of them is; hierarchies may come from the policy.
+    policy
+        The policy, its paths located, or its file.
+    request
+        The request's name.
+    local
+        The data of each database whose readers ask, by the database's name.
+    ledger
+        What was released before, and where this release is noted; without it neither.
+    rules
+        More files with a site's rules.
+    output
+        Where to write the release, ``release.toml`` beside it; not at all without it.
+    mining
+        From when on an association in this release is proposed to the custodian.
+    seed
+        Seed of the order and the pseudonyms; drawn when not given.
+    keep_order
+        Keep the order of the records instead of shuffling them.
+    pseudonym_key
+        A secret of at least 16 bytes for pseudonyms that are the same in every release.
+
+    Raises
+    ------
+    InputError
+        As `ask`, or if the ledger or the output cannot be written.
+    """
+    if output is not None:
+        check_output(output)
+    asked = ask(data, schema, policy=policy, request=request, local=local, rules=rules)
+    return make_release(
+        asked,
+        ledger,
+        output,
+        mining=mining,
+        seed=seed,
+        keep_order=keep_order,
+        pseudonym_key=pseudonym_key,
+    )
+
+
+def check_output(output: str | os.PathLike[str]) -> None:
+    """Refuse a place that the release or its manifest cannot be written to.
+
+    Parameters
+    ----------
+    output
+        Where to write the release.
+
+    Raises
+    ------
+    InputError
+        If one of them cannot be, or the manifest would take the place of another file's.
+    """
+    check_path(output, "output")
+    check_output_path(output)
+    check_target(Path(output).with_name(MANIFEST_FILE))
+    check_beside(output)
+
+
+def make_release(
+    asked: Asked,
+    ledger: Ledger | None = None,
+    output: str | os.PathLike[str] | None = None,
+    *,
+    mining: Mining | None = None,
+    seed: int | None = None,
+    keep_order: bool = False,
+    pseudonym_key: bytes | None = None,
+    also: Callable[[RequestedRelease], None] | None = None,
+) -> RequestedRelease:
+    """Make the release of a request, note it in the ledger, and write it.
+
+    All of it is done, or none.
+
+    Parameters
+    ----------
+    asked
+        What `ask` gave.
+    ledger, output, mining, seed, keep_order, pseudonym_key
+        As in `anonymize_requested`.
+    also
+        Writes more files, given the release as it is noted.
+
+    Raises
+    ------
+    InputError
+        If the rules leave a reader fewer than k, or the ledger or the output cannot be written.
+    """
+    drawn = drawn_seed(seed)
+    request = asked.details
+    known = Known(linked=asked.linked)
+    if ledger is not None:
+        known = known_from(ledger, asked.linked, request.linkage, request.requester)
+    linked = known.linked or asked.linked
+    start = linked.least_levels()
+    enforced = enforce(asked, known, linked, start)
+    tuples, tuple_of = tuples_of(linked, enforced.levels)
+    release = RequestedRelease(
+        released_table(
+            linked,
+            enforced.levels,
+            np.random.default_rng(drawn),
+            keep_order=keep_order,
+            pseudonym_key=pseudonym_key,
+        ),
+        asked,
+        known,
+        linked,
+        enforced.levels,
+        {
+            "LA": figures_of(linked, start, known),
+            "SLA": figures_of(linked, enforced.levels, known),
+        },
+        by_association(enforced, known, linked),
+        individuals_of(linked, np.flatnonzero(enforced.exposed)),
+        explained_rules(asked.requirements),
+        tuple(line for why in asked.requirements.explain() for line in why.lines()),
+        found_in(linked, tuples, known, mining or Mining()),
+        manifest_of(asked, known, drawn, keyed=pseudonym_key is not None, keep_order=keep_order),
+    )
+    members = None
+    ids = person_ids(linked)
+    if ids is not None:
+        members = Members([ids[person] for person in linked.table.person.tolist()], tuple_of)
+    with all_or_none():
+        written = release if output is None else _written(release, Path(output))
+        if ledger is None:
+            return _with_others(written, also)
+        with ledger.changing():
+            number = _noted(written, ledger, output, tuples, members)
+            return _with_others(replace(written, number=number), also)
+
+
+def _written(release: RequestedRelease, output: Path) -> RequestedRelease:
+    """Write the release and its manifest."""
+    write_table(release.table, output)
+    about = dict(release.manifest)
+    sha256 = file_sha256(written_at(output))
+    about["release"] = {**about["release"], "output_sha256": sha256}
+    write_text(output.with_name(MANIFEST_FILE), manifest_text(about))
+    return replace(release, manifest=about)
+
+
+def _noted(
+    release: RequestedRelease,
+    ledger: Ledger,
+    output: str | os.PathLike[str] | None,
+    tuples: Any,
+    members: Members | None,
+) -> int:
+    """The number under which the ledger notes the release."""
+    if ledger.head() != release.known.head:
+        raise InputError(
+            "the ledger",
+            "must not have changed while the release was made",
+            found="a new entry",
+            advice="make the release again, so that it rests on what the ledger says now",
+        )
+    entry = _entry(release, tuples, "" if output is None else Path(output).name)
+    number = ledger.append(entry, members=members).number
+    if release.proposed:
+        ledger.propose(release.proposed, f"release {number}")
+    return number
+
+
+def _with_others(
+    release: RequestedRelease, also: Callable[[RequestedRelease], None] | None
+) -> RequestedRelease:
+    if also is not None:
+        also(release)
+    return release
+
+
+def _entry(release: RequestedRelease, tuples: Any, name: str) -> ReleaseEntry:
+    asked, about = release.asked, release.manifest
+    request = asked.details
+    policy = about["policy"]
+    return ReleaseEntry(
+        requester=request.requester or UNNAMED,
+        role=request.role,
+        request=asked.request,
+        purpose=request.purpose or "",
+        linkage=request.linkage,
+        policy_hash=text_sha256(policy["policy_sha256"] + policy["rules_sha256"]),
+        schema=plain_schema(asked.schema),
+        k=asked.k,
+        quasi_identifiers=tuple(
+            asked.linked.quasi_identifiers[place] for place in asked.linked.linkage_columns
+        ),
+        individuals=asked.linked.table.persons,
+        manifest_hash=text_sha256(manifest_text(dict(about))),
+        file_hashes={name: about["release"]["output_sha256"]} if name else {},
+        associations=release.known.noted,
+        figures={scheme: each.to_json() for scheme, each in release.figures.items()},
+        tuples=tuples,
+    )

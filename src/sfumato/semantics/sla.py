@@ -1,0 +1,1053 @@
+"""Semantic linkage anonymity (002): tuples that hold against what their reader could infer."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.core.errors import InputError
+from sfumato.core.measure import Measure
+from sfumato.hierarchies import Hierarchy
+from sfumato.semantics.associations import Association, Item, Shown, equal_levels
+from sfumato.semantics.local_data import (
+    Floats,
+    Ints,
+    Local,
+    certainty_penalties,
+    matches,
+    normalised_weights,
+    penalty_table,
+    shown_table,
+)
+
+Levels = npt.NDArray[np.int8]
+Bools = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Rule:
+    """An association in terms of columns.
+
+    Attributes
+    ----------
+    association
+        The association.
+    antecedent
+        Column, level and label of each item.
+    column, level, leaf
+        Column and level of the consequent, and a leaf below it.
+    """
+
+    association: Association
+    antecedent: tuple[tuple[int, int, int], ...]
+    column: int
+    level: int
+    leaf: int
+
+
+@dataclass(frozen=True, eq=False)
+class Reached:
+    """The tuples that a reader can arrive at, those that it starts from first.
+
+    Attributes
+    ----------
+    codes, levels
+        The tuples; each of shape (reached, attributes).
+    origin
+        The tuple that each was refined from, shape (reached,).
+    parent
+        The tuple that it was refined from in the last step, -1 for none; shape (reached,).
+    rule
+        The rule of that step, -1 for none; shape (reached,).
+    fired
+        Which rules refine anything on the way from each start; shape (starts, rules).
+    """
+
+    codes: Ints = field(repr=False)
+    levels: Levels = field(repr=False)
+    origin: npt.NDArray[np.int64] = field(repr=False)
+    parent: npt.NDArray[np.int64] = field(repr=False)
+    rule: npt.NDArray[np.int64] = field(repr=False)
+    fired: Bools = field(repr=False)
+
+    def way(self, place: int) -> tuple[int, ...]:
+        """The rules that led to one of the tuples, the first one first.
+
+        Parameters
+        ----------
+        place
+            The tuple's place.
+        """
+        rules: list[int] = []
+        while self.parent[place] >= 0:
+            rules.append(int(self.rule[place]))
+            place = int(self.parent[place])
+        return tuple(reversed(rules))
+
+
+class _Part(NamedTuple):
+    """Some of the tuples reached, as in `Reached`."""
+
+    codes: Ints
+    levels: Levels
+    origin: npt.NDArray[np.int64]
+    parent: npt.NDArray[np.int64]
+    rule: npt.NDArray[np.int64]
+
+    def at(self, places: npt.NDArray[np.int64]) -> _Part:
+        codes, levels, origin, parent, rule = self
+        return _Part(codes[places], levels[places], origin[places], parent[places], rule[places])
+
+
+def _together(parts: Iterable[_Part]) -> _Part:
+    return _Part(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+
+
+class Reader:
+    """Refines tuples by associations.
+
+    A tuple satisfies an item if it shows the item's value or one below it, itself or after
+    refinement. An association refines the value of its consequent's attribute where the tuple
+    shows an ancestor of the consequent; a value that contradicts the consequent, or is missing,
+    stays as it is. Values with the same leaves below them are the same value, at whatever levels
+    they stand. Associations with an attribute that the tuples do not have say nothing.
+
+    Parameters
+    ----------
+    hierarchies
+        The hierarchy of each attribute by its name, in the order of the columns.
+    associations
+        What the reader knows.
+
+    Raises
+    ------
+    InputError
+        If an association names a level or a label that the hierarchy does not have, or a root.
+    """
+
+    def __init__(
+        self, hierarchies: Mapping[str, Hierarchy], associations: Iterable[Association]
+    ) -> None:
+        self.names = tuple(hierarchies)
+        self.hierarchies = tuple(hierarchies.values())
+        self.tables = tuple(shown_table(each) for each in self.hierarchies)
+        self._highest = tuple(equal_levels(each)[1] for each in self.hierarchies)
+        ordered = sorted(associations, key=lambda one: (-one.confidence, -one.support, one.key))
+        self.rules = tuple(
+            self._rule(one)
+            for one in ordered
+            if {item.attribute for item in (*one.antecedent, one.consequent)} <= set(self.names)
+        )
+        self._starts = [
+            np.concatenate([[0], np.cumsum(table.max(axis=1) + 1)]).astype(np.int32)
+            for table in self.tables
+        ]
+
+    def shown(self, codes: Ints, levels: npt.NDArray[np.integer]) -> Ints:
+        """One number per attribute: equal where tuples show the same value at the same level.
+
+        Parameters
+        ----------
+        codes
+            Leaf codes, -1 for missing; shape (tuples, attributes).
+        levels
+            Level that each value is shown at; shape (tuples, attributes).
+        """
+        columns = [
+            starts[levels[:, column]] + table[levels[:, column], codes[:, column]]
+            for column, (table, starts) in enumerate(zip(self.tables, self._starts, strict=True))
+        ]
+        if not columns:
+            return np.zeros((len(codes), 0), dtype=np.int32)
+        return np.column_stack(columns).astype(np.int32, copy=False)
+
+    def refines(self, rule: Rule, codes: Ints, levels: npt.NDArray[np.integer]) -> Bools:
+        """Which tuples a rule refines.
+
+        Parameters
+        ----------
+        rule
+            One of the reader's rules.
+        codes, levels
+            The tuples; each of shape (tuples, attributes).
+        """
+        shown, values = levels[:, rule.column], codes[:, rule.column]
+        table = self.tables[rule.column]
+        here: Bools = shown > rule.level
+        if not here.any():
+            return here
+        here &= table[shown, values] == table[shown, rule.leaf]
+        for column, level, label in rule.antecedent:
+            here &= (levels[:, column] <= level) & (
+                self.tables[column][level, codes[:, column]] == label
+            )
+        return here
+
+    def reachable(self, codes: Ints, levels: npt.NDArray[np.integer]) -> Reached:
+        """All tuples that a reader can arrive at who believes any part of what it knows.
+
+        Rules are applied in any order, to the consequent or to any ancestor of it below what is
+        shown. Takes O(rules x reached) and a sort of what was reached per step.
+
+        Parameters
+        ----------
+        codes, levels
+            The tuples that the reader starts from; each of shape (tuples, attributes).
+        """
+        starts = len(codes)
+        nothing = np.full(starts, -1, dtype=np.int64)
+        begun = (codes.astype(np.int32), levels.astype(np.int8), np.arange(starts))
+        parts = [_Part(*begun, nothing, nothing)]
+        fired = np.zeros((starts, len(self.rules)), dtype=np.bool_)
+        seen = self._keys(parts[0])
+        first = 0
+        while wave := self._wave(parts[-1], first, fired):
+            first += len(parts[-1].codes)
+            joined = _together(wave)
+            keys = np.concatenate([seen, self._keys(joined)])
+            new = np.sort(np.unique(keys, return_index=True)[1])
+            new = new[new >= len(seen)]
+            parts.append(joined.at(new - len(seen)))
+            seen = keys[np.concatenate([np.arange(len(seen)), new])]
+        return Reached(*_together(parts), fired)
+
+    def believed(
+        self, codes: Ints, levels: npt.NDArray[np.integer]
+    ) -> tuple[Ints, npt.NDArray[np.integer]]:
+        """The tuples after everything that one reader believes, to a fixpoint.
+
+        This reader applies the association of greatest confidence among those that refine its
+        tuple, and again, until none does.
+
+        Parameters
+        ----------
+        codes, levels
+            The tuples; each of shape (tuples, attributes).
+
+        Returns
+        -------
+        tuple
+            Codes and levels of the refined tuples.
+        """
+        codes, levels = codes.copy(), levels.copy()
+        active = np.arange(len(codes))
+        while len(active):
+            waiting = np.ones(len(active), dtype=np.bool_)
+            for rule in self.rules:
+                here = self.refines(rule, codes[active], levels[active]) & waiting
+                waiting &= ~here
+                codes[active[here], rule.column] = rule.leaf
+                levels[active[here], rule.column] = rule.level
+            active = active[~waiting]
+        return codes, levels
+
+    def _wave(self, frontier: _Part, first: int, fired: Bools) -> list[_Part]:
+        """What one more step gives, duplicates included."""
+        codes, levels, origin = frontier[:3]
+        found: list[_Part] = []
+        coarsest = levels.max(axis=0, initial=0)
+        for number, rule in enumerate(self.rules):
+            if coarsest[rule.column] <= rule.level:
+                continue
+            hit = np.flatnonzero(self.refines(rule, codes, levels))
+            fired[origin[hit], number] = True
+            for level in range(rule.level, self.hierarchies[rule.column].height):
+                hit = hit[levels[hit, rule.column] > level]
+                if not len(hit):
+                    break
+                leaves, heights = codes[hit], levels[hit]
+                leaves[:, rule.column], heights[:, rule.column] = rule.leaf, level
+                by = np.full(len(hit), number, dtype=np.int64)
+                found.append(_Part(leaves, heights, origin[hit], hit + first, by))
+        return found
+
+    def _keys(self, part: _Part) -> npt.NDArray[np.void]:
+        """One comparable key per tuple and origin."""
+        shown = self.shown(part.codes, part.levels)
+        rows = np.column_stack([part.origin.astype(np.int32), shown])
+        rows = np.ascontiguousarray(rows, dtype=np.int32)
+        return rows.view(np.dtype((np.void, rows.shape[1] * 4))).ravel()
+
+    def _rule(self, one: Association) -> Rule:
+        antecedent = []
+        for item in one.antecedent:
+            column, level, leaf = self._place(item)
+            antecedent.append((column, level, int(self.tables[column][level, leaf])))
+        return Rule(one, tuple(antecedent), *self._place(one.consequent))
+
+    def _place(self, item: Item) -> tuple[int, int, int]:
+        """Column of an item, the highest level of a value with its leaves, and a leaf below it."""
+        column = self.names.index(item.attribute)
+        hierarchy = self.hierarchies[column]
+        if 0 <= item.level < hierarchy.height:
+            below = np.flatnonzero(hierarchy.ancestors[item.level] == item.label)
+            level = int(self._highest[column][item.level, below[0]]) if len(below) else -1
+            if 0 <= level < hierarchy.height:
+                return column, level, int(below[0])
+        raise InputError(
+            "an association",
+            "must be about values of the hierarchies that it is used with",
+            found=f"a level or a value that attribute '{item.attribute}' lacks, or all its leaves",
+        )
+
+
+Tuples = tuple[Ints, npt.NDArray[np.integer]]
+"""Leaf codes and the levels that they are shown at; each of shape (tuples, attributes)."""
+
+
+def shown_before(
+    shown: Shown, tuple_of: npt.NDArray[np.integer], hierarchies: Mapping[str, Hierarchy]
+) -> Tuples:
+    """What an earlier release showed of each person, in the columns of the present one.
+
+    Parameters
+    ----------
+    shown
+        The tuples of the earlier release, in terms of the present hierarchies.
+    tuple_of
+        The tuple of each person, -1 for one that the release did not have; shape (persons,).
+    hierarchies
+        The hierarchy of each attribute of the present release, in the order of its columns.
+
+    Returns
+    -------
+    tuple
+        Codes and levels, each of shape (persons, attributes); the root where the earlier
+        release did not have the attribute or the person.
+
+    Raises
+    ------
+    InputError
+        If a person's tuple is none of the release's.
+    """
+    if len(tuple_of) and not -1 <= int(tuple_of.min()) <= int(tuple_of.max()) < len(shown.counts):
+        raise InputError("the tuple of a person", "must be one of the release's, or -1 for none")
+    codes = np.full((len(tuple_of), len(hierarchies)), -1, dtype=np.int32)
+    heights = [hierarchy.height for hierarchy in hierarchies.values()]
+    levels = np.tile(np.array(heights, dtype=np.int8), (len(tuple_of), 1))
+    there = np.flatnonzero(tuple_of >= 0)
+    for column, name in enumerate(hierarchies):
+        if name in shown.hierarchies:
+            place = list(shown.hierarchies).index(name)
+            codes[there, column] = shown.codes[tuple_of[there], place]
+            levels[there, column] = shown.levels[tuple_of[there], place]
+    return codes, levels
+
+
+def intersection(releases: Sequence[Tuples], hierarchies: Sequence[Hierarchy]) -> Tuples:
+    """What a reader holds who knows the tuple of the same person in each of several releases.
+
+    Of each attribute the finest value shown. Where two releases contradict each other, because
+    the person's data has changed, the later one is believed. An attribute that a release did
+    not have is given to it at its root.
+
+    Parameters
+    ----------
+    releases
+        The releases in order; row ``i`` of each is the same person, or the same kind of person.
+    hierarchies
+        The hierarchy of each attribute.
+
+    Returns
+    -------
+    tuple
+        Codes and levels of the intersections.
+
+    Raises
+    ------
+    InputError
+        If there is no release, or the releases differ in shape.
+    """
+    if not releases or len({array.shape for each in releases for array in each}) > 1:
+        raise InputError("releases", "must show the same persons and attributes, one or more times")
+    codes, levels = releases[0][0].copy(), releases[0][1].copy()
+    for column, hierarchy in enumerate(hierarchies):
+        table = shown_table(hierarchy)
+        code, level = codes[:, column], levels[:, column]
+        for later_codes, later_levels in releases[1:]:
+            later, at = later_codes[:, column], later_levels[:, column]
+            coarser = np.maximum(level, at)
+            taken = (at < level) | (table[coarser, code] != table[coarser, later])
+            code[taken], level[taken] = later[taken], at[taken]
+    return codes, levels
+
+
+def left_by(
+    local: Local, names: Sequence[str], codes: Ints, levels: npt.NDArray[np.integer]
+) -> npt.NDArray[np.int64]:
+    """Individuals of the local data set who match each tuple on the local quasi-identifiers.
+
+    Parameters
+    ----------
+    local
+        The local data set.
+    names
+        The name of each column of the tuples.
+    codes, levels
+        The tuples; each of shape (tuples, attributes).
+
+    Returns
+    -------
+    numpy.ndarray
+        Individuals, shape (tuples,).
+
+    Raises
+    ------
+    InputError
+        If a quasi-identifier of the local data set is none of the columns.
+    """
+    places = {name: place for place, name in enumerate(names)}
+    for name in local.quasi_identifiers:
+        if name not in places:
+            raise InputError(
+                f"quasi-identifier '{name}' of local data '{local.name}'",
+                "must be a column of the linked data",
+            )
+    own = [places[name] for name in local.quasi_identifiers]
+    return matches(local, codes[:, own], levels[:, own])
+
+
+@dataclass(frozen=True)
+class Raised:
+    """A value that is shown at a higher level.
+
+    Attributes
+    ----------
+    attribute
+        Name of the attribute.
+    before, after
+        The levels.
+    """
+
+    attribute: str
+    before: int
+    after: int
+
+
+@dataclass(frozen=True)
+class Change:
+    """A tuple that was generalised further.
+
+    Attributes
+    ----------
+    row
+        The tuple's place, counted from 0.
+    associations
+        The associations that left fewer than k individuals.
+    between
+        Whether the intersection with earlier releases left fewer than they did, and than k.
+    raised
+        The values that are shown at a higher level.
+    loss
+        By how much the tuple's weighted NCP grew.
+    """
+
+    row: int
+    associations: tuple[Association, ...]
+    between: bool
+    raised: tuple[Raised, ...]
+    loss: float
+
+    def text(self, hierarchies: Mapping[str, Hierarchy]) -> str:
+        """The change as people read it; names no value of the tuple but those of associations.
+
+        Parameters
+        ----------
+        hierarchies
+            The hierarchy of each attribute by its name.
+        """
+        raised = ", ".join(f"{one.attribute} {one.before} to {one.after}" for one in self.raised)
+        why = [one.text(hierarchies) for one in self.associations]
+        why += ["its intersection with earlier releases"] if self.between else []
+        return f"tuple {self.row + 1}: {raised}, loss {self.loss:.4g}, for {'; '.join(why)}"
+
+
+@dataclass(frozen=True, eq=False)
+class SemanticLevels:
+    """The levels of semantic linkage anonymity.
+
+    Attributes
+    ----------
+    levels
+        Level that each value is shown at; shape (tuples, attributes).
+    changes
+        The tuples that were changed, in order.
+    exposed
+        Which tuples earlier releases alone leave below k in today's local data; what is shown
+        now does not make it worse. Shape (tuples,).
+    """
+
+    levels: Levels = field(repr=False)
+    changes: tuple[Change, ...]
+    exposed: npt.NDArray[np.bool_] = field(repr=False)
+
+
+def disclosure_risks(
+    codes: Ints,
+    levels: npt.NDArray[np.integer],
+    locals_: Sequence[Local],
+    hierarchies: Mapping[str, Hierarchy],
+    associations: Iterable[Association] = (),
+) -> Floats:
+    """Chance that a reader picks the right individual for each tuple, ``1 / |class matched|``.
+
+    The reader refines the tuple by all associations to a fixpoint, the surest first. Where that
+    excludes the true person, the risk is 0; where it leaves nobody in a local data set, its
+    reader falls back to the tuple as shown. Of several local data sets the greatest risk.
+
+    Parameters
+    ----------
+    codes
+        The true leaf codes of each tuple, -1 for missing; shape (tuples, attributes).
+    levels
+        Level that each value is shown at; shape (tuples, attributes).
+    locals_
+        The local data sets.
+    hierarchies
+        The hierarchy of each attribute by its name, in the order of the columns.
+    associations
+        What the reader knows.
+
+    Returns
+    -------
+    numpy.ndarray
+        Risks, shape (tuples,).
+
+    Raises
+    ------
+    InputError
+        If a quasi-identifier of a local data set is none of the columns, an association is
+        about what the hierarchies lack, or nobody matches a tuple as it is shown.
+    """
+    reader = Reader(hierarchies, associations)
+    refined = reader.believed(codes, levels)
+    risks = np.zeros(len(codes))
+    for local in locals_:
+        own = [reader.names.index(q) for q in local.quasi_identifiers if q in reader.names]
+        narrow = left_by(local, reader.names, *refined)
+        wide = left_by(local, reader.names, codes, levels)
+        if len(wide) and not wide.min():
+            raise InputError(
+                f"local data '{local.name}'",
+                "must contain the linked individuals",
+                found=f"{int((wide == 0).sum())} of {len(wide)} tuples that nobody matches",
+            )
+        inside = np.ones(len(codes), dtype=np.bool_)
+        for column in own:
+            table, level = reader.tables[column], refined[1][:, column]
+            inside &= table[level, codes[:, column]] == table[level, refined[0][:, column]]
+        risk = np.where(narrow > 0, inside / np.maximum(narrow, 1), 1 / np.maximum(wide, 1))
+        np.maximum(risks, risk, out=risks)
+    return risks
+
+
+def largest_risks(
+    codes: Ints,
+    levels: npt.NDArray[np.integer],
+    locals_: Sequence[Local],
+    hierarchies: Mapping[str, Hierarchy],
+    associations: Iterable[Association] = (),
+) -> Floats:
+    """Chance that the luckiest reader picks the right individual: it believes only what is true.
+
+    The largest ``1 / |class matched|`` over all that a reader can refine the tuple to (see
+    `Reader.reachable`) without excluding the true person. Raising a value never makes it larger:
+    what a reader reaches from the raised tuple, it reaches from the first one as well. The mean
+    of `disclosure_risks` has no such bound, since it counts who is excluded with 0.
+
+    Parameters
+    ----------
+    codes
+        The true leaf codes of each tuple, -1 for missing; shape (tuples, attributes).
+    levels
+        Level that each value is shown at; shape (tuples, attributes).
+    locals_
+        The local data sets.
+    hierarchies
+        The hierarchy of each attribute by its name, in the order of the columns.
+    associations
+        What the reader knows.
+
+    Returns
+    -------
+    numpy.ndarray
+        Risks, shape (tuples,); of several local data sets the greatest.
+
+    Raises
+    ------
+    InputError
+        If a quasi-identifier of a local data set is none of the columns, or an association is
+        about what the hierarchies lack.
+    """
+    reader = Reader(hierarchies, associations)
+    reached = reader.reachable(codes, levels)
+    truth = codes[reached.origin]
+    inside = (
+        reader.shown(truth, reached.levels) == reader.shown(reached.codes, reached.levels)
+    ).all(axis=1)
+    risks = np.zeros(len(codes))
+    for local in locals_:
+        counts = left_by(local, reader.names, reached.codes, reached.levels)
+        told = inside & (counts > 0)
+        np.maximum.at(risks, reached.origin[told], 1 / counts[told])
+    return risks
+
+
+def disclosure_risk(risks: Floats, individuals: npt.NDArray[np.integer] | None = None) -> Measure:
+    """Mean risk over the linked individuals (Eq. 3).
+
+    Parameters
+    ----------
+    risks
+        The risk of each tuple, shape (tuples,).
+    individuals
+        Linked individuals of each tuple, shape (tuples,); 1 without them.
+    """
+    counts = np.ones(len(risks)) if individuals is None else individuals
+    total = float(counts.sum())
+    return Measure("linkage_disclosure_risk", float(risks @ counts) / total if total else 0.0)
+
+
+SUPPRESS = "suppress"
+"""The measure that takes a value to the root at once."""
+
+
+class Enforced(NamedTuple):
+    """What is enforced on some tuples.
+
+    Attributes
+    ----------
+    generalise
+        The values to raise by a level, shape (tuples, attributes).
+    suppress
+        The values to take to the root, shape (tuples, attributes).
+    """
+
+    generalise: Bools
+    suppress: Bools
+
+
+Enforce = Callable[[Ints, npt.NDArray[np.integer]], Enforced]
+"""What is enforced on tuples, given their leaf codes and levels."""
+
+
+class Enforcement(Protocol):
+    """What the rules derive for one association and tuple."""
+
+    @property
+    def measure(self) -> str:
+        """``generalise`` or ``suppress``."""
+
+    @property
+    def regarding(self) -> tuple[Item, ...]:
+        """The values that it is done to."""
+
+
+class Enforcements(Protocol):
+    """What the rules derive for each tuple."""
+
+    def of(self, tuple_: int) -> tuple[Enforcement, ...]:
+        """What is done to the tuple at this place."""
+
+
+def generalise_antecedents(reader: Reader) -> Enforce:
+    """Generalise what a tuple shows of the antecedent of every association that refines it.
+
+    That is what rules 5 to 7 of the paper derive where no site adds to them.
+
+    Parameters
+    ----------
+    reader
+        The reader.
+    """
+
+    def enforce(codes: Ints, levels: npt.NDArray[np.integer]) -> Enforced:
+        fired = reader.reachable(codes, levels).fired
+        raised = np.zeros(codes.shape, dtype=np.bool_)
+        for number, rule in enumerate(reader.rules):
+            for column, level, label in rule.antecedent:
+                shows = levels[:, column] <= level
+                shows &= reader.tables[column][level, codes[:, column]] == label
+                raised[:, column] |= fired[:, number] & shows
+        return Enforced(raised, np.zeros_like(raised))
+
+    return enforce
+
+
+def by_rules(
+    derived: Callable[[Shown], Enforcements], hierarchies: Mapping[str, Hierarchy]
+) -> Enforce:
+    """Do what the rules derive for the tuples.
+
+    Parameters
+    ----------
+    derived
+        Derives it: for a request of a policy
+        ``lambda shown: derive(policy, request, shown=shown, associations=known).enforcements``.
+    hierarchies
+        The hierarchy of each attribute by its name, in the order of the columns.
+    """
+    names = list(hierarchies)
+
+    def enforce(codes: Ints, levels: npt.NDArray[np.integer]) -> Enforced:
+        generalise = np.zeros(codes.shape, dtype=np.bool_)
+        suppress = np.zeros(codes.shape, dtype=np.bool_)
+        counts = np.ones(len(codes), dtype=np.int64)
+        found = derived(Shown(hierarchies, codes, levels, counts))
+        for row in range(len(codes)):
+            for one in found.of(row):
+                columns = [names.index(item.attribute) for item in one.regarding]
+                (suppress if one.measure == SUPPRESS else generalise)[row, columns] = True
+        return Enforced(generalise & ~suppress, suppress)
+
+    return enforce
+
+
+Counts = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Verdict:
+    """What was found about some tuples at some levels.
+
+    Attributes
+    ----------
+    alone
+        Which tuples leave fewer than k once they are refined; shape (tuples,).
+    between
+        Which leave too few together with earlier releases; shape (tuples,).
+    generalise, suppress
+        The attributes that may be raised by a level, and those that may be taken to the root;
+        each of shape (tuples, attributes).
+    leaking
+        The rules that leave fewer than k, per tuple, where asked for.
+    """
+
+    alone: Bools
+    between: Bools
+    generalise: Bools
+    suppress: Bools
+    leaking: dict[int, set[int]] = field(default_factory=dict)
+
+    @property
+    def bad(self) -> Bools:
+        """Which tuples do not hold; shape (tuples,)."""
+        return self.alone | self.between
+
+
+class Judge:
+    """Judges levels of the tuples of a release.
+
+    Parameters
+    ----------
+    reader
+        The reader.
+    locals_
+        The local data sets.
+    k
+        How many individuals must be left in each.
+    codes
+        Leaf codes of the tuples, shape (tuples, attributes).
+    earlier
+        What earlier releases tell together about each tuple; ``None`` for nothing.
+    enforce
+        What may be raised because of associations.
+    """
+
+    def __init__(
+        self,
+        reader: Reader,
+        locals_: Sequence[Local],
+        k: int,
+        codes: Ints,
+        earlier: Tuples | None,
+        enforce: Enforce,
+    ) -> None:
+        self._reader, self._locals, self._codes = reader, locals_, codes
+        self._earlier, self._enforce = earlier, enforce
+        self._k = np.full((len(locals_), len(codes)), k, dtype=np.int64)
+        self.needed = self._k if earlier is None else self._floors(earlier)
+
+    def counts(self, codes: Ints, levels: npt.NDArray[np.integer]) -> Counts:
+        """Individuals who match each tuple in each local data set.
+
+        Parameters
+        ----------
+        codes, levels
+            The tuples; each of shape (tuples, attributes).
+
+        Returns
+        -------
+        numpy.ndarray
+            Shape (local data sets, tuples).
+        """
+        if not self._locals:
+            return np.zeros((0, len(codes)), dtype=np.int64)
+        names = self._reader.names
+        return np.stack([left_by(local, names, codes, levels) for local in self._locals])
+
+    def verdict(self, rows: Counts, levels: Levels, *, why: bool = False) -> Verdict:
+        """Judge some of the tuples.
+
+        Parameters
+        ----------
+        rows
+            Their places, shape (judged,).
+        levels
+            Their levels, shape (judged, attributes).
+        why
+            Whether to find the rules that leave too few.
+        """
+        codes = self._codes[rows]
+        alone, leaking = self._leaves_few(codes, levels, self._k[:, rows], why)
+        generalise = np.zeros(codes.shape, dtype=np.bool_)
+        suppress = generalise.copy()
+        if alone.any():
+            generalise[alone], suppress[alone] = self._enforce(codes[alone], levels[alone])
+        between = np.zeros(len(rows), dtype=np.bool_)
+        if self._earlier is not None:
+            before = (self._earlier[0][rows], self._earlier[1][rows])
+            joint = intersection([before, (codes, levels)], self._reader.hierarchies)
+            between, others = self._leaves_few(*joint, self.needed[:, rows], why)
+            adds = self._reader.shown(*joint) != self._reader.shown(*before)
+            generalise |= between[:, np.newaxis] & adds & ~suppress
+            for row, rules in others.items():
+                leaking[row] = leaking.get(row, set()) | rules
+        below = levels < np.array([each.height for each in self._reader.hierarchies])
+        return Verdict(alone, between, generalise & below, suppress & below, leaking)
+
+    def _leaves_few(
+        self, codes: Ints, levels: npt.NDArray[np.integer], needed: Counts, why: bool
+    ) -> tuple[Bools, dict[int, set[int]]]:
+        """Which tuples can be refined to what somebody matches, but too few; and by which rules.
+
+        Tuples that show the same and need the same are worked out once.
+        """
+        keys = np.column_stack([self._reader.shown(codes, levels), needed.T])
+        _, first, same = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+        same = same.ravel()
+        reached = self._reader.reachable(codes[first], levels[first])
+        counts = self.counts(reached.codes, reached.levels)
+        least = needed[:, first][:, reached.origin]
+        short = np.flatnonzero(((counts > 0) & (counts < least)).any(axis=0))
+        few = np.zeros(len(first), dtype=np.bool_)
+        few[reached.origin[short]] = True
+        rules = _leaking(reached, short) if why else {}
+        return few[same], {row: rules[one] for row, one in enumerate(same.tolist()) if one in rules}
+
+    def _floors(self, earlier: Tuples) -> Counts:
+        """What earlier releases alone leave of each tuple at least, k at most."""
+        reached = self._reader.reachable(*earlier)
+        floors = self._k.copy()
+        for floor, count in zip(floors, self.counts(reached.codes, reached.levels), strict=True):
+            some = count > 0
+            np.minimum.at(floor, reached.origin[some], count[some])
+        return floors
+
+
+def _leaking(reached: Reached, short: Counts) -> dict[int, set[int]]:
+    """The rules on the way to what has too few, per tuple."""
+    found: dict[int, set[int]] = {}
+    for place in short.tolist():
+        found.setdefault(int(reached.origin[place]), set()).update(reached.way(place))
+    return found
+
+
+DIGITS = 9
+"""Losses that agree in so many decimals count as equal."""
+
+
+def semantic_levels(
+    codes: Ints,
+    levels: npt.NDArray[np.integer],
+    locals_: Sequence[Local],
+    hierarchies: Mapping[str, Hierarchy],
+    associations: Iterable[Association],
+    k: int,
+    weights: Sequence[float] | None = None,
+    *,
+    earlier: Sequence[Tuples] = (),
+    enforce: Enforce | None = None,
+) -> SemanticLevels:
+    """Generalise tuples further until no reader's inference leaves fewer than k.
+
+    Starts from the tuples of linkage k-anonymity (Lu, Sinnott and Verspoor 2017, Section 2). A
+    tuple holds if every tuple that its reader can refine it to, by any part of the associations
+    in any order (see `Reader.reachable`), is matched by at least k individuals of every local
+    data set, or by nobody: then the reader learns that the association fails here, and falls
+    back to a coarser tuple, which holds as well. Whether the true person is among the matching
+    ones does not matter for the decision, since a decision that depended on it would tell.
+
+    While a tuple does not hold, values are raised as rules 5-7 of Table 1 say: those that it
+    shows of the antecedent of an association that refines it, level by level up to the root (or
+    to the root at once, where ``enforce`` says that they are suppressed). Of all
+    tuples that hold and can be come by so, the one of least weighted NCP is taken; of equal
+    losses the one that leaves the first attribute at its lowest level, then the second, and so
+    on. The search visits the vectors of levels by ascending loss, all tuples together, and is
+    exact; in the worst case it visits all vectors above the first one.
+
+    With ``earlier`` the tuple must also hold against a reader who knows which tuples of earlier
+    releases are the same person's, and intersects them: in each local data set at least k
+    individuals, or as many as the earlier releases alone leave if these are fewer, match the
+    intersection after every refinement, or nobody. What may be raised then are all values that
+    are finer than those of earlier releases. What a release has shown cannot be called back:
+    ``exposed`` says which tuples were below k before.
+
+    Covered are readers who hold the local data sets as they are today, all releases given and
+    the associations given. Not covered: older states of the local data; knowledge of attributes
+    that are no quasi-identifier of a local data set; associations that were not accepted, or
+    that hold the other way (who is not X is not Y); a reader who concludes from a tuple having
+    been raised why it was; what persons have in common when they are all alike (sensitive
+    values); where a person's data has changed between releases, a reader who believes the older
+    value; readers of different releases who put them together without being given here as one.
+
+    Parameters
+    ----------
+    codes
+        Leaf codes of the distinct tuples, -1 for missing; shape (tuples, attributes). With
+        ``earlier``, tuples that differ in what was shown before are distinct.
+    levels
+        The levels of linkage k-anonymity, shape (tuples, attributes).
+    locals_
+        The local data sets.
+    hierarchies
+        The hierarchy of each attribute by its name, in the order of the columns: the linkage
+        quasi-identifiers, and whatever else is released and occurs in associations.
+    associations
+        What the reader knows: the accepted ones.
+    k
+        How many individuals must be left in each local data set.
+    weights
+        The share of each attribute in loss, relative to the others; equal without them.
+    earlier
+        The tuples of each earlier release, the same persons in the same rows; attributes that a
+        release did not have at their roots. See `shown_before`.
+    enforce
+        What the rules ask to raise in tuples that do not hold: `by_rules` for the rules of a
+        policy. Without it the antecedents of all associations that refine the tuple are
+        generalised.
+
+    Returns
+    -------
+    SemanticLevels
+        The levels, what was changed, and which tuples were below k before.
+
+    Raises
+    ------
+    InputError
+        If the shapes do not fit each other, a quasi-identifier of a local data set is none of
+        the columns, an association is about what the hierarchies lack, a tuple does not have k
+        matching individuals to begin with, or the rules ask for too little to make it hold.
+    """
+    if codes.shape != levels.shape or codes.shape[1] != len(hierarchies):
+        raise InputError("the tuples", "must have a code and a level for every attribute")
+    reader = Reader(hierarchies, associations)
+    before = intersection(earlier, reader.hierarchies) if earlier else None
+    if before is not None and before[0].shape != codes.shape:
+        raise InputError("earlier releases", "must show the same tuples and attributes as this one")
+    enforce = generalise_antecedents(reader) if enforce is None else enforce
+    judge = Judge(reader, locals_, k, codes, before, enforce)
+    _check_start(judge.counts(codes, levels), locals_, k)
+    start = levels.astype(np.int8)
+    rows = np.arange(len(codes))
+    first = judge.verdict(rows, start, why=True)
+    found = _search(judge, first, codes, start, reader.hierarchies, weights)
+    grown = certainty_penalties(codes, found, reader.hierarchies, weights)
+    grown -= certainty_penalties(codes, start, reader.hierarchies, weights)
+    changes = tuple(
+        _change(int(row), first, reader, start, found, float(grown[row]))
+        for row in np.flatnonzero((found != start).any(axis=1))
+    )
+    exposed = np.asarray((judge.needed < k).any(axis=0), dtype=np.bool_)
+    return SemanticLevels(found, changes, exposed)
+
+
+def _check_start(counts: Counts, locals_: Sequence[Local], k: int) -> None:
+    for local, count in zip(locals_, counts, strict=True):
+        few = int((count < k).sum())
+        if few:
+            raise InputError(
+                "the levels to start from",
+                f"must be those of linkage {k}-anonymity for local data '{local.name}'",
+                found=f"{few} of {len(count)} tuples with fewer matching individuals",
+                advice="generalise with least_levels first, with the same k",
+            )
+
+
+def _search(
+    judge: Judge,
+    first: Verdict,
+    codes: Ints,
+    start: Levels,
+    hierarchies: Sequence[Hierarchy],
+    weights: Sequence[float] | None,
+) -> Levels:
+    """The cheapest levels that hold, tuple by tuple, all tuples a step at a time."""
+    shares = normalised_weights(weights, len(hierarchies))
+    losses = [share * penalty_table(one) for share, one in zip(shares, hierarchies, strict=True)]
+    heights = tuple(hierarchy.height for hierarchy in hierarchies)
+    found = start.copy()
+    ways = {row: _Way(codes[row], losses, heights) for row in np.flatnonzero(first.bad).tolist()}
+    for row, way in ways.items():
+        way.go_on(start[row], first.generalise[row], first.suppress[row])
+    while ways:
+        rows = np.fromiter(ways, dtype=np.int64, count=len(ways))
+        tried = np.array([ways[row].cheapest() for row in rows.tolist()], dtype=np.int8)
+        verdict = judge.verdict(rows, tried)
+        for place, row in enumerate(rows.tolist()):
+            if verdict.bad[place]:
+                ways[row].go_on(tried[place], verdict.generalise[place], verdict.suppress[place])
+            else:
+                found[row] = tried[place]
+                del ways[row]
+    return found
+
+
+class _Way:
+    """The vectors of levels of one tuple that are still to be tried, cheapest first."""
+
+    def __init__(self, codes: Ints, losses: Sequence[Floats], heights: tuple[int, ...]) -> None:
+        self._codes, self._losses, self._heights = codes.tolist(), losses, heights
+        self._waiting: list[tuple[float, tuple[int, ...]]] = []
+        self._seen: set[tuple[int, ...]] = set()
+
+    def cheapest(self) -> tuple[int, ...]:
+        if not self._waiting:
+            raise InputError(
+                "the rules",
+                "must ask for enough to keep k individuals, whatever a reader infers",
+                found="a tuple in which they let nothing more be raised",
+                advice="check the site's rules: rules 5 to 7 as they are always ask for enough",
+            )
+        return heapq.heappop(self._waiting)[1]
+
+    def go_on(self, levels: Levels, generalise: Bools, suppress: Bools) -> None:
+        """Raise each of the attributes, by a level or to the root."""
+        for column in np.flatnonzero(generalise | suppress).tolist():
+            vector = levels.tolist()
+            vector[column] = self._heights[column] if suppress[column] else vector[column] + 1
+            higher = tuple(vector)
+            if higher not in self._seen:
+                self._seen.add(higher)
+                heapq.heappush(self._waiting, (self._loss(higher), higher))
+
+    def _loss(self, vector: tuple[int, ...]) -> float:
+        parts = zip(self._losses, vector, self._codes, strict=True)
+        return round(float(sum(loss[level, code] for loss, level, code in parts)), DIGITS)
+
+
+def _change(
+    row: int, first: Verdict, reader: Reader, start: Levels, found: Levels, loss: float
+) -> Change:
+    raised = tuple(
+        Raised(name, int(before), int(after))
+        for name, before, after in zip(reader.names, start[row], found[row], strict=True)
+        if before != after
+    )
+    leaking = tuple(reader.rules[rule].association for rule in sorted(first.leaking.get(row, ())))
+    return Change(row, leaking, bool(first.between[row]), raised, loss)
