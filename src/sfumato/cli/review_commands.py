@@ -321,8 +321,8 @@ def create(
     import numpy as np
 
     from sfumato.review.review_sources import from_linkage
-    from sfumato.server.live.make import make_project
-    from sfumato.server.manager.linked import keep_linkage
+    from sfumato.server.live.live_projects import make_project
+    from sfumato.server.manager.uploaded_projects import keep_linkage
     from sfumato.server.store.models import Role
 
     chief = _person(manager, Role.MANAGER)
