@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any
 from sfumato.core.errors import InputError
 from sfumato.core.optional_packages import needed
 from sfumato.engines.engine_choice import is_spark_frame
-from sfumato.engines.spark.frames import SUBJECT, check_classic, column_names
-from sfumato.engines.spark.session import (
+from sfumato.engines.spark.spark_session import (
+    SUBJECT,
+    check_classic,
+    column_names,
     own_session,
     said_plainly,
     session_to_the_end,
@@ -42,6 +44,7 @@ from sfumato.table.table_files import (
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
+
 
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/")
 BROKEN = "sfumato_broken"

@@ -8,17 +8,20 @@ from typing import TYPE_CHECKING
 
 from sfumato.core.errors import SfumatoError
 from sfumato.core.shared_options import Progress, silent
-from sfumato.engines.spark.checkpoint import released as forgotten
-from sfumato.engines.spark.names import HOUSEHOLD, PERSON, sensitive
-from sfumato.engines.spark.progress import watched
-from sfumato.engines.spark.session import said_plainly
-from sfumato.engines.spark.table import SparkTable
-from sfumato.release.on_spark.assemble import CellColumn, assembled, cell_columns, with_cells
-from sfumato.release.on_spark.coded_ends import with_coded_ends_on_spark
-from sfumato.release.on_spark.content import ReleasedFrame
-from sfumato.release.on_spark.divide import DividedOnSpark, divide_on_spark
-from sfumato.release.on_spark.secret import secret_of
-from sfumato.release.on_spark.utility import utility_on_spark
+from sfumato.engines.spark.spark_persons import SparkTable
+from sfumato.engines.spark.spark_session import HOUSEHOLD, PERSON, said_plainly, sensitive, watched
+from sfumato.engines.spark.spark_session import released as forgotten
+from sfumato.release.on_spark.spark_division import DividedOnSpark, divide_on_spark
+from sfumato.release.on_spark.spark_released_file import (
+    CellColumn,
+    ReleasedFrame,
+    assembled,
+    cell_columns,
+    secret_of,
+    with_cells,
+    with_coded_ends_on_spark,
+)
+from sfumato.release.on_spark.spark_utility import utility_on_spark
 from sfumato.release.promises.promise import ordered_attributes
 from sfumato.release.release_manifest import Manifest
 from sfumato.release.release_result import Release
@@ -33,6 +36,7 @@ from sfumato.risk.on_spark.spark_measures import (
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
 
 STAGE = "release"
 JOINED, RISK, LOSS = 0.3, 0.5, 0.8
