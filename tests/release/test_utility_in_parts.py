@@ -16,7 +16,7 @@ from sfumato.engines.spark.spark_persons import SparkTable
 from sfumato.engines.spark.spark_session import Ran, quasi_identifier
 from sfumato.release.distributions import query_stream
 from sfumato.release.generalisation import release_column
-from sfumato.release.on_spark.spark_utility import (
+from sfumato.release.on_spark.spark_release import (
     PERSONS,
     PROFILE,
     TIMES,

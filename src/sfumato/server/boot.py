@@ -145,7 +145,7 @@ def _sessions(config: ServerConfig, keys: Keys) -> Settings:
         "CSRF_COOKIE_SECURE": config.behind_tls,
         "CSRF_COOKIE_HTTPONLY": True,
         "CSRF_COOKIE_SAMESITE": "Strict",
-        "CSRF_FAILURE_VIEW": "sfumato.server.errors.csrf_failure",
+        "CSRF_FAILURE_VIEW": "sfumato.server.error_pages.csrf_failure",
     }
 
 

@@ -28,7 +28,7 @@ from django.contrib.auth.hashers import make_password
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
-from sfumato.server.errors import problem
+from sfumato.server.error_pages import problem
 from sfumato.server.store.models import Account, LoginAttempt
 from sfumato.server.store.statements import ask, columns, instance
 

@@ -61,7 +61,7 @@ from sfumato.server.accounts.sessions import (
     spend_link,
 )
 from sfumato.server.audit_log import append
-from sfumato.server.errors import problem
+from sfumato.server.error_pages import problem
 from sfumato.server.permissions import Action, decide
 from sfumato.server.store.models import Account, Link, Project, ProjectState, Role
 

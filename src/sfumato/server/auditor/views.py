@@ -18,7 +18,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from sfumato.core.errors import InputError
 from sfumato.server.audit_log import append, parse_head, verify
-from sfumato.server.errors import problem
+from sfumato.server.error_pages import problem
 from sfumato.server.permissions import Action, decide
 from sfumato.server.store.models import Account, AuditEntry, Project
 

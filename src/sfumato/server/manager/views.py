@@ -28,7 +28,7 @@ from sfumato.server.accounts.sessions import invite
 from sfumato.server.accounts.views import require_fresh
 from sfumato.server.audit_log import append
 from sfumato.server.custodian.project_grants import identity_grant, use_identity_grant
-from sfumato.server.errors import problem
+from sfumato.server.error_pages import problem
 from sfumato.server.live.conflict_resolution import open_conflict, resolve, show_conflict
 from sfumato.server.live.live_projects import Stop, lock_of
 from sfumato.server.manager.dealing import deal_pairs, deal_pairs_again, take_pairs_back

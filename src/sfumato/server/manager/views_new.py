@@ -21,7 +21,7 @@ from sfumato.core.shared_options import silent
 from sfumato.review.review_forecast import outlook
 from sfumato.review.review_settings import PROPOSED, Attribute, Settings
 from sfumato.review.terminal_session import index_of, review_of
-from sfumato.server.errors import problem
+from sfumato.server.error_pages import problem
 from sfumato.server.live.live_projects import make_project
 from sfumato.server.manager.forms import (
     MOST_SHOWN,

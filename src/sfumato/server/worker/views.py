@@ -21,7 +21,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from sfumato.core.errors import InputError
 from sfumato.review.review_settings import Mark, Rarity
-from sfumato.server.errors import problem
+from sfumato.server.error_pages import problem
 from sfumato.server.live.live_projects import Stop
 from sfumato.server.live.worker_actions import (
     Answer,

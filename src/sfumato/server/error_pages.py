@@ -1,7 +1,8 @@
-"""Answers where something is wrong: one shape, a reason that helps, nothing of the data."""
+"""What a browser gets where a request fails, and whether the server lives."""
 
 from __future__ import annotations
 
+from django.db import DatabaseError, connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
@@ -60,3 +61,13 @@ def server_error(request: HttpRequest) -> HttpResponse:
 def csrf_failure(request: HttpRequest, **_: object) -> HttpResponse:
     """Django's answer to a form that is not from this session."""
     return problem(request, 403, "The page is older than your session. Load it again.")
+
+
+def health(_request: HttpRequest) -> JsonResponse:
+    """200 if the database answers, else 503; for load balancers and monitors."""
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+    except DatabaseError:
+        return JsonResponse({"ok": False}, status=503)
+    return JsonResponse({"ok": True})
