@@ -38,9 +38,9 @@ for name in ("custodian", "manager", "worker"):
     Account.objects.make(name, None, [name])
 """
 DECIDE = """
-from sfumato.server.live.deal import deal
-from sfumato.server.live.deciding import decide_pair
-from sfumato.server.live.opening import show_page
+from sfumato.server.live.worker_tasks import deal
+from sfumato.server.live.worker_actions import decide_pair
+from sfumato.server.live.worker_actions import show_page
 project, worker = Project.objects.get(), Account.objects.get(name="worker")
 deal(project, worker, [0, 1])
 show_page(worker, project.pk)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from oracles.released_cells import contains, parse_released
 
 from sfumato.core.errors import InputError
 from sfumato.hierarchies import (
@@ -17,9 +18,7 @@ from sfumato.hierarchies import (
     OneOf,
     Range,
     Released,
-    contains,
     format_released,
-    parse_released,
 )
 from sfumato.schema import Kind
 

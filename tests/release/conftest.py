@@ -10,8 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import strategies as st
+from oracles.released_cells import contains, parse_released
 
-from sfumato.hierarchies import Hierarchy, contains, parse_released
+from sfumato.hierarchies import Hierarchy
 from sfumato.release.distributions import Cells, released_cells
 from sfumato.release.generalisation import ReleasedColumn, release_column
 from sfumato.release.options import Form

@@ -8,12 +8,12 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracles.released_cells import contains, parse_released
 from oracles.remeasure import remeasure
 
 import sfumato as sf
 from sfumato.core.errors import ConstraintsNotMetError, InputError
 from sfumato.examples import generate_clinics, worked_example
-from sfumato.hierarchies import contains, parse_released
 from sfumato.release.options import Options
 from sfumato.release.release_manifest import load_manifest
 from sfumato.schema import Kind

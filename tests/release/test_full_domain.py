@@ -9,10 +9,10 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracles.released_cells import contains, parse_released
 
 import sfumato as sf
 from sfumato.core.errors import ConstraintsNotMetError, InputError
-from sfumato.hierarchies import contains, parse_released
 from sfumato.release.full_domain import proposed_widths, search_lattice
 from sfumato.schema import Kind
 from sfumato.table.table import CodedColumn, NumberDomain

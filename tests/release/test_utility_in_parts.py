@@ -12,13 +12,18 @@ from hypothesis import strategies as st
 from oracles.both_engines import check_values
 
 from sfumato.engines.embedded.counts import group
-from sfumato.engines.spark.names import quasi_identifier
-from sfumato.engines.spark.ran import Ran
-from sfumato.engines.spark.table import SparkTable
+from sfumato.engines.spark.spark_persons import SparkTable
+from sfumato.engines.spark.spark_session import Ran, quasi_identifier
 from sfumato.release.distributions import query_stream
 from sfumato.release.generalisation import release_column
-from sfumato.release.on_spark.lost import PERSONS, PROFILE, TIMES
-from sfumato.release.on_spark.utility import by_what, loss_of_classes, utility_of_sums
+from sfumato.release.on_spark.spark_release import (
+    PERSONS,
+    PROFILE,
+    TIMES,
+    by_what,
+    loss_of_classes,
+    utility_of_sums,
+)
 from sfumato.release.utility_measures import measure_utility
 from sfumato.schema import Kind
 from sfumato.table.table import MISSING

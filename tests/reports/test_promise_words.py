@@ -12,7 +12,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.core.errors import InputError
-from sfumato.engines.spark.ran import Ran
+from sfumato.engines.spark.spark_session import Ran
 from sfumato.release.promises import PROMISES
 from sfumato.reports.promise_words import promise_lines
 from sfumato.reports.report_files import report

@@ -14,7 +14,6 @@ import pytest
 from sfumato.core.errors import InputError
 from sfumato.core.shared_options import silent
 from sfumato.review.review_journal import Beginning, Journal, Shown, journal_path, records_hash
-from sfumato.review.review_progress import begun_in
 from sfumato.review.review_project import Project, write_project
 from sfumato.review.review_settings import (
     Attribute,
@@ -24,6 +23,7 @@ from sfumato.review.review_settings import (
     Policy,
     Settings,
 )
+from sfumato.review.reviewer_agreement import begun_in
 from sfumato.review.shown_rows import WorkerShown, shown_in, write_shown
 
 NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)

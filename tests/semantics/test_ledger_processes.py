@@ -21,13 +21,13 @@ import os, signal, sys
 import numpy as np
 from pathlib import Path
 from semantics.ledgers import entry, members, opened
-from sfumato.semantics.ledger import log, parts
+from sfumato.semantics import ledger_store
 folder = Path(sys.argv[1])
 """
 KILLED_WITHIN = """
-parts.PIECE_BYTES = 16
+ledger_store.PIECE_BYTES = 16
 after = int(sys.argv[2])
-given = parts.Part.pieces
+given = ledger_store.Part.pieces
 count = 0
 def pieces(part):
     global count
@@ -36,7 +36,7 @@ def pieces(part):
         if count > after:
             os.kill(os.getpid(), signal.SIGKILL)
         yield piece
-parts.Part.pieces = pieces
+ledger_store.Part.pieces = pieces
 with opened(folder) as ledger:
     ledger._log.connection.execute("PRAGMA cache_size = 1")
     print("begun", flush=True)

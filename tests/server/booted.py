@@ -29,7 +29,7 @@ def emptied() -> None:
     """Remove every row and whatever is held in memory."""
     from django.db import connection, transaction
 
-    from sfumato.server.live import memory
+    from sfumato.server.live import live_projects as memory
 
     with memory._guard:
         memory._kept.clear()

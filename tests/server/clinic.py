@@ -97,8 +97,8 @@ def stored(
     **fields: Any,
 ) -> tuple[Any, Any]:
     """A project in the database, all its pairs dealt to one worker: the project, the worker."""
-    from sfumato.server.live.deal import deal
-    from sfumato.server.live.make import make_project
+    from sfumato.server.live.live_projects import make_project
+    from sfumato.server.live.worker_tasks import deal
 
     project = project or review_project()
     custodian, manager, worker = people or staff()

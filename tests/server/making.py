@@ -81,8 +81,7 @@ def _session(account: Any) -> str:
     """A session in which somebody has just logged in."""
     from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
 
-    from sfumato.server.accounts.session_store import SessionStore
-    from sfumato.server.accounts.sessions import BEGAN, FRESH, SEEN
+    from sfumato.server.accounts.sessions import BEGAN, FRESH, SEEN, SessionStore
 
     store = SessionStore()
     store[SESSION_KEY] = str(account.pk)
@@ -94,8 +93,8 @@ def _session(account: Any) -> str:
 
 
 def _project(job: dict[str, Any]) -> dict[str, Any]:
-    from sfumato.server.live.deal import deal
-    from sfumato.server.live.make import make_project
+    from sfumato.server.live.live_projects import make_project
+    from sfumato.server.live.worker_tasks import deal
     from sfumato.server.store.models import Account, Dealt
 
     def one(name: str) -> Account:
@@ -121,7 +120,7 @@ def books() -> dict[str, Any]:
 
     The charges are worked out again from what each pair shows, by the domain alone.
     """
-    from sfumato.server.audit.verify import verify
+    from sfumato.server.audit_log import verify
     from sfumato.server.store.models import Allowance, AuditEntry, Project, Spent
 
     verdict = verify()
@@ -150,7 +149,7 @@ def books() -> dict[str, Any]:
 
 def _book(project: Any, allowance: Any) -> dict[str, Any]:
     from sfumato.review.worker_state import WorkerState
-    from sfumato.server.live.reviews import review_of
+    from sfumato.server.live.live_projects import review_of
     from sfumato.server.store.models import Dealt, DecisionEvent
 
     mine = Dealt.objects.filter(project=project, worker=allowance.worker)
@@ -185,7 +184,7 @@ def _book(project: Any, allowance: Any) -> dict[str, Any]:
 def _combined_units(project: Any) -> int:
     from sfumato.review.review_settings import Mode
     from sfumato.review.worker_state import CombinedState
-    from sfumato.server.live.reviews import review_of
+    from sfumato.server.live.live_projects import review_of
     from sfumato.server.store.models import Dealt
 
     combined = CombinedState(review_of(project), project.rows)

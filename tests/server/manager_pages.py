@@ -26,7 +26,7 @@ def client_of(who: Any, *, fresh: bool = False, checks: bool = False) -> Any:
 
 def made_project(custodian: Any, manager: Any, project: Any = None, **fields: Any) -> Any:
     """A project in the database of which nothing is dealt."""
-    from sfumato.server.live.make import make_project
+    from sfumato.server.live.live_projects import make_project
 
     return make_project(
         project or review_project(),

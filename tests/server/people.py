@@ -82,7 +82,7 @@ def secret_on(answer: Any) -> bytes:
 
 def with_second_factor(account: Any) -> bytes:
     """Turn an account's second factor on, and give its secret."""
-    from sfumato.server.accounts.second_factor import new_secret, seal_secret
+    from sfumato.server.accounts.backend import new_secret, seal_secret
 
     secret = new_secret()
     account.totp = seal_secret(secret, account)

@@ -130,7 +130,7 @@ def test_failures_at_a_name_keep_no_known_browser_out() -> None:
 
 
 def test_somebody_new_comes_in_by_a_link_and_is_known(server: Any) -> None:
-    from sfumato.server.accounts.links import invite
+    from sfumato.server.accounts.sessions import invite
 
     carol, client = person("carol", "custodian"), visitor()
     _fail_with_made_up_names(25)

@@ -112,7 +112,7 @@ def test_the_code_must_follow_the_password_soon(monkeypatch: pytest.MonkeyPatch)
     secret = with_second_factor(person("wanda", "worker"))
     client, _ = log_in("wanda")
     now = time.time()
-    monkeypatch.setattr("sfumato.server.accounts.views_login.time.time", lambda: now + 301)
+    monkeypatch.setattr("sfumato.server.accounts.views.time.time", lambda: now + 301)
     answer = client.post("/login/code", {"code": code_of(secret)})
     assert answer["Location"].startswith("/login?")
 
@@ -151,7 +151,7 @@ def test_who_does_nothing_for_a_while_is_logged_out(monkeypatch: pytest.MonkeyPa
     person("wanda", "worker")
     client = logged_in("wanda")
     clock = [time.time()]
-    monkeypatch.setattr("sfumato.server.middleware.session.time.time", lambda: clock[0])
+    monkeypatch.setattr("sfumato.server.middleware.time.time", lambda: clock[0])
     for _ in range(3):
         clock[0] += 19 * 60
         assert who(client) == "wanda"
@@ -170,7 +170,7 @@ def test_a_page_that_asks_by_itself_keeps_nobody_logged_in(
     project, _ = stored(people=people)
     client = logged_in("mark")
     clock = [time.time()]
-    monkeypatch.setattr("sfumato.server.middleware.session.time.time", lambda: clock[0])
+    monkeypatch.setattr("sfumato.server.middleware.time.time", lambda: clock[0])
     path = f"/projects/{project.pk}/progress"
     for _ in range(4):
         assert client.get(path).status_code == 200

@@ -92,7 +92,7 @@ def test_the_secret_in_the_session_is_encrypted() -> None:
 def test_a_secret_is_of_one_account_only() -> None:
     from cryptography.exceptions import InvalidTag
 
-    from sfumato.server.accounts.second_factor import unseal_secret
+    from sfumato.server.accounts.backend import unseal_secret
 
     wanda, will = person("wanda", "worker"), person("will", "worker")
     with_second_factor(wanda)
@@ -129,7 +129,7 @@ def test_what_matters_needs_a_fresh_proof(path: str, monkeypatch: pytest.MonkeyP
         with_second_factor(wanda)
     assert client.get(path).status_code == 200
     now = time.time()
-    monkeypatch.setattr("sfumato.server.accounts.fresh.time.time", lambda: now + 301)
+    monkeypatch.setattr("sfumato.server.accounts.views.time.time", lambda: now + 301)
     for answer in (client.get(path), client.post(path)):
         assert answer["Location"].startswith("/fresh?next=%2Faccount")
 
@@ -139,7 +139,7 @@ def test_a_proof_asks_for_all_that_a_login_asks_for(monkeypatch: pytest.MonkeyPa
     client = logged_in("wanda")
     secret = with_second_factor(wanda)
     now = time.time() + 301
-    monkeypatch.setattr("sfumato.server.accounts.fresh.time.time", lambda: now)
+    monkeypatch.setattr("sfumato.server.accounts.views.time.time", lambda: now)
     goal = {"next": "/account/second-factor/off"}
     assert client.post("/fresh", {**goal, "password": PASSWORD}).status_code == 200
     wrong = {**goal, "password": "a wrong password", "code": code_of(secret)}

@@ -16,7 +16,7 @@ COUNT = 12
 
 
 def _fill(count: int = COUNT) -> Any:
-    from sfumato.server.audit.append import append
+    from sfumato.server.audit_log import append
 
     carol = account("carol", "custodian")
     for number in range(count):
@@ -31,13 +31,13 @@ def _entries() -> Any:
 
 
 def _check(against: Any = None) -> Any:
-    from sfumato.server.audit.verify import verify
+    from sfumato.server.audit_log import verify
 
     return verify(against)
 
 
 def _head() -> Any:
-    from sfumato.server.audit.verify import head
+    from sfumato.server.audit_log import head
 
     return head()
 
@@ -60,7 +60,7 @@ def test_a_log_is_whole_and_its_head_is_the_last_entry() -> None:
 def test_an_entry_goes_with_the_transaction_that_it_tells_of() -> None:
     from django.db import transaction
 
-    from sfumato.server.audit.append import append
+    from sfumato.server.audit_log import append
 
     def fails() -> None:
         with transaction.atomic():
@@ -78,7 +78,7 @@ def test_an_entry_goes_with_the_transaction_that_it_tells_of() -> None:
 def test_entries_of_many_threads_form_one_chain() -> None:
     from django.db import connections
 
-    from sfumato.server.audit.append import append
+    from sfumato.server.audit_log import append
 
     def work() -> None:
         for _ in range(10):
@@ -172,7 +172,7 @@ def test_an_emptied_log_is_found_by_a_head_that_was_kept() -> None:
 
 
 def test_a_log_that_went_on_fits_a_head_that_was_kept() -> None:
-    from sfumato.server.audit.append import append
+    from sfumato.server.audit_log import append
 
     _fill()
     kept = _head()
@@ -220,7 +220,7 @@ def test_a_log_rewritten_with_the_right_key_is_found_by_a_head_that_was_kept() -
 def test_a_rewritten_log_that_went_on_is_found_at_the_head_that_was_kept() -> None:
     from django.conf import settings
 
-    from sfumato.server.audit.append import append
+    from sfumato.server.audit_log import append
 
     _fill()
     kept = _head()
@@ -230,7 +230,7 @@ def test_a_rewritten_log_that_went_on_is_found_at_the_head_that_was_kept() -> No
 
 
 def test_a_head_is_read_as_it_was_printed() -> None:
-    from sfumato.server.audit.verify import parse_head
+    from sfumato.server.audit_log import parse_head
 
     _fill()
     assert parse_head(f" {_head()}\n") == _head()
@@ -240,7 +240,7 @@ def test_a_head_is_read_as_it_was_printed() -> None:
     "text", ["", "12", "12:abc", "x:" + "0" * 64, "1:" + "g" * 64, "-1:" + "0" * 64]
 )
 def test_what_is_no_head_is_refused(text: str) -> None:
-    from sfumato.server.audit.verify import parse_head
+    from sfumato.server.audit_log import parse_head
 
     with pytest.raises(InputError, match="must be a head"):
         parse_head(text)

@@ -12,7 +12,7 @@ __all__ = ["quick_hashes"]
 
 
 def _entries(count: int = 230) -> Any:
-    from sfumato.server.audit.append import append
+    from sfumato.server.audit_log import append
 
     carol = person("carol", "custodian")
     for number in range(count):
@@ -79,7 +79,7 @@ def test_entries_are_looked_for_by_project_and_show_its_title() -> None:
 
 
 def test_what_an_entry_holds_is_shown_as_text() -> None:
-    from sfumato.server.audit.append import append
+    from sfumato.server.audit_log import append
 
     person("olga", "auditor")
     append(None, "act", "<script>alert(1)</script>", {"<b>": "<i>"})
@@ -89,7 +89,7 @@ def test_what_an_entry_holds_is_shown_as_text() -> None:
 
 
 def test_the_log_is_checked_on_a_page() -> None:
-    from sfumato.server.audit.verify import head
+    from sfumato.server.audit_log import head
     from sfumato.server.store.models import AuditEntry
 
     _entries(5)

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from patience import wait_until
 
-from sfumato.server.store import checkpoints
+from sfumato.server.store import statements
 
 
 def test_what_was_written_ahead_is_moved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checkpoints, "EVERY", 0.05)
+    monkeypatch.setattr(statements, "CHECKPOINT_SECONDS", 0.05)
     path = tmp_path / "database"
     with closing(sqlite3.connect(path)) as database:
         database.execute("PRAGMA journal_mode=WAL")
@@ -22,5 +22,5 @@ def test_what_was_written_ahead_is_moved(tmp_path: Path, monkeypatch: pytest.Mon
         database.execute("INSERT INTO one VALUES (?)", ["x" * 100_000])
         database.commit()
         assert path.stat().st_size < 100_000
-        checkpoints.checkpoint_beside(path)
+        statements.checkpoint_beside(path)
         wait_until(lambda: path.stat().st_size >= 100_000)

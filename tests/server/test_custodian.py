@@ -113,7 +113,7 @@ def test_the_projects_budget_is_raised_and_revoked() -> None:
 
 
 def test_k_is_lowered_and_holds_at_the_next_opening() -> None:
-    from sfumato.server.live.reviews import review_of
+    from sfumato.server.live.live_projects import review_of
 
     scene = Scene()
     assert review_of(scene.project).settings.k == 3
@@ -134,8 +134,8 @@ def test_k_is_lowered_only_and_to_one_at_least(k: str) -> None:
 def test_identities_may_be_exported_once_until_some_time() -> None:
     from django.utils import timezone
 
-    from sfumato.server.custodian.grants import identity_grant, use_identity_grant
-    from sfumato.server.live.stop import Stop
+    from sfumato.server.custodian.project_grants import identity_grant, use_identity_grant
+    from sfumato.server.live.live_projects import Stop
     from sfumato.server.store.models import Grant
 
     scene = Scene()
@@ -156,7 +156,7 @@ def test_identities_may_be_exported_once_until_some_time() -> None:
 
 
 def test_a_grant_of_export_is_to_the_manager_of_its_time() -> None:
-    from sfumato.server.custodian.grants import identity_grant
+    from sfumato.server.custodian.project_grants import identity_grant
 
     scene = Scene()
     scene.grant("export", **{"export-hours": "24"})
@@ -177,7 +177,7 @@ def test_a_grant_needs_a_fresh_proof(monkeypatch: pytest.MonkeyPatch) -> None:
     scene = Scene()
     scene.raise_to("0.3")
     now = time.time()
-    monkeypatch.setattr("sfumato.server.accounts.fresh.time.time", lambda: now + 301)
+    monkeypatch.setattr("sfumato.server.accounts.views.time.time", lambda: now + 301)
     assert scene.raise_to("0.5")["Location"].startswith("/fresh?next=%2Fprojects")
     answer = scene.revoke()
     assert answer["Location"].endswith("%2Fgrants"), "back to the page with the form"
@@ -185,8 +185,8 @@ def test_a_grant_needs_a_fresh_proof(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_custodian_who_manages_grants_nothing_by_any_way() -> None:
-    from sfumato.server.custodian.grants import lower_k
-    from sfumato.server.live.stop import Stop
+    from sfumato.server.custodian.project_grants import lower_k
+    from sfumato.server.live.live_projects import Stop
 
     scene = Scene()
     scene.project.manager = scene.carol
@@ -219,8 +219,7 @@ def test_a_purge_needs_the_title() -> None:
 def test_a_purge_destroys_the_key_the_files_and_the_rows_and_keeps_what_was_spent() -> None:
     from django.conf import settings
 
-    from sfumato.server.live.project_files import folder_of
-    from sfumato.server.live.reviews import review_of
+    from sfumato.server.live.live_projects import folder_of, review_of
     from sfumato.server.store import models
 
     scene = Scene(k=1, budget=None)
@@ -257,8 +256,8 @@ def test_a_purge_destroys_the_key_the_files_and_the_rows_and_keeps_what_was_spen
 
 
 def test_a_purge_is_whole_or_not_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    from sfumato.server.custodian import purge as module
-    from sfumato.server.live.project_files import folder_of
+    from sfumato.server.custodian import project_grants as module
+    from sfumato.server.live.live_projects import folder_of
 
     def fails(*_: object, **__: object) -> None:
         raise ZeroDivisionError

@@ -230,7 +230,7 @@ def test_what_a_masked_cell_tells_makes_an_opening_dearer(told: str) -> None:
 
 
 def test_ids_are_random_for_each_pair_and_worker() -> None:
-    from sfumato.server.live.deal import deal
+    from sfumato.server.live.worker_tasks import deal
     from sfumato.server.store.models import Dealt
 
     owners = staff()
@@ -264,8 +264,8 @@ def test_the_log_tells_no_value(capfd: pytest.CaptureFixture[str]) -> None:
     """Not when requests are wrong, and not when the server fails in the middle of one."""
     import logging
 
-    from sfumato.server.live import task
-    from sfumato.server.logs import log_without_values
+    from sfumato.server.live import worker_tasks as task
+    from sfumato.server.serve import log_without_values
 
     loggers = [logging.getLogger(n) for n in ("django", "waitress", "csp", "whitenoise", "asyncio")]
     kept = [(each.handlers, each.propagate) for each in loggers]
@@ -321,7 +321,7 @@ def test_one_grant_is_one_export_however_many_ask_at_once() -> None:
     from django.db import connections
     from django.test import Client
 
-    from sfumato.server.custodian.grants import allow_identity_export
+    from sfumato.server.custodian.project_grants import allow_identity_export
 
     project, client = closed()
     address = f"/projects/{project.id}/export/identities"

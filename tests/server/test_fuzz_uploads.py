@@ -19,7 +19,7 @@ from server.clinic import ATTRIBUTES, PEOPLE, account
 from server.manager_pages import client_of, filled
 
 from sfumato.core.errors import InputError
-from sfumato.server.manager import file_checks
+from sfumato.server.manager import uploads
 
 PLANTED = "Zquxvortexia"
 UPLOADS, SEED = 70, 5
@@ -116,13 +116,13 @@ def test_what_files_take_is_counted_over_all_of_them(monkeypatch: pytest.MonkeyP
     texts = 2 * sum(len(f"{PLANTED}{n % 70}") for n in range(500))
     table = pq.read_table(io.BytesIO(files["pairs.parquet"]))
     assert texts == sum(pc.sum(pc.binary_length(table[name])).as_py() for name in ("id", "c"))
-    monkeypatch.setattr(file_checks, "MOST_DECODED", texts + 3 * 500 * 8 + 100_000)
-    file_checks.check_files(files)
-    monkeypatch.setattr(file_checks, "MOST_DECODED", texts + 3 * 500 * 8)
+    monkeypatch.setattr(uploads, "MOST_DECODED", texts + 3 * 500 * 8 + 100_000)
+    uploads.check_files(files)
+    monkeypatch.setattr(uploads, "MOST_DECODED", texts + 3 * 500 * 8)
     with pytest.raises(InputError, match="file pairs"):
-        file_checks.check_files(files)
+        uploads.check_files(files)
     with pytest.raises(InputError, match=r"file two\.csv.*with the other files"):
-        file_checks.check_files({"one.csv": PAIRS, "two.csv": b"a,b\n" + b",\n" * 4000})
+        uploads.check_files({"one.csv": PAIRS, "two.csv": b"a,b\n" + b",\n" * 4000})
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_what_files_take_is_counted_over_all_of_them(monkeypatch: pytest.MonkeyP
 )
 def test_files_of_other_kinds_are_refused(name: str, data: bytes, said: str) -> None:
     with pytest.raises(InputError, match=said):
-        file_checks.check_files({name: data})
+        uploads.check_files({name: data})
 
 
 def test_damaged_pages_are_refused_or_read() -> None:
@@ -148,7 +148,7 @@ def test_damaged_pages_are_refused_or_read() -> None:
         at = rng.randrange(4, len(data) - 8)
         changed = data[:at] + rng.randbytes(rng.choice([1, 1, 4])) + data[at:][rng.choice([1, 4]) :]
         try:
-            file_checks.check_files({"pairs.parquet": changed[:-4] + b"PAR1"})
+            uploads.check_files({"pairs.parquet": changed[:-4] + b"PAR1"})
         except InputError as error:
             refused.append(str(error))
     assert len(refused) > 50

@@ -21,7 +21,7 @@ def allowance(project: Any, worker: Any) -> Any:
 
 def restored(project: Any, worker: Any) -> WorkerState:
     """The worker's state from the rows of the database alone."""
-    from sfumato.server.live.reviews import review_of
+    from sfumato.server.live.live_projects import review_of
     from sfumato.server.store.models import Dealt
 
     mine = Dealt.objects.filter(project=project, worker=worker)
@@ -36,7 +36,7 @@ def restored(project: Any, worker: Any) -> WorkerState:
 
 
 def in_memory(project: Any, worker: Any) -> WorkerState:
-    from sfumato.server.live.memory import kept
+    from sfumato.server.live.live_projects import kept
 
     live = kept(project.id)
     assert live is not None
@@ -135,7 +135,7 @@ def test_eight_threads_at_once_on_one_worker() -> None:
 def test_a_review_is_read_once_however_many_ask(monkeypatch: pytest.MonkeyPatch) -> None:
     from django.db import connections
 
-    from sfumato.server.live import reviews
+    from sfumato.server.live import live_projects as reviews
 
     project, _worker = stored()
     read, count = reviews.read_index, []
@@ -152,7 +152,7 @@ def test_a_review_is_read_once_however_many_ask(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_what_fails_is_neither_charged_nor_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    from sfumato.server.live import task
+    from sfumato.server.live import worker_tasks as task
 
     project, worker = stored()
     browser = Browser(worker, project)
@@ -189,7 +189,7 @@ def test_a_request_that_is_refused_leaves_what_is_held() -> None:
 
 
 def test_a_member_who_looks_before_the_deal_has_the_projects_budget() -> None:
-    from sfumato.server.live.deal import deal
+    from sfumato.server.live.worker_tasks import deal
     from sfumato.server.store.models import Member
 
     people = staff()
@@ -219,7 +219,7 @@ def test_a_state_of_another_version_is_restored() -> None:
 @pytest.mark.parametrize("costs", ["bound", "exact"])
 def test_nobody_is_charged_more_than_was_told(costs: str) -> None:
     """Openings of the same records in other pairs change a cost that a page has shown."""
-    from sfumato.server.live.opening import open_cells, show_page
+    from sfumato.server.live.worker_actions import open_cells, show_page
 
     for seed in range(3):
         people = [account(f"{role} {costs} {seed}", role) for role in ("custodian", "manager")]
@@ -264,7 +264,7 @@ def test_pairs_with_the_same_record_come_with_their_new_costs() -> None:
 
 
 def test_a_budget_is_of_the_source_and_survives_its_projects() -> None:
-    from sfumato.server.live.make import make_project
+    from sfumato.server.live.live_projects import make_project
     from sfumato.server.store.models import Project
 
     people, budget = staff(), 0.3
@@ -291,7 +291,7 @@ def test_a_budget_is_of_the_source_and_survives_its_projects() -> None:
 
 
 def test_the_combined_state_counts_what_both_saw_once() -> None:
-    from sfumato.server.live.deal import deal
+    from sfumato.server.live.worker_tasks import deal
     from sfumato.server.store.models import Project
 
     project, worker = stored()
@@ -308,8 +308,8 @@ def test_the_combined_state_counts_what_both_saw_once() -> None:
 
 
 def test_the_projects_budget_holds_over_workers() -> None:
-    from sfumato.server.live.deal import deal
-    from sfumato.server.live.memory import kept
+    from sfumato.server.live.live_projects import kept
+    from sfumato.server.live.worker_tasks import deal
 
     project, worker = stored(review_project(project_budget=0.1))
     other = account("otto", "worker")
@@ -346,7 +346,7 @@ def test_lowering_k_reaches_a_state_in_memory() -> None:
 
 
 def test_a_pair_that_was_taken_back_is_gone_and_stays_charged() -> None:
-    from sfumato.server.live.deal import deal, take_back
+    from sfumato.server.live.worker_tasks import deal, take_back
     from sfumato.server.store.models import Dealt
 
     project, worker = stored(page_size=2)
@@ -373,7 +373,7 @@ def test_a_pair_that_was_taken_back_is_gone_and_stays_charged() -> None:
 
 
 def test_dealing_many_pairs_and_taking_them_back_saves_nothing() -> None:
-    from sfumato.server.live.deal import take_back
+    from sfumato.server.live.worker_tasks import take_back
     from sfumato.server.store.models import Spent
 
     project, worker = stored(page_size=1)

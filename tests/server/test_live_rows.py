@@ -19,7 +19,7 @@ def _fields(model: Any) -> dict[str, Any]:
 
 
 def test_rows_are_those_of_the_models() -> None:
-    from sfumato.server.live.rows import read_rows
+    from sfumato.server.live.worker_tasks import read_rows
     from sfumato.server.store.models import Allowance, Dealt, Project, Spent
 
     project, worker = stored()
@@ -48,7 +48,7 @@ def test_rows_are_those_of_the_models() -> None:
 
 
 def test_nobody_elses_rows_are_read() -> None:
-    from sfumato.server.live.rows import read_rows
+    from sfumato.server.live.worker_tasks import read_rows
 
     project, worker = stored()
     other = account("will", "worker")

@@ -25,7 +25,7 @@ def team() -> dict[str, Any]:
 
 def in_conflict(team: dict[str, Any], **settings: Any) -> Any:
     """A project in which two workers disagree about pair 0, and opened different cells of it."""
-    from sfumato.server.live.deal import deal
+    from sfumato.server.live.worker_tasks import deal
 
     project = made_project(team["custodian"], team["manager"], review_project(**settings))
     for name, place, mode, answer in (("wanda", 0, 1, 3), ("will", 2, 2, -2)):
@@ -56,7 +56,7 @@ def test_only_pairs_of_both_sides_are_listed(team: dict[str, Any]) -> None:
 
 
 def test_no_more_is_offered_or_opened_than_the_workers_opened(team: dict[str, Any]) -> None:
-    from sfumato.server.live.resolving import union_of
+    from sfumato.server.live.conflict_resolution import union_of
     from sfumato.server.store.models import Resolution
 
     project = in_conflict(team)
@@ -79,7 +79,7 @@ def test_no_more_is_offered_or_opened_than_the_workers_opened(team: dict[str, An
 
 
 def test_it_is_charged_and_audited_as_a_workers_opening(team: dict[str, Any]) -> None:
-    from sfumato.server.live.reviews import review_of
+    from sfumato.server.live.live_projects import review_of
     from sfumato.server.store.models import Allowance, AuditEntry, Project, Spent
 
     project = in_conflict(team)
@@ -119,7 +119,7 @@ def test_the_managers_budget_and_floor_hold(team: dict[str, Any]) -> None:
 
 
 def test_a_resolution_holds_in_place_of_the_answers(team: dict[str, Any]) -> None:
-    from sfumato.server.manager.decisions import decisions_of
+    from sfumato.server.manager.project_figures import decisions_of
     from sfumato.server.store.models import AuditEntry, Resolution
 
     project = in_conflict(team)
@@ -142,8 +142,8 @@ def test_a_resolution_holds_in_place_of_the_answers(team: dict[str, Any]) -> Non
 
 def test_workers_go_on_beside_the_manager(team: dict[str, Any]) -> None:
     """What is held in memory stays that of the database."""
-    from sfumato.server.live.reviews import live_of
-    from sfumato.server.live.workers import state_of
+    from sfumato.server.live.live_projects import live_of
+    from sfumato.server.live.worker_tasks import state_of
     from sfumato.server.store.models import Allowance
 
     project = in_conflict(team, project_budget=0.9, budget=0.9)
@@ -161,7 +161,7 @@ def test_workers_go_on_beside_the_manager(team: dict[str, Any]) -> None:
 
 
 def test_who_works_on_a_project_resolves_nothing(team: dict[str, Any]) -> None:
-    from sfumato.server.live.deal import deal
+    from sfumato.server.live.worker_tasks import deal
 
     project = in_conflict(team)
     deal(project, team["manager"], [3])
@@ -202,7 +202,7 @@ def test_the_rows_of_the_task_are_all_conflicts(team: dict[str, Any]) -> None:
 
 
 def test_a_flagged_pair_can_be_looked_at_and_resolved(team: dict[str, Any]) -> None:
-    from sfumato.server.manager.decisions import decisions_of
+    from sfumato.server.manager.project_figures import decisions_of
 
     project = in_conflict(team)
     client = client_of(team["manager"])
@@ -227,7 +227,7 @@ def test_a_flagged_pair_can_be_looked_at_and_resolved(team: dict[str, Any]) -> N
 
 
 def test_a_pair_that_no_worker_was_shown_is_not_shown(team: dict[str, Any]) -> None:
-    from sfumato.server.live.deal import deal
+    from sfumato.server.live.worker_tasks import deal
     from sfumato.server.store.models import Dealt, Resolution
 
     project = in_conflict(team)

@@ -92,7 +92,7 @@ def test_two_tables_are_recognised_previewed_and_not_stored(
 
 
 def test_the_project_is_made_as_it_was_entered(server: Any, people: tuple[Any, Any]) -> None:
-    from sfumato.server.live.project_files import read_project
+    from sfumato.server.live.live_projects import read_project
     from sfumato.server.store.models import Project
 
     client = client_of(people[1])
@@ -134,7 +134,7 @@ def test_a_preview_again_shows_what_is_chosen(people: tuple[Any, Any]) -> None:
 
 def test_the_effect_of_the_rules_is_shown_before(people: tuple[Any, Any]) -> None:
     """The same figures as of the project that is made then; the defaults leave pairs workable."""
-    from sfumato.server.live.reviews import review_of
+    from sfumato.server.live.live_projects import review_of
     from sfumato.server.store.models import Project
 
     client = client_of(people[1])
@@ -211,7 +211,7 @@ def test_wrong_files_are_refused_without_a_value(
 
 
 def test_large_uploads_are_refused(people: tuple[Any, Any], monkeypatch: Any) -> None:
-    from sfumato.server.manager import upload_handler
+    from sfumato.server.manager import uploads as upload_handler
 
     monkeypatch.setattr(upload_handler, "MOST_BYTES", 100)
     answer = upload(client_of(people[1]))
@@ -238,7 +238,7 @@ def test_only_managers_create(people: tuple[Any, Any]) -> None:
 
 
 def test_the_manager_is_custodian_only_where_nobody_else_is(people: tuple[Any, Any]) -> None:
-    from sfumato.server.manager.forms_settings import RulesForm
+    from sfumato.server.manager.forms import RulesForm
 
     form = RulesForm(people[1])
     assert list(form.fields["custodian"].queryset) == [people[0]]

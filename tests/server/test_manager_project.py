@@ -49,7 +49,7 @@ def team() -> dict[str, Any]:
 
 def worked(team: dict[str, Any], project: Any, answers: dict[str, list[int]]) -> None:
     """Pairs dealt to the workers and decided by them, with a cell opened in each."""
-    from sfumato.server.live.deal import deal
+    from sfumato.server.live.worker_tasks import deal
 
     for name, given in answers.items():
         deal(project, team[name], range(len(given)))
@@ -212,7 +212,7 @@ def test_the_report_says_what_was_disclosed(team: dict[str, Any]) -> None:
 
 
 def test_identities_need_the_custodians_grant_each_time(team: dict[str, Any]) -> None:
-    from sfumato.server.custodian.grants import allow_identity_export
+    from sfumato.server.custodian.project_grants import allow_identity_export
     from sfumato.server.store.models import AuditEntry
 
     project = reviewed(team)
@@ -243,7 +243,7 @@ def linked(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_decisions_go_back_to_the_linkage(
     team: dict[str, Any], linked: Path, tmp_path: Path
 ) -> None:
-    from sfumato.server.manager.linked import keep_linkage
+    from sfumato.server.manager.uploaded_projects import keep_linkage
 
     review = from_linkage(linked, np.random.default_rng(5))
     project = made_project(team["custodian"], team["manager"], review)
@@ -276,7 +276,7 @@ def test_decisions_go_back_to_the_linkage(
 def test_a_linkage_is_uploaded_as_files(server: Any, team: dict[str, Any], linked: Path) -> None:
     from django.core.files.uploadedfile import SimpleUploadedFile
 
-    from sfumato.server.manager.linked import has_linkage
+    from sfumato.server.manager.uploaded_projects import has_linkage
     from sfumato.server.store.models import Project
 
     client = client_of(team["manager"])

@@ -137,14 +137,14 @@ class Scene:
 
 
 def test_the_table_names_every_action_and_everybody() -> None:
-    from sfumato.server.permissions.rules import Action
+    from sfumato.server.permissions import Action
 
     assert set(TABLE) == {action.name for action in Action}
     assert all(set(row) == set(PEOPLE) for row in TABLE.values())
 
 
 def test_everybody_may_what_the_table_says_for_the_reason_that_it_says() -> None:
-    from sfumato.server.permissions.rules import Action, decide
+    from sfumato.server.permissions import Action, decide
 
     scene, wrong = Scene(), []
     for state in STATES:
@@ -162,7 +162,7 @@ def test_everybody_may_what_the_table_says_for_the_reason_that_it_says() -> None
 
 @pytest.mark.parametrize("action", sorted(set(TABLE) - NO_OBJECT))
 def test_nothing_is_allowed_with_a_resource_of_another_kind(action: str) -> None:
-    from sfumato.server.permissions.rules import Action, decide
+    from sfumato.server.permissions import Action, decide
 
     scene = Scene()
     others = [None, scene.people["worker"], scene.project if action in PAIRS else scene.dealt]
@@ -174,7 +174,7 @@ def test_nothing_is_allowed_with_a_resource_of_another_kind(action: str) -> None
 def test_a_pair_that_was_taken_back_is_nobodys() -> None:
     from django.utils import timezone
 
-    from sfumato.server.permissions.rules import Action, decide
+    from sfumato.server.permissions import Action, decide
 
     scene = Scene()
     scene.dealt.taken_back = timezone.now()
@@ -184,7 +184,7 @@ def test_a_pair_that_was_taken_back_is_nobodys() -> None:
 
 
 def test_custodians_manage_all_accounts_but_their_own() -> None:
-    from sfumato.server.permissions.rules import Action, decide
+    from sfumato.server.permissions import Action, decide
 
     scene = Scene()
     custodian = scene.people["custodian"]
@@ -199,7 +199,7 @@ def test_custodians_manage_all_accounts_but_their_own() -> None:
 
 def test_a_role_without_the_project_gives_nothing() -> None:
     """Ownership alone, without the role that it was had in, is not enough either."""
-    from sfumato.server.permissions.rules import Action, decide
+    from sfumato.server.permissions import Action, decide
 
     scene = Scene()
     scene.people["manager"].roles = ["worker"]

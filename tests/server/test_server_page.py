@@ -49,7 +49,7 @@ def _expected(action: str, role: str) -> str:
 
 
 def test_the_table_is_that_of_the_rules() -> None:
-    from sfumato.server.permissions.rules import Action
+    from sfumato.server.permissions import Action
 
     rows = _rows()
     assert list(rows) == [str(action) for action in Action]

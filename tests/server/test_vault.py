@@ -11,10 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.core.errors import InputError
+from sfumato.server import vault as module
 from sfumato.server.config import ServerConfig, check_config
-from sfumato.server.vault import sealed as module
-from sfumato.server.vault.keys import load_keys
-from sfumato.server.vault.sealed import new_key, read_sealed, seal, unseal, write_sealed
+from sfumato.server.vault import load_keys, new_key, read_sealed, seal, unseal, write_sealed
 
 NAMES = ("fingerprint.key", "session.key", "signing.key", "wrapping.key")
 

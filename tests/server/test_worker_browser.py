@@ -468,7 +468,7 @@ def test_a_login_page_in_place_of_an_answer_is_none(long: Desk) -> None:
 
 def test_nobody_else_sends_what_was_not_saved(long: Desk) -> None:
     """Who logs in on the same machine has other pairs: an answer names its own."""
-    from sfumato.server.live.deal import deal
+    from sfumato.server.live.worker_tasks import deal
 
     long.client.logout()
     long.keys("6", every=50)
@@ -484,7 +484,7 @@ def test_nobody_else_sends_what_was_not_saved(long: Desk) -> None:
 
 
 def test_a_pair_that_was_taken_back_keeps_its_answer_on_the_page(long: Desk) -> None:
-    from sfumato.server.live.deal import take_back
+    from sfumato.server.live.worker_tasks import take_back
     from sfumato.server.store.models import Dealt
 
     second = Dealt.objects.select_related("pair").get(project=long.project, place=1)

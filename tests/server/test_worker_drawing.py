@@ -19,7 +19,7 @@ FULL = Cell(CellKind.CHARACTER, "x")
 
 
 def standing(cells: int = 100, budget: float | None = 0.2, score: float = 0.05) -> Any:
-    from sfumato.server.live.page import Standing
+    from sfumato.server.live.worker_actions import Standing
 
     left = None if budget is None else budget - score
     return Standing(score, 0.0, budget, left, 0.1, cells, 8, 2, 1, 0)
@@ -43,7 +43,7 @@ def standing(cells: int = 100, budget: float | None = 0.2, score: float = 0.05) 
     ],
 )
 def test_a_row_is_drawn_and_read_out(cells: list[Cell], drawn: str, said: str) -> None:
-    from sfumato.server.worker.cells import draw_row, spoken
+    from sfumato.server.worker.drawn_pages import draw_row, spoken
 
     html = str(draw_row(cells, 0))
     seen, _, heard = html.partition('<span class="hidden">')
@@ -55,7 +55,7 @@ def test_a_row_is_drawn_and_read_out(cells: list[Cell], drawn: str, said: str) -
 
 @given(st.lists(st.characters(codec="utf-8", exclude_categories=["Cc"]), min_size=1, max_size=8))
 def test_characters_stand_in_text_only(characters: list[str]) -> None:
-    from sfumato.server.worker.cells import draw_row
+    from sfumato.server.worker.drawn_pages import draw_row
 
     html = str(draw_row([Cell(CellKind.CHARACTER, each) for each in characters], 1))
     seen = html.removeprefix('<span class="seen" aria-hidden="true"><i class="open">')
@@ -86,7 +86,7 @@ def test_values_and_notes_cannot_become_markup() -> None:
 )
 def test_a_cost_is_never_rounded_down(cost: float, cells: int, exact: bool) -> None:
     from sfumato.review.review_settings import Mode
-    from sfumato.server.worker.drawing import _button
+    from sfumato.server.worker.drawn_pages import _button
 
     now = standing(cells)
     button = _button(Cost(Opening((0, 2), Mode.FULL), cost, None), now, exact=exact)
@@ -97,7 +97,7 @@ def test_a_cost_is_never_rounded_down(cost: float, cells: int, exact: bool) -> N
 
 
 def test_every_mark_and_band_has_an_icon_and_a_text() -> None:
-    from sfumato.server.worker.marks import MEANING, draw_mark, draw_rarity
+    from sfumato.server.worker.drawn_pages import MEANING, draw_mark, draw_rarity
 
     for mark in Mark:
         html = str(draw_mark(mark))
@@ -110,7 +110,7 @@ def test_every_mark_and_band_has_an_icon_and_a_text() -> None:
 @pytest.mark.parametrize("budget", [None, 0.0, 0.001, 0.2, 1.0])
 @pytest.mark.parametrize("score", [0.0, 0.0004, 0.15, 0.9])
 def test_meters_stay_in_their_frame(budget: float | None, score: float) -> None:
-    from sfumato.server.worker.meters import WIDTH, meters
+    from sfumato.server.worker.drawn_pages import WIDTH, meters
 
     for meter in meters(standing(100, budget, score)):
         assert 0 <= meter.filled <= WIDTH
@@ -152,7 +152,7 @@ def people(number: int) -> tuple[object, object, object]:
 
 
 def test_a_stored_project_is_read_again_without_loss() -> None:
-    from sfumato.server.live.project_files import read_project
+    from sfumato.server.live.live_projects import read_project
 
     project = with_weights(review_project(gold={"p1": True, "p3": False}, hints=True, k=2))
     made, _ = stored(project)

@@ -103,7 +103,7 @@ def check_output_on_spark(output: str, declared: Schema, inputs: tuple[Path | No
     InputError
         If one cannot be written, or is a file that the command reads, or a folder with one.
     """
-    from sfumato.release.on_spark.write import check_folder, is_uri
+    from sfumato.release.on_spark.spark_released_file import check_folder, is_uri
 
     check_folder(output)
     read = [each for each in inputs if each is not None]

@@ -321,8 +321,8 @@ def create(
     import numpy as np
 
     from sfumato.review.review_sources import from_linkage
-    from sfumato.server.live.make import make_project
-    from sfumato.server.manager.linked import keep_linkage
+    from sfumato.server.live.live_projects import make_project
+    from sfumato.server.manager.uploaded_projects import keep_linkage
     from sfumato.server.store.models import Role
 
     chief = _person(manager, Role.MANAGER)
@@ -373,7 +373,7 @@ def _person(name: str, role: str, other_than: Account | None = None) -> Account:
 def status(folder: Folder, json: Json = False) -> None:
     """Say how far a review is: pairs, KAPR, characters, accuracy on gold pairs, agreement."""
     needs_review()
-    from sfumato.review.review_progress import begun_in
+    from sfumato.review.reviewer_agreement import begun_in
 
     with progress_bar() as progress:
         progress("opening", 0.0)

@@ -21,7 +21,7 @@ from sfumato.core.errors import InputError
 from sfumato.server.config import DATABASE_FILE, ServerConfig, default_keys
 
 if TYPE_CHECKING:
-    from sfumato.server.vault.keys import Keys
+    from sfumato.server.vault import Keys
 
 NEEDED = ("django", "waitress", "whitenoise", "csp", "argon2", "cryptography", "segno", "pyroaring")
 DATA = Path("sfumato-data")
@@ -205,8 +205,8 @@ def verify(
     Exit code 2 if something was.
     """
     existing(data, keys, database)
-    from sfumato.server.audit.verify import parse_head
-    from sfumato.server.audit.verify import verify as check
+    from sfumato.server.audit_log import parse_head
+    from sfumato.server.audit_log import verify as check
 
     verdict = check(parse_head(against) if against else None)
     if not verdict.whole:
@@ -220,7 +220,7 @@ def verify(
 def checkpoint(data: Data = DATA, keys: KeyFolder = None, database: Database = "") -> None:
     """Print the head of the audit log, to be kept outside this machine."""
     existing(data, keys, database)
-    from sfumato.server.audit.verify import head
+    from sfumato.server.audit_log import head
 
     typer.echo(str(head()))
 
@@ -251,8 +251,8 @@ def purge(
     server that runs: it may have the project in memory.
     """
     existing(data, keys, database)
-    from sfumato.server.custodian.purge import purge as destroy
-    from sfumato.server.live.stop import Stop
+    from sfumato.server.custodian.project_grants import purge as destroy
+    from sfumato.server.live.live_projects import Stop
     from sfumato.server.store.models import Project
 
     found = Project.objects.filter(pk=project).first()
@@ -304,8 +304,8 @@ def export_project(
     """
     check_target(output)
     existing(data, keys, database)
-    from sfumato.server.audit.append import append
-    from sfumato.server.manager.exports import decisions_bytes
+    from sfumato.server.audit_log import append
+    from sfumato.server.manager.project_figures import decisions_bytes
     from sfumato.server.store.models import Project, ProjectState
 
     found = Project.objects.filter(pk=project).first()

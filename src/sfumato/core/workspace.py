@@ -12,7 +12,7 @@ from types import TracebackType
 
 from sfumato.core.errors import InputError
 
-_LOCKS = find_spec("fcntl") is not None
+HAS_LOCKS = find_spec("fcntl") is not None
 """Whether the system has locks; without them what a killed run has left stays."""
 
 _LOCK = "lock"
@@ -78,21 +78,34 @@ def _locked(path: Path) -> int:
     making = path.with_name(f".{path.name}")
     making.mkdir(mode=0o700)
     lock = os.open(making / _LOCK, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
-    _lock(lock)
+    lock_file(lock)
     making.rename(path)
     return lock
 
 
-def _lock(file: int) -> None:
-    """Lock an open file until it is closed; an OSError if somebody else holds the lock."""
-    if _LOCKS:
+def lock_file(file: int) -> None:
+    """Lock an open file until it is closed; nothing where the system has no locks.
+
+    Parameters
+    ----------
+    file
+        Its descriptor.
+
+    Raises
+    ------
+    BlockingIOError
+        If somebody else holds the lock.
+    OSError
+        If it cannot be locked.
+    """
+    if HAS_LOCKS:
         import fcntl
 
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def _remove_left(root: Path) -> None:
-    if not _LOCKS:
+    if not HAS_LOCKS:
         return
     for folder in root.iterdir():
         if folder.name.startswith("."):
@@ -102,7 +115,7 @@ def _remove_left(root: Path) -> None:
         except OSError:
             continue
         try:
-            _lock(lock)
+            lock_file(lock)
             shutil.rmtree(folder, ignore_errors=True)
         except OSError:
             pass

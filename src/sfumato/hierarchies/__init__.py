@@ -18,9 +18,7 @@ from sfumato.hierarchies.released_values import (
     OneOf,
     Range,
     Released,
-    contains,
     format_released,
-    parse_released,
 )
 from sfumato.hierarchies.skos import read_skos, write_skos
 
@@ -37,11 +35,9 @@ __all__ = [
     "Range",
     "Released",
     "build_hierarchy",
-    "contains",
     "format_released",
     "interval_hierarchy",
     "leaf_order",
-    "parse_released",
     "prefix_hierarchy",
     "read_classification",
     "read_hierarchy",

@@ -18,10 +18,15 @@ import pyarrow.compute as pc
 from sfumato.core.errors import InputError, SfumatoError
 from sfumato.core.optional_packages import needed, quiet
 from sfumato.engines.engine_choice import is_spark_frame
-from sfumato.engines.spark.frames import check_classic
-from sfumato.engines.spark.read import BROKEN, SparkSource, open_on_cluster, plain
-from sfumato.engines.spark.session import active_session, own_session, said_plainly, start_session
-from sfumato.engines.spark.tasks import WithoutValues
+from sfumato.engines.spark.spark_files import BROKEN, SparkSource, open_on_cluster, plain
+from sfumato.engines.spark.spark_session import (
+    WithoutValues,
+    active_session,
+    check_classic,
+    own_session,
+    said_plainly,
+    start_session,
+)
 from sfumato.linkage.link_spec import quoted
 from sfumato.table.sources import Source, check_known, plain_batch, subject_of, with_records
 from sfumato.table.table_files import open_source

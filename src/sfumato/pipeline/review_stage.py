@@ -267,7 +267,7 @@ def _make(place: ProjectFolder, making: Path, progress: Progress) -> Made:
 
 def _at_the_terminal(place: ProjectFolder, progress: Progress) -> tuple[pa.Table, dict[str, Any]]:
     """The answers of people, those carried over included, and what was shown to them."""
-    from sfumato.review.review_progress import begun_in  # costs a start's time
+    from sfumato.review.reviewer_agreement import begun_in  # costs a start's time
 
     folder, (carried, left) = place.at(place.project.review.folder), _carried_and_left(place)
     measured: dict[str, Any] = {"carried": len(carried)}

@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from enum import StrEnum
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from sfumato.core.atomic import check_target_folder
 from sfumato.core.errors import InputError
 from sfumato.core.shared_options import Progress, silent
+from sfumato.core.workspace import lock_file
 from sfumato.pipeline.linking_stages import LINK_STAGE, LINKED_STAGE, check_classified
 from sfumato.pipeline.project_folder import ATTACK, RELEASE, REVIEW, ProjectFolder
 from sfumato.pipeline.release_stages import ASSESS_STAGE, ATTACK_STAGE, RELEASE_STAGE
@@ -307,12 +307,8 @@ def run_lock(stages: Path) -> Iterator[None]:
 
 
 def _lock(file: int, stages: Path) -> None:
-    if find_spec("fcntl") is None:
-        return
-    import fcntl
-
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        lock_file(file)
     except BlockingIOError:
         raise InputError(
             "the project",

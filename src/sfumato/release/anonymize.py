@@ -16,7 +16,7 @@ from sfumato.core.shared_options import Progress, drawn_seed, silent
 from sfumato.engines.engine_choice import Engine, takes_spark
 from sfumato.release.assembly import make_release
 from sfumato.release.coarsen_counts import promised
-from sfumato.release.on_spark.refused import refuse_before_work
+from sfumato.release.on_spark.spark_refusals import refuse_before_work
 from sfumato.release.options import (
     AnonymizeOptions,
     Circumstances,
@@ -42,7 +42,7 @@ from sfumato.table.classification import check_person, classified, open_classifi
 from sfumato.table.table import Table
 
 if TYPE_CHECKING:
-    from sfumato.engines.spark.table import SparkTable
+    from sfumato.engines.spark.spark_persons import SparkTable
 
 
 @keywords(Options, Circumstances)
@@ -161,10 +161,10 @@ def _on_spark(
     progress: Progress,
 ) -> Release:
     """Encode the file on the cluster, release it there, and leave nothing else behind."""
-    from sfumato.engines.spark.checkpoint import released
-    from sfumato.engines.spark.encode import open_on_spark
-    from sfumato.engines.spark.read import open_on_cluster, person_candidates_on_spark
-    from sfumato.release.on_spark.make import make_release_on_spark
+    from sfumato.engines.spark.spark_encoding import open_on_spark
+    from sfumato.engines.spark.spark_files import open_on_cluster, person_candidates_on_spark
+    from sfumato.engines.spark.spark_session import released
+    from sfumato.release.on_spark.spark_release import make_release_on_spark
 
     source = open_on_cluster(data, delimiter=delimiter)
     candidates = partial(person_candidates_on_spark, source)

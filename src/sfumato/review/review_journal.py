@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.core.errors import InputError
+from sfumato.core.workspace import HAS_LOCKS, lock_file
 from sfumato.review.disclosure_account import Modes, Review
 from sfumato.review.review_decisions import Answer, Decisions, Event, EventKind, FlagReason, History
 from sfumato.review.review_project import Project
@@ -410,17 +410,15 @@ def folder_lock(folder: Path) -> Iterator[None]:
     InputError
         If somebody holds it, or the folder cannot be written.
     """
-    if find_spec("fcntl") is None:
+    if not HAS_LOCKS:
         raise InputError("a review at the terminal", "needs a system with file locks")
-    import fcntl
-
     path = folder / LOCK
     try:
         file = os.open(path, os.O_RDWR | os.O_CREAT | _NO_LINK, 0o600)
     except OSError as error:
         raise _error(path, error) from None
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        lock_file(file)
     except BlockingIOError:
         os.close(file)
         raise InputError(

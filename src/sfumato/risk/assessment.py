@@ -154,9 +154,9 @@ def _on_spark(
     **options: Any,
 ) -> Risk:
     """Encode the file on the cluster, measure it there, and leave nothing behind."""
-    from sfumato.engines.spark.checkpoint import released
-    from sfumato.engines.spark.encode import open_on_spark
-    from sfumato.engines.spark.read import open_on_cluster
+    from sfumato.engines.spark.spark_encoding import open_on_spark
+    from sfumato.engines.spark.spark_files import open_on_cluster
+    from sfumato.engines.spark.spark_session import released
     from sfumato.risk.on_spark.spark_assessment import assess_on_spark
     from sfumato.risk.on_spark.spark_population import opened_register
 

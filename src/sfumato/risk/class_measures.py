@@ -17,7 +17,7 @@ from sfumato.table.scalars import number_ranks
 from sfumato.table.table import Codes, LabelDomain, Table
 
 if TYPE_CHECKING:
-    from sfumato.engines.spark.table import SparkTable
+    from sfumato.engines.spark.spark_persons import SparkTable
 
 RECURSIVE_L = (2, 3)
 """The l of recursive (c, l)-diversity that are always measured."""

@@ -17,7 +17,7 @@ from sfumato.risk.measure_table import MEANINGS, recursive_meaning, row
 from sfumato.risk.reidentification import Reidentification
 
 if TYPE_CHECKING:
-    from sfumato.engines.spark.ran import Ran
+    from sfumato.engines.spark.spark_session import Ran
     from sfumato.risk.population.population_risk import PopulationRisk
     from sfumato.risk.register_presence import Presence
     from sfumato.risk.reidentification import HouseholdRisk

@@ -21,8 +21,8 @@ import numpy.typing as npt
 
 from sfumato.core.chain import Head, Link, detail_text, digest_of
 from sfumato.core.errors import InputError
+from sfumato.core.optional_packages import needed
 from sfumato.core.secret_keys import make_key, read_key
-from sfumato.semantics.semantics_extra import needed
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -239,7 +239,7 @@ def load_ledger_keys(folder: Path, ledger: Path, *, make: bool) -> LedgerKeys:
         If the folder is in the ledger's folder, the key of signatures is missing, is none, or
         may be read by others, or the package cryptography is missing.
     """
-    needed("cryptography", "the ledger")
+    needed("cryptography", extra="semantics", by="the ledger")
     if folder.resolve().is_relative_to(ledger.resolve().parent):
         raise InputError(
             f"key folder {folder.name}",

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from sfumato.core.errors import InputError
+from sfumato.core.optional_packages import needed
 from sfumato.schema.roles import IntervalHierarchy, PrefixHierarchy
 from sfumato.semantics.policy_terms import NAMESPACE, WORDS, Database, LinkageQI, Measure, Policy
-from sfumato.semantics.semantics_extra import needed
 
 if TYPE_CHECKING:
     from rdflib import Graph
@@ -39,7 +39,7 @@ def policy_from_turtle(text: str, subject: str) -> Policy:
         If rdflib is not installed, or the text is not Turtle, uses a word that the vocabulary
         does not have, leaves out a label, or breaks a rule of `Policy`.
     """
-    needed("rdflib", "a policy in RDF")
+    needed("rdflib", extra="semantics", by="a policy in RDF")
     with _quiet():
         return Policy(**_Reader(_parsed(text, subject), subject).fields())
 
@@ -278,7 +278,7 @@ def policy_to_turtle(policy: Policy) -> str:
     InputError
         If rdflib is not installed.
     """
-    needed("rdflib", "a policy in RDF")
+    needed("rdflib", extra="semantics", by="a policy in RDF")
     return _Writer().write(policy)
 
 

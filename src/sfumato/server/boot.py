@@ -1,17 +1,187 @@
-"""Set Django up for a server, and bring its database up to date."""
+"""Django's settings from ours, and Django started with them."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import django
 from django.conf import settings
 from django.core.management import call_command
 
 from sfumato.core.errors import InputError
-from sfumato.server.config import ServerConfig, check_config
-from sfumato.server.django_settings import django_settings
-from sfumato.server.vault.keys import Keys, load_keys
+from sfumato.server.config import ServerConfig, check_config, database_settings
+from sfumato.server.vault import Keys, load_keys
+
+_HERE = Path(__file__).parent
+_NOTHING, _OURS = ["'none'"], ["'self'"]
+Settings = dict[str, object]
+
+
+def django_settings(config: ServerConfig, keys: Keys) -> Settings:
+    """All settings by name.
+
+    Pages load nothing from elsewhere and run no script but the one file; nothing is cached;
+    cookies are for this site's own requests, and behind TLS for TLS only.
+
+    Parameters
+    ----------
+    config
+        The set-up.
+    keys
+        The keys.
+    """
+    return {
+        **_addresses(config),
+        **_parts(),
+        **_pages(),
+        **_accounts(),
+        **_sessions(config, keys),
+        **_headers(config),
+        **_uploads(config),
+        "DATABASES": {"default": database_settings(config)},
+        "DEFAULT_AUTO_FIELD": "django.db.models.BigAutoField",
+        "USE_TZ": True,
+        "TIME_ZONE": "UTC",
+        "LANGUAGE_CODE": "en",
+        "USE_I18N": False,
+        "LOGGING_CONFIG": None,
+        "DEBUG": False,
+        "SFUMATO": config,
+        "SFUMATO_KEYS": keys,
+    }
+
+
+def _addresses(config: ServerConfig) -> Settings:
+    host = urlsplit(config.address).hostname or config.host
+    return {
+        "ALLOWED_HOSTS": sorted({host, config.host, "127.0.0.1", "localhost", "[::1]"}),
+        "CSRF_TRUSTED_ORIGINS": [config.address],
+        "ROOT_URLCONF": "sfumato.server.urls",
+        "APPEND_SLASH": False,
+    }
+
+
+def _parts() -> Settings:
+    """The applications, and what each request goes through."""
+    return {
+        "INSTALLED_APPS": [
+            "django.contrib.auth",
+            "django.contrib.contenttypes",
+            "django.contrib.sessions",
+            "django.contrib.messages",
+            "django.contrib.staticfiles",
+            "sfumato.server.store.apps.StoreConfig",
+        ],
+        "MIDDLEWARE": [
+            "sfumato.server.middleware.AnswersMiddleware",
+            "django.middleware.security.SecurityMiddleware",
+            "whitenoise.middleware.WhiteNoiseMiddleware",
+            "csp.middleware.CSPMiddleware",
+            "django.contrib.sessions.middleware.SessionMiddleware",
+            "django.middleware.common.CommonMiddleware",
+            "django.middleware.csrf.CsrfViewMiddleware",
+            "django.contrib.auth.middleware.AuthenticationMiddleware",
+            "sfumato.server.middleware.SessionRulesMiddleware",
+            "django.contrib.messages.middleware.MessageMiddleware",
+            "django.middleware.clickjacking.XFrameOptionsMiddleware",
+        ],
+    }
+
+
+def _pages() -> Settings:
+    return {
+        "TEMPLATES": [
+            {
+                "BACKEND": "django.template.backends.django.DjangoTemplates",
+                "DIRS": [_HERE / "pages" / "templates"],
+                "OPTIONS": {
+                    "context_processors": [
+                        "django.template.context_processors.request",
+                        "django.contrib.messages.context_processors.messages",
+                        "sfumato.server.middleware.common",
+                    ],
+                },
+            }
+        ],
+        "MESSAGE_STORAGE": "django.contrib.messages.storage.session.SessionStorage",
+        "STATIC_URL": "/static/",
+        "STATICFILES_DIRS": [_HERE / "pages" / "static"],
+        "WHITENOISE_USE_FINDERS": True,
+        "WHITENOISE_AUTOREFRESH": False,
+    }
+
+
+def _accounts() -> Settings:
+    return {
+        "AUTH_USER_MODEL": "store.Account",
+        "AUTHENTICATION_BACKENDS": ["sfumato.server.accounts.backend.AccountBackend"],
+        "PASSWORD_HASHERS": ["django.contrib.auth.hashers.Argon2PasswordHasher"],
+        "AUTH_PASSWORD_VALIDATORS": [
+            {
+                "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
+                "OPTIONS": {"min_length": 12},
+            },
+            {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+        ],
+        "LOGIN_URL": "/login",
+        "LOGIN_REDIRECT_URL": "/",
+    }
+
+
+def _sessions(config: ServerConfig, keys: Keys) -> Settings:
+    """Sessions and their forms: cookies for this site's own requests, behind TLS for TLS only."""
+    return {
+        "SECRET_KEY": keys.session.hex(),
+        "SESSION_ENGINE": "sfumato.server.accounts.sessions",
+        "SESSION_COOKIE_AGE": config.idle_minutes * 60,
+        "SESSION_EXPIRE_AT_BROWSER_CLOSE": True,
+        "SESSION_COOKIE_HTTPONLY": True,
+        "SESSION_COOKIE_SAMESITE": "Strict",
+        "SESSION_COOKIE_SECURE": config.behind_tls,
+        # A cookie, so that who only looks at the login writes no session.
+        "CSRF_USE_SESSIONS": False,
+        "CSRF_COOKIE_AGE": None,
+        "CSRF_COOKIE_SECURE": config.behind_tls,
+        "CSRF_COOKIE_HTTPONLY": True,
+        "CSRF_COOKIE_SAMESITE": "Strict",
+        "CSRF_FAILURE_VIEW": "sfumato.server.error_pages.csrf_failure",
+    }
+
+
+def _headers(config: ServerConfig) -> Settings:
+    """What answers tell browsers: to load nothing from elsewhere, to stay with TLS."""
+    tls = config.behind_tls
+    return {
+        "SECURE_CONTENT_TYPE_NOSNIFF": True,
+        "SECURE_REFERRER_POLICY": "same-origin",
+        "SECURE_CROSS_ORIGIN_OPENER_POLICY": "same-origin",
+        "SECURE_HSTS_SECONDS": 31_536_000 if tls else 0,
+        "SECURE_PROXY_SSL_HEADER": ("HTTP_X_FORWARDED_PROTO", "https") if tls else None,
+        "X_FRAME_OPTIONS": "DENY",
+        "CONTENT_SECURITY_POLICY": {
+            "DIRECTIVES": {
+                "default-src": _NOTHING,
+                "script-src": _OURS,
+                "style-src": _OURS,
+                "img-src": _OURS,
+                "font-src": _OURS,
+                "connect-src": _OURS,
+                "form-action": _OURS,
+                "base-uri": _NOTHING,
+                "frame-ancestors": _NOTHING,
+            }
+        },
+    }
+
+
+def _uploads(config: ServerConfig) -> Settings:
+    return {
+        "DATA_UPLOAD_MAX_MEMORY_SIZE": 1 << 20,
+        "FILE_UPLOAD_MAX_MEMORY_SIZE": 1 << 20,
+        "FILE_UPLOAD_TEMP_DIR": str(config.data / "uploads"),
+        "FILE_UPLOAD_PERMISSIONS": 0o600,
+    }
 
 
 def boot(config: ServerConfig) -> Keys:

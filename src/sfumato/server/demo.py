@@ -22,8 +22,8 @@ from sfumato.review.pair_dealing import of_one_record
 from sfumato.review.review_project import ID, LEFT, RIGHT
 from sfumato.review.review_project import Project as ReviewProject
 from sfumato.review.review_sources import from_linkage
-from sfumato.server.live.deal import deal
-from sfumato.server.live.make import make_project
+from sfumato.server.live.live_projects import make_project
+from sfumato.server.live.worker_tasks import deal
 from sfumato.server.store.models import Account, Role
 
 TITLE = "Patients of two clinics"

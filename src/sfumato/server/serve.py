@@ -1,11 +1,14 @@
-"""Run the server until it is stopped."""
+"""The process that serves: its logs, its turns, its stop."""
 
 from __future__ import annotations
 
 import errno
+import gc
+import logging
 import secrets
 import signal
 import sys
+import traceback
 from collections.abc import Callable
 from copy import copy
 from datetime import timedelta
@@ -24,15 +27,69 @@ from waitress.parser import HTTPRequestParser
 from waitress.server import create_server
 
 from sfumato.core.errors import InputError
+from sfumato.server.accounts.backend import digest_of_token
 from sfumato.server.accounts.sessions import account_of
-from sfumato.server.accounts.tokens import digest_of_token
 from sfumato.server.config import DATABASE_FILE, ServerConfig
-from sfumato.server.garbage import look_often
-from sfumato.server.logs import log_without_values
-from sfumato.server.manager.upload_handler import MOST_BYTES
-from sfumato.server.permissions.rules import Action, decide
-from sfumato.server.store.checkpoints import checkpoint_beside
+from sfumato.server.manager.uploads import MOST_BYTES
+from sfumato.server.permissions import Action, decide
 from sfumato.server.store.models import Account, Link, Role
+from sfumato.server.store.statements import checkpoint_beside
+
+YOUNG, MIDDLE, OLD = 1_000, 20, 50
+"""Objects, and rounds, after which each generation is looked at."""
+
+
+def look_often() -> None:
+    """Look at few new objects at a time, and no more at those that are there now.
+
+    A command that ends soon looks at many, and seldom; then a click waits 30 to 200 ms.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(YOUNG, MIDDLE, OLD)
+
+
+_LOUD = ("django", "waitress", "csp", "whitenoise", "asyncio")
+
+
+_REFUSED = "django.security."
+"""How loggers begin that tell of requests which were refused; they go on with why."""
+
+
+class _WithoutValues(logging.Formatter):
+    """Time, level, logger, status, kind of error and its place in the code.
+
+    Messages name addresses, and may hold the token of a link or a value; they are left out. A
+    request that is refused as it came, for its host or its size, is no fault of the server's:
+    one line, whatever level Django gives it.
+    """
+
+    def format(self, record: logging.LogRecord) -> str:
+        refused = record.name.startswith(_REFUSED)
+        level = logging.getLevelName(logging.WARNING) if refused else record.levelname
+        words = [self.formatTime(record), level, record.name]
+        status = getattr(record, "status_code", None)
+        if status is not None:
+            words.append(str(status))
+        kind, _, trace = (None if refused else record.exc_info) or (None, None, None)
+        if kind is None:
+            return " ".join(words)
+        frames = [
+            f"\n  {frame.filename.rpartition('/')[2]}:{frame.lineno} in {frame.name}"
+            for frame in traceback.extract_tb(trace)
+        ]
+        return " ".join([*words, f"{kind.__module__}.{kind.__qualname__}"]) + "".join(frames)
+
+
+def log_without_values() -> None:
+    """Write what the libraries say to standard error, without their messages."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_WithoutValues())
+    handler.setLevel(logging.ERROR)
+    for name in _LOUD:
+        logger = logging.getLogger(name)
+        logger.handlers, logger.propagate = [handler], False
+
 
 SETUP_DAYS = 2
 """Days for which the set-up link can be used."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import include, path
 
-from sfumato.server.health import health
+from sfumato.server.error_pages import health
 
 urlpatterns = [
     path("health", health),
@@ -15,7 +15,7 @@ urlpatterns = [
     path("", include("sfumato.server.auditor.urls")),
 ]
 
-handler400 = "sfumato.server.errors.bad_request"
-handler403 = "sfumato.server.errors.forbidden"
-handler404 = "sfumato.server.errors.not_found"
-handler500 = "sfumato.server.errors.server_error"
+handler400 = "sfumato.server.error_pages.bad_request"
+handler403 = "sfumato.server.error_pages.forbidden"
+handler404 = "sfumato.server.error_pages.not_found"
+handler500 = "sfumato.server.error_pages.server_error"

@@ -16,12 +16,19 @@ from numpy.testing import assert_array_equal
 
 from sfumato.core.errors import InputError, SfumatoError
 from sfumato.engines.engine_choice import is_spark_frame
-from sfumato.engines.spark import distinct
-from sfumato.engines.spark.checkpoint import cut_lineage, release
-from sfumato.engines.spark.encode import open_on_spark
-from sfumato.engines.spark.names import HOUSEHOLD, PERSON, TIE, quasi_identifier, sensitive
-from sfumato.engines.spark.read import open_on_cluster
-from sfumato.engines.spark.table import SparkTable
+from sfumato.engines.spark import spark_encoding
+from sfumato.engines.spark.spark_encoding import open_on_spark
+from sfumato.engines.spark.spark_files import open_on_cluster
+from sfumato.engines.spark.spark_persons import SparkTable
+from sfumato.engines.spark.spark_session import (
+    HOUSEHOLD,
+    PERSON,
+    TIE,
+    cut_lineage,
+    quasi_identifier,
+    release,
+    sensitive,
+)
 from sfumato.schema import Schema
 from sfumato.table.door import open_table
 from sfumato.table.scalars import ties_of_values
@@ -255,14 +262,14 @@ def test_too_many_values_and_values_that_change(
     frame = spark.range(500).selectExpr(*(f"ascii({letter}) % 2 as x{i}" for i in range(6)))
     with pytest.raises(InputError, match="same whenever Spark computes it"):
         open_on_spark(frame, Schema(quasi_identifiers=frame.columns))
-    monkeypatch.setattr(distinct, "AT_ONE_TIME", 0)
+    monkeypatch.setattr(spark_encoding, "AT_ONE_TIME", 0)
     frame = spark.range(100).selectExpr("id % 7 as x", "uuid() as other")
     there = open_on_spark(frame, schema, keep_source=True)
     assert there.value_counts["x"].tolist() == [15, 15, 14, 14, 14, 14, 14]
     again = [there.frame.select(PERSON, "other").toArrow().to_pylist() for _ in range(2)]
     assert again[0] == again[1]
     with pytest.raises(InputError, match=r"column 'x' must have at most 6 different values"):
-        distinct.distinct_values(there.frame, {"x": quasi_identifier(0)}, most=6)
+        spark_encoding.distinct_values(there.frame, {"x": quasi_identifier(0)}, most=6)
 
 
 def test_errors_of_spark_name_no_value(

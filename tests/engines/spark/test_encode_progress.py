@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from patience import wait_until
 
-from sfumato.engines.spark.progress import watched
+from sfumato.engines.spark.spark_session import watched
 
 
 class Context:

@@ -11,11 +11,16 @@ import pyarrow as pa
 import pytest
 
 from sfumato.core.secret_keys import keyed_pseudonyms
-from sfumato.engines.spark.names import PERSON
-from sfumato.engines.spark.ran import Ran
-from sfumato.engines.spark.table import SparkTable
+from sfumato.engines.spark.spark_persons import SparkTable
+from sfumato.engines.spark.spark_session import PERSON, Ran
 from sfumato.release.assembly import person_pseudonyms, pseudonyms_of
-from sfumato.release.on_spark.secret import NUMBER, PSEUDONYM, Secret, secret_of, with_secrets
+from sfumato.release.on_spark.spark_released_file import (
+    NUMBER,
+    PSEUDONYM,
+    Secret,
+    secret_of,
+    with_secrets,
+)
 from sfumato.schema import Schema
 from sfumato.table.door import open_table
 

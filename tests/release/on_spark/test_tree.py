@@ -9,15 +9,20 @@ import pytest
 
 import sfumato
 from sfumato.core.errors import ConstraintsNotMetError, InputError
-from sfumato.engines.spark.checkpoint import release
-from sfumato.engines.spark.names import CLASS, PERSON, TIE, quasi_identifier, sensitive
-from sfumato.engines.spark.ran import Ran
-from sfumato.engines.spark.table import SparkTable
+from sfumato.engines.spark.spark_persons import SparkTable
+from sfumato.engines.spark.spark_session import (
+    CLASS,
+    PERSON,
+    TIE,
+    Ran,
+    quasi_identifier,
+    release,
+    sensitive,
+)
 from sfumato.release.generalisation import generalised, with_coded_ends
-from sfumato.release.on_spark.coded_ends import with_coded_ends_on_spark
-from sfumato.release.on_spark.divide import divide_on_spark
-from sfumato.release.on_spark.refused import refuse_options
-from sfumato.release.on_spark.subtrees import cell, leaves
+from sfumato.release.on_spark.spark_division import cell, divide_on_spark, leaves
+from sfumato.release.on_spark.spark_refusals import refuse_options
+from sfumato.release.on_spark.spark_released_file import with_coded_ends_on_spark
 from sfumato.release.options import Options
 from sfumato.release.partitioning import divide
 from sfumato.release.person_table import person_table

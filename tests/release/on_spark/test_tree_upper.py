@@ -10,17 +10,18 @@ import pytest
 from numpy.testing import assert_allclose
 
 import sfumato
-from sfumato.engines.spark import histograms, medians, selection, sides, tallies
-from sfumato.engines.spark.axes import axes_of
-from sfumato.engines.spark.batches import PeopleBatch
-from sfumato.engines.spark.names import PERSON, TIE, quasi_identifier, sensitive
-from sfumato.engines.spark.persons import SECOND, people_of
-from sfumato.engines.spark.ran import Ran
-from sfumato.engines.spark.routes import unrouted
-from sfumato.engines.spark.table import SparkTable
+from sfumato.engines.spark import cut_histograms, cut_selection
+from sfumato.engines.spark.spark_persons import (
+    SECOND,
+    PeopleBatch,
+    SparkTable,
+    axes_of,
+    people_of,
+    unrouted,
+)
+from sfumato.engines.spark.spark_session import PERSON, TIE, Ran, quasi_identifier, sensitive
 from sfumato.release.cuts import NUMBERS, Nodes, class_summary, find_candidates
-from sfumato.release.on_spark.candidates import large_candidates
-from sfumato.release.on_spark.upper import _UpperGrowth, cut_upper_on_spark
+from sfumato.release.on_spark.upper_levels import _UpperGrowth, cut_upper_on_spark, large_candidates
 from sfumato.release.options import Split
 from sfumato.release.person_table import person_table
 from sfumato.release.tree import grow
@@ -58,16 +59,16 @@ def tallied_here(people, columns, axes, rows_of, tally):
     parts = []
     for part in people:
         batches = part.select(list(columns)).to_batches(max_chunksize=97)
-        task = partial(tallies._task, axes=axes.bare(), rows_of=rows_of, tally=tally)
+        task = partial(cut_histograms._task, axes=axes.bare(), rows_of=rows_of, tally=tally)
         parts += [pa.Table.from_batches([batch]) for batch in task(iter(batches))]
     return Rows(tally.added_up(pa.concat_tables(parts)))
 
 
 @pytest.fixture(autouse=True)
 def _here(monkeypatch):
-    for module in (histograms, selection, sides):
+    for module in (cut_histograms, cut_selection, cut_selection):
         monkeypatch.setattr(module, "tallied", tallied_here)
-    monkeypatch.setattr(tallies, "BUFFER", 500)
+    monkeypatch.setattr(cut_histograms, "BUFFER", 500)
 
 
 def file(seed, persons, *, ids):
@@ -179,7 +180,7 @@ def classes(who, node):
 
 def read_little(monkeypatch):
     """Let everything be narrowed down in many passes."""
-    for module in (medians, selection):
+    for module in (cut_histograms, cut_selection):
         monkeypatch.setattr(module, "LIMIT", 32)
         monkeypatch.setattr(module, "FEWEST", 3)
 

@@ -11,7 +11,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from sfumato.core.errors import InputError, SfumatoError
-from sfumato.release.on_spark.write import check_folder, folder_sha256, write_beside, write_frame
+from sfumato.release.on_spark.spark_released_file import (
+    check_folder,
+    folder_sha256,
+    write_beside,
+    write_frame,
+)
 
 
 @pytest.fixture(scope="module")

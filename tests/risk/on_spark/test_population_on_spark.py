@@ -14,7 +14,7 @@ import pytest
 from oracles.both_engines import check_same
 
 from sfumato.core.errors import InputError
-from sfumato.engines.spark.encode import open_on_spark
+from sfumato.engines.spark.spark_encoding import open_on_spark
 from sfumato.reports import report
 from sfumato.risk.assessment import assess
 from sfumato.risk.disclosure_risk import Risk

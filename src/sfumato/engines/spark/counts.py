@@ -12,8 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.core.optional_packages import needed
-from sfumato.engines.spark.frames import quoted
-from sfumato.engines.spark.tasks import WithoutValues
+from sfumato.engines.spark.spark_session import WithoutValues, quoted
 from sfumato.kernels.class_counts import cumulated, moved_between
 
 if TYPE_CHECKING:

@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from sfumato.core.shared_options import Progress, silent
-from sfumato.engines.spark.names import HOUSEHOLD, PERSON, sensitive
-from sfumato.engines.spark.progress import watched
-from sfumato.engines.spark.session import said_plainly
-from sfumato.engines.spark.table import SparkTable
+from sfumato.engines.spark.spark_persons import SparkTable
+from sfumato.engines.spark.spark_session import HOUSEHOLD, PERSON, said_plainly, sensitive, watched
 from sfumato.risk.class_measures import RECURSIVE_L, ranks_of
 from sfumato.risk.disclosure_risk import Risk
 from sfumato.risk.on_spark.spark_measures import (

@@ -31,10 +31,8 @@ from sfumato.engines.spark.counts import (
     rest,
     value_column,
 )
-from sfumato.engines.spark.names import CLASS, quasi_identifier
-from sfumato.engines.spark.ran import Ran
-from sfumato.engines.spark.session import said_plainly
-from sfumato.engines.spark.table import SparkTable
+from sfumato.engines.spark.spark_persons import SparkTable
+from sfumato.engines.spark.spark_session import CLASS, Ran, quasi_identifier, said_plainly
 from sfumato.risk.class_measures import (
     BIN_ROUNDING,
     RECURSIVE_L,

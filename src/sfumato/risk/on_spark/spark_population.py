@@ -18,14 +18,19 @@ import pyarrow.compute as pc
 from sfumato.core.optional_packages import needed
 from sfumato.engines.embedded.counts import LARGEST_SPACE
 from sfumato.engines.engine_choice import is_spark_frame
-from sfumato.engines.spark.checkpoint import released
 from sfumato.engines.spark.counts import PERSONS, RECORDS
-from sfumato.engines.spark.encode import open_on_spark
-from sfumato.engines.spark.names import CLASS, PERSON, WEIGHT, quasi_identifier
-from sfumato.engines.spark.read import open_on_cluster
-from sfumato.engines.spark.session import said_plainly
-from sfumato.engines.spark.table import SparkTable
-from sfumato.engines.spark.tasks import WithoutValues
+from sfumato.engines.spark.spark_encoding import open_on_spark
+from sfumato.engines.spark.spark_files import open_on_cluster
+from sfumato.engines.spark.spark_persons import SparkTable
+from sfumato.engines.spark.spark_session import (
+    CLASS,
+    PERSON,
+    WEIGHT,
+    WithoutValues,
+    quasi_identifier,
+    released,
+    said_plainly,
+)
 from sfumato.risk.disclosure_risk import Risk
 from sfumato.risk.on_spark.spark_measures import keyed, packed
 from sfumato.risk.population.estimation import AUTO, Codes, Estimator, Floats, Ints, SampleClasses

@@ -11,13 +11,17 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.core.errors import InputError
+from sfumato.core.optional_packages import needed
 from sfumato.semantics.rules.rule_facts import POLICY_PREDICATES as OF_POLICY
 from sfumato.semantics.rules.rule_facts import TUPLE_PREDICATES as OF_TUPLES
 from sfumato.semantics.rules.rule_facts import plain
-from sfumato.semantics.semantics_extra import needed
 
 Logger = Callable[[Any, str], None]
 _PLACE = re.compile(r"^[^\n]*?:(\d+):[-\d:]*: error: (.*)", re.DOTALL)
+
+
+def _clingo(part: str = "") -> Any:
+    return needed(f"clingo{part}", extra="semantics", by="rules")
 
 
 def with_clingo(run: Callable[[Logger], object], subject: str) -> None:
@@ -159,7 +163,7 @@ def _guards(part: Any) -> set[str]:
 
 
 def _variables(part: Any) -> set[str]:
-    ast = needed("clingo.ast", "rules")
+    ast = _clingo(".ast")
     found: set[str] = set()
 
     class Collect(ast.Transformer):  # type: ignore[misc,name-defined]
@@ -181,7 +185,7 @@ class _Naming:
         positive = part.ast_type.name == "Literal" and int(part.sign) == 0
         if not positive or part.atom.ast_type.name != "SymbolicAtom":
             return part
-        ast = needed("clingo.ast", "rules")
+        ast = _clingo(".ast")
         outer = self
 
         class Name(ast.Transformer):  # type: ignore[misc,name-defined]
@@ -202,7 +206,7 @@ class _Renaming:
         self.count = 0
 
     def visit(self, part: Any) -> Any:
-        ast = needed("clingo.ast", "rules")
+        ast = _clingo(".ast")
         outer = self
 
         class Rename(ast.Transformer):  # type: ignore[misc,name-defined]
@@ -265,7 +269,7 @@ def _words(part: Any) -> Iterator[Word]:
 
 def _nodes(part: Any, kind: str) -> Iterator[Any]:
     """All nodes of a kind at or below a part."""
-    ast = needed("clingo.ast", "rules")
+    ast = _clingo(".ast")
     if isinstance(part, ast.AST):
         if part.ast_type.name == kind:
             yield part
@@ -376,7 +380,7 @@ def parse_rules(text: str, name: str) -> list[Rule]:
     InputError
         If it is not in clingo's language, or has statements other than rules.
     """
-    ast = needed("clingo.ast", "rules")
+    ast = _clingo(".ast")
     subject = f"rules file {name}"
     elsewhere = _READ_ELSEWHERE.search(text)
     if elsewhere is not None:
@@ -414,7 +418,7 @@ def _follows(rules: Sequence[Rule], above: tuple[int, list[str]]) -> bool:
 
 
 def _is_harmless(statement: Any) -> bool:
-    ast = needed("clingo.ast", "rules")
+    ast = _clingo(".ast")
     kind = statement.ast_type
     if kind == ast.ASTType.Program:
         return statement.name == "base" and not len(statement.parameters)
@@ -439,8 +443,8 @@ def _check_statement(statement: Any, subject: str) -> None:
 
 def _check_safe(rules: Sequence[Rule], subject: str) -> None:
     """Let clingo look at the rules without facts, so that its errors name one file and line."""
-    clingo = needed("clingo", "rules")
-    ast = needed("clingo.ast", "rules")
+    clingo = _clingo()
+    ast = _clingo(".ast")
 
     def run(log: Any) -> None:
         control = clingo.Control(["--warn=none"], logger=log)
@@ -502,7 +506,7 @@ class Reasoner:
         self._decide()
 
     def _start(self, facts: str, log: Logger) -> None:
-        clingo, ast = needed("clingo", "rules"), needed("clingo.ast", "rules")
+        clingo, ast = _clingo(), _clingo(".ast")
         self._control = clingo.Control(["--warn=none", "--models=2"], logger=log)
         with ast.ProgramBuilder(self._control) as builder:
             for rule in self.rules:
@@ -604,7 +608,7 @@ class Reasoner:
         return [tuple(atom.arguments) for atom in sorted(self.atoms(word, 3))]
 
     def _ground_why(self, asked: Sequence[Any]) -> None:
-        clingo = needed("clingo", "rules")
+        clingo = _clingo()
         if not self._prepared:
             self._control.add("why", ["step"], because_program(self.rules))
             self._prepared = True

@@ -1,13 +1,313 @@
-"""Find an account for its name and password."""
+"""Who signs in: names, passwords, second factors, and how many attempts are left.
+
+Few attempts may fail in a while. Strangers are counted by the name that they try and by their
+address. Neither keeps out who is known: somebody who has logged in is counted by their account, and
+a browser in which somebody logged in before by a device cookie, for that name alone
+(https://owasp.org/www-community/Slow_Down_Online_Guessing_Attacks_with_Device_Cookies).
+"""
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import hmac
+import io
+import math
+import os
+import secrets
+import time
+import unicodedata
+from datetime import timedelta
+
+import segno
+from cryptography.hazmat.primitives.hashes import SHA1
+from cryptography.hazmat.primitives.twofactor.totp import TOTP
+from django.conf import settings
 from django.contrib.auth.backends import BaseBackend
 from django.contrib.auth.hashers import make_password
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
 
-from sfumato.server.store.models import Account
+from sfumato.server.error_pages import problem
+from sfumato.server.store.models import Account, LoginAttempt
 from sfumato.server.store.statements import ask, columns, instance
+
+LONGEST_NAME, LONGEST_PASSWORD = 150, 200
+"""Letters of a name and of a password at most."""
+
+
+def plain_name(text: str) -> str:
+    """A name as it is stored: the same however its letters were typed.
+
+    Parameters
+    ----------
+    text
+        What was entered.
+    """
+    return " ".join(unicodedata.normalize("NFKC", text).split())
+
+
+def digest_of_token(token: str) -> str:
+    """What is stored of a token: its SHA-256 in hexadecimal digits.
+
+    Parameters
+    ----------
+    token
+        The random part of a link.
+    """
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+WINDOW = timedelta(minutes=15)
+"""How long a failed attempt counts."""
+PER_SUBJECT, PER_ADDRESS = 5, 20
+"""Failed attempts that are let through in that time."""
+_KNOWN = timedelta(days=180)
+"""How long a browser is known after somebody logged in."""
+
+
+def begin_attempt(request: HttpRequest, name: str) -> tuple[LoginAttempt, int]:
+    """Note an attempt before it is tried, and the seconds to wait where it may not be tried.
+
+    It counts as failed until it is taken back, so that attempts at the same time count as well.
+    Names and addresses are stored as keyed digests.
+
+    Parameters
+    ----------
+    request
+        The request.
+    name
+        The name, as it is stored.
+    """
+    LoginAttempt.objects.filter(time__lt=timezone.now() - WINDOW).delete()
+    subject, address = _counted_for(request, name)
+    attempt = LoginAttempt.objects.create(subject=subject, address=address)
+    wait = _wait(attempt, "subject", PER_SUBJECT)
+    if address:
+        wait = max(wait, _wait(attempt, "address", PER_ADDRESS))
+    if wait:
+        attempt.delete()
+    return attempt, wait
+
+
+def forget_attempts(attempt: LoginAttempt) -> None:
+    """Count no attempt any more of those that count for the same as one that was right.
+
+    Parameters
+    ----------
+    attempt
+        The attempt.
+    """
+    LoginAttempt.objects.filter(subject=attempt.subject).delete()
+
+
+def forget_name(name: str) -> None:
+    """Count no stranger's attempt at a name any more: its owner has a new password.
+
+    Parameters
+    ----------
+    name
+        The name, as it is stored.
+    """
+    LoginAttempt.objects.filter(subject=_digest("name", name)).delete()
+
+
+def know_browser(answer: HttpResponse, name: str) -> HttpResponse:
+    """An answer by which the browser is known when the same person logs in again.
+
+    Parameters
+    ----------
+    answer
+        The answer to somebody who has just logged in.
+    name
+        Their name, as it is stored.
+    """
+    answer.set_signed_cookie(
+        _device_cookie(name),
+        secrets.token_urlsafe(16),
+        max_age=_KNOWN,
+        path="/login",
+        secure=settings.SESSION_COOKIE_SECURE,
+        httponly=True,
+        samesite="Strict",
+    )
+    return answer
+
+
+def too_many(request: HttpRequest, wait: int) -> HttpResponse:
+    """The answer to an attempt that was not tried.
+
+    Parameters
+    ----------
+    request
+        The request.
+    wait
+        Seconds to wait.
+    """
+    minutes = math.ceil(wait / 60)
+    answer = problem(
+        request,
+        429,
+        f"Try again in {minutes} minute{'s' if minutes > 1 else ''}. Until then no password is "
+        "tried, not even the right one.",
+    )
+    answer["Retry-After"] = str(wait)
+    return answer
+
+
+def address_digest(request: HttpRequest) -> str:
+    """Where a request comes from, as the audit log has it: a keyed digest.
+
+    Parameters
+    ----------
+    request
+        The request.
+    """
+    return _digest("address", _address(request))[:16]
+
+
+def _wait(attempt: LoginAttempt, field: str, limit: int) -> int:
+    now = timezone.now()
+    same = {field: getattr(attempt, field), "time__gte": now - WINDOW}
+    others = LoginAttempt.objects.filter(**same).exclude(pk=attempt.pk).order_by("-time")
+    times = list(others.values_list("time", flat=True)[:limit])
+    if len(times) < limit:
+        return 0
+    return max(1, math.ceil((times[-1] + WINDOW - now).total_seconds()))
+
+
+def _counted_for(request: HttpRequest, name: str) -> tuple[str, str]:
+    """The subject and the address of an attempt; no address where the client is known."""
+    if request.user.is_authenticated:
+        return _digest("account", name), ""
+    device = request.get_signed_cookie(_device_cookie(name), "", max_age=_KNOWN)
+    if device:
+        return _digest("device", f"{device} {name}"), ""
+    return _digest("name", name), _digest("address", _address(request))
+
+
+def _device_cookie(name: str) -> str:
+    """The cookie's name; its signature holds for no other name."""
+    return "device-" + _digest("device", name)[:16]
+
+
+def _address(request: HttpRequest) -> str:
+    return str(request.META.get("REMOTE_ADDR", ""))
+
+
+def _digest(kind: str, text: str) -> str:
+    return str(settings.SFUMATO_KEYS.fingerprint_of(f"login {kind} {text}".encode()))
+
+
+DIGITS, STEP = 6, 30
+"""Digits of a code, and seconds for which it is shown."""
+_SECRET_BYTES = 20
+_ISSUER = "sfumato"
+
+
+def new_secret() -> bytes:
+    """A random secret."""
+    return os.urandom(_SECRET_BYTES)
+
+
+def seal_secret(secret: bytes, account: Account) -> bytes:
+    """A secret as it is stored: encrypted, for this account only.
+
+    Parameters
+    ----------
+    secret
+        The secret.
+    account
+        Whose.
+    """
+    return bytes(settings.SFUMATO_KEYS.wrap(secret, _purpose(account)))
+
+
+def unseal_secret(sealed: bytes, account: Account) -> bytes:
+    """A secret that was stored.
+
+    Parameters
+    ----------
+    sealed
+        What `seal_secret` gave.
+    account
+        Whose.
+    """
+    return bytes(settings.SFUMATO_KEYS.unwrap(bytes(sealed), _purpose(account)))
+
+
+def secret_text(secret: bytes) -> str:
+    """A secret to be typed into an app, in groups of four letters.
+
+    Parameters
+    ----------
+    secret
+        The secret.
+    """
+    text = base64.b32encode(secret).decode().rstrip("=")
+    return " ".join(text[at : at + 4] for at in range(0, len(text), 4))
+
+
+def qr_code(secret: bytes, account: Account) -> bytes:
+    """A secret to be scanned by an app, as an SVG image.
+
+    Parameters
+    ----------
+    secret
+        The secret.
+    account
+        Whose.
+    """
+    stream = io.BytesIO()
+    address = _totp(secret).get_provisioning_uri(account.name, _ISSUER)
+    segno.make(address, error="m").save(stream, kind="svg", scale=5, border=3, light="white")
+    return stream.getvalue()
+
+
+def step_of(secret: bytes, code: str, after: int = 0) -> int:
+    """Number of the time step that a code is of, 0 if it is of none near the present.
+
+    Parameters
+    ----------
+    secret
+        The secret.
+    code
+        What was entered.
+    after
+        Number of the last step whose code was used.
+    """
+    totp, now = _totp(secret), int(time.time()) // STEP
+    entered = "".join(code.split()).encode()
+    for step in (now - 1, now, now + 1):
+        if step > after and hmac.compare_digest(totp.generate(step * STEP), entered):
+            return step
+    return 0
+
+
+def use_code(account: Account, code: str) -> bool:
+    """Whether a code is right; no code is right twice.
+
+    Parameters
+    ----------
+    account
+        Whose.
+    code
+        What was entered.
+    """
+    step = step_of(unseal_secret(account.totp, account), code, account.totp_used)
+    if not step:
+        return False
+    unused = Account.objects.filter(pk=account.pk, totp_used__lt=step)
+    return bool(unused.update(totp_used=step))
+
+
+def _totp(secret: bytes) -> TOTP:
+    return TOTP(secret, DIGITS, SHA1(), STEP)  # noqa: S303 - what all apps know
+
+
+def _purpose(account: Account) -> bytes:
+    return f"second factor of {account.pseudonym}".encode()
+
 
 _COLUMNS = ("id", "password", "name", "pseudonym", "roles", "is_active", "totp", "totp_used")
 _ACTIVE = f"""

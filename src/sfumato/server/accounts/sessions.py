@@ -1,19 +1,94 @@
-"""Sessions of people who have logged in: begun under a new id, ended at once."""
+"""Sessions, and links that let somebody in once."""
 
 from __future__ import annotations
 
+import secrets
 import time
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
 
 from django.conf import settings
 from django.contrib.auth import SESSION_KEY, get_user, login
 from django.contrib.sessions.backends.base import SessionBase
+from django.contrib.sessions.backends.db import SessionStore as DatabaseStore
 from django.contrib.sessions.models import Session
 from django.db import transaction
 from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.crypto import salted_hmac
 
-from sfumato.server.accounts.session_store import SessionStore, stored_key
-from sfumato.server.audit.append import append
-from sfumato.server.store.models import Account
+from sfumato.server.accounts.backend import digest_of_token
+from sfumato.server.audit_log import append
+from sfumato.server.store.models import Account, Link, Member, Project, ProjectState
+from sfumato.server.store.statements import ask, value
+
+_READ = "SELECT session_data FROM django_session WHERE session_key = %s AND expire_date > %s"
+_DIGITS = 40
+"""Hexadecimal digits of a digest: what the column holds."""
+
+
+def stored_key(session_key: str) -> str:
+    """What is stored of a session's id: HMAC-SHA-256, keyed outside the database, cut to 160 bits.
+
+    Parameters
+    ----------
+    session_key
+        The id, as the cookie has it.
+    """
+    digest = salted_hmac("sfumato session", session_key, algorithm="sha256")
+    return str(digest.hexdigest()[:_DIGITS])
+
+
+class SessionStore(DatabaseStore):
+    """A session, which each request reads: who logged out is out in every process at once.
+
+    Its id is in the cookie alone; a copy of the database opens no session.
+    """
+
+    def load(self) -> dict[str, Any]:
+        """What the session holds, nothing where there is none any more."""
+        now = value(Session.expire_date, timezone.now())
+        (rows,) = ask((_READ, [stored_key(self.session_key), now]))
+        if not rows:
+            self._session_key = None
+            return {}
+        return dict(self.decode(rows[0][0]))
+
+    def exists(self, session_key: str) -> bool:
+        """Whether there is a session of an id.
+
+        Parameters
+        ----------
+        session_key
+            The id.
+        """
+        return bool(super().exists(stored_key(session_key)))
+
+    def create_model_instance(self, data: dict[str, Any]) -> Session:
+        """The session's row.
+
+        Parameters
+        ----------
+        data
+            What the session holds.
+        """
+        row = super().create_model_instance(data)
+        row.session_key = stored_key(row.session_key)
+        return row
+
+    def delete(self, session_key: str | None = None) -> None:
+        """End a session.
+
+        Parameters
+        ----------
+        session_key
+            Its id; this one where not given.
+        """
+        ended = session_key or self.session_key
+        if ended is not None:
+            super().delete(stored_key(ended))
+
 
 SEEN = "seen"
 """When the session's person made the last request, in seconds."""
@@ -102,3 +177,105 @@ def resource_of(account: Account) -> str:
         The account.
     """
     return f"account {account.pseudonym}"
+
+
+INVITATION_DAYS, RESET_DAYS = 14, 2
+"""Days for which an invitation, and a link for a new password, can be used."""
+
+
+def invite(
+    by: Account, roles: Sequence[str], project: Project | None = None, days: int = INVITATION_DAYS
+) -> str:
+    """The address of a new invitation; it is shown once and stored nowhere.
+
+    Parameters
+    ----------
+    by
+        Who invites.
+    roles
+        Roles that its user gets.
+    project
+        Project that its user becomes a member of.
+    days
+        Days for which it can be used.
+    """
+    with transaction.atomic():
+        token = _make("invitation", by, days, roles=sorted(roles), project=project)
+        where = "accounts" if project is None else f"project {project.pk}"
+        append(by, "invite", where, {"days": days, "roles": sorted(roles)})
+    return token
+
+
+def reset_link(by: Account, account: Account) -> str:
+    """The address at which somebody sets a new password; earlier ones can no longer be used.
+
+    Parameters
+    ----------
+    by
+        Who resets it.
+    account
+        Whose password.
+    """
+    with transaction.atomic():
+        Link.objects.filter(account=account, used=None).delete()
+        token = _make("reset", by, RESET_DAYS, account=account)
+        append(by, "reset password", resource_of(account), {"days": RESET_DAYS})
+    return token
+
+
+def find_link(token: str, *, lock: bool = False) -> Link | None:
+    """A link that can be used now, if there is one.
+
+    Parameters
+    ----------
+    token
+        The random part of its address.
+    lock
+        Whether nobody else may use it before the transaction ends.
+    """
+    links = Link.objects.select_for_update() if lock else Link.objects.all()
+    digest, now = digest_of_token(token), timezone.now()
+    found = links.filter(token=digest, used=None, expires__gt=now).first()
+    if found is None:
+        return None
+    people = [each for each in (found.account, found.made_by) if each is not None]
+    if not all(each.is_active for each in people):
+        return None
+    if found.project is not None and found.project.state != ProjectState.OPEN:
+        return None
+    return found
+
+
+def spend_link(link: Link, account: Account) -> None:
+    """Use a link up: its roles and its project are the account's.
+
+    Parameters
+    ----------
+    link
+        The link, locked.
+    account
+        Who uses it.
+    """
+    link.used = timezone.now()
+    link.save(update_fields=["used"])
+    account.roles = sorted({*account.roles, *link.roles})
+    account.save(update_fields=["roles"])
+    detail: dict[str, object] = {"purpose": link.purpose, "roles": link.roles}
+    if link.project is not None:
+        Member.objects.get_or_create(project=link.project, account=account)
+        detail["project"] = str(link.project_id)
+    if link.made_by is not None:
+        detail["made by"] = link.made_by.pseudonym
+    append(account, "use link", resource_of(account), detail)
+
+
+def _make(purpose: str, by: Account, days: int, **fields: object) -> str:
+    token = secrets.token_urlsafe(24)
+    Link.objects.create(
+        token=digest_of_token(token),
+        purpose=purpose,
+        made_by=by,
+        expires=timezone.now() + timedelta(days=days),
+        **fields,
+    )
+    return f"{settings.SFUMATO.address}/link/{token}"

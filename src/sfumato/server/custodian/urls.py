@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path
 
-from sfumato.server.custodian.views_grants import grants_page, revoke_page
-from sfumato.server.custodian.views_purge import purge_page
+from sfumato.server.custodian.views import grants_page, purge_page, revoke_page
 
 _PROJECT = "projects/<uuid:project_id>"
 

@@ -11,11 +11,9 @@ from django.db import transaction
 
 from sfumato.review.pair_dealing import Deal, deal_again, mix_gold, of_one_record
 from sfumato.review.pair_dealing import deal as deal_evenly
-from sfumato.server.live.deal import deal, take_back
-from sfumato.server.live.memory import lock_of
-from sfumato.server.live.reviews import review_of
-from sfumato.server.live.stop import Stop
-from sfumato.server.permissions.rules import Action, decide
+from sfumato.server.live.live_projects import Stop, lock_of, review_of
+from sfumato.server.live.worker_tasks import deal, take_back
+from sfumato.server.permissions import Action, decide
 from sfumato.server.store.models import Account, Dealt, Project, StoredPair
 
 

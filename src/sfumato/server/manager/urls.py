@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path
 
-from sfumato.server.manager.views_conflicts import (
+from sfumato.server.manager.views import (
+    close,
     conflict,
     conflict_open,
     conflict_resolve,
     conflicts,
-)
-from sfumato.server.manager.views_deal import close, deal_page, invite_page
-from sfumato.server.manager.views_exports import (
+    deal_page,
     export_decisions,
     export_identities,
     export_linked,
     export_report,
+    invite_page,
+    manage,
+    progress_fragment,
+    projects,
 )
-from sfumato.server.manager.views_list import projects
-from sfumato.server.manager.views_manage import manage, progress_fragment
 from sfumato.server.manager.views_new import cancel, new, settings_page
 
 _PROJECT = "projects/<uuid:project_id>"

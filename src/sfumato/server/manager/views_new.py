@@ -21,21 +21,33 @@ from sfumato.core.shared_options import silent
 from sfumato.review.review_forecast import outlook
 from sfumato.review.review_settings import PROPOSED, Attribute, Settings
 from sfumato.review.terminal_session import index_of, review_of
-from sfumato.server.errors import problem
-from sfumato.server.live.make import make_project
-from sfumato.server.manager.forms_settings import (
+from sfumato.server.error_pages import problem
+from sfumato.server.live.live_projects import make_project
+from sfumato.server.manager.forms import (
     MOST_SHOWN,
     AttributeForm,
+    LinkageForm,
     RulesForm,
+    TablesForm,
     attributes_of_forms,
 )
-from sfumato.server.manager.forms_upload import LinkageForm, TablesForm
-from sfumato.server.manager.linked import keep_linkage
-from sfumato.server.manager.preview import preview
-from sfumato.server.manager.sources import LINKAGE, Proposal, build, propose
-from sfumato.server.manager.upload_handler import MOST_BYTES, InMemory
-from sfumato.server.manager.uploads import Upload, drop_upload, keep_upload, kept_upload
-from sfumato.server.permissions.rules import Action, decide
+from sfumato.server.manager.uploaded_projects import (
+    LINKAGE,
+    Proposal,
+    build,
+    keep_linkage,
+    preview,
+    propose,
+)
+from sfumato.server.manager.uploads import (
+    MOST_BYTES,
+    InMemory,
+    Upload,
+    drop_upload,
+    keep_upload,
+    kept_upload,
+)
+from sfumato.server.permissions import Action, decide
 
 View = Callable[..., HttpResponse]
 _TOO_LARGE = (

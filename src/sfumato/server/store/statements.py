@@ -1,9 +1,17 @@
-"""Plain SQL statements for what every click asks, several in one trip to the database."""
+"""Plain SQL statements for what every click asks, several in one trip to the database.
+
+What SQLite has written ahead is moved into the database beside the requests.
+"""
 
 from __future__ import annotations
 
+import sqlite3
+import threading
+import time
 from collections.abc import Sequence
+from contextlib import closing
 from functools import cache
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from django.db import connection, models
@@ -95,3 +103,31 @@ def _converters(model: Any, names: tuple[str, ...]) -> tuple[tuple[int, Any, tup
     shown = [getattr(model, name).field.get_col("") for name in names]
     found = Query(model).get_compiler(connection=connection).get_converters(shown)
     return tuple((place, each, tuple(convert)) for place, (convert, each) in found.items())
+
+
+CHECKPOINT_SECONDS = 5.0
+"""Seconds from one checkpoint to the next."""
+
+
+def checkpoint_beside(path: Path) -> None:
+    """Move what is written ahead into the database every few seconds, in a thread of its own.
+
+    A commit that does it instead waits for the disk much longer than the others, and everybody
+    who waits for that commit as well. Nobody waits for a passive checkpoint.
+
+    Parameters
+    ----------
+    path
+        The database.
+    """
+    threading.Thread(target=_checkpoint, args=(path,), daemon=True, name="checkpoints").start()
+
+
+def _checkpoint(path: Path) -> None:
+    while True:
+        time.sleep(CHECKPOINT_SECONDS)
+        try:
+            with closing(sqlite3.connect(path)) as database:
+                database.execute("PRAGMA wal_checkpoint(PASSIVE)")
+        except sqlite3.Error:
+            continue  # SQLite does it itself where it was not done for long

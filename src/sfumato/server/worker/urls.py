@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path
 
-from sfumato.server.worker.views_changes import change
-from sfumato.server.worker.views_page import pair, work
+from sfumato.server.worker.views import change, pair, work
 
 urlpatterns: list[URLPattern] = [
     path("projects/<uuid:project_id>/pairs", work, name="work"),

@@ -1,9 +1,7 @@
 """The first tables."""
 
 import django.db.models.deletion
-import sfumato.server.store.models.account
-import sfumato.server.store.models.project
-import sfumato.server.store.models.work
+import sfumato.server.store.models
 import uuid
 from django.conf import settings
 from django.db import migrations, models
@@ -24,7 +22,7 @@ class Migration(migrations.Migration):
                 ('password', models.CharField(max_length=128, verbose_name='password')),
                 ('last_login', models.DateTimeField(blank=True, null=True, verbose_name='last login')),
                 ('name', models.CharField(max_length=150, unique=True)),
-                ('pseudonym', models.CharField(default=sfumato.server.store.models.account.new_pseudonym, max_length=16, unique=True)),
+                ('pseudonym', models.CharField(default=sfumato.server.store.models.new_pseudonym, max_length=16, unique=True)),
                 ('roles', models.JSONField(default=list)),
                 ('is_active', models.BooleanField(default=True)),
                 ('totp', models.BinaryField(default=b'')),
@@ -68,7 +66,7 @@ class Migration(migrations.Migration):
             name='Dealt',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('token', models.CharField(default=sfumato.server.store.models.work.new_token, max_length=16, unique=True)),
+                ('token', models.CharField(default=sfumato.server.store.models.new_token, max_length=16, unique=True)),
                 ('place', models.PositiveIntegerField()),
                 ('taken_back', models.DateTimeField(null=True)),
                 ('shown', models.DateTimeField(null=True)),
@@ -102,7 +100,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
                 ('title', models.CharField(max_length=200)),
-                ('state', models.CharField(choices=[('open', 'open'), ('closed', 'closed'), ('purged', 'purged')], default=sfumato.server.store.models.project.ProjectState['OPEN'], max_length=8)),
+                ('state', models.CharField(choices=[('open', 'open'), ('closed', 'closed'), ('purged', 'purged')], default=sfumato.server.store.models.ProjectState['OPEN'], max_length=8)),
                 ('attributes', models.JSONField()),
                 ('settings', models.JSONField()),
                 ('page_size', models.PositiveSmallIntegerField(default=10)),

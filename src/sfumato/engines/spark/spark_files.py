@@ -1,0 +1,363 @@
+"""Files by a path that Spark reads, with the values that the embedded engine reads."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from sfumato.core.errors import InputError
+from sfumato.core.optional_packages import needed
+from sfumato.engines.engine_choice import is_spark_frame
+from sfumato.engines.spark.spark_session import (
+    SUBJECT,
+    check_classic,
+    column_names,
+    own_session,
+    said_plainly,
+    session_to_the_end,
+    use_this_python,
+)
+from sfumato.table.numbering import counted_records
+from sfumato.table.person_column import (
+    LOOKED_AT,
+    MOST_RECORDS,
+    PersonCandidate,
+    likeliest_first,
+    person_candidates,
+)
+from sfumato.table.sources import check_delimiter, check_file, check_names, subject_of
+from sfumato.table.table_files import (
+    CSV_SUFFIXES,
+    HEAD_BYTES,
+    PARQUET_SUFFIXES,
+    RECORDS,
+    find_delimiter,
+    open_text,
+)
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+
+_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/")
+BROKEN = "sfumato_broken"
+"""The column that marks records whose number of cells is not that of the header."""
+_TEXT = "sfumato_text"
+_NOT_FOUND = "PATH_NOT_FOUND"
+_BLANK = r"\A[\x01-\x20]+\z"
+
+
+@dataclass(frozen=True, eq=False)
+class SparkSource:
+    """Records on Spark, before they are encoded.
+
+    Attributes
+    ----------
+    subject
+        How errors call it.
+    names
+        The checked names of its columns.
+    frame
+        The records; its columns are called ``c0``, ``c1``, ... in the order of ``names``.
+    cells
+        Cells that a record must have, where it may have others: those records are marked in
+        the column `BROKEN`.
+    """
+
+    subject: str
+    names: tuple[str, ...]
+    frame: DataFrame = field(repr=False)
+    cells: int | None = None
+
+    def check_cells(self, broken: int) -> None:
+        """Refuse records of another number of cells.
+
+        Parameters
+        ----------
+        broken
+            How many there are.
+
+        Raises
+        ------
+        InputError
+            If there are such.
+        """
+        if broken:
+            raise InputError(
+                self.subject,
+                "must have as many cells in every row as in the header",
+                found=f"another number of cells in {counted_records(broken)}",
+                accepted="1 cell" if self.cells == 1 else f"{self.cells} cells",
+                advice="quote cells that hold the delimiter, or name the right delimiter",
+            )
+
+
+def plain(place: int) -> str:
+    """What a column is called on Spark, by its place in the file."""
+    return f"c{place}"
+
+
+def open_on_cluster(data: object, *, delimiter: str | None = None) -> SparkSource:
+    """Open a DataFrame of PySpark, or a file or folder by a path that Spark reads.
+
+    Parameters
+    ----------
+    data
+        A DataFrame, or a path or URI (``s3a://``, ``abfss://``, ``dbfs:/``, ``hdfs://``, ...)
+        of CSV (`.csv`, `.tsv`, `.txt`, each also with `.gz`) or Parquet.
+    delimiter
+        The character between the cells of a CSV file; ``None`` finds it in the first lines.
+
+    Raises
+    ------
+    InputError
+        If the data is neither, cannot be read, or has column names that are missing, empty or
+        there twice.
+    """
+    if isinstance(data, (str, os.PathLike)):
+        return _open_path(os.fsdecode(data), delimiter)
+    if delimiter is not None:
+        raise InputError(
+            "parameter delimiter", "is for CSV files only", found="data that is not a path"
+        )
+    if not is_spark_frame(data):
+        raise InputError(
+            "data",
+            "must be a Spark DataFrame or the path of a file, for the engine spark",
+            found=f"an object of type {type(data).__name__}",
+        )
+    check_classic(data)
+    use_this_python(data.sparkSession)
+    names = column_names(data)
+    with said_plainly("take the dataframe"):
+        frame = data.toDF(*(plain(place) for place in range(len(names))))
+    return SparkSource(SUBJECT, names, frame)
+
+
+def _open_path(path: str, delimiter: str | None) -> SparkSource:
+    is_uri = _URI.match(path) is not None
+    subject = subject_of(Path(PurePosixPath(path).name if is_uri else path))
+    suffix = _suffix(path)
+    is_csv = suffix in CSV_SUFFIXES
+    if delimiter is not None:
+        check_delimiter(delimiter)
+        if not is_csv:
+            found = f"a file {suffix}" if suffix else "a file without suffix"
+            raise InputError("parameter delimiter", "is for CSV files only", found=found)
+    if not is_csv and suffix not in PARQUET_SUFFIXES and not _may_be_folder(path, is_uri):
+        raise InputError(
+            subject,
+            "must have a suffix that says its format, for the engine spark",
+            found=f"the suffix {suffix}" if suffix else "no suffix",
+            accepted=".csv, .tsv, .txt (each also with .gz), .parquet, .pq, a folder of Parquet",
+        )
+    if not is_uri and not Path(path).is_dir():
+        check_file(Path(path))
+    session = own_session(session_to_the_end())
+    session.conf.set("spark.sql.caseSensitive", "true")
+    session.conf.set("spark.sql.session.timeZone", "UTC")
+    place = _absolute(path) if not is_uri else path
+    if is_csv:
+        return _open_csv(session, place, None if is_uri else Path(path), subject, delimiter)
+    with said_plainly("open the file", {_NOT_FOUND: _unreadable(subject)}):
+        read = session.read.parquet(place)
+        names = check_names(read.columns, subject)
+        return SparkSource(subject, names, read.toDF(*map(plain, range(len(names)))))
+
+
+def _may_be_folder(path: str, is_uri: bool) -> bool:
+    return (is_uri and not _suffix(path)) or (not is_uri and Path(path).is_dir())
+
+
+def _suffix(path: str) -> str:
+    name = PurePosixPath(path)
+    suffix = name.suffix.lower()
+    return PurePosixPath(name.stem).suffix.lower() + suffix if suffix == ".gz" else suffix
+
+
+def _absolute(path: str) -> str:
+    """A path of this machine as Spark takes it, which sees patterns in some characters."""
+    if re.search(r"[*?\[\]{}\\]", path):
+        raise InputError(
+            subject_of(Path(path)),
+            "must have a path without the characters * ? [ ] { } \\, for the engine spark",
+            found="such a character",
+        )
+    return f"file://{Path(path).resolve()}"
+
+
+def _unreadable(subject: str) -> InputError:
+    return InputError(subject, "must be a file that can be read", found="no such file or directory")
+
+
+def _open_csv(
+    session: SparkSession, place: str, local: Path | None, subject: str, delimiter: str | None
+) -> SparkSource:
+    with said_plainly("open the file", {_NOT_FOUND: _unreadable(subject)}):
+        if local is not None and local.is_file():
+            with open_text(local, subject) as text:
+                head = text.read(HEAD_BYTES)
+        else:
+            head = _first_lines(session, place)
+        delimiter = delimiter or find_delimiter(head)
+        names = check_names(_header(head, delimiter, subject), subject)
+        reader = session.read.options(
+            header=True,
+            sep=delimiter,
+            quote='"',
+            escape='"',
+            mode="PERMISSIVE",
+            columnNameOfCorruptRecord=_TEXT,
+            columnPruning=False,
+        )
+        if _check_lines(session, place, subject, columns=len(names)):
+            reader = reader.options(multiLine=True, lineSep=_line_end(head))
+        texts = [*names, _TEXT]  # of other names than the header's, Spark would log the header
+        read = reader.schema(_of_texts(texts)).csv(place)
+        own = [plain(each) for each in range(len(names))]
+        frame = read.toDF(*own, _TEXT)
+        frame = frame.select(*own, frame[_TEXT].isNotNull().alias(BROKEN))
+    return SparkSource(subject, names, frame, len(names))
+
+
+def _first_lines(session: SparkSession, place: str) -> bytes:
+    """The first lines of a file, or of one file of a folder."""
+    lines = session.read.text(place).limit(RECORDS + 1).toArrow().column(0).to_pylist()
+    return "\n".join([*lines, ""]).removeprefix("\ufeff").lstrip("\r\n").encode()
+
+
+def _of_texts(names: Sequence[str]) -> StructType:
+    types: Any = needed("pyspark.sql.types", extra="spark", by="engine spark")
+    fields = [types.StructField(name, types.StringType()) for name in names]
+    schema: StructType = types.StructType(fields)
+    return schema
+
+
+def _line_end(head: bytes) -> str:
+    """What ends the first line; Spark would take the first line break within quotes for it."""
+    outside = b"".join(head.split(b'"')[::2])
+    place = min((at for at in (outside.find(b"\r"), outside.find(b"\n")) if at >= 0), default=0)
+    end = outside[place : place + 2]
+    return "\r\n" if end == b"\r\n" else end[:1].decode() or "\n"
+
+
+def _header(head: bytes, delimiter: str, subject: str) -> list[str]:
+    text = io.StringIO(head.decode("utf-8", errors="ignore"), newline="")
+    try:
+        return next(record for record in csv.reader(text, delimiter=delimiter) if record)
+    except (StopIteration, csv.Error):
+        raise InputError(
+            subject,
+            "must have a header and records",
+            found="neither, or an open quote in the header",
+        ) from None
+
+
+def _check_lines(session: SparkSession, place: str, subject: str, *, columns: int) -> bool:
+    """Look at all lines once; whether Spark must not take each for a record of its own.
+
+    It must not if a quoted cell runs over several, and it would leave out lines of spaces or of
+    tabs alone, which in a file with tabs between the cells are records.
+    """
+    counts = _counted_lines(session, place)
+    if counts["headers"] > 1:
+        raise InputError(
+            subject,
+            "must have the same header in all its files",
+            found=f"{counts['headers']:,} different first lines",
+            advice="put the columns of all files in one order, and the header first in each",
+        )
+    if counts["strange"]:
+        raise InputError(
+            subject,
+            "must be text in UTF-8",
+            found=f"other bytes in {counts['strange']:,} of its lines",
+            advice="save it as CSV in UTF-8, or give it the suffix of its format",
+        )
+    if counts["odd"]:
+        raise InputError(
+            subject,
+            "must close every quote that it opens",
+            found="an odd number of quotes",
+            advice="close the quote, or double it where it is part of the text",
+        )
+    if columns == 1 and counts["empty"]:
+        raise InputError(
+            subject,
+            "must have no empty line, as a file of one column on the engine spark",
+            found=f"{counts['empty']:,} empty lines",
+            advice="write a missing value as \"\" or as a text that the schema names in 'missing'",
+        )
+    return bool(counts["open"] or counts["blank"])
+
+
+def _counted_lines(session: SparkSession, place: str) -> Any:
+    """Sums over all files: what their lines hold, and how many first lines they have."""
+    functions: Any = needed("pyspark.sql.functions", extra="spark", by="engine spark")
+    line = functions.col("value")
+    quotes = functions.length(line) - functions.length(
+        functions.replace(line, functions.lit('"'), functions.lit(""))
+    )
+    zero = functions.instr(line, "\0") > 0
+    strange = zero | ~functions.is_valid_utf8(line)
+    of_file = (
+        session.read.text(place)
+        .select(
+            "value",
+            functions.col("_metadata.file_path").alias("file"),
+            functions.struct(
+                "_metadata.file_block_start", functions.monotonically_increasing_id()
+            ).alias("at"),
+        )
+        .groupBy("file")
+        .agg(
+            (functions.sum(quotes) % 2).alias("odd"),
+            functions.sum((quotes % 2).cast("long")).alias("open"),
+            functions.count_if(strange).alias("strange"),
+            functions.count_if(functions.length(line) == 0).alias("empty"),
+            functions.count_if(line.rlike(_BLANK)).alias("blank"),
+            functions.min_by(
+                line,
+                functions.when(functions.length(functions.trim(line)) > 0, functions.col("at")),
+            ).alias("first"),
+        )
+    )
+    names = ("odd", "open", "strange", "empty", "blank")
+    return of_file.agg(
+        *(functions.sum(name).alias(name) for name in names),
+        functions.count_distinct("first").alias("headers"),
+    ).head()
+
+
+def person_candidates_on_spark(source: SparkSource, among: Iterable[str]) -> list[PersonCandidate]:
+    """As `person_candidates`, from records on a cluster: two jobs for each column that may be one.
+
+    Parameters
+    ----------
+    source
+        The records.
+    among
+        Names of the columns to ask this of.
+    """
+    functions: Any = needed("pyspark.sql.functions", extra="spark", by="engine spark")
+    found = []
+    for name in among:
+        column = functions.col(plain(source.names.index(name)))
+        counted = source.frame.agg(functions.count(column), functions.count_distinct(column))
+        records, values = counted.collect()[0]
+        parts = -(-records // LOOKED_AT)
+        if not values < records <= MOST_RECORDS * values:
+            continue
+        chosen = functions.pmod(functions.xxhash64(column), functions.lit(parts)) == 0
+        looked_at = source.frame.where(chosen & column.isNotNull()).toArrow()
+        renamed = looked_at.select([plain(place) for place in range(len(source.names))])
+        own = person_candidates(renamed.rename_columns(list(source.names)), [name])
+        found += [replace(each, values=values, records=records) for each in own]
+    return likeliest_first(found)

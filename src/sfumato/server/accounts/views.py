@@ -1,0 +1,756 @@
+"""The pages of accounts: one's own, others', signing in and out."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import time
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+from urllib.parse import urlencode
+
+from cryptography.exceptions import InvalidTag
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth import authenticate, logout, update_session_auth_hash
+from django.contrib.auth.decorators import login_required
+from django.db import IntegrityError, transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from sfumato.server.accounts.backend import (
+    address_digest,
+    begin_attempt,
+    forget_attempts,
+    forget_name,
+    know_browser,
+    new_secret,
+    qr_code,
+    seal_secret,
+    secret_text,
+    step_of,
+    too_many,
+    unseal_secret,
+    use_code,
+)
+from sfumato.server.accounts.forms import (
+    ChangePasswordForm,
+    CodeForm,
+    FreshForm,
+    InviteForm,
+    LoginForm,
+    NamedAccountForm,
+    NewAccountForm,
+    NewPasswordForm,
+    RolesForm,
+)
+from sfumato.server.accounts.sessions import (
+    FRESH,
+    RESET_DAYS,
+    begin_session,
+    end_sessions,
+    find_link,
+    invite,
+    reset_link,
+    resource_of,
+    spend_link,
+)
+from sfumato.server.audit_log import append
+from sfumato.server.error_pages import problem
+from sfumato.server.permissions import Action, decide
+from sfumato.server.store.models import Account, Link, Project, ProjectState, Role
+
+
+@require_GET
+@login_required
+def start(request: HttpRequest) -> HttpResponse:
+    """Go to the page that somebody begins on.
+
+    Parameters
+    ----------
+    request
+        The request.
+    """
+    return redirect(_page_of(request.user))
+
+
+def _page_of(account: Account) -> str:
+    roles = set(account.roles)
+    if roles & {Role.CUSTODIAN, Role.MANAGER}:
+        return "/projects"
+    if Role.WORKER in roles:
+        open_ones = Project.objects.filter(members__account=account, state=ProjectState.OPEN)
+        ids = list(open_ones.values_list("pk", flat=True)[:2])
+        return f"/projects/{ids[0]}/pairs" if len(ids) == 1 else "/projects"
+    return "/audit" if Role.AUDITOR in roles else "/account"
+
+
+PENDING = "pending"
+"""In a session: whose password was right, and when, while their code is still asked for."""
+PENDING_SECONDS = 300
+WRONG = "The name or the password is wrong."
+WRONG_CODE = "The code is wrong, was used, or is too old. Wait for the next one."
+CLEAR = '"cache", "storage"'
+"""What a browser forgets when somebody logs out. Of the cookies it keeps the one by which it is
+known (`know_browser`): without it a stranger's failures would keep its owner out."""
+
+
+@require_http_methods(["GET", "POST"])
+def log_in(request: HttpRequest) -> HttpResponse:
+    """The page on which people log in.
+
+    Parameters
+    ----------
+    request
+        The request.
+    """
+    goal = next_page(request)
+    if request.user.is_authenticated:
+        return redirect(goal)
+    form = LoginForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        name = form.cleaned_data["name"]
+        attempt, wait = begin_attempt(request, name)
+        if wait:
+            return too_many(request, wait)
+        account = authenticate(request, name=name, password=form.cleaned_data["password"])
+        if account is None:
+            note_failure(request, Account.objects.filter(name=name).first(), "password")
+            form.add_error(None, WRONG)
+        elif account.totp:
+            attempt.delete()
+            request.session.cycle_key()
+            request.session[PENDING] = [account.pk, time.time()]
+            return redirect("/login/code?" + urlencode({"next": goal}))
+        else:
+            forget_attempts(attempt)
+            begin_session(request, account, "password")
+            return know_browser(redirect(goal), name)
+    return render(request, "accounts/login.html", {"form": form, "next": goal})
+
+
+@require_http_methods(["GET", "POST"])
+def log_in_code(request: HttpRequest) -> HttpResponse:
+    """The page that asks for the second factor, once the password was right.
+
+    Parameters
+    ----------
+    request
+        The request.
+    """
+    account, goal = _pending(request), next_page(request)
+    if account is None:
+        return redirect("/login?" + urlencode({"next": goal}))
+    form = CodeForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        attempt, wait = begin_attempt(request, account.name)
+        if wait:
+            return too_many(request, wait)
+        if use_code(account, form.cleaned_data["code"]):
+            forget_attempts(attempt)
+            del request.session[PENDING]
+            begin_session(request, account, "password and code")
+            return know_browser(redirect(goal), account.name)
+        note_failure(request, account, "code")
+        form.add_error("code", WRONG_CODE)
+    return render(request, "accounts/login_code.html", {"form": form, "next": goal})
+
+
+@require_POST
+def log_out(request: HttpRequest) -> HttpResponse:
+    """End the session, and have the browser forget everything of it but that it is known.
+
+    The answer is a page, not a way to another one: behind a single sign-on the next page would
+    log in again.
+
+    Parameters
+    ----------
+    request
+        The request.
+    """
+    if request.user.is_authenticated:
+        with transaction.atomic():
+            append(request.user, "log out", resource_of(request.user))
+            logout(request)
+    else:
+        request.session.flush()
+    answer = render(request, "accounts/logged_out.html")
+    answer["Clear-Site-Data"] = CLEAR
+    answer.delete_cookie(settings.CSRF_COOKIE_NAME, samesite="Strict")
+    return answer
+
+
+def next_page(request: HttpRequest) -> str:
+    """Where somebody goes after logging in: a page of this server.
+
+    Parameters
+    ----------
+    request
+        The request.
+    """
+    asked = request.POST.get("next") or request.GET.get("next") or "/"
+    own = url_has_allowed_host_and_scheme(asked, allowed_hosts=None) and asked.startswith("/")
+    return str(asked) if own else "/"
+
+
+def note_failure(request: HttpRequest, account: Account | None, what: str) -> None:
+    """Say in the audit log that somebody could not prove who they are.
+
+    Parameters
+    ----------
+    request
+        The request.
+    account
+        Whom they named; a name that nobody has is not noted, as it may be a password.
+    what
+        What was wrong.
+    """
+    where = resource_of(account) if account else "no account"
+    append(None, "failed login", where, {"wrong": what, "from": address_digest(request)})
+
+
+def _pending(request: HttpRequest) -> Account | None:
+    key, since = request.session.get(PENDING, (None, 0.0))
+    if key is None or time.time() - since > PENDING_SECONDS:
+        return None
+    return Account.objects.filter(pk=key, is_active=True).exclude(totp=b"").first()
+
+
+View = Callable[..., HttpResponse]
+MINUTES = 5
+"""Minutes for which a proof is fresh."""
+
+
+def is_fresh(request: HttpRequest, minutes: int = MINUTES) -> bool:
+    """Whether somebody proved a moment ago who they are.
+
+    Parameters
+    ----------
+    request
+        The request.
+    minutes
+        How long a moment is.
+    """
+    return bool(0 <= time.time() - request.session.get(FRESH, 0.0) <= minutes * 60)
+
+
+def require_fresh(minutes: int = MINUTES, back: str = "") -> Callable[[View], View]:
+    """A view for somebody who proved a moment ago who they are; others are asked first.
+
+    What was sent is not kept: after the proof, the page with the form is asked for again.
+
+    Parameters
+    ----------
+    minutes
+        How long a moment is.
+    back
+        Name of the page with the form, whose address has the ``project_id`` of this one; the
+        view's own address where not given.
+    """
+
+    def decorator(view: View) -> View:
+        @wraps(view)
+        def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+            if not request.user.is_authenticated:
+                return redirect("/login?" + urlencode({"next": request.path}))
+            if not is_fresh(request, minutes):
+                return redirect("/fresh?" + urlencode({"next": _page(request, back, kwargs)}))
+            return view(request, *args, **kwargs)
+
+        return guarded
+
+    return decorator
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def fresh(request: HttpRequest) -> HttpResponse:
+    """The page that asks for the password, and for a code where there is a second factor.
+
+    Parameters
+    ----------
+    request
+        The request.
+    """
+    account, goal = request.user, next_page(request)
+    form = FreshForm(account, request.POST or None)
+    possible = account.has_usable_password() or bool(account.totp)
+    if request.method == "POST" and possible and form.is_valid():
+        attempt, wait = begin_attempt(request, account.name)
+        if wait:
+            return too_many(request, wait)
+        if _proved(account, form.cleaned_data):
+            forget_attempts(attempt)
+            request.session.cycle_key()
+            request.session[FRESH] = time.time()
+            append(account, "prove identity", resource_of(account))
+            return redirect(goal)
+        note_failure(request, account, "proof")
+        form.add_error(None, "That is not right. A code works once: wait for the next one.")
+    context = {"form": form, "next": goal, "possible": possible}
+    return render(request, "accounts/fresh.html", context)
+
+
+def _page(request: HttpRequest, back: str, kwargs: dict[str, Any]) -> str:
+    if not back:
+        return str(request.path)
+    return str(reverse(back, kwargs={"project_id": kwargs["project_id"]}))
+
+
+def _proved(account: Account, given: dict[str, str]) -> bool:
+    password, code = given.get("password"), given.get("code")
+    if password is not None and not account.check_password(password):
+        return False
+    return code is None or use_code(account, code)
+
+
+_GONE = "This link was used already, has expired, or never was. Ask for a new one."
+_RESET = "reset"
+
+
+@require_http_methods(["GET", "POST"])
+def link(request: HttpRequest, token: str) -> HttpResponse:
+    """Use a one-time link.
+
+    Parameters
+    ----------
+    request
+        The request.
+    token
+        The random part of the address.
+    """
+    found = find_link(token)
+    if found is None:
+        return problem(request, 404, _GONE)
+    if request.method == "POST" and "join" in request.POST:
+        return _join(request, token)
+    reset = found.purpose == _RESET
+    form = (NewPasswordForm if reset else NewAccountForm)(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        done = _reset(request, token, form) if reset else _make(request, token, form)
+        if done is not None:
+            return done
+    return render(request, f"accounts/link_{found.purpose}.html", {"form": form, "link": found})
+
+
+def _make(request: HttpRequest, token: str, form: NewAccountForm) -> HttpResponse | None:
+    try:
+        with transaction.atomic():
+            found = find_link(token, lock=True)
+            if found is None or found.purpose == _RESET:
+                return problem(request, 404, _GONE)
+            given = form.cleaned_data
+            account = Account.objects.make(given["name"], given["new"], [])
+            append(account, "make account", resource_of(account))
+            spend_link(found, account)
+    except IntegrityError:
+        form.add_error("name", "Somebody has this name; choose another.")
+        return None
+    return _begin(request, account, found)
+
+
+def _reset(request: HttpRequest, token: str, form: NewPasswordForm) -> HttpResponse:
+    with transaction.atomic():
+        found = find_link(token, lock=True)
+        if found is None or found.account is None:
+            return problem(request, 404, _GONE)
+        account = found.account
+        account.set_password(form.cleaned_data["new"])
+        account.save(update_fields=["password"])
+        spend_link(found, account)
+        end_sessions(account)
+        forget_name(account.name)
+    if request.user.is_authenticated:
+        logout(request)
+    messages.success(request, "Your password is set. Log in with it.")
+    return redirect("/login")
+
+
+def _join(request: HttpRequest, token: str) -> HttpResponse:
+    if not request.user.is_authenticated:
+        return problem(request, 403, "Log in first.")
+    with transaction.atomic():
+        found = find_link(token, lock=True)
+        if found is None or found.purpose != "invitation":
+            return problem(request, 404, _GONE)
+        account = Account.objects.select_for_update().get(pk=request.user.pk)
+        spend_link(found, account)
+    messages.success(request, "You take part.")
+    return redirect("/")
+
+
+def _begin(request: HttpRequest, account: Account, found: Link) -> HttpResponse:
+    if request.user.is_authenticated:
+        logout(request)
+    begin_session(request, account, found.purpose)
+    messages.success(request, f"Welcome, {account.name}.")
+    return know_browser(redirect("/"), account.name)
+
+
+_NEW = "new second factor"
+"""In a session: the secret that its owner has not confirmed yet, encrypted."""
+
+
+@require_GET
+@login_required
+def account(request: HttpRequest) -> HttpResponse:
+    """Who one is here, and what one may change of it.
+
+    Parameters
+    ----------
+    request
+        The request.
+    """
+    return render(request, "accounts/account.html")
+
+
+@require_http_methods(["GET", "POST"])
+@login_required
+def password(request: HttpRequest) -> HttpResponse:
+    """Change one's own password; all other sessions end.
+
+    Parameters
+    ----------
+    request
+        The request.
+    """
+    owner = request.user
+    if not owner.has_usable_password():
+        return problem(request, 403, "Your organisation logs you in; there is no password here.")
+    form = ChangePasswordForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        attempt, wait = begin_attempt(request, owner.name)
+        if wait:
+            return too_many(request, wait)
+        if owner.check_password(form.cleaned_data["present"]):
+            forget_attempts(attempt)
+            with transaction.atomic():
+                owner.set_password(form.cleaned_data["new"])
+                owner.save(update_fields=["password"])
+                update_session_auth_hash(request, owner)
+                end_sessions(owner, keep=request.session.session_key)
+                append(owner, "change password", resource_of(owner))
+            messages.success(request, "Your password is changed; your other sessions have ended.")
+            return redirect("/account")
+        note_failure(request, owner, "password")
+        form.add_error("present", "This is not your present password.")
+    return render(request, "accounts/password.html", {"form": form})
+
+
+@require_http_methods(["GET", "POST"])
+@require_fresh()
+def second_factor(request: HttpRequest) -> HttpResponse:
+    """Turn the second factor on: a secret for an app, confirmed by a code of it.
+
+    Parameters
+    ----------
+    request
+        The request.
+    """
+    owner = request.user
+    if owner.totp:
+        return redirect("/account")
+    form = CodeForm(request.POST or None)
+    secret = _unconfirmed(request)
+    if secret is None:
+        secret = new_secret()
+        request.session[_NEW] = base64.b64encode(seal_secret(secret, owner)).decode()
+    elif request.method == "POST" and form.is_valid():
+        step = step_of(secret, form.cleaned_data["code"])
+        if step:
+            del request.session[_NEW]
+            with transaction.atomic():
+                owner.totp, owner.totp_used = seal_secret(secret, owner), step
+                owner.save(update_fields=["totp", "totp_used"])
+                end_sessions(owner, keep=request.session.session_key)
+                append(owner, "turn second factor on", resource_of(owner))
+            messages.success(request, "From now on a code is asked for when you log in.")
+            return redirect("/account")
+        form.add_error("code", WRONG_CODE)
+    context = {"form": form, "secret": secret_text(secret)}
+    return render(request, "accounts/second_factor.html", context)
+
+
+@require_GET
+@require_fresh()
+def second_factor_image(request: HttpRequest) -> HttpResponse:
+    """The secret that is not confirmed yet, as an image to be scanned.
+
+    Parameters
+    ----------
+    request
+        The request.
+    """
+    secret = _unconfirmed(request)
+    if secret is None:
+        return problem(request, 404)
+    return HttpResponse(qr_code(secret, request.user), content_type="image/svg+xml")
+
+
+@require_http_methods(["GET", "POST"])
+@require_fresh()
+def second_factor_off(request: HttpRequest) -> HttpResponse:
+    """Turn the second factor off.
+
+    Parameters
+    ----------
+    request
+        The request.
+    """
+    owner = request.user
+    if not owner.totp:
+        return redirect("/account")
+    if request.method == "POST":
+        with transaction.atomic():
+            owner.totp = b""
+            owner.save(update_fields=["totp"])
+            append(owner, "turn second factor off", resource_of(owner))
+        messages.success(request, "No code is asked for any more.")
+        return redirect("/account")
+    return render(request, "accounts/second_factor_off.html")
+
+
+@require_POST
+@login_required
+def other_sessions(request: HttpRequest) -> HttpResponse:
+    """End one's other sessions.
+
+    Parameters
+    ----------
+    request
+        The request.
+    """
+    with transaction.atomic():
+        count = end_sessions(request.user, keep=request.session.session_key)
+        append(request.user, "end sessions", resource_of(request.user), {"count": count})
+    messages.success(request, f"Ended: {count}.")
+    return redirect("/account")
+
+
+def _unconfirmed(request: HttpRequest) -> bytes | None:
+    try:
+        sealed = base64.b64decode(request.session.get(_NEW, ""))
+        return unseal_secret(sealed, request.user) if sealed else None
+    except (binascii.Error, InvalidTag):
+        return None
+
+
+def custodians_view(view: View) -> View:
+    """A view for somebody who keeps the accounts.
+
+    Parameters
+    ----------
+    view
+        The view.
+    """
+
+    @wraps(view)
+    @login_required
+    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        permission = decide(request.user, Action.MANAGE_ACCOUNTS)
+        if not permission.allowed:
+            return problem(request, 403, permission.reason)
+        return view(request, *args, **kwargs)
+
+    return guarded
+
+
+@require_GET
+@custodians_view
+def accounts(request: HttpRequest) -> HttpResponse:
+    """Everybody who may log in, and the invitations that are still open.
+
+    Parameters
+    ----------
+    request
+        The request.
+    """
+    everybody = Account.objects.order_by("-is_active", "name")
+    waiting = Link.objects.filter(used=None, expires__gt=timezone.now(), purpose="invitation")
+    context = {
+        "everybody": everybody,
+        "waiting": waiting.select_related("project", "made_by").order_by("expires"),
+        "by_header": bool(settings.SFUMATO.trusted_header),
+    }
+    return render(request, "accounts/accounts.html", context)
+
+
+@require_http_methods(["GET", "POST"])
+@custodians_view
+def invite_page(request: HttpRequest) -> HttpResponse:
+    """Invite somebody; the link is shown once, in the answer itself.
+
+    Parameters
+    ----------
+    request
+        The request.
+    """
+    form = InviteForm(request.user, request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        given = form.cleaned_data
+        address = invite(request.user, given["roles"], given["project"], given["days"])
+        context = {"address": address, "days": given["days"], "what": "An invitation"}
+        return render(request, "accounts/link_made.html", context)
+    return render(request, "accounts/invite.html", {"form": form})
+
+
+@require_POST
+@custodians_view
+def take_back_invitation(request: HttpRequest, number: int) -> HttpResponse:
+    """Make an invitation useless.
+
+    Parameters
+    ----------
+    request
+        The request.
+    number
+        Its number.
+    """
+    with transaction.atomic():
+        gone, _ = Link.objects.filter(pk=number, purpose="invitation", used=None).delete()
+        if gone:
+            append(request.user, "take back invitation", f"invitation {number}")
+            messages.success(request, "The invitation can no longer be used.")
+    return redirect("/accounts")
+
+
+@require_http_methods(["GET", "POST"])
+@custodians_view
+def named_account(request: HttpRequest) -> HttpResponse:
+    """Make an account for somebody whom the organisation's login names.
+
+    Parameters
+    ----------
+    request
+        The request.
+    """
+    if not settings.SFUMATO.trusted_header:
+        return problem(request, 404)
+    form = NamedAccountForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        with transaction.atomic():
+            roles = form.cleaned_data["roles"]
+            account = Account.objects.make(form.cleaned_data["name"], None, roles)
+            append(request.user, "make account", resource_of(account), {"roles": sorted(roles)})
+        messages.success(request, f"{account.name} may log in.")
+        return redirect("/accounts")
+    return render(request, "accounts/named_account.html", {"form": form})
+
+
+Change = Callable[[HttpRequest, Account], HttpResponse]
+
+
+@require_GET
+@custodians_view
+def one_account(request: HttpRequest, pseudonym: str) -> HttpResponse:
+    """One account, and what may be changed of it.
+
+    Parameters
+    ----------
+    request
+        The request.
+    pseudonym
+        Its pseudonym.
+    """
+    account = Account.objects.filter(pseudonym=pseudonym).first()
+    if account is None:
+        return problem(request, 404)
+    context = {
+        "other": account,
+        "form": RolesForm(initial={"roles": account.roles}),
+        "permission": decide(request.user, Action.MANAGE_ACCOUNTS, account),
+        "projects": account.memberships.select_related("project").order_by("project__title"),
+    }
+    return render(request, "accounts/one_account.html", context)
+
+
+def _changes(view: Change) -> Callable[..., HttpResponse]:
+    """A change of an account, in a transaction that holds it."""
+
+    @wraps(view)
+    @require_POST
+    @custodians_view
+    def guarded(request: HttpRequest, pseudonym: str) -> HttpResponse:
+        with transaction.atomic():
+            found = Account.objects.select_for_update().filter(pseudonym=pseudonym)
+            account = found.first()
+            if account is None:
+                return problem(request, 404)
+            permission = decide(request.user, Action.MANAGE_ACCOUNTS, account)
+            if not permission.allowed:
+                return problem(request, 403, permission.reason)
+            return view(request, account)
+
+    return guarded
+
+
+def _back(account: Account) -> HttpResponse:
+    return redirect(f"/accounts/{account.pseudonym}")
+
+
+def _set_roles(request: HttpRequest, account: Account) -> HttpResponse:
+    """Set what somebody may be."""
+    form = RolesForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, "Tick one role at least.")
+        return _back(account)
+    before, account.roles = account.roles, sorted(form.cleaned_data["roles"])
+    if before != account.roles:
+        account.save(update_fields=["roles"])
+        detail = {"before": before, "roles": account.roles}
+        append(request.user, "set roles", resource_of(account), detail)
+    messages.success(request, f"{account.name} is {' and '.join(account.roles)}.")
+    return _back(account)
+
+
+def _deactivate(request: HttpRequest, account: Account) -> HttpResponse:
+    """Let somebody log in no more; their sessions end at once."""
+    account.is_active = False
+    account.save(update_fields=["is_active"])
+    count = end_sessions(account)
+    append(request.user, "deactivate", resource_of(account), {"sessions": count})
+    messages.success(request, f"{account.name} can no longer log in.")
+    return _back(account)
+
+
+def _reactivate(request: HttpRequest, account: Account) -> HttpResponse:
+    """Let somebody log in again."""
+    account.is_active = True
+    account.save(update_fields=["is_active"])
+    append(request.user, "reactivate", resource_of(account))
+    messages.success(request, f"{account.name} can log in again.")
+    return _back(account)
+
+
+def _reset_account(request: HttpRequest, account: Account) -> HttpResponse:
+    """Make a link for a new password; it is shown once, in the answer itself."""
+    if not account.is_active:
+        return problem(request, 409, "The account is deactivated. Reactivate it first.")
+    address = reset_link(request.user, account)
+    context = {"address": address, "days": RESET_DAYS, "what": "A new password", "other": account}
+    return render(request, "accounts/link_made.html", context)
+
+
+def _lost_second_factor(request: HttpRequest, account: Account) -> HttpResponse:
+    """Turn somebody's second factor off who has lost it; their sessions end."""
+    account.totp = b""
+    account.save(update_fields=["totp"])
+    end_sessions(account)
+    append(request.user, "turn second factor off", resource_of(account))
+    messages.success(request, f"{account.name} logs in without a code.")
+    return _back(account)
+
+
+CHANGES: dict[str, Callable[..., HttpResponse]] = {
+    "roles": _changes(_set_roles),
+    "deactivate": _changes(_deactivate),
+    "reactivate": _changes(_reactivate),
+    "reset": _changes(_reset_account),
+    "lost-second-factor": _changes(_lost_second_factor),
+}
+"""What may be changed of an account, by the end of its address."""

@@ -1,1 +1,0 @@
-"""The audit log: append-only, chained, signed."""

@@ -1,0 +1,326 @@
+"""What the custodian lets others do, and data that is purged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db import connection, transaction
+from django.utils import timezone
+
+from sfumato.server.audit_log import append
+from sfumato.server.live.live_projects import Stop, forget_project, lock_of, remove_files
+from sfumato.server.permissions import Action, decide
+from sfumato.server.store.models import (
+    Account,
+    Allowance,
+    Grant,
+    GrantKind,
+    Link,
+    Member,
+    Project,
+    ProjectState,
+    StoredPair,
+)
+
+BEFORE, AFTER, REVOKED = "before", "after", "revoked"
+"""In the detail of a grant: the value before and after, and when it was revoked."""
+PROJECT_BUDGET = "project_budget"
+
+
+def raise_budget(by: Account, project_id: UUID, worker: Account, budget: float | None) -> Grant:
+    """Raise what a worker may be shown of the project's source.
+
+    Parameters
+    ----------
+    by
+        The custodian.
+    project_id
+        The project.
+    worker
+        The worker.
+    budget
+        KAPR, ``None`` for no limit.
+
+    Raises
+    ------
+    Stop
+        If they may not, or it is no raise.
+    """
+    with _granting(by, project_id) as project:
+        found = Allowance.objects.select_for_update().filter(project=project, worker=worker)
+        allowance = found.first()
+        if allowance is None:
+            raise Stop(404, "There is no such worker in this project.")
+        _check_raise(allowance.budget, budget)
+        detail = {BEFORE: allowance.budget, AFTER: budget}
+        allowance.budget = budget
+        allowance.save(update_fields=["budget"])
+        return _noted(project, by, GrantKind.BUDGET, detail, to=worker)
+
+
+def raise_project_budget(by: Account, project_id: UUID, budget: float | None) -> Grant:
+    """Raise what all workers together may be shown of a project.
+
+    Parameters
+    ----------
+    by
+        The custodian.
+    project_id
+        The project.
+    budget
+        KAPR, ``None`` for no limit.
+
+    Raises
+    ------
+    Stop
+        If they may not, or it is no raise.
+    """
+    with _granting(by, project_id) as project:
+        before = project.settings.get(PROJECT_BUDGET)
+        _check_raise(before, budget)
+        _set(project, PROJECT_BUDGET, budget)
+        return _noted(project, by, GrantKind.BUDGET, {BEFORE: before, AFTER: budget})
+
+
+def lower_k(by: Account, project_id: UUID, k: int) -> Grant:
+    """Lower the minimum allowed anonymity-set size of a project.
+
+    Parameters
+    ----------
+    by
+        The custodian.
+    project_id
+        The project.
+    k
+        Records, 1 at least.
+
+    Raises
+    ------
+    Stop
+        If they may not, or it is not lower.
+    """
+    with _granting(by, project_id) as project:
+        before = project.settings["k"]
+        if not 1 <= k < before:
+            raise Stop(409, f"k is {before} now; it can be lowered only, to 1 at least.")
+        _set(project, "k", k)
+        return _noted(project, by, GrantKind.K, {BEFORE: before, AFTER: k})
+
+
+def allow_identity_export(by: Account, project_id: UUID, hours: int) -> Grant:
+    """Let the manager export identities once, until some time.
+
+    Parameters
+    ----------
+    by
+        The custodian.
+    project_id
+        The project.
+    hours
+        For how long.
+
+    Raises
+    ------
+    Stop
+        If they may not.
+    """
+    with _granting(by, project_id, closed=True) as project:
+        until = timezone.now() + timedelta(hours=hours)
+        return _noted(project, by, GrantKind.IDENTITY_EXPORT, {}, to=project.manager, expires=until)
+
+
+def identity_grant(project: Project) -> Grant | None:
+    """The grant under which identities may be exported now, if there is one.
+
+    Parameters
+    ----------
+    project
+        The project.
+    """
+    grants = project.grants.filter(kind=GrantKind.IDENTITY_EXPORT, used=None)
+    return grants.filter(to=project.manager, expires__gt=timezone.now()).first()
+
+
+def use_identity_grant(project: Project) -> Grant:
+    """Use a grant of identity export up, in the transaction of the export.
+
+    Parameters
+    ----------
+    project
+        The project.
+
+    Raises
+    ------
+    Stop
+        If there is none.
+    """
+    grant = identity_grant(project)
+    if grant is not None and Grant.objects.filter(pk=grant.pk, used=None).update(
+        used=timezone.now()
+    ):
+        return grant
+    raise Stop(403, "The custodian of the data has not allowed an export of identities.")
+
+
+def revoke(by: Account, project_id: UUID, number: int) -> Grant:
+    """Take a grant back; a budget or k is what it was before.
+
+    Parameters
+    ----------
+    by
+        The custodian.
+    project_id
+        The project.
+    number
+        Number of the grant.
+
+    Raises
+    ------
+    Stop
+        If they may not, it is over, or a later grant builds on it.
+    """
+    with _granting(by, project_id, closed=True) as project:
+        grant = Grant.objects.select_for_update().filter(project=project, pk=number).first()
+        if grant is None:
+            raise Stop(404, "There is no such grant.")
+        if not is_revocable(grant):
+            raise Stop(409, "This grant is over already.")
+        if grant.kind != GrantKind.IDENTITY_EXPORT:
+            _undo(project, grant)
+        now = timezone.now()
+        grant.expires, grant.detail = now, {**grant.detail, REVOKED: now.isoformat()}
+        grant.save(update_fields=["expires", "detail"])
+        append(by, "revoke", f"project {project.id}/grant {grant.pk}", {"kind": str(grant.kind)})
+        return grant
+
+
+def is_revocable(grant: Grant) -> bool:
+    """Whether a grant still holds.
+
+    Parameters
+    ----------
+    grant
+        The grant.
+    """
+    if grant.used is not None or REVOKED in grant.detail:
+        return False
+    return grant.expires is None or bool(grant.expires > timezone.now())
+
+
+@contextmanager
+def _granting(by: Account, project_id: UUID, *, closed: bool = False) -> Iterator[Project]:
+    """The project, while nobody opens anything in it."""
+    with lock_of(project_id), transaction.atomic():
+        project = Project.objects.select_for_update(no_key=True).get(pk=project_id)
+        permission = decide(by, Action.GRANT, project)
+        if not permission.allowed:
+            raise Stop(403, permission.reason)
+        if project.state == ProjectState.CLOSED and not closed:
+            raise Stop(409, f"The project is {project.state}.")
+        yield project
+
+
+def _check_raise(before: float | None, after: float | None) -> None:
+    if before is None:
+        raise Stop(409, "There is no limit now; there is nothing to raise.")
+    if after is not None and not before < after <= 1:
+        raise Stop(409, f"The budget is {before:g} now; it can be raised only, up to 1.")
+
+
+def _undo(project: Project, grant: Grant) -> None:
+    before, after = grant.detail[BEFORE], grant.detail[AFTER]
+    present, restore = _present(project, grant)
+    if present != after:
+        raise Stop(409, "A later grant builds on this one. Revoke that one first.")
+    restore(before)
+
+
+def _present(project: Project, grant: Grant) -> tuple[Any, Callable[[Any], None]]:
+    if grant.kind == GrantKind.K:
+        return project.settings["k"], lambda value: _set(project, "k", value)
+    if grant.to is None:
+        present = project.settings.get(PROJECT_BUDGET)
+        return present, lambda value: _set(project, PROJECT_BUDGET, value)
+    allowance = Allowance.objects.select_for_update().get(project=project, worker=grant.to)
+
+    def restore(value: Any) -> None:
+        allowance.budget = value
+        allowance.save(update_fields=["budget"])
+
+    return allowance.budget, restore
+
+
+def _set(project: Project, name: str, value: Any) -> None:
+    project.settings = {**project.settings, name: value}
+    project.save(update_fields=["settings"])
+
+
+def _noted(
+    project: Project, by: Account, kind: GrantKind, detail: dict[str, Any], **fields: Any
+) -> Grant:
+    grant = Grant.objects.create(project=project, kind=kind, by=by, detail=detail, **fields)
+    told: dict[str, Any] = {**detail, "kind": str(kind)}
+    if grant.to is not None:
+        told["to"] = grant.to.pseudonym
+    if grant.expires is not None:
+        told["until"] = grant.expires.isoformat()
+    append(by, "grant", f"project {project.id}/grant {grant.pk}", told)
+    return grant
+
+
+def purge(by: Account | None, project_id: UUID) -> None:
+    """Destroy a project.
+
+    Its title, its people, what was spent of its source, and the audit log stay. What a backup
+    holds of it cannot be read without the key that is destroyed here, unless the backup has it.
+
+    Parameters
+    ----------
+    by
+        The custodian; ``None`` for whoever runs the server.
+    project_id
+        The project.
+
+    Raises
+    ------
+    Stop
+        If there is none, or they may not.
+    """
+    with lock_of(project_id):
+        with transaction.atomic():
+            project = Project.objects.select_for_update().filter(pk=project_id).first()
+            if project is None:
+                raise Stop(404, "There is no such project.")
+            _check(by, project)
+            pairs = StoredPair.objects.filter(project=project).count()
+            for model in (StoredPair, Allowance, Grant, Link, Member):
+                model.objects.filter(project=project).delete()
+            project.state, project.wrapped_key = ProjectState.PURGED, b""
+            project.attributes, project.settings, project.weights = [], {}, {}
+            project.rows = project.combined_units = 0
+            project.closed = project.closed or timezone.now()
+            project.save()
+            append(by, "purge project", f"project {project_id}", {"pairs": pairs})
+        forget_project(project_id)
+        remove_files(project_id)
+    _empty_journal()
+
+
+def _check(by: Account | None, project: Project) -> None:
+    if project.state == ProjectState.PURGED:
+        raise Stop(409, "The project is purged already.")
+    if by is not None:
+        permission = decide(by, Action.PURGE_PROJECT, project)
+        if not permission.allowed:
+            raise Stop(403, permission.reason)
+
+
+def _empty_journal() -> None:
+    """Let SQLite's write-ahead journal keep nothing of what was removed."""
+    if connection.vendor == "sqlite" and not connection.in_atomic_block:
+        with connection.cursor() as cursor:
+            cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -1,0 +1,73 @@
+"""What a browser gets where a request fails, and whether the server lives."""
+
+from __future__ import annotations
+
+from django.db import DatabaseError, connection
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+
+TITLES = {
+    400: "This request cannot be understood",
+    401: "You are logged out",
+    403: "This is not allowed",
+    404: "There is nothing here",
+    405: "This is not allowed",
+    409: "Something changed meanwhile",
+    413: "This file is too large",
+    429: "Too many attempts",
+    500: "Something went wrong",
+}
+
+
+def problem(request: HttpRequest, status: int, reason: str = "") -> HttpResponse:
+    """A page, or JSON for the page's own script, that says what is wrong.
+
+    Parameters
+    ----------
+    request
+        The request.
+    status
+        The status of the answer.
+    reason
+        Why, and what to do; never a value.
+    """
+    title = TITLES.get(status, TITLES[400])
+    if "application/json" in request.headers.get("Accept", ""):
+        body = {"ok": False, "error": title, "reason": reason, "status": status}
+        return JsonResponse(body, status=status)
+    return render(request, "problem.html", {"title": title, "reason": reason}, status=status)
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Django's answer to a request that it refuses."""
+    return problem(request, 400)
+
+
+def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Django's answer to what is forbidden."""
+    return problem(request, 403)
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Django's answer to an unknown address."""
+    return problem(request, 404)
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """Django's answer to a fault of ours; it names no line, and logs no value."""
+    return problem(request, 500, "It was logged, without any of the data. Try again.")
+
+
+def csrf_failure(request: HttpRequest, **_: object) -> HttpResponse:
+    """Django's answer to a form that is not from this session."""
+    return problem(request, 403, "The page is older than your session. Load it again.")
+
+
+def health(_request: HttpRequest) -> JsonResponse:
+    """200 if the database answers, else 503; for load balancers and monitors."""
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+    except DatabaseError:
+        return JsonResponse({"ok": False}, status=503)
+    return JsonResponse({"ok": True})

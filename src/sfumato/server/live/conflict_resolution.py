@@ -1,0 +1,362 @@
+"""A manager's answers where workers differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.db.models import Max, Min
+
+from sfumato.review.review_decisions import Answer
+from sfumato.review.review_settings import Mode
+from sfumato.review.worker_state import Charge, Cost, Opening, Refusal, WorkerState
+from sfumato.server.audit_log import append
+from sfumato.server.live.live_projects import (
+    Held,
+    Live,
+    Stop,
+    forget_states,
+    live_of,
+    lock_of,
+    settings_of,
+)
+from sfumato.server.live.worker_actions import PairView, Standing
+from sfumato.server.live.worker_tasks import Task, modes_text
+from sfumato.server.permissions import Action, decide
+from sfumato.server.store.models import (
+    Account,
+    Allowance,
+    Dealt,
+    Project,
+    Resolution,
+    Spent,
+    StoredPair,
+)
+
+Modes = tuple[Mode, ...]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A conflict as its manager may see it now.
+
+    Attributes
+    ----------
+    view
+        The pair.
+    standing
+        How the manager stands.
+    exact
+        Whether exact costs show.
+    refusal
+        Why nothing more is shown, where that is so.
+    """
+
+    view: PairView
+    standing: Standing
+    exact: bool
+    refusal: Refusal | None = None
+
+
+def show_conflict(account: Account, project: Project, number: int) -> Shown:
+    """Show a conflict or a flagged pair; the first time its starting state is charged.
+
+    Parameters
+    ----------
+    account
+        The manager.
+    project
+        The project.
+    number
+        Number of the pair.
+
+    Raises
+    ------
+    Stop
+        If they may not, or workers neither disagree about the pair nor flagged it.
+    """
+    with _resolving(account, project, number) as (task, resolution):
+        refusal = _show(task, resolution)
+        return _shown(task, resolution, refusal)
+
+
+def open_conflict(
+    account: Account, project: Project, number: int, attributes: Sequence[int], mode: int
+) -> Shown:
+    """Open cells of a conflict that some worker of the pair has opened as far.
+
+    Parameters
+    ----------
+    account
+        The manager.
+    project
+        The project.
+    number
+        Number of the pair.
+    attributes
+        Places of the attributes.
+    mode
+        How much of them.
+
+    Raises
+    ------
+    Stop
+        If they may not, or no worker has opened as much.
+    """
+    with _resolving(account, project, number) as (task, resolution):
+        refusal = _show(task, resolution)
+        if refusal is not None:
+            return _shown(task, resolution, refusal)
+        most = union_of(project, number)
+        if not most:
+            raise Stop(403, "No worker was shown this pair.")
+        if mode not in (Mode.PARTIAL, Mode.FULL) or not attributes:
+            raise Stop(400, "Cells are opened partly or in full.")
+        if any(not 0 <= place < len(most) for place in attributes):
+            raise Stop(400, "There is no such attribute.")
+        opening = Opening(tuple(dict.fromkeys(attributes)), Mode(mode))
+        if not _within(opening, most):
+            raise Stop(403, "No worker of this pair has opened as much of it.")
+        before = task.state.modes(number)
+        task.changed = True
+        answer = task.state.open(number, opening)
+        if isinstance(answer, Refusal) or task.state.modes(number) != before:
+            names = [task.live.review.attributes[place].name for place in opening.attributes]
+            _book(
+                task, resolution, answer, "open", attributes=names, mode=opening.mode.name.lower()
+            )
+        return _shown(task, resolution, answer if isinstance(answer, Refusal) else None)
+
+
+def resolve(account: Account, project: Project, number: int, answer: int) -> None:
+    """Decide a conflict; the answer holds in place of the workers'.
+
+    Parameters
+    ----------
+    account
+        The manager.
+    project
+        The project.
+    number
+        Number of the pair.
+    answer
+        One of the six answers; 0 to let the workers' hold again.
+
+    Raises
+    ------
+    Stop
+        If they may not, or there is no such answer.
+    """
+    if answer and answer not in set(Answer):
+        raise Stop(400, "A pair is decided by one of the six answers.")
+    with _resolving(account, project, number) as (task, resolution):
+        if resolution.answer != answer:
+            resolution.answer = answer
+            resolution.by = account
+            resolution.save(update_fields=["answer", "by", "time"])
+            detail = {"answer": answer} if answer else {}
+            append(account, "resolve" if answer else "reopen", _resource(task, number), detail)
+
+
+def union_of(project: Project, number: int) -> Modes:
+    """The most that any worker of a pair has been shown of each attribute.
+
+    Parameters
+    ----------
+    project
+        The project.
+    number
+        Number of the pair.
+    """
+    shown = Dealt.objects.filter(project=project, pair__number=number).exclude(modes="")
+    return tuple(
+        Mode(int(max(digits)))
+        for digits in zip(*shown.values_list("modes", flat=True), strict=True)
+    )
+
+
+def disagree(project: Project, number: int) -> bool:
+    """Whether the answers of a pair that stand are of both sides.
+
+    Parameters
+    ----------
+    project
+        The project.
+    number
+        Number of the pair.
+    """
+    answers = Dealt.objects.filter(project=project, pair__number=number).exclude(answer=0)
+    return len({answer > 0 for answer in answers.values_list("answer", flat=True)}) > 1
+
+
+def is_flagged(project: Project, number: int) -> bool:
+    """Whether a worker asks the manager to look at a pair.
+
+    Parameters
+    ----------
+    project
+        The project.
+    number
+        Number of the pair.
+    """
+    return Dealt.objects.filter(project=project, pair__number=number, flagged=True).exists()
+
+
+@contextmanager
+def _resolving(
+    account: Account, project: Project, number: int
+) -> Iterator[tuple[Task, Resolution]]:
+    """The manager's own task, for one request, locked and in one transaction as a worker's."""
+    with lock_of(project.pk):
+        live_of(project)
+        task: Task | None = None
+        done = False
+        try:
+            with transaction.atomic(durable=True):
+                locked = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+                pair = _conflict(account, locked, number)
+                resolution, new = Resolution.objects.get_or_create(
+                    pair=pair, defaults={"by": account}
+                )
+                task = _task(account, locked, new=new)
+                yield task, resolution
+            done = True
+        finally:
+            if not done and task is not None and task.changed:
+                forget_states(project.pk)
+
+
+def _conflict(account: Account, project: Project, number: int) -> StoredPair:
+    """The pair, where workers disagree about it and this account may resolve it."""
+    permission = decide(account, Action.RESOLVE, project)
+    if not permission.allowed:
+        raise Stop(403, permission.reason)
+    pair = StoredPair.objects.filter(project=project, number=number).first()
+    known = pair is not None and Resolution.objects.filter(pair=pair).exists()
+    if pair is None or not (known or disagree(project, number) or is_flagged(project, number)):
+        raise Stop(404, "Workers neither disagree about such a pair nor flagged it.")
+    if Dealt.objects.filter(project=project, worker=account).exists():
+        raise Stop(409, "Who works on a project does not resolve its conflicts.")
+    return pair
+
+
+def _task(account: Account, project: Project, *, new: bool) -> Task:
+    """The manager's task: every conflict that there is or was; its rows never get fewer."""
+    live = live_of(project)
+    pairs = dict(
+        Resolution.objects.filter(pair__project=project).values_list("pair__number", "modes")
+    )
+    allowance, _ = Allowance.objects.select_for_update().get_or_create(
+        project=project, worker=account, defaults={"budget": settings_of(project).budget}
+    )
+    rows = max(allowance.rows, 2 * len(_in_conflict(project) | set(pairs)))
+    if new or allowance.rows != rows:
+        allowance.rows, allowance.version = rows, allowance.version + 1
+        allowance.save(update_fields=["rows", "version"])
+        live.combined_version += 1
+    spent, _ = Spent.objects.select_for_update().get_or_create(
+        fingerprint=project.fingerprint, worker=account.pseudonym
+    )
+    task = Task(account, project, live, allowance, spent, _held(live, account, allowance, pairs))
+    budget = allowance.budget
+    left = None if budget is None else max(0.0, budget - task.elsewhere)
+    if task.state.review.settings.budget != left or task.state.review.settings.project_budget:
+        task.state.review = live.review.with_budgets(left, None)  # workers have paid the project's
+    return task
+
+
+def _in_conflict(project: Project) -> set[int]:
+    """Numbers of the pairs with answers of both sides."""
+    sides = Dealt.objects.filter(project=project).exclude(answer=0).values("pair__number")
+    sides = sides.annotate(least=Min("answer"), most=Max("answer"))
+    return set(sides.filter(least__lt=0, most__gt=0).values_list("pair__number", flat=True))
+
+
+def _held(live: Live, account: Account, allowance: Allowance, pairs: dict[int, str]) -> Held:
+    """The manager's state; beside the workers' it is kept under minus its key."""
+    held = live.workers.get(-account.pk)
+    if held is None or held.version != allowance.version:
+        state = {
+            "pairs": list(pairs),
+            "rows": allowance.rows,
+            "modes": {str(pair): modes for pair, modes in pairs.items() if modes},
+        }
+        restored = WorkerState.restored(live.review.with_budgets(None, None), state)
+        held = live.workers[-account.pk] = Held(allowance.version, restored)
+    return held
+
+
+def _show(task: Task, resolution: Resolution) -> Refusal | None:
+    if resolution.modes or not union_of(task.project, resolution.pair.number):
+        return None
+    task.changed = True
+    answer = task.state.show(resolution.pair.number)
+    _book(task, resolution, answer, "show")
+    return answer if isinstance(answer, Refusal) else None
+
+
+def _book(
+    task: Task, resolution: Resolution, answer: Charge | Refusal, action: str, **detail: object
+) -> None:
+    number = resolution.pair.number
+    if isinstance(answer, Refusal):
+        append(
+            task.account,
+            action,
+            _resource(task, number),
+            {**detail, "refused": answer.reason.value},
+        )
+        return
+    resolution.modes = modes_text(task.state.modes(number))
+    resolution.save(update_fields=["modes"])
+    told = {**detail, "cost": answer.cost, "modes": resolution.modes}
+    append(task.account, action, _resource(task, number), told, task.charge(answer))
+
+
+def _shown(task: Task, resolution: Resolution, refusal: Refusal | None) -> Shown:
+    number, shown = resolution.pair.number, bool(resolution.modes)
+    most = union_of(task.project, number)
+    costs: tuple[Cost, ...] = ()
+    if shown:
+        costs = tuple(each for each in task.state.costs(number) if _within(each.opening, most))
+    view = PairView(
+        token=str(number),
+        place=number + 1,
+        rendered=task.state.render(number) if shown else None,
+        costs=costs,
+        refused=None if shown else refusal,
+        hint=None,
+        answer=resolution.answer,
+        skipped=False,
+        flagged=False,
+        note="",
+    )
+    exact = task.live.review.settings.costs.value == "exact"
+    return Shown(view, _standing(task), exact, refusal)
+
+
+def _standing(task: Task) -> Standing:
+    state, budget = task.state, task.allowance.budget
+    resolutions = Resolution.objects.filter(pair__project=task.project)
+    return Standing(
+        score=state.score,
+        elsewhere=task.elsewhere,
+        budget=budget,
+        left=None if budget is None else max(0.0, budget - task.elsewhere - state.score),
+        characters=state.characters,
+        cells=max(1, state.rows * len(task.live.review.attributes)),
+        pairs=resolutions.count(),
+        decided=resolutions.exclude(answer=0).count(),
+        skipped=0,
+        flagged=0,
+    )
+
+
+def _within(opening: Opening, most: Modes) -> bool:
+    return bool(most) and all(most[place] >= opening.mode for place in opening.attributes)
+
+
+def _resource(task: Task, number: int) -> str:
+    return f"project {task.project.pk}/conflict {number}"

@@ -1,0 +1,561 @@
+"""Projects in memory: made, read from the store, shared by all requests."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import shutil
+import threading
+import uuid
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+from weakref import WeakValueDictionary
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from cryptography.exceptions import InvalidTag
+from django.conf import settings
+from django.db import transaction
+
+from sfumato.core.errors import InputError
+from sfumato.core.shared_options import silent
+from sfumato.review.anonymity_index import Index
+from sfumato.review.disclosure_account import Review
+from sfumato.review.hints import AttributeEvidence, Evidence, Level, evidence_of
+from sfumato.review.review_project import LEFT, RIGHT, SOURCE, Weight
+from sfumato.review.review_project import Project as ReviewProject
+from sfumato.review.review_settings import Attribute, Settings
+from sfumato.review.terminal_session import index_of
+from sfumato.review.worker_state import CombinedState, WorkerState
+from sfumato.server.audit_log import append
+from sfumato.server.store.models import Account, Project, StoredPair
+from sfumato.server.vault import new_key, read_sealed, write_sealed
+
+
+class Stop(Exception):  # noqa: N818 - nothing went wrong
+    """A request that is not done; nothing was charged and nothing is shown.
+
+    Parameters
+    ----------
+    status
+        The status of the answer.
+    reason
+        Why, and what to do; never a value.
+    """
+
+    def __init__(self, status: int, reason: str) -> None:
+        super().__init__(reason)
+        self.status = status
+        self.reason = reason
+
+
+def fingerprint_of(project: ReviewProject) -> str:
+    """The keyed fingerprint of what a project's records are from.
+
+    Files are known by their bytes, however they are named and whichever of their columns are
+    shown. Where the records are not from files, the records themselves count, in any order.
+
+    Parameters
+    ----------
+    project
+        The project.
+    """
+    files = sorted(project.fingerprints.values())
+    content = "\n".join(files).encode() if files and all(files) else _digest(project.records)
+    return str(settings.SFUMATO_KEYS.fingerprint_of(content))
+
+
+def _digest(records: pa.Table) -> bytes:
+    columns = [
+        pc.fill_null(records[name].cast(pa.large_string()), "\x00")
+        for name in sorted(records.column_names)
+        if name != SOURCE
+    ]
+    rows = pc.binary_join_element_wise(*columns, pa.scalar("\x1f", pa.large_string()))
+    if isinstance(rows, pa.ChunkedArray):
+        rows = rows.combine_chunks()
+    rows = rows.take(pc.array_sort_indices(rows))
+    digest = hashlib.sha256()
+    for row in rows.to_pylist():
+        data = row.encode()
+        digest.update(len(data).to_bytes(8, "big"))
+        digest.update(data)
+    return digest.digest()
+
+
+RECORDS, PAIRS, INDEX, SOURCES = "records", "pairs", "index", "sources"
+_GOLD = "gold"
+
+
+def folder_of(project_id: UUID) -> Path:
+    """Where the encrypted files of a project are.
+
+    Parameters
+    ----------
+    project_id
+        The project's id.
+    """
+    return Path(settings.SFUMATO.data) / "projects" / str(project_id)
+
+
+def key_of(project: Project) -> bytes:
+    """The key of a project.
+
+    Parameters
+    ----------
+    project
+        The project.
+
+    Raises
+    ------
+    InputError
+        If the project is purged, or the server's key is another one than when it was made.
+    """
+    if not project.wrapped_key:
+        raise InputError("the project", "must not be purged")
+    try:
+        return bytes(
+            settings.SFUMATO_KEYS.unwrap(bytes(project.wrapped_key), _key_purpose(project.id))
+        )
+    except InvalidTag:
+        raise InputError(
+            "the project's key",
+            "must have been made with the keys of this server",
+            advice="restore the data and the keys from one backup",
+        ) from None
+
+
+def write_project(project_id: UUID, project: ReviewProject, index: Index) -> bytes:
+    """Write the encrypted files of a project under a new key, and give the wrapped key.
+
+    Parameters
+    ----------
+    project_id
+        The project's id.
+    project
+        Its records and pairs.
+    index
+        The index of its records.
+    """
+    key = new_key()
+    gold = pa.array([project.gold.get(pair) for pair in project.pair_ids], pa.bool_())
+    contents = {
+        RECORDS: _bytes_of(project.records),
+        PAIRS: _bytes_of(project.pairs.append_column(_GOLD, gold)),
+        INDEX: index.to_bytes(),
+        SOURCES: json.dumps(dict(project.fingerprints)).encode(),
+    }
+    for name, data in contents.items():
+        write_sealed(_path(project_id, name), data, key, _purpose(project_id, name))
+    return bytes(settings.SFUMATO_KEYS.wrap(key, _key_purpose(project_id)))
+
+
+def read_project(project: Project) -> ReviewProject:
+    """What a project is about, as its files and its row in the database tell.
+
+    Parameters
+    ----------
+    project
+        The project.
+
+    Raises
+    ------
+    InputError
+        If it is purged, or a file is missing or was changed.
+    """
+    pairs = _read_table(project, PAIRS)
+    ids, truth = pairs["pair"].to_pylist(), pairs[_GOLD].to_pylist()
+    weights = project.weights
+    return ReviewProject(
+        attributes=attributes_of(project),
+        settings=settings_of(project),
+        records=_read_table(project, RECORDS),
+        pairs=pairs.drop_columns([_GOLD]),
+        gold={pair: same for pair, same in zip(ids, truth, strict=True) if same is not None},
+        weights=tuple(Weight(**each) for each in weights.get("weights", ())),
+        prior=weights.get("prior"),
+        fingerprints=json.loads(_read(project, SOURCES)),
+    )
+
+
+def read_index(project: Project) -> Index:
+    """The index of a project's records.
+
+    Parameters
+    ----------
+    project
+        The project.
+
+    Raises
+    ------
+    InputError
+        If it is purged, or the file is missing or was changed.
+    """
+    return Index.from_bytes(_read(project, INDEX))
+
+
+def read_rows(project: Project) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Per pair, the records of row 1 and row 2.
+
+    Parameters
+    ----------
+    project
+        The project.
+
+    Raises
+    ------
+    InputError
+        If it is purged, or the file is missing or was changed.
+    """
+    pairs = _read_table(project, PAIRS)
+    left, right = (np.asarray(pairs[name], dtype=np.int64) for name in (LEFT, RIGHT))
+    return left, right
+
+
+def read_pairs(project: Project) -> pa.Table:
+    """The pairs as the linkage knows them: pair, left, right, and their truth in `gold`.
+
+    Parameters
+    ----------
+    project
+        The project.
+
+    Raises
+    ------
+    InputError
+        If it is purged, or the file is missing or was changed.
+    """
+    return _read_table(project, PAIRS)
+
+
+def remove_files(project_id: UUID) -> None:
+    """Remove the encrypted files of a project; without its key they tell nothing anyway.
+
+    Parameters
+    ----------
+    project_id
+        The project's id.
+    """
+    shutil.rmtree(folder_of(project_id), ignore_errors=True)
+
+
+def attributes_of(project: Project) -> tuple[Attribute, ...]:
+    """What a worker may see.
+
+    Parameters
+    ----------
+    project
+        The project.
+    """
+    return tuple(Attribute.model_validate(each) for each in project.attributes)
+
+
+def settings_of(project: Project) -> Settings:
+    """The rules of a project.
+
+    Parameters
+    ----------
+    project
+        The project.
+    """
+    return Settings.model_validate(project.settings)
+
+
+def _key_purpose(project_id: UUID) -> bytes:
+    return b"key of project " + project_id.bytes
+
+
+def _purpose(project_id: UUID, name: str) -> bytes:
+    return f"{name} of project ".encode() + project_id.bytes
+
+
+def _path(project_id: UUID, name: str) -> Path:
+    return folder_of(project_id) / f"{name}.sealed"
+
+
+def _read(project: Project, name: str) -> bytes:
+    return read_sealed(_path(project.id, name), key_of(project), _purpose(project.id, name))
+
+
+def _read_table(project: Project, name: str) -> pa.Table:
+    return pq.read_table(io.BytesIO(_read(project, name)))
+
+
+def _bytes_of(table: pa.Table) -> bytes:
+    stream = io.BytesIO()
+    pq.write_table(table, stream)
+    return stream.getvalue()
+
+
+KEPT = 8
+"""Number of projects that are held in memory."""
+
+
+@dataclass
+class Held:
+    """The state of a worker, as the database has it at some version.
+
+    Attributes
+    ----------
+    version
+        The version of the worker's allowance.
+    state
+        The state.
+    """
+
+    version: int
+    state: WorkerState
+
+
+@dataclass
+class Live:
+    """What is held of a project.
+
+    Attributes
+    ----------
+    rules
+        The settings, as the database has them, that `review` was made with.
+    review
+        Its pairs and its index.
+    evidence
+        What the linkage's model says, for hints.
+    combined
+        What all workers have been shown, ``None`` until it is asked for.
+    combined_version
+        The sum of the versions of all allowances that it is of.
+    workers
+        By the key of a worker, its state.
+    """
+
+    rules: dict[str, Any]
+    review: Review
+    evidence: Evidence | None = None
+    combined: CombinedState | None = None
+    combined_version: int = -1
+    workers: dict[int, Held] = field(default_factory=dict)
+
+
+_guard = threading.Lock()
+_locks: WeakValueDictionary[UUID, threading.RLock] = WeakValueDictionary()
+_kept: OrderedDict[UUID, Live] = OrderedDict()
+
+
+def lock_of(project_id: UUID) -> threading.RLock:
+    """The lock of a project; whoever reads or changes what is held of it has it.
+
+    It is taken before a transaction is begun, never in one.
+
+    Parameters
+    ----------
+    project_id
+        The project's id.
+    """
+    with _guard:
+        return _locks.setdefault(project_id, threading.RLock())
+
+
+def kept(project_id: UUID) -> Live | None:
+    """What is held of a project, if anything is.
+
+    Parameters
+    ----------
+    project_id
+        The project's id.
+    """
+    with _guard:
+        live = _kept.get(project_id)
+        if live is not None:
+            _kept.move_to_end(project_id)
+        return live
+
+
+def keep(project_id: UUID, live: Live) -> None:
+    """Hold a project in memory, in place of the one that was longest not asked for.
+
+    Parameters
+    ----------
+    project_id
+        The project's id.
+    live
+        What is held of it.
+    """
+    with _guard:
+        _kept[project_id] = live
+        _kept.move_to_end(project_id)
+        while len(_kept) > KEPT:
+            _kept.popitem(last=False)
+
+
+def forget_project(project_id: UUID) -> None:
+    """Hold nothing of a project any more.
+
+    Parameters
+    ----------
+    project_id
+        The project's id.
+    """
+    with _guard:
+        _kept.pop(project_id, None)
+
+
+def forget_states(project_id: UUID) -> None:
+    """Hold no state of a project's workers any more; the database has what holds.
+
+    Parameters
+    ----------
+    project_id
+        The project's id.
+    """
+    with _guard:
+        live = _kept.get(project_id)
+    if live is not None:
+        live.workers.clear()
+        live.combined, live.combined_version = None, -1
+
+
+def review_of(project: Project) -> Review:
+    """The review of a project; it is read once, however many threads ask.
+
+    Parameters
+    ----------
+    project
+        The project.
+
+    Raises
+    ------
+    InputError
+        If the project is purged, or a file is missing or was changed.
+    """
+    return live_of(project).review
+
+
+def live_of(project: Project) -> Live:
+    """What is held in memory of a project, under the rules that the database has now.
+
+    Parameters
+    ----------
+    project
+        The project.
+
+    Raises
+    ------
+    InputError
+        If the project is purged, or a file is missing or was changed.
+    """
+    with lock_of(project.id):
+        live = kept(project.id)
+        if live is not None and live.rules == project.settings:
+            return live
+        rules = settings_of(project)
+        if live is None:
+            left, right = read_rows(project)
+            index = read_index(project)
+            review = Review(attributes_of(project), rules, index, left, right)
+        else:
+            old = live.review
+            review = Review(old.attributes, rules, old.index, old.left, old.right)
+        live = Live(dict(project.settings), review, _evidence(project.weights.get("evidence")))
+        keep(project.id, live)
+        return live
+
+
+def _evidence(stored: Mapping[str, Any] | None) -> Evidence | None:
+    if stored is None:
+        return None
+    return Evidence(
+        stored["prior"],
+        tuple(
+            None
+            if each is None
+            else AttributeEvidence(
+                Level(**each["same"]),
+                tuple(Level(**level) for level in each["near"]),
+                Level(**each["other"]),
+            )
+            for each in stored["attributes"]
+        ),
+    )
+
+
+def make_project(
+    project: ReviewProject,
+    *,
+    title: str,
+    custodian: Account,
+    manager: Account,
+    page_size: int = 10,
+    overlap: int = 1,
+    gold_share: float = 0.0,
+) -> Project:
+    """Store a project, whole or not at all.
+
+    The index is built here; at a million records that takes a while.
+
+    Parameters
+    ----------
+    project
+        Its records, pairs, attributes and rules.
+    title
+        How its manager calls it.
+    custodian, manager
+        Who owns the data, and who deals the work.
+    page_size
+        Pairs on a page.
+    overlap
+        Workers who decide each pair.
+    gold_share
+        Share of pairs with known truth among those dealt.
+    """
+    rules, project_id = project.settings, uuid.uuid4()
+    index = index_of(project, rules, silent)
+    evidence = evidence_of(project)
+    done = False
+    try:
+        wrapped = write_project(project_id, project, index)
+        with transaction.atomic():
+            made = Project.objects.create(
+                id=project_id,
+                title=title,
+                custodian=custodian,
+                manager=manager,
+                attributes=[each.model_dump(mode="json") for each in project.attributes],
+                settings=rules.model_dump(mode="json"),
+                page_size=page_size,
+                overlap=overlap,
+                gold_share=gold_share,
+                fingerprint=fingerprint_of(project),
+                wrapped_key=wrapped,
+                rows=2 * len(project.pairs),
+                weights={
+                    "prior": project.prior,
+                    "weights": [asdict(each) for each in project.weights],
+                    "evidence": None if evidence is None else asdict(evidence),
+                },
+            )
+            StoredPair.objects.bulk_create(
+                StoredPair(project=made, number=number, gold=pair in project.gold)
+                for number, pair in enumerate(project.pair_ids)
+            )
+            append(
+                manager,
+                "create project",
+                f"project {made.id}",
+                {
+                    "attributes": [each.name for each in project.attributes],
+                    "pairs": len(project.pairs),
+                    "settings": made.settings,
+                },
+            )
+        done = True
+    finally:
+        if not done:
+            remove_files(project_id)
+    return made

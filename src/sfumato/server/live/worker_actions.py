@@ -1,0 +1,585 @@
+"""What a worker's click does: a page, an opening, an answer."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from uuid import UUID
+
+import numpy as np
+from django.conf import settings
+from django.db.models import Max, QuerySet
+from django.utils import timezone
+
+from sfumato.review.disclosure_account import kapr_of
+from sfumato.review.hints import hints
+from sfumato.review.review_decisions import Answer as Decision
+from sfumato.review.review_settings import Costs, MaskWidth, Mode, RenderedPair
+from sfumato.review.worker_state import Charge, Cost, Opening, Refusal, modes_after, openings_of
+from sfumato.server.live.live_projects import Stop, key_of
+from sfumato.server.live.worker_tasks import Task, count_pile, task_of
+from sfumato.server.permissions import Action
+from sfumato.server.store.models import Account, Dealt, DecisionEvent, EventKind
+from sfumato.server.vault import seal, unseal
+
+
+@dataclass(frozen=True)
+class PairView:
+    """A pair on a worker's page; of its values it holds what was paid for, and nothing else.
+
+    Attributes
+    ----------
+    token
+        Its id on this page.
+    place
+        Its place in the worker's pile, from 1.
+    rendered
+        What it shows, ``None`` where it may not be shown.
+    costs
+        What more could be opened.
+    refused
+        Why it may not be shown.
+    hint
+        What to open next, where hints are given and the pair is not decided.
+    answer
+        The decision, 0 where there is none.
+    skipped, flagged
+        Whether it is.
+    note
+        The worker's note.
+    """
+
+    token: str
+    place: int
+    rendered: RenderedPair | None
+    costs: tuple[Cost, ...]
+    refused: Refusal | None
+    hint: Opening | None
+    answer: int
+    skipped: bool
+    flagged: bool
+    note: str
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How a worker stands.
+
+    Attributes
+    ----------
+    score
+        KAPR spent in this project.
+    elsewhere
+        KAPR spent in other projects of the same source.
+    budget
+        KAPR that may be spent of the source, ``None`` for no limit.
+    left
+        KAPR that is left, ``None`` for no limit.
+    characters
+        Share of the characters of the task that were opened.
+    cells
+        Rows times attributes of the task, which one cell's cost is a share of.
+    pairs, decided, skipped, flagged
+        Numbers of pairs.
+    """
+
+    score: float
+    elsewhere: float
+    budget: float | None
+    left: float | None
+    characters: float
+    cells: int
+    pairs: int
+    decided: int
+    skipped: int
+    flagged: int
+
+    @property
+    def spent(self) -> float:
+        """KAPR spent of the source, in all projects."""
+        return self.score + self.elsewhere
+
+
+def pair_view(task: Task, dealt: Dealt, place: int, refused: Refusal | None = None) -> PairView:
+    """A pair as its worker may see it now.
+
+    Parameters
+    ----------
+    task
+        The worker's task.
+    dealt
+        The pair.
+    place
+        Its place in the worker's pile, from 1.
+    refused
+        Why it may not be shown.
+    """
+    number, state = dealt.pair.number, task.state
+    shown = dealt.shown is not None
+    return PairView(
+        token=dealt.token,
+        place=place,
+        rendered=state.render(number) if shown else None,
+        costs=state.costs(number) if shown else (),
+        refused=refused,
+        hint=_hint(task, number) if shown and not dealt.answer else None,
+        answer=dealt.answer,
+        skipped=dealt.skipped,
+        flagged=dealt.flagged,
+        note=_note(task, dealt),
+    )
+
+
+def standing(task: Task) -> Standing:
+    """How a worker stands.
+
+    Parameters
+    ----------
+    task
+        The worker's task.
+    """
+    return standing_and_place(task, -1)[0]
+
+
+def standing_and_place(task: Task, place: int) -> tuple[Standing, int]:
+    """How a worker stands, and the place of a pair among those of the pile, from 1.
+
+    Parameters
+    ----------
+    task
+        The worker's task.
+    place
+        The pair's place as it was dealt.
+    """
+    pairs, decided, skipped, flagged, before = count_pile(task.project, task.account, place)
+    state, budget = task.state, task.allowance.budget
+    score, elsewhere = state.score, task.elsewhere
+    found = Standing(
+        score=score,
+        elsewhere=elsewhere,
+        budget=budget,
+        left=None if budget is None else max(0.0, budget - elsewhere - score),
+        characters=state.characters,
+        cells=max(1, state.rows * len(task.live.review.attributes)),
+        pairs=pairs,
+        decided=decided,
+        skipped=skipped,
+        flagged=flagged,
+    )
+    return found, before + 1
+
+
+def note_purpose(token: str) -> bytes:
+    """What a note is encrypted for.
+
+    Parameters
+    ----------
+    token
+        The id of the pair that it is on.
+    """
+    return b"note on pair " + token.encode()
+
+
+def _note(task: Task, dealt: Dealt) -> str:
+    sealed = bytes(dealt.note)
+    if not sealed:
+        return ""
+    return unseal(sealed, key_of(task.project), note_purpose(dealt.token)).decode()
+
+
+def _hint(task: Task, number: int) -> Opening | None:
+    evidence = task.live.evidence
+    if evidence is None or not task.live.review.settings.hints:
+        return None
+    found = hints(task.state, number, evidence)
+    return found[0].opening if found else None
+
+
+MOST_OTHERS = 64
+"""Pairs with the same records whose costs are told anew after an opening."""
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page of pairs.
+
+    Attributes
+    ----------
+    title
+        How the project is called.
+    names
+        The attributes.
+    number, pages
+        Which page it is, from 1, of how many; 0 of 0 where there is no pair.
+    pairs
+        The pairs.
+    standing
+        How the worker stands.
+    exact, fixed, hints
+        Whether exact costs show, masks are of fixed width, hints are given.
+    """
+
+    title: str
+    names: tuple[str, ...]
+    number: int
+    pages: int
+    pairs: tuple[PairView, ...]
+    standing: Standing
+    exact: bool
+    fixed: bool
+    hints: bool
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer to a request about one pair.
+
+    Attributes
+    ----------
+    pair
+        The pair as it shows now.
+    standing
+        How the worker stands now.
+    exact
+        Whether exact costs show.
+    refusal
+        Why nothing more is shown, where that is so.
+    repriced
+        Whether nothing more is shown because it would cost more than the worker was told.
+    others
+        Other pairs of the worker's that show the same records, whose costs may have changed.
+    """
+
+    pair: PairView
+    standing: Standing
+    exact: bool
+    refusal: Refusal | None = None
+    repriced: bool = False
+    others: tuple[PairView, ...] = ()
+
+
+def show_page(account: Account, project_id: UUID, number: int | None = None) -> Page:
+    """Show a page of a worker's pairs; what is shown the first time is charged.
+
+    Parameters
+    ----------
+    account
+        The worker.
+    project_id
+        The project.
+    number
+        Which page, from 1; without it the first with a pair that is still to be decided.
+
+    Raises
+    ------
+    Stop
+        If there is no such project or page, or the worker may not work on it.
+    """
+    with task_of(account, project_id) as task:
+        pile = Dealt.objects.filter(project=task.project, worker=account, taken_back__isnull=True)
+        pile = pile.order_by("place")
+        size = task.project.page_size
+        pages = -(-pile.count() // size)
+        if number is None:
+            number = min(pages, _first_undecided(pile) // size + 1)
+        elif not 1 <= number <= max(pages, 1):
+            raise Stop(404, f"Your pairs are on pages 1 to {pages}.")
+        first = max(0, number - 1) * size
+        page = list(pile.select_related("pair")[first : first + size])
+        refusals = [_refusal(task.show(dealt)) for dealt in page]  # before any costs are told
+        rules = task.live.review.settings
+        return Page(
+            title=task.project.title,
+            names=tuple(each.name for each in task.live.review.attributes),
+            number=min(number, pages),
+            pages=pages,
+            pairs=tuple(
+                pair_view(task, dealt, first + place, refusal)
+                for place, (dealt, refusal) in enumerate(zip(page, refusals, strict=True), 1)
+            ),
+            standing=standing(task),
+            exact=rules.costs is Costs.EXACT,
+            fixed=rules.mask_width is MaskWidth.FIXED,
+            hints=rules.hints,
+        )
+
+
+def show_pair(account: Account, project_id: UUID, token: str) -> Answer:
+    """Show one pair, as after a lost connection.
+
+    Parameters
+    ----------
+    account
+        The worker.
+    project_id
+        The project.
+    token
+        The pair's id on the worker's page.
+
+    Raises
+    ------
+    Stop
+        If there is no such pair, or the worker may not see it.
+    """
+    with task_of(account, project_id, token) as task:
+        dealt = task.dealt(Action.SEE_PAIR)
+        return answer(task, dealt, _refusal(task.show(dealt)))
+
+
+def open_cells(
+    account: Account,
+    project_id: UUID,
+    token: str,
+    attributes: Sequence[int],
+    mode: int,
+    told: float | None = None,
+) -> Answer:
+    """Open cells of a pair; what is open already costs nothing and shows the same.
+
+    What would cost more than the worker was told is not opened: a page may be older than
+    openings of the same records in other pairs.
+
+    Parameters
+    ----------
+    account
+        The worker.
+    project_id
+        The project.
+    token
+        The pair's id on the worker's page.
+    attributes
+        Places of the attributes.
+    mode
+        How much of them.
+    told
+        The cost that the worker was told, in KAPR.
+
+    Raises
+    ------
+    Stop
+        If there is no such pair, attribute or mode, or the worker may not open it.
+    """
+    with task_of(account, project_id, token) as task:
+        dealt = task.dealt(Action.OPEN_CELL)
+        shown = task.show(dealt)
+        if isinstance(shown, Refusal):
+            return answer(task, dealt, shown)
+        opening = _checked(task, dealt.pair.number, attributes, mode)
+        if told is not None and _cost(task, dealt.pair.number, opening) > told + _ROUNDING:
+            return replace(answer(task, dealt), repriced=True)
+        before = task.state.modes(dealt.pair.number)
+        task.changed = True
+        result = task.state.open(dealt.pair.number, opening)
+        after = task.state.modes(dealt.pair.number)
+        if isinstance(result, Refusal) or after != before:
+            names = [task.live.review.attributes[place].name for place in opening.attributes]
+            detail = {"attributes": names, "mode": opening.mode.name.lower()}
+            task.book(dealt, result, "open", detail)
+        found = answer(task, dealt, _refusal(result))
+        return found if after == before else replace(found, others=_others(task, dealt))
+
+
+def answer(task: Task, dealt: Dealt, refusal: Refusal | None = None) -> Answer:
+    """The answer to a request about one pair.
+
+    Parameters
+    ----------
+    task
+        The worker's task.
+    dealt
+        The pair.
+    refusal
+        Why nothing more is shown.
+    """
+    exact = task.live.review.settings.costs is Costs.EXACT
+    now, place = standing_and_place(task, dealt.place)
+    return Answer(pair_view(task, dealt, place, refusal), now, exact, refusal)
+
+
+def _cost(task: Task, pair: int, opening: Opening) -> float:
+    """What an opening would cost, as its worker is told it; 0 for what is not offered as one."""
+    facts, modes = task.live.review.facts(pair), task.state.modes(pair)
+    after = modes_after(facts, modes, opening)
+    changed = tuple(place for place, mode in enumerate(after) if mode != modes[place])
+    if Opening(changed, opening.mode) not in openings_of(facts, modes, task.live.review.names):
+        return 0.0
+    account, settings = task.state.account, task.state.review.settings
+    steps = account.steps(pair, after)
+    price = account.exact(steps) if settings.costs is Costs.EXACT else account.bound(steps)
+    attributes = len(task.live.review.attributes)
+    return float(kapr_of(price.units, settings.k, task.state.rows or 1, attributes))
+
+
+def _others(task: Task, dealt: Dealt) -> tuple[PairView, ...]:
+    """The worker's other pairs with a record of a pair."""
+    review, number = task.live.review, dealt.pair.number
+    records = (review.left[number], review.right[number])
+    sharing = np.isin(review.left, records) | np.isin(review.right, records)
+    sharing[number] = False
+    numbers = np.flatnonzero(sharing)
+    if not len(numbers):
+        return ()
+    others = Dealt.objects.filter(
+        project=task.project,
+        worker=task.account,
+        taken_back__isnull=True,
+        shown__isnull=False,
+        pair__number__in=numbers[:MOST_OTHERS].tolist(),
+    ).select_related("pair")
+    pile = Dealt.objects.filter(project=task.project, worker=task.account, taken_back__isnull=True)
+    places = sorted(pile.values_list("place", flat=True)) if others else []
+    return tuple(pair_view(task, each, bisect_left(places, each.place) + 1) for each in others)
+
+
+def _checked(task: Task, pair: int, attributes: Sequence[int], mode: int) -> Opening:
+    """An opening that the pair offers, or has offered before it was opened."""
+    offered = task.live.review.facts(pair).offered
+    if mode not in (Mode.PARTIAL, Mode.FULL):
+        raise Stop(400, "Cells are opened partly or in full.")
+    if not attributes or len(set(attributes)) < len(attributes):
+        raise Stop(400, "Name the attributes to open, each once.")
+    if any(not 0 <= place < len(offered) for place in attributes):
+        raise Stop(400, "There is no such attribute.")
+    if any(Mode(mode) not in offered[place] for place in attributes):
+        raise Stop(400, "This attribute cannot be opened in that way.")
+    return Opening(tuple(attributes), Mode(mode))
+
+
+def _refusal(answer: Charge | Refusal) -> Refusal | None:
+    return answer if isinstance(answer, Refusal) else None
+
+
+def _first_undecided(pile: QuerySet[Dealt]) -> int:
+    """Place of the first pair that is neither decided nor skipped, else not decided, else 0."""
+    found = list(pile.values_list("answer", "skipped"))
+    for skipped_too in (False, True):
+        for place, (answer, skipped) in enumerate(found):
+            if not answer and (skipped_too or not skipped):
+                return place
+    return 0
+
+
+NOTE_LENGTH = 2000
+"""Most characters of a note."""
+_MARKS: dict[EventKind, dict[str, int | bool]] = {
+    EventKind.WITHDRAWN: {"answer": 0, "skipped": False},
+    EventKind.SKIPPED: {"answer": 0, "skipped": True},
+    EventKind.FLAGGED: {"flagged": True},
+    EventKind.UNFLAGGED: {"flagged": False},
+}
+
+
+def decide_pair(account: Account, project_id: UUID, token: str, decision: int) -> Answer:
+    """Decide a pair; the same decision again changes nothing.
+
+    Parameters
+    ----------
+    account
+        The worker.
+    project_id
+        The project.
+    token
+        The pair's id on the worker's page.
+    decision
+        One of the six answers.
+
+    Raises
+    ------
+    Stop
+        If there is no such pair or answer, or it is not shown yet.
+    """
+    if decision not in set(Decision):
+        raise Stop(400, "A pair is decided by one of the six answers.")
+    with task_of(account, project_id, token) as task:
+        dealt = task.dealt(Action.DECIDE)
+        if dealt.shown is None:
+            raise Stop(409, "Look at the pair first; it was not shown yet.")
+        if dealt.answer != decision or dealt.skipped:
+            if dealt.seconds is None:
+                dealt.seconds = _seconds(task, dealt.shown)
+            dealt.answer, dealt.skipped = decision, False
+            dealt.save(update_fields=["answer", "skipped", "seconds"])
+            _happened(task, dealt, EventKind.DECIDED, decision)
+        return answer(task, dealt)
+
+
+def mark(account: Account, project_id: UUID, token: str, kind: EventKind) -> Answer:
+    """Withdraw a decision or a skip, skip a pair, flag it, or take the flag away.
+
+    A skip takes a decision back that stood; a flag asks the manager to look. What is so already
+    changes nothing.
+
+    Parameters
+    ----------
+    account
+        The worker.
+    project_id
+        The project.
+    token
+        The pair's id on the worker's page.
+    kind
+        Which of them.
+
+    Raises
+    ------
+    Stop
+        If there is no such pair, or it may not be decided.
+    """
+    with task_of(account, project_id, token) as task:
+        dealt = task.dealt(Action.DECIDE)
+        wanted = _MARKS[kind]
+        if any(getattr(dealt, name) != value for name, value in wanted.items()):
+            for name, value in wanted.items():
+                setattr(dealt, name, value)
+            dealt.save(update_fields=list(wanted))
+            _happened(task, dealt, kind)
+        return answer(task, dealt)
+
+
+def write_note(account: Account, project_id: UUID, token: str, text: str) -> Answer:
+    """Write a note on a pair; it is encrypted with the project's key.
+
+    Parameters
+    ----------
+    account
+        The worker.
+    project_id
+        The project.
+    token
+        The pair's id on the worker's page.
+    text
+        The note; an empty one removes it.
+
+    Raises
+    ------
+    Stop
+        If there is no such pair, it may not be decided, or the note is too long.
+    """
+    text = text.replace("\r\n", "\n").strip()
+    if len(text) > NOTE_LENGTH:
+        raise Stop(400, f"A note has {NOTE_LENGTH} characters at most.")
+    with task_of(account, project_id, token) as task:
+        dealt = task.dealt(Action.DECIDE)
+        key, purpose = key_of(task.project), note_purpose(dealt.token)
+        dealt.note = seal(text.encode(), key, purpose) if text else b""
+        dealt.save(update_fields=["note"])
+        task.note(dealt, "note", {"removed": not text})
+        return answer(task, dealt)
+
+
+def _happened(task: Task, dealt: Dealt, kind: EventKind, decision: int = 0) -> None:
+    DecisionEvent.objects.create(dealt=dealt, kind=kind, answer=decision)
+    task.note(dealt, kind.value, {"answer": decision} if decision else {})
+
+
+def _seconds(task: Task, shown: datetime) -> float:
+    """Time since the pair was shown or the decision before, whichever came last."""
+    events = DecisionEvent.objects.filter(
+        dealt__worker=task.account, dealt__project=task.project, kind=EventKind.DECIDED
+    )
+    last = events.aggregate(last=Max("time"))["last"]
+    since = max(shown, last) if last else shown
+    return min((timezone.now() - since).total_seconds(), settings.SFUMATO.idle_minutes * 60.0)

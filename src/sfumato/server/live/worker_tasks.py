@@ -1,0 +1,638 @@
+"""A worker's tasks: pairs dealt, rows locked, the state that a click changes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Max, Q, QuerySet
+from django.utils import timezone
+
+from sfumato.core.errors import InputError
+from sfumato.review.disclosure_account import kapr_of
+from sfumato.review.review_settings import Mode
+from sfumato.review.worker_state import Charge, CombinedState, Refusal, WorkerState
+from sfumato.server.audit_log import append
+from sfumato.server.live.live_projects import (
+    Held,
+    Live,
+    Stop,
+    forget_states,
+    kept,
+    live_of,
+    lock_of,
+    settings_of,
+)
+from sfumato.server.permissions import Action, decide, know_member
+from sfumato.server.store.models import (
+    Account,
+    Allowance,
+    Dealt,
+    Member,
+    Project,
+    Spent,
+    StoredPair,
+)
+from sfumato.server.store.statements import (
+    Row,
+    Statement,
+    ask,
+    columns,
+    instance,
+    locks_rows,
+    value,
+)
+
+_AT_ONCE = 500
+
+
+def deal(project: Project, worker: Account, pairs: Sequence[int], by: Account | None = None) -> int:
+    """Give a worker pairs, in this order behind those that they have, and tell how many are new.
+
+    A pair that was taken back comes back as it was left; what was shown of it stays charged.
+
+    Parameters
+    ----------
+    project
+        The project.
+    worker
+        The worker, who becomes a member of it.
+    pairs
+        Numbers of the pairs, from 0.
+    by
+        Who deals.
+
+    Raises
+    ------
+    InputError
+        If a pair is not one of the project's.
+    """
+    with transaction.atomic():
+        _lock(project)
+        Member.objects.get_or_create(project=project, account=worker)
+        allowance, _ = Allowance.objects.select_for_update().get_or_create(
+            project=project, worker=worker, defaults={"budget": settings_of(project).budget}
+        )
+        mine = Dealt.objects.filter(project=project, worker=worker)
+        had = set(mine.values_list("pair__number", flat=True))
+        again = _mark(mine.filter(taken_back__isnull=False), pairs, None)
+        place = mine.aggregate(last=Max("place"))["last"]
+        place = 0 if place is None else place + 1
+        fresh = [number for number in dict.fromkeys(pairs) if number not in had]
+        keys = dict(StoredPair.objects.filter(project=project).values_list("number", "pk"))
+        if not keys.keys() >= set(fresh):
+            raise InputError("the pairs", "must be pairs of the project")
+        Dealt.objects.bulk_create(
+            Dealt(project=project, worker=worker, pair_id=keys[number], place=place + step)
+            for step, number in enumerate(fresh)
+        )
+        _count_rows(allowance)
+        detail = {"worker": worker.pseudonym, "pairs": len(fresh) + again}
+        append(by or project.manager, "deal", f"project {project.id}", detail)
+    return len(fresh) + again
+
+
+def take_back(
+    project: Project, worker: Account, pairs: Collection[int], by: Account | None = None
+) -> int:
+    """Take pairs from a worker, and tell how many; what was shown of them stays charged.
+
+    Parameters
+    ----------
+    project
+        The project.
+    worker
+        The worker.
+    pairs
+        Numbers of the pairs, from 0.
+    by
+        Who takes them.
+    """
+    with transaction.atomic():
+        _lock(project)
+        allowance = Allowance.objects.select_for_update().get(project=project, worker=worker)
+        mine = Dealt.objects.filter(project=project, worker=worker, taken_back__isnull=True)
+        count = _mark(mine, pairs, timezone.now())
+        _count_rows(allowance)
+        detail = {"worker": worker.pseudonym, "pairs": count}
+        append(by or project.manager, "take back", f"project {project.id}", detail)
+    return count
+
+
+def counted(project: Project, worker: Account) -> Q:
+    """Which dealt pairs are part of a worker's task: those they have, and those they have seen.
+
+    A pair that was taken back before it was shown is no part of it, so that nobody's budget
+    grows by pairs that are dealt and taken back.
+
+    Parameters
+    ----------
+    project
+        The project.
+    worker
+        The worker.
+    """
+    there = Q(taken_back__isnull=True) | Q(shown__isnull=False)
+    return Q(project=project, worker=worker) & there
+
+
+def _lock(project: Project) -> None:
+    """Wait for whoever opens cells in the project; they lock in the same order."""
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+
+
+def _mark(dealt: QuerySet[Dealt], pairs: Collection[int], taken_back: datetime | None) -> int:
+    """Take some of the pairs back, or give them again, and tell how many."""
+    wanted = set(pairs)
+    keys = [key for key, number in dealt.values_list("pk", "pair__number") if number in wanted]
+    for start in range(0, len(keys), _AT_ONCE):
+        Dealt.objects.filter(pk__in=keys[start : start + _AT_ONCE]).update(taken_back=taken_back)
+    return len(keys)
+
+
+def _count_rows(allowance: Allowance) -> None:
+    """Count the rows of a task anew; with fewer of them, what was shown is a larger share."""
+    project, worker = allowance.project, allowance.worker
+    rows = 2 * Dealt.objects.filter(counted(project, worker)).count()
+    score = float(
+        kapr_of(allowance.units, settings_of(project).k, rows or 1, len(project.attributes))
+    )
+    more = max(0.0, score - allowance.spent)
+    if more:
+        spent, _ = Spent.objects.select_for_update().get_or_create(
+            fingerprint=project.fingerprint, worker=worker.pseudonym
+        )
+        spent.score += more
+        spent.save(update_fields=["score"])
+    allowance.rows, allowance.spent = rows, allowance.spent + more
+    allowance.version += 1
+    allowance.save(update_fields=["rows", "spent", "version"])
+
+
+def state_of(
+    live: Live, project: Project, worker: Account, allowance: Allowance, versions: int
+) -> Held:
+    """The state of a worker, of the version that the database has.
+
+    Parameters
+    ----------
+    live
+        What is held of the project.
+    project
+        The project.
+    worker
+        The worker.
+    allowance
+        The worker's allowance, read in the present transaction.
+    versions
+        The sum of the versions of all allowances of the project, read in the same.
+    """
+    combined = _combined(live, project, versions)
+    held = live.workers.get(worker.pk)
+    if held is None or held.version != allowance.version:
+        held = Held(allowance.version, _restored(live, project, worker, allowance, combined))
+        live.workers[worker.pk] = held
+    return held
+
+
+def modes_text(modes: tuple[Mode, ...]) -> str:
+    """The modes of a pair as `Dealt` has them: one digit each.
+
+    Parameters
+    ----------
+    modes
+        The modes.
+    """
+    return "".join(str(int(mode)) for mode in modes)
+
+
+def _combined(live: Live, project: Project, versions: int) -> CombinedState:
+    """What all workers have been shown; states that were added to an older one go with it."""
+    if live.combined is None or live.combined_version != versions:
+        live.workers.clear()
+        combined = CombinedState(live.review, project.rows)
+        shown = Dealt.objects.filter(project=project).exclude(modes="")
+        for pair, modes in shown.values_list("pair__number", "modes"):
+            combined.take(pair, _modes(modes))
+        live.combined, live.combined_version = combined, versions
+    return live.combined
+
+
+def _restored(
+    live: Live, project: Project, worker: Account, allowance: Allowance, combined: CombinedState
+) -> WorkerState:
+    dealt = Dealt.objects.filter(counted(project, worker)).order_by("place")
+    pairs = dict(dealt.values_list("pair__number", "modes"))
+    state = {
+        "pairs": list(pairs),
+        "rows": allowance.rows,
+        "modes": {str(pair): modes for pair, modes in pairs.items() if modes},
+    }
+    return WorkerState.restored(live.review, state, combined)
+
+
+def _modes(text: str) -> tuple[Mode, ...]:
+    return tuple(Mode(int(digit)) for digit in text)
+
+
+_PROJECT = (
+    *("id", "title", "state", "custodian_id", "manager_id", "settings", "page_size"),
+    *("fingerprint", "rows", "combined_units"),
+)
+_ALLOWANCE = ("id", "project_id", "worker_id", "rows", "units", "spent", "budget", "version")
+_SPENT = ("id", "fingerprint", "worker", "score")
+_DEALT = (
+    *("id", "project_id", "worker_id", "pair_id", "token", "place", "taken_back", "shown"),
+    *("modes", "answer", "skipped", "flagged", "note", "seconds"),
+)
+_PAIR = ("id", "project_id", "number")
+_TASK = f"""
+SELECT EXISTS (SELECT 1 FROM member m WHERE m.project_id = p.id AND m.account_id = %s),
+    (SELECT SUM(v.version) FROM allowance v WHERE v.project_id = p.id),
+    {columns(_PROJECT, "p")}, {columns(_ALLOWANCE, "a")},
+    {columns(_SPENT, "s")}
+FROM project p
+LEFT JOIN allowance a ON a.project_id = p.id AND a.worker_id = %s
+LEFT JOIN spent s ON s.fingerprint = p.fingerprint AND s.worker = %s
+WHERE p.id = %s"""  # noqa: S608 - made of names of columns
+_PAIR_OF = f"""
+SELECT {columns(_DEALT, "d")}, {columns(_PAIR, "q")}
+FROM dealt d JOIN pair q ON q.id = d.pair_id
+WHERE d.project_id = %s AND d.worker_id = %s AND d.token = %s"""  # noqa: S608 - as above
+_LOCK_PROJECT = "SELECT 1 FROM project WHERE id = %s FOR NO KEY UPDATE"
+_LOCK_SPENT = """
+SELECT 1 FROM spent s JOIN project p ON p.fingerprint = s.fingerprint
+WHERE p.id = %s AND s.worker = %s FOR UPDATE OF s"""
+_STANDING = """
+SELECT COUNT(*), COUNT(*) FILTER (WHERE answer <> 0), COUNT(*) FILTER (WHERE skipped),
+    COUNT(*) FILTER (WHERE flagged), COUNT(*) FILTER (WHERE place < %s)
+FROM dealt WHERE project_id = %s AND worker_id = %s AND taken_back IS NULL"""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of a worker's request.
+
+    Attributes
+    ----------
+    project
+        The project; it knows whether the worker is a member.
+    versions
+        The sum of the versions of all its allowances.
+    allowance, spent
+        The worker's, ``None`` before the first request.
+    dealt
+        The pair that is asked for, ``None`` where there is none.
+    """
+
+    project: Project
+    versions: int
+    allowance: Allowance | None
+    spent: Spent | None
+    dealt: Dealt | None
+
+
+def read_rows(account: Account, project_id: UUID, token: str = "") -> Rows | None:
+    """The rows of a worker's request, locked; ``None`` where there is no such project.
+
+    Whoever writes an allowance or a dealt pair has the lock of their project; what was spent of
+    a source may be written from another project, and is locked itself.
+
+    Parameters
+    ----------
+    account
+        The worker.
+    project_id
+        The project.
+    token
+        The pair's id on the worker's page, ``""`` for none.
+    """
+    project, person = value(Project.id, project_id), account.pk
+    statements: list[Statement] = []
+    if locks_rows():
+        statements += [
+            (_LOCK_PROJECT, [project]),
+            (_LOCK_SPENT, [project, account.pseudonym]),
+        ]
+    statements += [
+        (_TASK, [person, person, account.pseudonym, project]),
+        (_PAIR_OF, [project, person, token]),
+    ]
+    *_, tasks, pairs = ask(*statements)
+    return _rows(account, tasks[0], pairs) if tasks else None
+
+
+def write_charge(project: Project | None, allowance: Allowance, spent: Spent) -> list[Statement]:
+    """Statements that write a charge.
+
+    Parameters
+    ----------
+    project
+        The project, ``None`` where its combined state is what it was.
+    allowance, spent
+        The worker's.
+    """
+    found: list[Statement] = [
+        (
+            "UPDATE allowance SET units = %s, spent = %s, version = %s WHERE id = %s",
+            [allowance.units, allowance.spent, allowance.version, allowance.pk],
+        ),
+        ("UPDATE spent SET score = %s WHERE id = %s", [spent.score, spent.pk]),
+    ]
+    if project is not None:
+        found.append(
+            (
+                "UPDATE project SET combined_units = %s WHERE id = %s",
+                [project.combined_units, value(Project.id, project.pk)],
+            )
+        )
+    return found
+
+
+def write_shown(dealt: Dealt) -> Statement:
+    """The statement that writes how much of a pair is shown, and since when.
+
+    Parameters
+    ----------
+    dealt
+        The pair.
+    """
+    shown = value(Dealt.shown, dealt.shown)
+    text = "UPDATE dealt SET modes = %s, shown = %s WHERE id = %s"
+    return text, [dealt.modes, shown, dealt.pk]
+
+
+def count_pile(project: Project, worker: Account, place: int) -> tuple[int, ...]:
+    """Numbers of a worker's pairs, of the decided, skipped and flagged ones, and of those before.
+
+    Parameters
+    ----------
+    project
+        The project.
+    worker
+        The worker.
+    place
+        Place, as it was dealt, before which pairs are counted.
+    """
+    ((row,),) = ask((_STANDING, [place, value(Project.id, project.pk), worker.pk]))
+    return row
+
+
+def _rows(account: Account, row: Row, pairs: list[Row]) -> Rows:
+    is_member, versions, *values = row
+    project = instance(Project, _PROJECT, tuple(values[: len(_PROJECT)]))
+    know_member(project, account, is_member=bool(is_member))
+    rest = values[len(_PROJECT) :]
+    allowance = spent = dealt = None
+    if rest[0] is not None:
+        allowance = instance(Allowance, _ALLOWANCE, tuple(rest[: len(_ALLOWANCE)]))
+    if rest[len(_ALLOWANCE)] is not None:
+        spent = instance(Spent, _SPENT, tuple(rest[len(_ALLOWANCE) :]))
+    if pairs:
+        dealt = instance(Dealt, _DEALT, pairs[0][: len(_DEALT)])
+        dealt.pair = instance(StoredPair, _PAIR, pairs[0][len(_DEALT) :])
+        dealt.project, dealt.worker = project, account
+    return Rows(project, int(versions or 0), allowance, spent, dealt)
+
+
+_TINY = 1e-12
+"""Differences of sums of scores below this are of their rounding."""
+
+
+@dataclass
+class Task:
+    """A worker's task in a project, inside a transaction that holds its rows.
+
+    Attributes
+    ----------
+    account
+        The worker.
+    project
+        The project.
+    live
+        What is held of it in memory.
+    allowance
+        What the worker may be shown of it.
+    spent
+        What the worker has been shown of its source.
+    held
+        What the worker has been shown of it.
+    asked
+        The pair that the request is about, ``None`` where the worker has none of that id.
+    changed
+        Whether memory is ahead of the database.
+    """
+
+    account: Account
+    project: Project
+    live: Live
+    allowance: Allowance
+    spent: Spent
+    held: Held
+    asked: Dealt | None = None
+    changed: bool = False
+
+    @property
+    def state(self) -> WorkerState:
+        """What the worker has been shown of the project."""
+        return self.held.state
+
+    @property
+    def elsewhere(self) -> float:
+        """KAPR that the worker spent in other projects of the same source."""
+        other = self.spent.score - self.allowance.spent
+        return other if other > _TINY else 0.0
+
+    def dealt(self, action: Action) -> Dealt:
+        """The pair that the request is about, where it may be acted on.
+
+        Parameters
+        ----------
+        action
+            What is to be done with it.
+
+        Raises
+        ------
+        Stop
+            If there is none, or it may not.
+        """
+        dealt = self.asked
+        if dealt is None:
+            raise Stop(404, "There is no such pair on your pages.")
+        permission = decide(self.account, action, dealt)
+        if not permission.allowed:
+            taken = dealt.taken_back is not None
+            raise Stop(409 if taken else 403, permission.reason)
+        return dealt
+
+    def show(self, dealt: Dealt) -> Charge | Refusal:
+        """Show a pair in its starting state, and charge it; once.
+
+        Parameters
+        ----------
+        dealt
+            The pair.
+        """
+        if dealt.shown is not None:
+            return Charge(0, 0.0)
+        self.changed = True
+        answer = self.state.show(dealt.pair.number)
+        if isinstance(answer, Charge):
+            dealt.shown = timezone.now()
+        self.book(dealt, answer, "show", {})
+        return answer
+
+    def note(
+        self,
+        dealt: Dealt,
+        action: str,
+        detail: dict[str, Any],
+        along: Sequence[Statement] = (),
+    ) -> None:
+        """Add an entry on a pair to the audit log.
+
+        Parameters
+        ----------
+        dealt
+            The pair.
+        action
+            What was done with it.
+        detail
+            More of it; never a value.
+        along
+            What it tells of, where that is still to be written.
+        """
+        resource = f"project {self.project.id}/pair {dealt.token}"
+        append(self.account, action, resource, detail, along)
+
+    def book(
+        self, dealt: Dealt, answer: Charge | Refusal, action: str, detail: dict[str, Any]
+    ) -> None:
+        """Write an answer into the database, which memory holds already.
+
+        Parameters
+        ----------
+        dealt
+            The pair.
+        answer
+            The charge or the refusal.
+        action
+            What was done.
+        detail
+            More of it, for the audit log; never a value.
+        """
+        if isinstance(answer, Refusal):
+            self.note(dealt, action, {**detail, "refused": answer.reason.value})
+            return
+        dealt.modes = modes_text(self.state.modes(dealt.pair.number))
+        along = [write_shown(dealt), *self.charge(answer)]
+        detail = {**detail, "cost": answer.cost, "modes": dealt.modes}
+        if answer.below_k:
+            detail["below k"] = True
+        self.note(dealt, action, detail, along)
+
+    def charge(self, answer: Charge) -> list[Statement]:
+        """Statements that write a charge into the database, which memory holds already.
+
+        Parameters
+        ----------
+        answer
+            The charge.
+        """
+        allowance, combined = self.allowance, self.live.combined
+        allowance.units += answer.units
+        allowance.spent += answer.cost
+        allowance.version += 1
+        self.held.version = allowance.version
+        self.live.combined_version += 1
+        if answer.units:
+            self.spent.score += answer.cost
+        if combined is None or combined.units == self.project.combined_units:
+            return write_charge(None, allowance, self.spent)
+        self.project.combined_units = combined.units
+        return write_charge(self.project, allowance, self.spent)
+
+
+@contextmanager
+def task_of(account: Account, project_id: UUID, token: str = "") -> Iterator[Task]:
+    """A worker's task, for one request: with its lock, in one transaction.
+
+    All of it is in the database when the block is left, or none of it; where it fails, what is
+    held in memory is dropped.
+
+    Parameters
+    ----------
+    account
+        The worker.
+    project_id
+        The project.
+    token
+        The id on the worker's page of the pair that the request is about.
+
+    Yields
+    ------
+    Task
+        The task.
+
+    Raises
+    ------
+    Stop
+        If there is no such project, or the worker may not work on it.
+    """
+    with lock_of(project_id):
+        if kept(project_id) is None:  # reading it takes a while, and no transaction waits for it
+            live_of(_permitted(account, read_rows(account, project_id)).project)
+        task: Task | None = None
+        begun = done = False
+        try:
+            with transaction.atomic(durable=True):
+                rows = _permitted(account, read_rows(account, project_id, token))
+                begun = True
+                task = _task(account, rows)
+                yield task
+            done = True
+        finally:
+            if begun and not done and (task is None or task.changed):
+                forget_states(project_id)
+
+
+def _permitted(account: Account, rows: Rows | None) -> Rows:
+    project = rows.project if rows else None
+    permission = decide(account, Action.WORK, project)
+    if rows is not None and permission.allowed:
+        return rows
+    if project is None or not decide(account, Action.SEE_PROJECT, project).allowed:
+        raise Stop(404, "There is no such project, or you do not take part in it.")
+    raise Stop(403, permission.reason)
+
+
+def _task(account: Account, rows: Rows) -> Task:
+    project, allowance, spent = rows.project, rows.allowance, rows.spent
+    live = live_of(project)
+    if allowance is None:
+        allowance, _ = Allowance.objects.select_for_update().get_or_create(
+            project=project, worker=account, defaults={"budget": live.review.settings.budget}
+        )
+    if spent is None:
+        spent, _ = Spent.objects.select_for_update().get_or_create(
+            fingerprint=project.fingerprint, worker=account.pseudonym
+        )
+    held = state_of(live, project, account, allowance, rows.versions)
+    task = Task(account, project, live, allowance, spent, held, rows.dealt)
+    _set_budget(task)
+    return task
+
+
+def _set_budget(task: Task) -> None:
+    """What is left of the worker's budget for the source is the budget in this project."""
+    budget = task.allowance.budget
+    if budget is not None:
+        budget = max(0.0, budget - task.elsewhere)
+    if task.state.review.settings.budget != budget:
+        review = task.live.review
+        task.state.review = review.with_budgets(budget, review.settings.project_budget)

@@ -1,0 +1,834 @@
+"""How a project stands: progress, agreement, disclosure, answers to be exported."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import pairwise
+from statistics import median
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from django.db import transaction
+from django.db.models import Count, Max, Q
+from django.utils import timezone
+from django.utils.safestring import SafeString, mark_safe
+
+from sfumato.core.measure import Measure
+from sfumato.reports.disclosure_report import Agreement, Disclosure, Opened, Person
+from sfumato.review.disclosure_account import kapr_of
+from sfumato.review.review_decisions import (
+    Accuracy,
+    Answer,
+    Decisions,
+    FlagReason,
+    History,
+    accuracy,
+    decisions_table,
+    find_conflicts,
+)
+from sfumato.review.review_project import LEFT, RIGHT
+from sfumato.review.review_settings import Mode
+from sfumato.review.reviewer_agreement import (
+    AllWorkers,
+    TwoWorkers,
+    agreement_of_all,
+    agreement_of_each_two,
+)
+from sfumato.server.audit_log import head
+from sfumato.server.live.live_projects import (
+    live_of,
+    lock_of,
+    read_pairs,
+    read_project,
+    review_of,
+    settings_of,
+)
+from sfumato.server.live.worker_tasks import state_of
+from sfumato.server.store.models import (
+    Account,
+    Allowance,
+    AuditEntry,
+    Dealt,
+    DecisionEvent,
+    EventKind,
+    Grant,
+    GrantKind,
+    Member,
+    Project,
+    Resolution,
+    Role,
+    Spent,
+    StoredPair,
+)
+
+if TYPE_CHECKING:
+    from sfumato.reports.pictures import Figure
+
+
+def decisions_of(project: Project) -> Decisions:
+    """All that workers and the manager decided; pairs by their numbers, people by pseudonyms.
+
+    Parameters
+    ----------
+    project
+        The project.
+    """
+    return Decisions.of(_histories(project, {}))
+
+
+def decisions_with_ids(project: Project) -> Decisions:
+    """The same with the ids that the pairs have in the linkage.
+
+    Parameters
+    ----------
+    project
+        The project.
+
+    Raises
+    ------
+    InputError
+        If the project is purged, or its file of pairs is missing or was changed.
+    """
+    ids = read_pairs(project)["pair"].to_pylist()
+    return Decisions.of(_histories(project, {str(place): name for place, name in enumerate(ids)}))
+
+
+def truth_of(project: Project) -> dict[str, bool]:
+    """By the number of a gold pair, whether its two records are one person's.
+
+    Parameters
+    ----------
+    project
+        The project.
+
+    Raises
+    ------
+    InputError
+        If the project is purged, or its file of pairs is missing or was changed.
+    """
+    known = read_pairs(project)["gold"].to_pylist()
+    return {str(place): same for place, same in enumerate(known) if same is not None}
+
+
+def generator() -> np.random.Generator:
+    """Randomness for intervals: the same answers give the same interval."""
+    return np.random.default_rng(20_260_101)
+
+
+def _histories(project: Project, names: dict[str, str]) -> Iterator[History]:
+    events = DecisionEvent.objects.filter(dealt__project=project).order_by("dealt_id", "pk")
+    rows = events.values_list(
+        "dealt__pair__number", "dealt__worker__pseudonym", "kind", "answer", "time"
+    )
+    history: History | None = None
+    for number, worker, kind, answer, at in rows.iterator(chunk_size=5000):
+        pair = names.get(str(number), str(number))
+        if history is None or (history.pair, history.worker) != (pair, worker):
+            if history is not None:
+                yield history
+            history = History(pair, worker)
+        history = _after(history, kind, answer, at)
+    if history is not None:
+        yield history
+    resolved = Resolution.objects.filter(pair__project=project).exclude(answer=0)
+    for number, who, answer, at in resolved.values_list(
+        "pair__number", "by__pseudonym", "answer", "time"
+    ):
+        yield History(names.get(str(number), str(number)), who).resolve(Answer(answer), at)
+
+
+def _after(history: History, kind: str, answer: int, time: datetime) -> History:
+    if kind == EventKind.DECIDED:
+        return history.decide(Answer(answer), time)
+    if kind == EventKind.SKIPPED:
+        return history.skip(time)
+    if kind == EventKind.FLAGGED:
+        return history.flag(FlagReason.OTHER, time)
+    if kind == EventKind.UNFLAGGED:
+        return history.remove_flag(time)
+    return history if history.present.answer is None else history.withdraw(time)
+
+
+def rules_in_words(project: Project) -> list[tuple[str, str]]:
+    """The settings of a project: name and value.
+
+    Parameters
+    ----------
+    project
+        The project.
+    """
+    rules = project.settings
+    floor = "refused below" if rules["k_floor"] == "refuse" else "reported where below"
+    return [
+        ("k", f"{rules['k']}, {floor}"),
+        ("Anonymity sets", str(rules["policy"])),
+        ("Costs shown", str(rules["costs"])),
+        ("Masks", f"{rules['mask_width']} width"),
+        ("Shown at first", ("masked", "partly", "in full")[int(rules["start"])]),
+        ("Budget of a worker", limit(rules.get("budget"))),
+        ("Budget of the project", limit(rules.get("project_budget"))),
+        ("Hints", "given" if rules["hints"] else "none"),
+        ("Pairs on a page", str(project.page_size)),
+        ("Workers for each pair", str(project.overlap)),
+        ("Share of gold pairs", f"{project.gold_share:.3g}"),
+        ("Attributes", ", ".join(each["name"] for each in project.attributes)),
+    ]
+
+
+def told_of_grant(grant: Grant) -> str:
+    """What the custodian has granted.
+
+    Parameters
+    ----------
+    grant
+        The grant.
+    """
+    end = "; revoked" if "revoked" in grant.detail else ""
+    if grant.kind == GrantKind.IDENTITY_EXPORT:
+        return f"one export of identities, {'used' if grant.used else 'not used'}{end}"
+    before, after = grant.detail.get("before"), grant.detail.get("after")
+    if grant.kind == GrantKind.K:
+        return f"k from {before} to {after}{end}"
+    whose = f"of {grant.to.pseudonym}" if grant.to else "of the project"
+    return f"budget {whose} from {limit(before)} to {limit(after)}{end}"
+
+
+def limit(budget: float | None) -> str:
+    """A budget in words.
+
+    Parameters
+    ----------
+    budget
+        KAPR, ``None`` for no limit.
+    """
+    return "no limit" if budget is None else f"{budget:g}"
+
+
+def decisions_bytes(project: Project) -> bytes:
+    """``decisions.parquet`` for the linkage: pairs by its ids, people by pseudonyms.
+
+    Parameters
+    ----------
+    project
+        The project, not purged.
+
+    Raises
+    ------
+    InputError
+        If a file of the project is missing or was changed.
+    """
+    return _bytes(_decisions(project, read_project(project).of_linkage))
+
+
+def identities_bytes(project: Project) -> bytes:
+    """The decisions with both records of each pair: sources, ids and all values that were shown.
+
+    Parameters
+    ----------
+    project
+        The project, not purged.
+
+    Raises
+    ------
+    InputError
+        If a file of the project is missing or was changed.
+    """
+    review = read_project(project)
+    table = _decisions(project, frozenset(review.pair_ids))
+    place = {pair: number for number, pair in enumerate(review.pair_ids)}
+    rows = pa.array([place[pair] for pair in table["pair"].to_pylist()], pa.int64())
+    for end, side in (("l", LEFT), ("r", RIGHT)):
+        records = review.records.take(review.pairs[side].take(rows))
+        for name in records.column_names:
+            table = table.append_column(f"{name}_{end}", records[name])
+    return _bytes(table)
+
+
+def _decisions(project: Project, pairs: frozenset[str]) -> pa.Table:
+    return decisions_table(decisions_with_ids(project), pairs)
+
+
+def _bytes(table: pa.Table) -> bytes:
+    stream = io.BytesIO()
+    pq.write_table(table, stream)
+    return stream.getvalue()
+
+
+@dataclass(frozen=True)
+class WorkerProgress:
+    """How far a worker is.
+
+    Attributes
+    ----------
+    name, pseudonym
+        Who it is.
+    dealt, decided, skipped, flagged
+        Numbers of pairs.
+    kapr
+        KAPR spent in this project.
+    budget
+        KAPR that may be spent, ``None`` for no limit.
+    characters
+        Share of the characters of the task that were opened.
+    seconds
+        Median time per pair, ``None`` before the first decision.
+    """
+
+    name: str
+    pseudonym: str
+    dealt: int
+    decided: int
+    skipped: int
+    flagged: int
+    kapr: float
+    budget: float | None
+    characters: float
+    seconds: float | None
+
+    @property
+    def share(self) -> int:
+        """Decided pairs in percent of those dealt."""
+        return round(100 * self.decided / self.dealt) if self.dealt else 0
+
+    @property
+    def characters_percent(self) -> float:
+        """Share of the characters that were opened, in percent."""
+        return 100 * self.characters
+
+    @property
+    def spent(self) -> int | None:
+        """KAPR spent in percent of the budget; ``None`` without one."""
+        return None if not self.budget else round(100 * self.kapr / self.budget)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a project is.
+
+    Attributes
+    ----------
+    workers
+        Each worker who takes part.
+    pairs, gold
+        Numbers of pairs, gold ones left out and alone.
+    waiting
+        Pairs that nobody has.
+    decided, wanted
+        Decisions that stand, and that there will be.
+    combined
+        KAPR of what all workers together have been shown.
+    manager
+        KAPR of what the manager has been shown in conflicts.
+    """
+
+    workers: tuple[WorkerProgress, ...]
+    pairs: int
+    gold: int
+    waiting: int
+    decided: int
+    wanted: int
+    combined: float
+    manager: float
+
+    @property
+    def share(self) -> int:
+        """Decisions in percent of those wanted."""
+        return round(100 * self.decided / self.wanted) if self.wanted else 0
+
+
+def progress_of(project: Project) -> Progress:
+    """How far a project is.
+
+    Parameters
+    ----------
+    project
+        The project, not purged.
+
+    Raises
+    ------
+    InputError
+        If a file of the project is missing or was changed.
+    """
+    scores, manager, combined = _scores(project)
+    counts = _counts(project)
+    seconds = _seconds(project)
+    members = Member.objects.filter(project=project).select_related("account")
+    people = {each.account_id: each.account for each in members}
+    workers = []
+    for key, account in sorted(people.items(), key=lambda item: item[1].name):
+        if key == project.manager_id or not (key in counts or account.has_role(Role.WORKER)):
+            continue
+        count = counts.get(key, {})
+        kapr, budget, characters = scores.get(key, (0.0, None, 0.0))
+        workers.append(
+            WorkerProgress(
+                account.name,
+                account.pseudonym,
+                count.get("dealt", 0),
+                count.get("decided", 0),
+                count.get("skipped", 0),
+                count.get("flagged", 0),
+                kapr,
+                budget,
+                characters,
+                seconds.get(key),
+            )
+        )
+    pairs = StoredPair.objects.filter(project=project)
+    others = pairs.filter(gold=False)
+    active = Q(dealt__taken_back__isnull=True) & Q(dealt__isnull=False)
+    return Progress(
+        tuple(workers),
+        others.count(),
+        pairs.count() - others.count(),
+        others.annotate(holders=Count("dealt", filter=active)).filter(holders=0).count(),
+        sum(each.decided for each in workers),
+        sum(each.dealt for each in workers),
+        combined,
+        manager,
+    )
+
+
+def last_change(project: Project) -> int:
+    """A number that grows with every decision in a project.
+
+    Parameters
+    ----------
+    project
+        The project.
+    """
+    last = Dealt.objects.filter(project=project).aggregate(last=Max("events__pk"))["last"]
+    return int(last or 0)
+
+
+def _scores(
+    project: Project,
+) -> tuple[dict[int, tuple[float, float | None, float]], float, float]:
+    """By worker, KAPR, budget and share of characters; the manager's KAPR; that of all."""
+    rules, attributes = settings_of(project), len(project.attributes)
+    found: dict[int, tuple[float, float | None, float]] = {}
+    manager = 0.0
+    with lock_of(project.pk):
+        live = live_of(project)
+        with transaction.atomic():
+            allowances = list(Allowance.objects.filter(project=project).select_related("worker"))
+            versions = sum(each.version for each in allowances)
+            for each in allowances:
+                if each.worker_id == project.manager_id:
+                    manager = float(kapr_of(each.units, rules.k, each.rows or 1, attributes))
+                    continue
+                state = state_of(live, project, each.worker, each, versions).state
+                found[each.worker_id] = (state.score, each.budget, state.characters)
+    combined = float(kapr_of(project.combined_units, rules.k, project.rows or 1, attributes))
+    return found, manager, combined
+
+
+def _counts(project: Project) -> dict[int, dict[str, int]]:
+    there = Dealt.objects.filter(project=project, taken_back__isnull=True).values("worker")
+    rows = there.annotate(
+        dealt=Count("pk"),
+        decided=Count("pk", filter=~Q(answer=0)),
+        skipped=Count("pk", filter=Q(skipped=True)),
+        flagged=Count("pk", filter=Q(flagged=True)),
+    )
+    return {row["worker"]: row for row in rows}
+
+
+def _seconds(project: Project) -> dict[int, float]:
+    by_worker: dict[int, list[float]] = {}
+    timed = Dealt.objects.filter(project=project, seconds__isnull=False)
+    for worker, seconds in timed.values_list("worker", "seconds"):
+        by_worker.setdefault(worker, []).append(seconds)
+    return {worker: median(each) for worker, each in by_worker.items()}
+
+
+MOST_POINTS = 300
+"""Most points of a line."""
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A plot on a page.
+
+    Attributes
+    ----------
+    title
+        What it shows.
+    svg
+        The picture.
+    note
+        How to read it.
+    """
+
+    title: str
+    svg: SafeString
+    note: str
+
+
+def figures_of(
+    project: Project, answers: Mapping[str, int], *, by_pseudonym: bool = False
+) -> tuple[Figure, ...]:
+    """The plots of a project; none before the first answer, or where nothing can draw them.
+
+    Parameters
+    ----------
+    project
+        The project.
+    answers
+        By the answer in words, how often it stands.
+    by_pseudonym
+        Whether workers are named by pseudonyms.
+    """
+    if not any(answers.values()):
+        return ()
+    try:
+        from sfumato.reports.review_plots import answers_figure, disclosure_figure, progress_figure
+    except ImportError:
+        return ()
+    people = Account.objects.filter(dealt__project=project).distinct()
+    names = {each.pseudonym: each.pseudonym if by_pseudonym else each.name for each in people}
+    decided, spent = _series(project, names)
+    return (
+        progress_figure(decided),
+        disclosure_figure(spent, project.settings.get("budget")),
+        answers_figure(answers),
+    )
+
+
+def plots_of(project: Project, answers: Mapping[str, int]) -> tuple[Plot, ...]:
+    """The same for a page whose policy allows no style attribute.
+
+    Parameters
+    ----------
+    project
+        The project.
+    answers
+        By the answer in words, how often it stands.
+    """
+    return tuple(
+        Plot(each.title, _without_style(str(each.svg)), each.note)
+        for each in figures_of(project, answers)
+    )
+
+
+def _without_style(svg: str) -> SafeString:
+    """A picture as the page's policy allows it: without style attributes."""
+    return mark_safe(re.sub(r' style="[^"]*"', "", svg))  # noqa: S308 - drawn of numbers and names
+
+
+def _series(
+    project: Project, names: dict[str, str]
+) -> tuple[dict[str, list[tuple[datetime, int]]], dict[str, list[tuple[int, float]]]]:
+    """By worker, decided pairs over time, and KAPR over decided pairs, from the audit log."""
+    start = f"project {project.pk}/pair "
+    wanted = ("show", "open", "decided", "withdrawn", "skipped")
+    entries = AuditEntry.objects.filter(
+        resource__startswith=start, action__in=wanted, actor__in=list(names)
+    ).order_by("number")
+    done: dict[str, set[str]] = {}
+    cost: dict[str, float] = {}
+    over_time: dict[str, list[tuple[datetime, int]]] = {}
+    spent: dict[str, list[tuple[int, float]]] = {}
+    rows = entries.values_list("time", "actor", "action", "resource", "detail")
+    for at, actor, action, resource, detail in rows.iterator(chunk_size=5000):
+        name, own = names[actor], done.setdefault(actor, set())
+        if action in {"show", "open"}:
+            cost[actor] = cost.get(actor, 0.0) + json.loads(detail).get("cost", 0.0)
+        elif action == "decided":
+            own.add(resource)
+        else:
+            own.discard(resource)
+        if action not in {"show", "open"}:
+            over_time.setdefault(name, []).append((datetime.fromisoformat(at), len(own)))
+        points = spent.setdefault(name, [])
+        most = max(len(own), points[-1][0] if points else 0)
+        points.append((most, cost.get(actor, 0.0)))
+    return (
+        {name: _fewer(points) for name, points in sorted(over_time.items())},
+        {name: _fewer(_last_of_each(points)) for name, points in sorted(spent.items())},
+    )
+
+
+def _last_of_each(points: Sequence[tuple[int, float]]) -> list[tuple[int, float]]:
+    """Of points at the same number of decisions in a row, the last."""
+    last = [one for one, two in pairwise(points) if one[0] != two[0]]
+    return [*last, *points[-1:]]
+
+
+def _fewer(points: list[Any]) -> list[Any]:
+    """At most so many points as a line needs, the last one among them."""
+    step = -(-len(points) // MOST_POINTS)
+    return points[::-1][::step][::-1] if step > 1 else points
+
+
+LONGER = 15
+"""It is worked out again after so many times the time that it takes."""
+MOST_KEPT = 16
+"""Number of projects for which it is kept."""
+MOST_TWOS, MOST_SHARED = 6, 2_000
+"""Twos of workers, and pairs that several answered, up to which there are intervals."""
+
+
+@dataclass(frozen=True)
+class Quality:
+    """How good the decisions are.
+
+    Attributes
+    ----------
+    twos, everyone
+        How far each two workers agree, and all of them.
+    gold
+        By pseudonym, how often a worker is right about gold pairs.
+    answers
+        By the answer in words, how often it stands.
+    conflicts, resolved
+        Numbers of pairs with answers of both sides, and of those that are resolved.
+    plots
+        Plots, none where nothing can draw them.
+    made
+        When it was worked out.
+    """
+
+    twos: tuple[TwoWorkers, ...]
+    everyone: AllWorkers
+    gold: dict[str, Accuracy]
+    answers: dict[str, int]
+    conflicts: int
+    resolved: int
+    plots: tuple[Plot, ...]
+    made: datetime
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """What was worked out, of which version, from when to when."""
+
+    version: tuple[int, int]
+    begun: float
+    ended: float
+    quality: Quality
+
+    def holds(self) -> bool:
+        """Whether it is so young that the time it takes is not spent again."""
+        return time.monotonic() - self.ended < LONGER * (self.ended - self.begun)
+
+
+_guard = threading.Lock()
+_kept: dict[UUID, _Kept] = {}
+
+
+def quality_of(project: Project) -> Quality:
+    """How good the decisions of a project are, now, or a moment ago where it takes long.
+
+    Parameters
+    ----------
+    project
+        The project, not purged.
+
+    Raises
+    ------
+    InputError
+        If a file of the project is missing or was changed.
+    """
+    resolved = Resolution.objects.filter(pair__project=project).exclude(answer=0).count()
+    version = last_change(project), resolved
+    kept = _kept.get(project.pk)
+    if kept is not None and (kept.version == version or kept.holds() or _guard.locked()):
+        return kept.quality
+    with _guard:
+        kept = _kept.get(project.pk)
+        if kept is not None and kept.version == version:
+            return kept.quality
+        begun = time.monotonic()
+        made = work_out(project)
+        if len(_kept) > MOST_KEPT:
+            _kept.clear()
+        _kept[project.pk] = _Kept(version, begun, time.monotonic(), made)
+        return made
+
+
+def work_out(project: Project, *, with_plots: bool = True) -> Quality:
+    """How good the decisions of a project are, now.
+
+    Parameters
+    ----------
+    project
+        The project, not purged.
+    with_plots
+        Whether plots are drawn.
+
+    Raises
+    ------
+    InputError
+        If a file of the project is missing or was changed.
+    """
+    decisions = decisions_of(project)
+    shared = sum(len(each) > 1 for each in decisions.answers.values())
+    twos = agreement_of_each_two(decisions)
+    if twos and len(twos) <= MOST_TWOS and shared <= MOST_SHARED:
+        twos = agreement_of_each_two(decisions, generator())
+    given = Counter(answer for each in decisions.answers.values() for answer in each.values())
+    answers = {answer.words: given[answer] for answer in sorted(Answer)}
+    conflicts = find_conflicts(decisions)
+    quality = Quality(
+        twos,
+        agreement_of_all(decisions, generator() if shared <= MOST_SHARED else None),
+        accuracy(decisions, truth_of(project)),
+        answers,
+        len(conflicts),
+        sum(each.resolution is not None for each in conflicts),
+        (),
+        datetime.now().astimezone(),
+    )
+    return replace(quality, plots=plots_of(project, answers)) if with_plots else quality
+
+
+def told(measure: Measure | None) -> tuple[str, str]:
+    """A number, and its interval.
+
+    Parameters
+    ----------
+    measure
+        The number.
+    """
+    if measure is None:
+        return "not defined", ""
+    if measure.low is None or measure.high is None:
+        return f"{measure.value:.2f}", ""
+    return f"{measure.value:.2f}", f"{measure.low:.2f} to {measure.high:.2f}"
+
+
+def disclosure_of(project: Project) -> Disclosure:
+    """All numbers of the report on what was disclosed in a project.
+
+    Parameters
+    ----------
+    project
+        The project, not purged.
+
+    Raises
+    ------
+    InputError
+        If a file of the project is missing or was changed.
+    """
+    progress, quality = progress_of(project), work_out(project, with_plots=False)
+    people = tuple(_people(project, quality))
+    return Disclosure(
+        title=project.title,
+        project=str(project.pk),
+        made=timezone.now().date(),
+        created=project.created.date(),
+        closed=project.closed.date() if project.closed else None,
+        custodian=project.custodian.name,
+        manager=project.manager.name,
+        records=review_of(project).index.database.count,
+        pairs=progress.pairs + progress.gold,
+        gold=progress.gold,
+        settings=tuple(rules_in_words(project)),
+        k=int(project.settings["k"]),
+        people=people,
+        combined=progress.combined,
+        project_budget=project.settings.get("project_budget"),
+        opened=tuple(_opened(project)),
+        agreement=tuple(_agreement(quality)),
+        conflicts=quality.conflicts,
+        resolved=quality.resolved,
+        answers=quality.answers,
+        grants=tuple(
+            (f"{each.created:%Y-%m-%d}", told_of_grant(each))
+            for each in project.grants.select_related("to").order_by("created")
+        ),
+        audit=str(head()),
+        figures=figures_of(project, quality.answers, by_pseudonym=True),
+    )
+
+
+def _people(project: Project, quality: Quality) -> Iterator[Person]:
+    """The workers, and the manager where conflicts were shown to them."""
+    refusals, below = _from_log(project)
+    progress = {each.pseudonym: each for each in progress_of(project).workers}
+    allowances = Allowance.objects.filter(project=project).select_related("worker")
+    for each in allowances.order_by("worker__pseudonym"):
+        name, manages = each.worker.pseudonym, each.worker_id == project.manager_id
+        dealt = Dealt.objects.filter(project=project, worker=each.worker)
+        seen = Resolution.objects.filter(pair__project=project).exclude(modes="")
+        line = progress.get(name)
+        if line is None and not (manages and seen.exists()):
+            continue
+        spent = Spent.objects.filter(fingerprint=project.fingerprint, worker=name).first()
+        kapr = line.kapr if line is not None else _kapr(project, each)
+        gold: Accuracy | None = quality.gold.get(name)
+        yield Person(
+            pseudonym=name,
+            role="manager" if manages else "worker",
+            dealt=0 if line is None else line.dealt,
+            shown=(seen if line is None else dealt.exclude(modes="")).count(),
+            decided=seen.exclude(answer=0).count() if line is None else line.decided,
+            kapr=kapr,
+            budget=each.budget,
+            elsewhere=max(0.0, round((spent.score if spent else 0.0) - each.spent, 12)),
+            characters=None if line is None else line.characters,
+            seconds=None if line is None else line.seconds,
+            refusals=dict(sorted(refusals.get(name, Counter()).items())),
+            below_k=below[name],
+            accuracy=None if gold is None else gold.share,
+        )
+
+
+def _kapr(project: Project, allowance: Allowance) -> float:
+    k, attributes = int(project.settings["k"]), len(project.attributes)
+    return float(kapr_of(allowance.units, k, allowance.rows or 1, attributes))
+
+
+def _from_log(project: Project) -> tuple[dict[str, Counter[str]], Counter[str]]:
+    """By pseudonym, refusals by reason, and openings that left a row below k."""
+    refusals: dict[str, Counter[str]] = {}
+    below: Counter[str] = Counter()
+    entries = AuditEntry.objects.filter(
+        resource__startswith=f"project {project.pk}/", action__in=("show", "open")
+    )
+    for actor, text in entries.values_list("actor", "detail").iterator(chunk_size=5000):
+        detail: dict[str, Any] = json.loads(text)
+        if "refused" in detail:
+            refusals.setdefault(actor, Counter())[str(detail["refused"])] += 1
+        below[actor] += bool(detail.get("below k"))
+    return refusals, below
+
+
+def _opened(project: Project) -> Iterator[Opened]:
+    shown = Dealt.objects.filter(project=project).exclude(modes="")
+    rows = list(shown.values_list("pair_id", "modes"))
+    resolved = Resolution.objects.filter(pair__project=project).exclude(modes="")
+    rows += list(resolved.values_list("pair_id", "modes"))
+    for place, attribute in enumerate(project.attributes):
+        modes = [(pair, Mode(int(text[place]))) for pair, text in rows]
+        count = Counter(mode for _, mode in modes)
+        yield Opened(
+            attribute["name"],
+            attribute["kind"],
+            len(modes),
+            count[Mode.PARTIAL],
+            count[Mode.FULL],
+            len({pair for pair, mode in modes if mode is not Mode.MASKED}),
+        )
+
+
+def _agreement(quality: Quality) -> Iterator[Agreement]:
+    everyone = quality.everyone
+    yield Agreement(
+        "All workers (Krippendorff's α)", everyone.pairs, everyone.sides, everyone.ordinal
+    )
+    for each in quality.twos:
+        who = f"{each.workers[0]} and {each.workers[1]} (Cohen's κ)"
+        yield Agreement(who, each.pairs, each.sides, each.quadratic)

@@ -1,0 +1,613 @@
+"""The pages of the manager: projects, dealing, conflicts, exports."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from functools import wraps
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.db import transaction
+from django.db.models import Count, Q
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from sfumato.core.errors import InputError
+from sfumato.reports.disclosure_report import draw_disclosure
+from sfumato.review.review_decisions import Answer, Conflict, find_conflicts
+from sfumato.server.accounts.sessions import invite
+from sfumato.server.accounts.views import require_fresh
+from sfumato.server.audit_log import append
+from sfumato.server.custodian.project_grants import identity_grant, use_identity_grant
+from sfumato.server.error_pages import problem
+from sfumato.server.live.conflict_resolution import open_conflict, resolve, show_conflict
+from sfumato.server.live.live_projects import Stop, lock_of
+from sfumato.server.manager.dealing import deal_pairs, deal_pairs_again, take_pairs_back
+from sfumato.server.manager.forms import DealForm, InviteWorkerForm, TakeBackForm
+from sfumato.server.manager.project_figures import (
+    Progress,
+    Quality,
+    decisions_bytes,
+    decisions_of,
+    disclosure_of,
+    identities_bytes,
+    progress_of,
+    quality_of,
+    rules_in_words,
+    told,
+)
+from sfumato.server.manager.uploaded_projects import has_linkage, linked_file
+from sfumato.server.manager.uploads import sweep
+from sfumato.server.permissions import Action, decide
+from sfumato.server.store.models import Account, Dealt, Project, ProjectState, Resolution, Role
+from sfumato.server.worker.drawn_pages import REFUSED, draw_pair, meters
+from sfumato.server.worker.views import meters_fragment, number_in
+
+View = Callable[..., HttpResponse]
+
+
+def of_project(action: Action) -> Callable[[View], View]:
+    """A view that gets the project, for somebody who may do something with it.
+
+    Who does not take part in the project does not get to know that there is one.
+
+    Parameters
+    ----------
+    action
+        What.
+    """
+
+    def decorator(view: View) -> View:
+        @wraps(view)
+        @login_required
+        def guarded(
+            request: HttpRequest, project_id: UUID, *args: Any, **kwargs: Any
+        ) -> HttpResponse:
+            project = Project.objects.filter(pk=project_id).first()
+            if project is None or not decide(request.user, Action.SEE_PROJECT, project).allowed:
+                return problem(request, 404)
+            permission = decide(request.user, action, project)
+            if not permission.allowed:
+                return problem(request, 403, permission.reason)
+            try:
+                return view(request, project, *args, **kwargs)
+            except Stop as stop:
+                return problem(request, stop.status, stop.reason)
+            except InputError as error:
+                return problem(request, 400, str(error))
+
+        return guarded
+
+    return decorator
+
+
+def of_project_fresh(action: Action) -> Callable[[View], View]:
+    """The same for somebody who proved a moment ago who they are.
+
+    Parameters
+    ----------
+    action
+        What.
+    """
+
+    def decorator(view: View) -> View:
+        return require_fresh(back="manage")(of_project(action)(view))
+
+    return decorator
+
+
+@dataclass(frozen=True)
+class Line:
+    """A project as the list shows it.
+
+    Attributes
+    ----------
+    project
+        The project.
+    manages, owns, works, purges
+        Whether whoever looks is its manager, its custodian who may grant, one of its workers,
+        and may destroy it.
+    decided, dealt
+        Numbers of pairs: of this worker, for a manager and a custodian of all.
+    """
+
+    project: Project
+    manages: bool
+    owns: bool
+    works: bool
+    purges: bool
+    decided: int
+    dealt: int
+
+    @property
+    def share(self) -> int:
+        """Decided pairs in percent."""
+        return round(100 * self.decided / self.dealt) if self.dealt else 0
+
+
+@require_GET
+@login_required
+def projects(request: HttpRequest) -> HttpResponse:
+    """Every project that one may see, the open ones first.
+
+    Parameters
+    ----------
+    request
+        The request.
+    """
+    sweep()
+    actor = request.user
+    mine = Q(manager=actor) | Q(custodian=actor) | Q(members__account=actor)
+    found = Project.objects.filter(mine).distinct().select_related("manager", "custodian")
+    order = {ProjectState.OPEN: 0, ProjectState.CLOSED: 1, ProjectState.PURGED: 2}
+    seen = [each for each in found if decide(actor, Action.SEE_PROJECT, each).allowed]
+    seen.sort(key=lambda each: (order[each.state], each.title.casefold()))
+    context = {
+        "lines": [_line(actor, each) for each in seen],
+        "creates": decide(actor, Action.CREATE_PROJECT).allowed,
+    }
+    return render(request, "manager/projects.html", context)
+
+
+def _line(actor: Account, project: Project) -> Line:
+    manages = decide(actor, Action.SEE_PROGRESS, project).allowed
+    owns = decide(actor, Action.GRANT, project).allowed
+    works = decide(actor, Action.WORK, project).allowed
+    purges = decide(actor, Action.PURGE_PROJECT, project).allowed
+    dealt = Dealt.objects.filter(project=project, taken_back__isnull=True)
+    if not (manages or project.custodian_id == actor.pk):
+        dealt = dealt.filter(worker=actor)
+    counts = dealt.aggregate(dealt=Count("pk"), decided=Count("pk", filter=~Q(answer=0)))
+    return Line(project, manages, owns, works, purges, counts["decided"], counts["dealt"])
+
+
+@require_GET
+@of_project(Action.SEE_PROJECT)
+def manage(request: HttpRequest, project: Project) -> HttpResponse:
+    """The project's page; a worker is led to the pairs, a custodian to the grants.
+
+    Parameters
+    ----------
+    request
+        The request.
+    project
+        The project.
+    """
+    if not decide(request.user, Action.SEE_PROGRESS, project).allowed:
+        if decide(request.user, Action.WORK, project).allowed:
+            return redirect("work", project_id=project.pk)
+        if decide(request.user, Action.GRANT, project).allowed:
+            return redirect("grants", project_id=project.pk)
+        return redirect("projects")
+    context = {
+        "project": project,
+        "open": project.state == ProjectState.OPEN,
+        "closed": project.state == ProjectState.CLOSED,
+        "purged": project.state == ProjectState.PURGED,
+        "rules": rules_in_words(project),
+    }
+    if project.state != ProjectState.PURGED:
+        context |= _progress(project)
+    if project.state == ProjectState.CLOSED:
+        context |= {"linked": has_linkage(project), "grant": identity_grant(project)}
+    return render(request, "manager/manage.html", context)
+
+
+@require_GET
+@of_project(Action.SEE_PROGRESS)
+def progress_fragment(request: HttpRequest, project: Project) -> HttpResponse:
+    """The part of the page that changes while workers work, for the page's own script.
+
+    Parameters
+    ----------
+    request
+        The request.
+    project
+        The project.
+    """
+    if project.state == ProjectState.PURGED:
+        return HttpResponse(status=204)
+    return render(request, "manager/progress.html", {"project": project, **_progress(project)})
+
+
+Told = tuple[str, str]
+
+
+def _progress(project: Project) -> dict[str, object]:
+    progress, quality = progress_of(project), quality_of(project)
+    names = {each.pseudonym: each.name for each in progress.workers}
+    return {
+        "progress": progress,
+        "lines": [
+            (each, told(quality.gold[each.pseudonym].share), quality.gold[each.pseudonym].answered)
+            if each.pseudonym in quality.gold
+            else (each, told(None), 0)
+            for each in progress.workers
+        ],
+        "quality": quality,
+        "agreement": _agreement(quality, names),
+        "unresolved": quality.conflicts - quality.resolved,
+        "now": datetime.now().astimezone(),
+        "ready": _ready(progress, quality),
+    }
+
+
+def _agreement(quality: Quality, names: dict[str, str]) -> list[tuple[str, str, Told, Told]]:
+    """Lines of the table: who, pairs in common, same or different, six points in order."""
+    lines = [
+        (
+            "All workers (Krippendorff's α)",
+            f"{quality.everyone.pairs:,}",
+            told(quality.everyone.sides),
+            told(quality.everyone.ordinal),
+        )
+    ]
+    for each in quality.twos:
+        one, two = (names.get(worker, worker) for worker in each.workers)
+        title = f"{one} and {two} (Cohen's κ)"
+        lines.append((title, f"{each.pairs:,}", told(each.sides), told(each.quadratic)))
+    return lines
+
+
+def _ready(progress: Progress, quality: Quality) -> list[str]:
+    """What is still open, before a project is closed."""
+    left = []
+    if progress.waiting:
+        left.append(f"{progress.waiting:,} pairs are dealt to nobody")
+    if progress.wanted > progress.decided:
+        left.append(f"{progress.wanted - progress.decided:,} decisions are still to be made")
+    if quality.conflicts > quality.resolved:
+        left.append(f"{quality.conflicts - quality.resolved:,} conflicts are not resolved")
+    return left
+
+
+@require_http_methods(["GET", "POST"])
+@of_project(Action.DEAL)
+def deal_page(request: HttpRequest, project: Project) -> HttpResponse:
+    """Deal what is not dealt; take undecided pairs back or give them to others.
+
+    Parameters
+    ----------
+    request
+        The request.
+    project
+        The project.
+    """
+    asked = request.POST.get("do", "") if request.method == "POST" else ""
+    form = DealForm(project, request.POST if asked == "deal" else None)
+    back = TakeBackForm(project, request.POST if asked == "back" else None)
+    wrong = form if asked == "deal" else back
+    try:
+        if asked == "deal" and form.is_valid():
+            given = form.cleaned_data
+            count = deal_pairs(
+                request.user,
+                project,
+                list(given["workers"]),
+                given["overlap"],
+                given["gold_share"],
+                together=given["together"],
+            )
+            said = f"{count:,} pairs were dealt." if count else "There was nothing to deal."
+            messages.success(request, said)
+            return redirect("manage", project_id=project.pk)
+        if asked == "back" and back.is_valid():
+            messages.success(request, _taken(request, project, back))
+            return redirect("manage", project_id=project.pk)
+    except InputError as error:
+        wrong.add_error(None, str(error))
+    context = {"project": project, "form": form, "back": back, "progress": progress_of(project)}
+    return render(request, "manager/deal.html", context, status=400 if wrong.errors else 200)
+
+
+@require_http_methods(["GET", "POST"])
+@of_project(Action.INVITE)
+def invite_page(request: HttpRequest, project: Project) -> HttpResponse:
+    """Invite a worker; the link is shown once, in the answer itself.
+
+    Parameters
+    ----------
+    request
+        The request.
+    project
+        The project.
+    """
+    form = InviteWorkerForm(request.POST or None)
+    address = ""
+    if request.method == "POST" and form.is_valid():
+        days = form.cleaned_data["days"]
+        address = invite(request.user, [Role.WORKER], project, days)
+    context = {"project": project, "form": form, "address": address}
+    return render(request, "manager/invite.html", context)
+
+
+@require_POST
+@of_project(Action.CLOSE_PROJECT)
+def close(request: HttpRequest, project: Project) -> HttpResponse:
+    """Close the project: nothing is opened or decided any more, and exports begin.
+
+    Parameters
+    ----------
+    request
+        The request.
+    project
+        The project.
+
+    Raises
+    ------
+    Stop
+        If it was closed meanwhile.
+    """
+    with lock_of(project.pk), transaction.atomic():
+        locked = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+        permission = decide(request.user, Action.CLOSE_PROJECT, locked)
+        if not permission.allowed:
+            raise Stop(409, permission.reason)
+        locked.state, locked.closed = ProjectState.CLOSED, timezone.now()
+        locked.save(update_fields=["state", "closed"])
+        append(request.user, "close project", f"project {project.pk}")
+    messages.success(request, "The project is closed. Its decisions can be exported.")
+    return redirect("manage", project_id=project.pk)
+
+
+def _taken(request: HttpRequest, project: Project, back: TakeBackForm) -> str:
+    given = back.cleaned_data
+    others = list(given["others"])
+    if others:
+        count = deal_pairs_again(request.user, project, given["worker"], others)
+        return f"{count:,} pairs of {given['worker'].name} were given to others."
+    count = take_pairs_back(request.user, project, given["worker"])
+    return f"{count:,} pairs of {given['worker'].name} were taken back."
+
+
+PARQUET = "application/vnd.apache.parquet"
+
+
+@require_POST
+@of_project_fresh(Action.EXPORT_DECISIONS)
+def export_decisions(request: HttpRequest, project: Project) -> HttpResponse:
+    """``decisions.parquet``, which ``sfumato link apply`` takes.
+
+    Parameters
+    ----------
+    request
+        The request.
+    project
+        The project.
+    """
+    data = decisions_bytes(project)
+    return _exported(request, project, "export decisions", data, "decisions.parquet", PARQUET)
+
+
+@require_POST
+@of_project_fresh(Action.EXPORT_DECISIONS)
+def export_report(request: HttpRequest, project: Project) -> HttpResponse:
+    """The disclosure report, as a page or as JSON.
+
+    Parameters
+    ----------
+    request
+        The request.
+    project
+        The project.
+
+    Raises
+    ------
+    Stop
+        If nothing can draw it here.
+    """
+    disclosure = disclosure_of(project)
+    if request.POST.get("form") == "json":
+        text, name, kind = json.dumps(disclosure.to_json(), indent=2), "json", "application/json"
+    else:
+        try:
+            text, name, kind = draw_disclosure(disclosure), "html", "text/html; charset=utf-8"
+        except ImportError:
+            raise Stop(409, 'The report needs the extra "report" on the server.') from None
+    name = f"disclosure.{name}"
+    return _exported(request, project, "export report", text.encode(), name, kind)
+
+
+@require_POST
+@of_project_fresh(Action.EXPORT_LINKED)
+def export_linked(request: HttpRequest, project: Project) -> HttpResponse:
+    """The linked de-identified file, its persons settled with the decisions.
+
+    Parameters
+    ----------
+    request
+        The request.
+    project
+        The project.
+    """
+    data = linked_file(project, decisions_bytes(project))
+    return _exported(request, project, "export linked", data, "linked.parquet", PARQUET)
+
+
+@require_POST
+@of_project_fresh(Action.EXPORT_IDENTITIES)
+def export_identities(request: HttpRequest, project: Project) -> HttpResponse:
+    """The decisions with both records of each pair; it uses the custodian's grant up.
+
+    Parameters
+    ----------
+    request
+        The request.
+    project
+        The project.
+    """
+    with transaction.atomic():
+        use_identity_grant(project)
+        data = identities_bytes(project)
+        return _exported(request, project, "export identities", data, "identities.parquet", PARQUET)
+
+
+def _exported(
+    request: HttpRequest, project: Project, action: str, data: bytes, name: str, kind: str
+) -> HttpResponse:
+    digest = hashlib.sha256(data).hexdigest()
+    append(request.user, action, f"project {project.pk}", {"bytes": len(data), "sha256": digest})
+    answer = HttpResponse(data, content_type=kind)
+    answer["Content-Disposition"] = f'attachment; filename="{name}"'
+    return answer
+
+
+@require_GET
+@of_project(Action.RESOLVE)
+def conflicts(request: HttpRequest, project: Project) -> HttpResponse:
+    """All conflicts, those that are not resolved first, the widest apart first; flagged pairs.
+
+    Parameters
+    ----------
+    request
+        The request.
+    project
+        The project.
+    """
+    names = _names(project)
+    lines = [
+        (int(each.pair), int(each.pair) + 1, _answers(each, names), each)
+        for each in find_conflicts(decisions_of(project))
+    ]
+    left = sum(each.resolution is None for *_, each in lines)
+    flagged = _flagged(project, {number for number, *_ in lines})
+    context = {"project": project, "lines": lines, "left": left, "flagged": flagged}
+    return render(request, "manager/conflicts.html", context)
+
+
+@require_GET
+@of_project(Action.RESOLVE)
+def conflict(request: HttpRequest, project: Project, number: int) -> HttpResponse:
+    """One conflict, as its manager may see it.
+
+    Parameters
+    ----------
+    request
+        The request.
+    project
+        The project.
+    number
+        Number of the pair.
+    """
+    shown = show_conflict(request.user, project, number)
+    found = find_conflicts(decisions_of(project))
+    others = [int(each.pair) for each in found if each.resolution is None]
+    context = {
+        "project": project,
+        "number": number,
+        "pair": draw_pair(shown.view, shown.standing, exact=shown.exact),
+        "meters": meters_fragment(meters(shown.standing)[:2]),
+        "answers": _of_pair(project, number),
+        "flags": _flags(project).get(number, []),
+        "next": next((other for other in others if other != number), None),
+        "attributes": len(project.attributes),
+    }
+    return render(request, "manager/conflict.html", context)
+
+
+@require_POST
+@of_project(Action.RESOLVE)
+def conflict_open(request: HttpRequest, project: Project, number: int) -> HttpResponse:
+    """Open cells of a conflict.
+
+    Parameters
+    ----------
+    request
+        The request.
+    project
+        The project.
+    number
+        Number of the pair.
+    """
+    places, _, mode = request.POST.get("open", "").partition(":")
+    attributes = [number_in("attribute", part) for part in places.split(",")[:64]]
+    shown = open_conflict(request.user, project, number, attributes, number_in("mode", mode))
+    if shown.refusal is not None:
+        messages.error(request, f"Not opened: {REFUSED[shown.refusal.reason]}.")
+    return redirect("conflict", project_id=project.pk, number=number)
+
+
+@require_POST
+@of_project(Action.RESOLVE)
+def conflict_resolve(request: HttpRequest, project: Project, number: int) -> HttpResponse:
+    """Decide a conflict, or let the workers' answers hold again.
+
+    Parameters
+    ----------
+    request
+        The request.
+    project
+        The project.
+    number
+        Number of the pair.
+    """
+    answer = number_in("answer", request.POST.get("answer"))
+    resolve(request.user, project, number, answer)
+    said = f"resolved: {Answer(answer).words}" if answer else "open again"
+    messages.success(request, f"Pair {number + 1} is {said}.")
+    if not answer:
+        return redirect("conflict", project_id=project.pk, number=number)
+    left = (each for each in find_conflicts(decisions_of(project)) if each.resolution is None)
+    following = next(left, None)
+    if following is None:
+        return redirect("conflicts", project_id=project.pk)
+    return redirect(reverse("conflict", args=[project.pk, int(following.pair)]))
+
+
+def _flags(project: Project) -> dict[int, list[str]]:
+    """By pair, the workers who ask the manager to look, and whether they wrote a note.
+
+    That there is one, never what it says: a note may repeat what its worker paid to see.
+    """
+    flags: dict[int, list[str]] = {}
+    asked = Dealt.objects.filter(project=project, flagged=True).order_by("worker__name")
+    for number, name, note in asked.values_list("pair__number", "worker__name", "note"):
+        flags.setdefault(number, []).append(f"{name}, who wrote a note" if note else name)
+    return flags
+
+
+def _flagged(
+    project: Project, conflicts: set[int]
+) -> list[tuple[int, int, list[str], list[tuple[str, str, bool]], str]]:
+    """Flagged pairs that are no conflicts: number, place, by whom, answers, resolution."""
+    resolved = Resolution.objects.filter(pair__project=project).exclude(answer=0)
+    answers = dict(resolved.values_list("pair__number", "answer"))
+    return [
+        (
+            number,
+            number + 1,
+            who,
+            _of_pair(project, number),
+            Answer(answers[number]).words if number in answers else "",
+        )
+        for number, who in sorted(_flags(project).items())
+        if number not in conflicts
+    ]
+
+
+def _of_pair(project: Project, number: int) -> list[tuple[str, str, bool]]:
+    dealt = Dealt.objects.filter(project=project, pair__number=number).exclude(answer=0)
+    return [
+        (name, Answer(answer).words, answer > 0)
+        for name, answer in dealt.order_by("worker__name").values_list("worker__name", "answer")
+    ]
+
+
+def _names(project: Project) -> dict[str, str]:
+    return dict(Account.objects.filter(dealt__project=project).values_list("pseudonym", "name"))
+
+
+def _answers(conflict: Conflict, names: dict[str, str]) -> list[tuple[str, str, bool]]:
+    return sorted(
+        (names.get(worker, worker), answer.words, answer.same)
+        for worker, answer in conflict.answers.items()
+    )

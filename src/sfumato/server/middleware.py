@@ -1,0 +1,101 @@
+"""What every request passes through, and what every page is given."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from django.conf import settings
+from django.contrib.auth import logout
+from django.http import HttpRequest, HttpResponse
+
+from sfumato.server.accounts.backend import plain_name
+from sfumato.server.accounts.sessions import BEGAN, SEEN, begin_session, is_over
+from sfumato.server.store.models import Account
+
+_PERMISSIONS = "camera=(), geolocation=(), microphone=(), clipboard-read=(), clipboard-write=()"
+
+
+class AnswersMiddleware:
+    """Headers that every answer has."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Answer a request.
+
+        Parameters
+        ----------
+        request
+            The request.
+        """
+        answer = self._get_response(request)
+        if not request.path.startswith("/static/"):
+            answer["Cache-Control"] = "no-store"
+        answer["Permissions-Policy"] = _PERMISSIONS
+        answer["Cross-Origin-Resource-Policy"] = "same-origin"
+        return answer
+
+
+_NOTED = 20
+"""How often in the time that somebody may be idle it is noted that they are not; each is a write
+transaction, for which others on SQLite wait."""
+_BY_ITSELF = "/progress"
+"""How addresses end that a page asks for by itself: nobody need be there."""
+
+
+class SessionRulesMiddleware:
+    """Ends sessions that were idle, are too old, or whose account was deactivated."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Answer a request.
+
+        Parameters
+        ----------
+        request
+            The request.
+        """
+        if request.path.startswith("/static/") or request.path == "/health":
+            return self._get_response(request)
+        _log_in_by_header(request)
+        if request.user.is_authenticated:
+            now, idle = time.time(), settings.SFUMATO.idle_minutes * 60
+            seen = request.session.setdefault(SEEN, now)
+            request.session.setdefault(BEGAN, now)
+            if is_over(request.session) or not request.user.is_active:
+                logout(request)
+            elif now - seen > idle / _NOTED and not request.path.endswith(_BY_ITSELF):
+                request.session[SEEN] = now
+        return self._get_response(request)
+
+
+def _log_in_by_header(request: HttpRequest) -> None:
+    """Log in whom the proxy names; the server leaves ``X-Forwarded-For`` to the proxy alone."""
+    header = settings.SFUMATO.trusted_header
+    if not header or "HTTP_X_FORWARDED_FOR" not in request.META:
+        return
+    name = plain_name(request.META.get("HTTP_" + header.upper().replace("-", "_"), ""))
+    if request.user.is_authenticated and request.user.name != name:
+        logout(request)
+    if name and not request.user.is_authenticated:
+        account = Account.objects.filter(name=name, is_active=True).first()
+        if account is not None:
+            begin_session(request, account, "trusted header", fresh=False)
+
+
+def common(request: HttpRequest) -> dict[str, object]:
+    """The account that has logged in, and its roles.
+
+    Parameters
+    ----------
+    request
+        The request.
+    """
+    account = getattr(request, "user", None)
+    if account is None or not account.is_authenticated:
+        return {"account": None, "roles": []}
+    return {"account": account, "roles": account.roles}

@@ -1,0 +1,224 @@
+"""Keys, and what is sealed with them."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from sfumato.core.atomic import atomic_path
+from sfumato.core.errors import InputError
+from sfumato.core.secret_keys import make_key, read_key
+
+_NAMES = ("wrapping.key", "signing.key", "session.key", "fingerprint.key")
+
+
+@dataclass(frozen=True, repr=False)
+class Keys:
+    """The keys of a server.
+
+    Attributes
+    ----------
+    wrapping
+        Encrypts the key of each project.
+    signing
+        Signs the audit log.
+    session
+        Django's secret: digests of session ids, what it signs.
+    fingerprint
+        Makes fingerprints of sources that tell nothing without it.
+    """
+
+    wrapping: bytes
+    signing: bytes
+    session: bytes
+    fingerprint: bytes
+
+    @property
+    def signer(self) -> Ed25519PrivateKey:
+        """The key that signs the audit log."""
+        return Ed25519PrivateKey.from_private_bytes(self.signing)
+
+    def fingerprint_of(self, data: bytes) -> str:
+        """Keyed fingerprint of some bytes, in hexadecimal digits."""
+        return hmac.new(self.fingerprint, data, hashlib.sha256).hexdigest()
+
+    def wrap(self, key: bytes, purpose: bytes) -> bytes:
+        """Encrypt the key of a project.
+
+        Parameters
+        ----------
+        key
+            The project's key.
+        purpose
+            What it belongs to; the same is needed to unwrap it.
+        """
+        nonce = os.urandom(12)
+        return nonce + AESGCM(self.wrapping).encrypt(nonce, key, purpose)
+
+    def unwrap(self, wrapped: bytes, purpose: bytes) -> bytes:
+        """The key of a project.
+
+        Parameters
+        ----------
+        wrapped
+            What `wrap` returned.
+        purpose
+            What it belongs to.
+
+        Raises
+        ------
+        cryptography.exceptions.InvalidTag
+            If it was not wrapped with this key for this purpose.
+        """
+        return AESGCM(self.wrapping).decrypt(wrapped[:12], wrapped[12:], purpose)
+
+
+def load_keys(folder: Path) -> Keys:
+    """The keys in a folder, made there where it is empty.
+
+    Parameters
+    ----------
+    folder
+        The folder; only its owner may read it.
+
+    Raises
+    ------
+    InputError
+        If some of the keys are missing, are none, or may be read by others.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        there = [name for name in _NAMES if (folder / name).exists()]
+        if not there:
+            for name in _NAMES:
+                make_key(folder / name)
+        elif len(there) < len(_NAMES):
+            raise InputError(
+                f"key folder {folder.name}",
+                "must hold all keys of the server",
+                found=f"{len(there)} of {len(_NAMES)}",
+                advice="restore it from its backup; without it the data cannot be read",
+            )
+        return Keys(*(read_key(folder / name) for name in _NAMES))
+    except OSError:
+        raise InputError(
+            f"key folder {folder.name}", "must be a folder that can be read and made"
+        ) from None
+
+
+_MAGIC = b"SFUMATO1"
+_CHUNK = 1 << 24
+_LAST = 1 << 31
+
+
+def new_key() -> bytes:
+    """A random key of a project."""
+    return AESGCM.generate_key(256)
+
+
+def seal(data: bytes, key: bytes, purpose: bytes) -> bytes:
+    """Encrypt some bytes.
+
+    They are sealed in chunks of 16 MiB; each chunk's place and whether it is the last are
+    authenticated, so that none can be left out, repeated or moved.
+
+    Parameters
+    ----------
+    data
+        The bytes.
+    key
+        The project's key.
+    purpose
+        What they are; the same is needed to open them.
+    """
+    cipher, stem = AESGCM(key), os.urandom(8)
+    parts = [_MAGIC, stem]
+    for place, start in enumerate(range(0, len(data) or 1, _CHUNK)):
+        chunk = data[start : start + _CHUNK]
+        number = place | (_LAST if start + _CHUNK >= len(data) else 0)
+        sealed = cipher.encrypt(stem + struct.pack(">I", number), chunk, _MAGIC + purpose)
+        parts += [struct.pack(">I", len(sealed)), sealed]
+    return b"".join(parts)
+
+
+def unseal(sealed: bytes, key: bytes, purpose: bytes) -> bytes:
+    """What was sealed.
+
+    Parameters
+    ----------
+    sealed
+        What `seal` returned.
+    key
+        The same key.
+    purpose
+        The same purpose.
+
+    Raises
+    ------
+    InputError
+        If it was changed, cut off, or sealed with another key or for another purpose.
+    """
+    cipher, at, place = AESGCM(key), 16, 0
+    parts: list[bytes] = []
+    stem = sealed[8:16]
+    try:
+        while not parts or at < len(sealed):
+            (size,) = struct.unpack_from(">I", sealed, at)
+            start, at = at + 4, at + 4 + size
+            number = place | (_LAST if at == len(sealed) else 0)
+            nonce = stem + struct.pack(">I", number)
+            parts.append(cipher.decrypt(nonce, sealed[start:at], _MAGIC + purpose))
+            place += 1
+    except (InvalidTag, struct.error, ValueError):
+        raise InputError(
+            "an encrypted file of the data folder",
+            "must be as the server wrote it, and its key the same",
+            advice="restore the data and the keys from one backup",
+        ) from None
+    return b"".join(parts)
+
+
+def write_sealed(path: Path, data: bytes, key: bytes, purpose: bytes) -> None:
+    """Encrypt some bytes into a file, whole or not at all.
+
+    Parameters
+    ----------
+    path
+        The file.
+    data, key, purpose
+        As for `seal`.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with atomic_path(path) as part:
+        part.write_bytes(seal(data, key, purpose))
+        part.chmod(0o600)
+
+
+def read_sealed(path: Path, key: bytes, purpose: bytes) -> bytes:
+    """What an encrypted file holds.
+
+    Parameters
+    ----------
+    path
+        The file.
+    key, purpose
+        As for `unseal`.
+
+    Raises
+    ------
+    InputError
+        If it is not there, or was changed.
+    """
+    try:
+        sealed = path.read_bytes()
+    except OSError:
+        raise InputError("an encrypted file of the data folder", "must be there") from None
+    return unseal(sealed, key, purpose)

@@ -1,1 +1,0 @@
-"""Keys, and what is encrypted with them."""

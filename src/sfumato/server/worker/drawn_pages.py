@@ -1,0 +1,487 @@
+"""A worker's page: cells, marks and meters, as templates draw them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Decimal
+from itertools import groupby
+
+from django.utils.html import escape, format_html
+from django.utils.safestring import SafeString, mark_safe
+
+from sfumato.review.review_decisions import Answer
+from sfumato.review.review_settings import Cell, CellKind, Mark, Mode, Rarity, RenderedAttribute
+from sfumato.review.worker_state import Cost, Opening, Reason
+from sfumato.server.live.worker_actions import PairView, Standing
+
+_PATHS = {
+    "tick": "M2.5 8.5l3.8 3.8L13.5 4",
+    "plus": "M8 2.5v11M2.5 8h11",
+    "minus": "M2.5 8h11",
+    "unequal": "M2.5 6h11M2.5 10.5h11M11 2.5L5 14",
+    "swap": "M2 5h11.5l-3-3M14 11H2.5l3 3",
+}
+_DRAWN: dict[Mark, tuple[str, str]] = {
+    Mark.IDENTICAL: ("tick", ""),
+    Mark.DIFFERENT: ("", "DIFF"),
+    Mark.MISSING: ("", "missing"),
+    Mark.INSERTED: ("plus", ""),
+    Mark.DELETED: ("minus", ""),
+    Mark.SUBSTITUTED: ("unequal", ""),
+    Mark.TRANSPOSED: ("swap", ""),
+    Mark.DAY_MONTH_SWAP: ("swap", "day/month"),
+    Mark.DAY: ("unequal", "day"),
+    Mark.MONTH: ("unequal", "month"),
+    Mark.YEAR: ("unequal", "year"),
+    Mark.NAME_SWAP: ("swap", "names"),
+}
+MEANING: dict[Mark, str] = {
+    Mark.IDENTICAL: "the values are identical",
+    Mark.DIFFERENT: "the values are entirely different",
+    Mark.MISSING: "a value is missing",
+    Mark.INSERTED: "row 2 has characters that row 1 has not",
+    Mark.DELETED: "row 1 has characters that row 2 has not",
+    Mark.SUBSTITUTED: "a character was replaced by another",
+    Mark.TRANSPOSED: "two neighbouring characters changed places",
+    Mark.DAY_MONTH_SWAP: "day and month changed places",
+    Mark.DAY: "the day differs",
+    Mark.MONTH: "the month differs",
+    Mark.YEAR: "the year differs",
+    Mark.NAME_SWAP: "given and family name changed places",
+}
+"""What each mark says, for the legend and for screen readers."""
+_BARS = {Rarity.RARE: 1, Rarity.UNCOMMON: 2, Rarity.COMMON: 3}
+
+
+def draw_mark(mark: Mark) -> SafeString:
+    """A mark as it is drawn between the rows.
+
+    Parameters
+    ----------
+    mark
+        The mark.
+    """
+    icon, word = _DRAWN[mark]
+    return format_html(
+        '<span class="mark {}">{}<span aria-hidden="true">{}</span>'
+        '<span class="hidden">{}. </span></span>',
+        mark.name.lower().replace("_", "-"),
+        _svg(icon),
+        word,
+        MEANING[mark],
+    )
+
+
+def draw_rarity(rarity: Rarity) -> SafeString:
+    """How rare a value is: one bar for rare, three for common.
+
+    Parameters
+    ----------
+    rarity
+        The band.
+    """
+    bars = mark_safe(  # noqa: S308 - made of numbers
+        "".join(
+            f'<rect x="{1 + 5 * place}" y="{9 - 4 * place}" width="3.5" height="{5 + 4 * place}"'
+            f' class="{"on" if place < _BARS[rarity] else "off"}"/>'
+            for place in range(3)
+        )
+    )
+    return format_html(
+        '<span class="rarity {}"><svg viewBox="0 0 16 15" aria-hidden="true">{}</svg>'
+        '<span class="hidden">{} value. </span></span>',
+        rarity.value,
+        bars,
+        rarity.value,
+    )
+
+
+def _svg(icon: str) -> SafeString:
+    if not icon:
+        return SafeString()
+    return format_html(
+        '<svg viewBox="0 0 16 16" aria-hidden="true"><path d="{}"/></svg>', _PATHS[icon]
+    )
+
+
+_SYMBOL = {CellKind.EQUAL: "*", CellKind.MASKED: "*", CellKind.MISSING: "?"}
+_DIFFERING = ("@", "&")
+LONG = 24
+"""Cells that stand in one line; more may go on in the next."""
+_SPOKEN = {
+    CellKind.EQUAL: "equal, hidden",
+    CellKind.DIFFERING: "different, hidden",
+    CellKind.MASKED: "hidden",
+}
+
+
+def draw_row(cells: Sequence[Cell], row: int) -> SafeString:
+    """One row of an attribute: the characters and symbols that are seen, and what is read out.
+
+    Parameters
+    ----------
+    cells
+        The cells.
+    row
+        0 for row 1, 1 for row 2.
+    """
+    drawn = "".join(
+        f'<i class="{style}">{escape("".join(symbols))}</i>' for style, symbols in _runs(cells, row)
+    )
+    width = "seen long" if len(cells) > LONG else "seen"
+    html = f'<span class="{width}" aria-hidden="true">{drawn}</span>'
+    html += f'<span class="hidden">Row {row + 1}: {escape(spoken(cells))}. </span>'
+    return mark_safe(html)  # noqa: S308 - every character is escaped above
+
+
+def spoken(cells: Sequence[Cell]) -> str:
+    """What is read out of a row: characters as they are, the others counted.
+
+    Parameters
+    ----------
+    cells
+        The cells.
+    """
+    parts = []
+    text = (CellKind.CHARACTER, CellKind.SEPARATOR)
+    for shown, run in groupby(cells, key=lambda cell: cell.kind in text or cell.kind):
+        group = list(run)
+        if shown is True:
+            parts.append("".join(cell.text for cell in group))
+        elif group[0].kind is CellKind.MISSING:
+            parts.append("missing")
+        else:
+            parts.append(f"{len(group)} {_SPOKEN[group[0].kind]}")
+    return "; ".join(parts)
+
+
+def _runs(cells: Sequence[Cell], row: int) -> list[tuple[str, list[str]]]:
+    runs: list[tuple[str, list[str]]] = []
+    for cell in cells:
+        style = _style(cell)
+        symbol = cell.text or _SYMBOL.get(cell.kind, _DIFFERING[row])
+        if runs and runs[-1][0] == style:
+            runs[-1][1].append(symbol)
+        else:
+            runs.append((style, [symbol]))
+    return runs
+
+
+def _style(cell: Cell) -> str:
+    if cell.kind is CellKind.CHARACTER:
+        return "open edit" if cell.edit else "open"
+    return cell.kind.name.lower()
+
+
+WORDS = {Mode.PARTIAL: "partly", Mode.FULL: "in full"}
+REFUSED = {
+    Reason.BUDGET: "more than your budget holds",
+    Reason.PROJECT_BUDGET: "more than the project's budget holds",
+    Reason.FLOOR: "it could tell the person apart too well",
+}
+"""Why something is refused, in a worker's words."""
+
+
+@dataclass(frozen=True)
+class Button:
+    """Something that can be opened.
+
+    Attributes
+    ----------
+    value
+        What the form sends: places of the attributes, a colon, the mode.
+    words
+        How much it opens.
+    cost
+        Its cost, as text.
+    number
+        Its cost, for the meter's preview, and for the form as the one that was told.
+    refused
+        Why it would be refused, ``""`` where it would not.
+    """
+
+    value: str
+    words: str
+    cost: str
+    number: str
+    refused: str
+
+
+@dataclass(frozen=True)
+class Column:
+    """One attribute of a pair.
+
+    Attributes
+    ----------
+    name
+        The attribute.
+    rows
+        Row 1 and row 2.
+    rarity
+        How rare their values are.
+    marks
+        The marks between them, and what these say.
+    meaning
+        What the marks say.
+    state
+        How much shows.
+    buttons
+        What more can be opened.
+    hint
+        Whether it is the one to open next.
+    """
+
+    name: str
+    rows: tuple[SafeString, SafeString]
+    rarity: tuple[SafeString, SafeString]
+    marks: tuple[SafeString, ...]
+    meaning: str
+    state: str
+    buttons: tuple[Button, ...]
+    hint: bool
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of the six answers.
+
+    Attributes
+    ----------
+    value, key
+        The answer, and the key that gives it.
+    word, words
+        Its confidence, and all of it.
+    chosen
+        Whether it is the decision.
+    """
+
+    value: int
+    key: int
+    word: str
+    words: str
+    chosen: bool
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A pair as the template draws it.
+
+    Attributes
+    ----------
+    view
+        The pair.
+    columns
+        Its attributes.
+    groups
+        What opens several attributes: a name and its buttons.
+    choices
+        The six answers: those for different, those for same.
+    state
+        ``"decided"``, ``"skipped"`` or ``"undecided"``.
+    said
+        The same in words.
+    refused
+        Why it may not be shown, ``""`` where it may.
+    """
+
+    view: PairView
+    columns: tuple[Column, ...]
+    groups: tuple[tuple[str, tuple[Button, ...]], ...]
+    choices: tuple[tuple[str, tuple[Choice, ...]], ...]
+    state: str
+    said: str
+    refused: str
+
+
+def draw_pair(view: PairView, standing: Standing, *, exact: bool) -> Drawing:
+    """A pair as the template draws it.
+
+    Parameters
+    ----------
+    view
+        The pair.
+    standing
+        How its worker stands.
+    exact
+        Whether its costs are exact and no bounds.
+    """
+    buttons = [(each.opening, _button(each, standing, exact=exact)) for each in view.costs]
+    answer = Answer(view.answer) if view.answer else None
+    return Drawing(
+        view=view,
+        columns=tuple(
+            _column(attribute, place, buttons, view.hint)
+            for place, attribute in enumerate(view.rendered or ())
+        ),
+        groups=_groups(buttons, len(view.rendered or ())),
+        choices=_choices(view.answer),
+        state="decided" if answer else "skipped" if view.skipped else "undecided",
+        said=answer.words if answer else "Skipped" if view.skipped else "Not decided",
+        refused=REFUSED[view.refused.reason] if view.refused else "",
+    )
+
+
+def kapr(value: float, standing: Standing, *, up: bool = False) -> str:
+    """KAPR as text, with as many decimals as one cell needs.
+
+    Parameters
+    ----------
+    value
+        The KAPR.
+    standing
+        How the worker stands.
+    up
+        Whether it is rounded up, as a bound must be.
+    """
+    digits = max(4, len(str(standing.cells)) + 1)
+    step = Decimal(1).scaleb(-digits)
+    number = Decimal(repr(value))
+    if up:
+        # A cost that is a whole number of steps is not taken up by the last bit of its float.
+        number = (number - Decimal("1e-15")).max(Decimal(0))
+        return str(number.quantize(step, rounding=ROUND_CEILING))
+    return str(number.quantize(step))
+
+
+def _button(cost: Cost, standing: Standing, *, exact: bool) -> Button:
+    text = kapr(cost.cost, standing, up=True)
+    return Button(
+        value=f"{','.join(map(str, cost.opening.attributes))}:{int(cost.opening.mode)}",
+        words=WORDS[cost.opening.mode],
+        cost=text if exact or not float(text) else f"at most {text}",
+        number=text,
+        refused="" if cost.refusal is None else REFUSED[cost.refusal.reason],
+    )
+
+
+def _column(
+    attribute: RenderedAttribute,
+    place: int,
+    buttons: Sequence[tuple[Opening, Button]],
+    hint: Opening | None,
+) -> Column:
+    first, second = (draw_row(cells, row) for row, cells in enumerate(attribute.rows))
+    one, two = (draw_rarity(each) if each else SafeString() for each in attribute.rarity)
+    return Column(
+        name=attribute.name.replace("_", " "),
+        rows=(first, second),
+        rarity=(one, two),
+        marks=tuple(draw_mark(mark) for mark in attribute.marks),
+        meaning=", ".join(MEANING[mark] for mark in attribute.marks),
+        state=attribute.mode.name.lower(),
+        buttons=tuple(button for opening, button in buttons if opening.attributes == (place,)),
+        hint=hint is not None and hint.attributes == (place,),
+    )
+
+
+def _groups(
+    buttons: Sequence[tuple[Opening, Button]], attributes: int
+) -> tuple[tuple[str, tuple[Button, ...]], ...]:
+    """The openings of several attributes: of the names first, of everything last."""
+    several = [(opening, button) for opening, button in buttons if len(opening.attributes) > 1]
+    by_mode: dict[Mode, list[Button]] = {}
+    for opening, button in several:
+        by_mode.setdefault(opening.mode, []).append(button)
+    names = tuple(each[0] for _, each in sorted(by_mode.items()) if len(each) > 1)
+    everything = tuple(each[-1] for _, each in sorted(by_mode.items()))
+    found = (("Names", names), ("Everything", everything))
+    return tuple((name, each) for name, each in found if each and attributes)
+
+
+def _choices(chosen: int) -> tuple[tuple[str, tuple[Choice, ...]], ...]:
+    each = [
+        Choice(
+            answer.value, key, answer.confidence.name.lower(), answer.words, answer.value == chosen
+        )
+        for key, answer in enumerate(sorted(Answer), 1)
+    ]
+    return ("Different", tuple(each[:3])), ("Same", tuple(each[3:]))
+
+
+_STEPS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+WIDTH = 1000
+"""Width of a meter in its own units."""
+
+
+@dataclass(frozen=True)
+class Meter:
+    """A meter.
+
+    Attributes
+    ----------
+    name
+        What it measures.
+    text
+        Its reading in words.
+    filled
+        How far it is filled, of `WIDTH`.
+    limit
+        Where its limit is marked, ``None`` without one.
+    value, top
+        What it shows, and what its right end is, as numbers.
+    previews
+        Whether the cost of an opening is shown on it before.
+    """
+
+    name: str
+    text: str
+    filled: int
+    limit: int | None
+    value: str
+    top: str
+    previews: bool = False
+
+
+def meters(standing: Standing) -> tuple[Meter, ...]:
+    """The meters of a worker.
+
+    Parameters
+    ----------
+    standing
+        How the worker stands.
+    """
+    return (_disclosure(standing), _characters(standing), _progress(standing))
+
+
+def _disclosure(standing: Standing) -> Meter:
+    spent, budget = standing.spent, standing.budget
+    if budget is None:
+        top = next((step for step in _STEPS if step >= 1.5 * spent), max(1.0, spent))
+        text = f"{kapr(spent, standing)}, no limit"
+    else:
+        top = max(1.15 * budget, spent) or 1.0
+        text = f"{kapr(spent, standing)} of {kapr(budget, standing)}"
+        text += f", {kapr(standing.left or 0.0, standing)} left"
+    return Meter(
+        name="KAPR spent",
+        text=text,
+        filled=round(WIDTH * min(1.0, spent / top)),
+        limit=None if budget is None else round(WIDTH * budget / top),
+        value=kapr(spent, standing),
+        top=repr(top),
+        previews=True,
+    )
+
+
+def _characters(standing: Standing) -> Meter:
+    share = standing.characters
+    return Meter(
+        "Characters opened",
+        f"{100 * share:.1f} %",
+        round(WIDTH * share),
+        None,
+        f"{share:.4f}",
+        "1",
+    )
+
+
+def _progress(standing: Standing) -> Meter:
+    done, pairs = standing.decided, standing.pairs
+    text = f"{done} of {pairs} decided"
+    if standing.skipped:
+        text += f", {standing.skipped} skipped"
+    if standing.flagged:
+        text += f", {standing.flagged} flagged"
+    filled = round(WIDTH * done / pairs) if pairs else 0
+    return Meter("Progress", text, filled, None, str(done), str(pairs))

@@ -1,0 +1,331 @@
+"""The pages of a worker, and the fragments that a click changes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import cache, wraps
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.middleware.csrf import get_token
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.safestring import SafeString, mark_safe
+from django.views.decorators.http import require_GET, require_POST
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+
+from sfumato.core.errors import InputError
+from sfumato.review.review_settings import Mark, Rarity
+from sfumato.server.error_pages import problem
+from sfumato.server.live.live_projects import Stop
+from sfumato.server.live.worker_actions import (
+    Answer,
+    decide_pair,
+    mark,
+    open_cells,
+    show_page,
+    show_pair,
+    write_note,
+)
+from sfumato.server.store.models import EventKind
+from sfumato.server.worker.drawn_pages import (
+    MEANING,
+    REFUSED,
+    Drawing,
+    Meter,
+    draw_mark,
+    draw_pair,
+    draw_rarity,
+    meters,
+)
+
+View = Callable[..., HttpResponse]
+
+
+def wants_json(request: HttpRequest) -> bool:
+    """Whether the page's own script asks.
+
+    Parameters
+    ----------
+    request
+        The request.
+    """
+    return "application/json" in request.headers.get("Accept", "")
+
+
+def workers_view(view: View) -> View:
+    """A view for somebody who has logged in, that answers where a request goes no further.
+
+    Parameters
+    ----------
+    view
+        The view.
+    """
+
+    @wraps(view)
+    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if not request.user.is_authenticated:
+            if wants_json(request):
+                return problem(request, 401, "Log in again; then it can be sent again.")
+            return redirect("/login?" + urlencode({"next": request.path}))
+        try:
+            return view(request, *args, **kwargs)
+        except Stop as error:
+            return problem(request, error.status, error.reason)
+        except InputError:
+            return problem(request, 500, "The project cannot be read. Tell its manager.")
+
+    return guarded
+
+
+def number_in(name: str, given: str | None) -> int:
+    """A whole number that a request names.
+
+    Parameters
+    ----------
+    name
+        What it is, for the reason where it is none.
+    given
+        The text.
+
+    Raises
+    ------
+    Stop
+        If it is none.
+    """
+    digits = (given or "").removeprefix("-")
+    if not digits.isascii() or not digits.isdigit() or len(digits) > 9:
+        raise Stop(400, f"The {name} must be a whole number.")
+    return int(given or "")
+
+
+FRAGMENTS = Path(__file__).resolve().parent.parent / "pages" / "fragments"
+
+
+def pair_fragment(
+    request: HttpRequest, project_id: UUID, drawing: Drawing, page: int | None = None
+) -> SafeString:
+    """A pair as it stands on its worker's page.
+
+    Parameters
+    ----------
+    request
+        The request.
+    project_id
+        The project.
+    drawing
+        The pair.
+    page
+        Number of the page, for a browser that runs no script; ``None`` in an answer to one.
+    """
+    address = f"{reverse('work', args=[project_id])}/{drawing.view.token}"
+    html = _template("pair.html").render(
+        pair=drawing, address=address, csrf=get_token(request), page=page
+    )
+    return mark_safe(html)  # noqa: S308 - the template escapes
+
+
+def meters_fragment(meters: Sequence[Meter]) -> SafeString:
+    """The meters on top of a page.
+
+    Parameters
+    ----------
+    meters
+        The meters.
+    """
+    html = _template("meters.html").render(meters=meters)
+    return mark_safe(html)  # noqa: S308 - the template escapes
+
+
+@cache
+def _template(name: str) -> Template:
+    """A template, compiled once; Django's own are worked through node by node each time."""
+    environment = Environment(
+        loader=FileSystemLoader(FRAGMENTS),
+        autoescape=True,
+        undefined=StrictUndefined,
+        auto_reload=False,
+    )
+    environment.filters["begin"] = _begin
+    return environment.get_template(name)
+
+
+def _begin(text: str) -> str:
+    """A text as a sentence begins."""
+    return text[:1].upper() + text[1:]
+
+
+@require_GET
+@workers_view
+def work(request: HttpRequest, project_id: UUID) -> HttpResponse:
+    """A page of pairs; without a number the first with a pair that is still to be decided.
+
+    Parameters
+    ----------
+    request
+        The request.
+    project_id
+        The project.
+    """
+    asked = request.GET.get("page")
+    page = show_page(request.user, project_id, number_in("page", asked) if asked else None)
+    context = {
+        "project_id": project_id,
+        "page": page,
+        "meters": meters_fragment(meters(page.standing)),
+        "pairs": [
+            pair_fragment(
+                request,
+                project_id,
+                draw_pair(each, page.standing, exact=page.exact),
+                page.number,
+            )
+            for each in page.pairs
+        ],
+        "legend": [(draw_mark(mark), MEANING[mark]) for mark in Mark],
+        "bands": [(draw_rarity(band), band.value) for band in Rarity],
+    }
+    return render(request, "worker/work.html", context)
+
+
+@require_GET
+@workers_view
+def pair(request: HttpRequest, project_id: UUID, token: str) -> HttpResponse:
+    """One pair as it shows now, for the page's own script after a lost connection.
+
+    Parameters
+    ----------
+    request
+        The request.
+    project_id
+        The project.
+    token
+        The pair's id on the worker's page.
+    """
+    if not wants_json(request):
+        return redirect(reverse("work", args=[project_id]))
+    return fragment(request, project_id, show_pair(request.user, project_id, token))
+
+
+def fragment(request: HttpRequest, project_id: UUID, answer: Answer) -> HttpResponse:
+    """The answer to the page's own script: the pair and the meters, drawn anew.
+
+    Parameters
+    ----------
+    request
+        The request.
+    project_id
+        The project.
+    answer
+        What happened.
+    """
+    drawing, *others = (
+        draw_pair(each, answer.standing, exact=answer.exact)
+        for each in (answer.pair, *answer.others)
+    )
+    body = {
+        "ok": True,
+        "token": answer.pair.token,
+        "pair": pair_fragment(request, project_id, drawing),
+        "others": {each.view.token: pair_fragment(request, project_id, each) for each in others},
+        "standing": meters_fragment(meters(answer.standing)),
+        "decided": drawing.state == "decided",
+        "said": drawing.said,
+        "refused": refused(answer),
+    }
+    return JsonResponse(body)
+
+
+def refused(answer: Answer) -> str:
+    """Why nothing was opened, in a worker's words; ``""`` where something was.
+
+    Parameters
+    ----------
+    answer
+        What happened.
+    """
+    if answer.repriced:
+        return "it costs more now; its cost is shown anew"
+    return REFUSED[answer.refusal.reason] if answer.refusal else ""
+
+
+Verb = Callable[[HttpRequest, UUID, str], Answer]
+MOST_ATTRIBUTES = 64
+_COST = re.compile(r"[0-9]{1,6}\.[0-9]{1,20}")
+
+
+@require_POST
+@workers_view
+def change(request: HttpRequest, project_id: UUID, token: str, verb: str) -> HttpResponse:
+    """Do something with a pair.
+
+    Parameters
+    ----------
+    request
+        The request.
+    project_id
+        The project.
+    token
+        The pair's id on the worker's page.
+    verb
+        What to do: one of `VERBS`.
+
+    Raises
+    ------
+    Stop
+        If there is no such verb, or what the form says cannot be understood.
+    """
+    if verb not in VERBS:
+        raise Stop(404, "There is no such action.")
+    answer = VERBS[verb](request, project_id, token)
+    if wants_json(request):
+        return fragment(request, project_id, answer)
+    reason = refused(answer)
+    if reason:
+        messages.error(request, f"Pair {answer.pair.place}: not opened, {reason}.")
+    page = request.POST.get("page", "")
+    query = f"?page={number_in('page', page)}" if page else ""
+    return redirect(reverse("work", args=[project_id]) + query + f"#pair-{token}")
+
+
+def _open(request: HttpRequest, project_id: UUID, token: str) -> Answer:
+    places, _, rest = request.POST.get("open", "").partition(":")
+    mode, _, cost = rest.partition(":")
+    if cost and not _COST.fullmatch(cost):
+        raise Stop(400, "The cost must be a number.")
+    parts = places.split(",")
+    if len(parts) > MOST_ATTRIBUTES:
+        raise Stop(400, "Name the attributes to open, each once.")
+    attributes = [number_in("attribute", part) for part in parts]
+    told = float(cost) if cost else None
+    return open_cells(request.user, project_id, token, attributes, number_in("mode", mode), told)
+
+
+def _decide(request: HttpRequest, project_id: UUID, token: str) -> Answer:
+    decision = number_in("answer", request.POST.get("answer"))
+    return decide_pair(request.user, project_id, token, decision)
+
+
+def _mark(kind: EventKind) -> Verb:
+    return lambda request, project_id, token: mark(request.user, project_id, token, kind)
+
+
+def _note(request: HttpRequest, project_id: UUID, token: str) -> Answer:
+    return write_note(request.user, project_id, token, request.POST.get("note", ""))
+
+
+VERBS: dict[str, Verb] = {
+    "open": _open,
+    "decide": _decide,
+    "withdraw": _mark(EventKind.WITHDRAWN),
+    "skip": _mark(EventKind.SKIPPED),
+    "flag": _mark(EventKind.FLAGGED),
+    "unflag": _mark(EventKind.UNFLAGGED),
+    "note": _note,
+}
+"""What can be done with a pair."""
