@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from sfumato.risk.risk_thresholds import Preset, Threshold, thresholds
     from sfumato.risk.threshold_checks import hold
     from sfumato.schema import (
+        Cleaning,
         IntervalHierarchy,
         Kind,
         PrefixHierarchy,
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Attack": "intruder.result",
+    "Cleaning": "schema",
     "ConstraintsNotMetError": "core.errors",
     "EncodedLinks": "linkage.encodings.unit.links",
     "InputError": "core.errors",
@@ -90,6 +92,7 @@ _HOMES = {
 
 __all__ = [
     "Attack",
+    "Cleaning",
     "ConstraintsNotMetError",
     "DeltaPresence",
     "EncodedLinks",

@@ -18,6 +18,7 @@ from sfumato.kernels.loop_calls import in_threads, one_by_one, read_ahead
 from sfumato.schema import Kind, QuasiIdentifier, Schema, check_schema
 from sfumato.table.domains import encode_quasi_identifier, encode_sensitive
 from sfumato.table.numbering import Accumulator, RawColumn, at_rows
+from sfumato.table.preparation import prepared
 from sfumato.table.scalars import have_spaces, mean_missing
 from sfumato.table.sources import Source, check_utf8, is_bytes, listed
 from sfumato.table.table import MISSING, CodedColumn, Table
@@ -71,6 +72,8 @@ def open_table(
     if isinstance(data, Table):
         return _checked_table(data, schema, keep_source)
     source = data if isinstance(data, Source) else open_source(data, delimiter=delimiter)
+    if schema.recipe:
+        source = prepared(source, schema)
     warnings = check_columns(source.subject, source.names, schema)
     raws, kept = _read(source, schema, keep_source, progress)
     person, spaces = _persons(raws, schema, source.subject)
@@ -97,6 +100,7 @@ def open_table(
             *person_warnings(1 + int(person.any()), len(person), named=schema.person is not None),
         ),
         household=household,
+        preparation=() if source.preparation is None else source.preparation.counts,
     )
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.core.errors import InputError
+
+if TYPE_CHECKING:
+    from sfumato.table.preparation import Preparation
 
 Flags = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
@@ -196,6 +199,8 @@ class Source:
     column
         Streams one column as ``batches`` does, where the columns can be read side by side; its
         texts may come as dictionaries. ``None`` where they cannot.
+    preparation
+        What a schema's recipe did to the columns that were read; ``None`` without a recipe.
     """
 
     subject: str
@@ -204,6 +209,7 @@ class Source:
     rows: int | None
     text: bool
     column: Callable[[str], Iterator[pa.Array]] | None = None
+    preparation: Preparation | None = None
 
     @classmethod
     def of_batches(

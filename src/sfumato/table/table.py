@@ -163,6 +163,32 @@ class CodedColumn:
         return bool((self.codes == MISSING).any())
 
 
+@dataclass(frozen=True)
+class StepCount:
+    """What a step of the recipe did to a column.
+
+    Attributes
+    ----------
+    column, step
+        Which one.
+    changed, made_missing
+        Numbers of cells that hold another value than before, and none any more.
+    """
+
+    column: str
+    step: str
+    changed: int = 0
+    made_missing: int = 0
+
+    def plus(self, other: StepCount) -> StepCount:
+        """It and what the step did to other records."""
+        return replace(
+            self,
+            changed=self.changed + other.changed,
+            made_missing=self.made_missing + other.made_missing,
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class Table:
     """An encoded file.
@@ -190,6 +216,8 @@ class Table:
     ties
         Hash of the content that each record had before its codes were changed; ``None`` where
         they are as they were read.
+    preparation
+        What each step of the schema's recipe did to the columns that were read.
     """
 
     schema: Schema
@@ -201,6 +229,7 @@ class Table:
     warnings: tuple[str, ...] = ()
     household: npt.NDArray[np.int32] | None = None
     ties: npt.NDArray[np.int64] | None = None
+    preparation: tuple[StepCount, ...] = ()
 
     @property
     def records(self) -> int:
