@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from oracles import cleaning as oracle
 
 import sfumato as sf
+from sfumato.release.release_manifest import load_manifest
 from sfumato.table.classification import open_classified
 from sfumato.table.door import open_table
 from sfumato.table.preparation import prepared
@@ -263,3 +264,29 @@ def test_a_derived_column_without_a_role_stops_a_release() -> None:
     schema = sf.Schema(**{**SCHEMA.model_dump(exclude={"recipe"}), "recipe": recipe})
     with pytest.raises(sf.InputError, match="column 'height' of dataframe must be classified"):
         open_classified(pa.table(VISITS), schema)
+
+
+def test_each_step_is_stated_in_results_reports_and_manifest(tmp_path: Path) -> None:
+    lines = LINES | {"visit": {"date": ["%d.%m.%Y"], "unreadable": "missing"}}
+    schema = sf.Schema(**{**SCHEMA.model_dump(exclude={"recipe"}), "recipe": lines})
+    data = pa.table(VISITS | {"visit": [CANARY, *VISITS["visit"][1:]]})
+    risk = sf.assess(data, schema)
+    steps = {each["name"]: each for each in risk.to_json()["recipe"] if each["step"] == "date"}
+    assert steps["visit"] | {"what": ""} == {
+        "name": "visit", "step": "date", "what": "", "changed": 3, "made_missing": 1
+    }  # fmt: skip
+    assert "Recipe: cells changed before they were measured\n  patient" in str(risk)
+    assert any(
+        "cannot be read as the recipe says in 1 record, where" in each for each in risk.warnings
+    )
+    release = sf.anonymize(data, schema, sf.KAnonymity(1), seed=1)
+    release.write(tmp_path / "release.csv")
+    manifest = load_manifest(tmp_path / "release.toml")
+    assert manifest.preparation == release.manifest.preparation != ()
+    for result, name in ((risk, "risk.html"), (release, "release.html")):
+        sf.report(result, tmp_path / name)
+        page = (tmp_path / name).read_text(encoding="utf-8")
+        assert "read as dates written %d.%m.%Y, kept to the day" in page
+        assert "completed years from" in page
+    written = "".join(path.read_text(encoding="utf-8") for path in tmp_path.iterdir())
+    assert CANARY not in written + str(risk) + str(release.to_json())

@@ -107,7 +107,7 @@ def anonymize(
         data, schema, making.unclassified, delimiter=given.delimiter, progress=progress
     )
     check_table(table, making, promises)
-    manifest = replace(manifest, input_sha256=_sha256(data))
+    manifest = replace(manifest, input_sha256=_sha256(data), preparation=table.preparation)
     everybody = None
     if register is not None:
         everybody = open_register(register, table.schema)
@@ -175,7 +175,7 @@ def _on_spark(
     table = open_on_spark(source, given, keep_source=True, progress=progress)
     with released(table.frame):
         check_table(table, manifest.options, manifest.constraints)
-        manifest = replace(manifest, input_sha256=_sha256(data))
+        manifest = replace(manifest, input_sha256=_sha256(data), preparation=table.preparation)
         return make_release_on_spark(table, manifest, key, progress, _frame(data))
 
 

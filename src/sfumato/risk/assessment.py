@@ -121,6 +121,8 @@ def _measured(
         ranks=ranks_of(table, ordered_distance),
         warnings=table.warnings,
     )
+    if table.preparation:
+        risk = replace(risk, preparation=table.preparation)
     if recursive_l:
         risk = replace(risk, sensitive=_with_recursive(risk, table, class_of, recursive_l))
     if table.household is not None:

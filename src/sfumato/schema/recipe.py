@@ -63,6 +63,8 @@ class Unreadable(StrEnum):
     """It counts as missing."""
 
 
+READERS = ("number", "date", "parts", "from")
+"""The steps that may find cells that they cannot read."""
 AGE_UNITS = ("years", "months", "days")
 """What the time between two dates is counted in."""
 
@@ -93,7 +95,7 @@ def _renames(value: object) -> dict[str, str]:
 
 def _day(value: object) -> object:
     if isinstance(value, dt.datetime):
-        raise ValueError("must be a date without a time, or a column of dates")
+        raise ValueError("must be a date without a time, or a column of dates")  # noqa: TRY004, as pydantic has it
     return value.isoformat() if isinstance(value, dt.date) else value
 
 

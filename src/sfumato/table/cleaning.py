@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 import numpy as np
@@ -137,7 +137,7 @@ def cleaned(
 
 def _counts(name: str, line: Cleaning) -> dict[str, StepCount]:
     """A count of nothing for every step of a line."""
-    return {step: StepCount(name, step) for step in line.steps()}
+    return {step: StepCount(name, step, what) for step, what in line.steps().items()}
 
 
 def result_type(kind: pa.DataType, line: Cleaning) -> pa.DataType:
@@ -214,8 +214,10 @@ class _Work:
     def counts(self, steps: Mapping[str, StepCount]) -> dict[str, StepCount]:
         """What the steps did."""
         return {
-            step: StepCount(
-                each.column, step, self._changed.get(step, 0), self._missing.get(step, 0)
+            step: replace(
+                each,
+                changed=self._changed.get(step, 0),
+                made_missing=self._missing.get(step, 0),
             )
             for step, each in steps.items()
         }

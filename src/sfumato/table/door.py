@@ -16,9 +16,10 @@ from sfumato.core.errors import InputError
 from sfumato.core.shared_options import Progress, silent
 from sfumato.kernels.loop_calls import in_threads, one_by_one, read_ahead
 from sfumato.schema import Kind, QuasiIdentifier, Schema, check_schema
+from sfumato.schema.recipe import READERS
 from sfumato.table.domains import encode_quasi_identifier, encode_sensitive
-from sfumato.table.numbering import Accumulator, RawColumn, at_rows
-from sfumato.table.preparation import prepared
+from sfumato.table.numbering import Accumulator, RawColumn, at_rows, counted_records
+from sfumato.table.preparation import Preparation, prepared
 from sfumato.table.scalars import have_spaces, mean_missing
 from sfumato.table.sources import Source, check_utf8, is_bytes, listed
 from sfumato.table.table import MISSING, CodedColumn, Table
@@ -96,6 +97,7 @@ def open_table(
         warnings=(
             *warnings,
             *spaces,
+            *unreadable_warnings(source.preparation),
             *column_warnings(quasi_identifiers, sensitive, missing, len(person), schema.accepted),
             *person_warnings(1 + int(person.any()), len(person), named=schema.person is not None),
         ),
@@ -377,6 +379,16 @@ def spaces_message(name: str, count: int, records: int) -> str:
         f"column '{name}': values with spaces at the start or end in {count:,} of "
         f"{records:,} records; they differ from the same values without."
     )
+
+
+def unreadable_warnings(preparation: Preparation | None) -> list[str]:
+    """Say which cells the recipe takes as missing because it cannot read them."""
+    return [
+        f"column '{each.column}' cannot be read as the recipe says in "
+        f"{counted_records(each.made_missing)}, where it counts as missing ({each.what})."
+        for each in (() if preparation is None else preparation.counts)
+        if each.made_missing and each.step in READERS
+    ]
 
 
 def column_warnings(

@@ -197,9 +197,8 @@ class Preparation:
         unreadable = {"other than a date": strange, "a date after 'at'": backwards}
         marked = strange | backwards
         made = known & ~backwards
-        counts = {
-            "from": StepCount(name, "from", int(made.sum()), int(marked.sum())),
-        }
+        what = line.steps()["from"]
+        counts = {"from": StepCount(name, "from", what, int(made.sum()), int(marked.sum()))}
         kinds = {kind: int(each.sum()) for kind, each in unreadable.items() if each.any()}
         first = int(np.argmax(marked)) if marked.any() else -1
         return Cleaned(from_numpy(elapsed, ~made), counts, kinds, first)
@@ -297,7 +296,7 @@ def _date_of_parts(
     if some.any():
         unreadable["some of its parts missing"] = int(some.sum())
         first = min(place for place in (first, int(np.argmax(some))) if place >= 0)
-    count = StepCount(name, "parts", made, sum(unreadable.values()))
+    count = StepCount(name, "parts", line.steps()["parts"], made, sum(unreadable.values()))
     return Cleaned(found.values, {"parts": count}, unreadable, first)
 
 

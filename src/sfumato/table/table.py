@@ -171,14 +171,33 @@ class StepCount:
     ----------
     column, step
         Which one.
+    what
+        What it does, in words without values of the data.
     changed, made_missing
         Numbers of cells that hold another value than before, and none any more.
     """
 
     column: str
     step: str
+    what: str
     changed: int = 0
     made_missing: int = 0
+
+    def to_json(self) -> dict[str, str | int]:
+        """Plain values; the column under ``name``."""
+        return {
+            "name": self.column,
+            "step": self.step,
+            "what": self.what,
+            "changed": self.changed,
+            "made_missing": self.made_missing,
+        }
+
+    @property
+    def cells(self) -> str:
+        """How many cells it changed."""
+        missing = f", {self.made_missing:,} made missing" if self.made_missing else ""
+        return f"{self.changed:,}{missing}"
 
     def plus(self, other: StepCount) -> StepCount:
         """It and what the step did to other records."""
