@@ -162,11 +162,12 @@ def _on_spark(
 ) -> Release:
     """Encode the file on the cluster, release it there, and leave nothing else behind."""
     from sfumato.engines.spark.checkpoint import released
+    from sfumato.engines.spark.cleaned_records import prepared_on_spark
     from sfumato.engines.spark.encode import open_on_spark
     from sfumato.engines.spark.read import open_on_cluster, person_candidates_on_spark
     from sfumato.release.on_spark.make import make_release_on_spark
 
-    source = open_on_cluster(data, delimiter=delimiter)
+    source = prepared_on_spark(open_on_cluster(data, delimiter=delimiter), schema)
     candidates = partial(person_candidates_on_spark, source)
     left_out = manifest.options.unclassified
     given = classified(source.subject, source.names, schema, left_out, candidates)

@@ -22,7 +22,7 @@ from sfumato.release.options import Options
 from sfumato.release.promises import PROMISES
 from sfumato.release.promises.promise import AboutPopulation, Budget, Constraint
 from sfumato.schema import Schema, dump_schema
-from sfumato.table.table import StepCount
+from sfumato.schema.recipe import StepCount
 
 CHUNK = 1 << 20
 HEADER = (

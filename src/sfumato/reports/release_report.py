@@ -23,8 +23,8 @@ from sfumato.risk.disclosure_risk import Risk
 from sfumato.schema import Kind, QuasiIdentifier
 
 if TYPE_CHECKING:
+    from sfumato.schema.recipe import StepCount
     from sfumato.semantics.requested import RequestedRelease
-    from sfumato.table.table import StepCount
 
 _ORIGINAL, _RELEASED, _ASSESSED = "Original", "Release", "File"
 _SPREAD = {

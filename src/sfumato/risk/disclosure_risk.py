@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sfumato.risk.reidentification import HouseholdRisk
     from sfumato.risk.risk_thresholds import Held
     from sfumato.risk.special_uniques import SpecialUniques
-    from sfumato.table.table import StepCount
+    from sfumato.schema.recipe import StepCount
 
 
 @dataclass(frozen=True, slots=True)

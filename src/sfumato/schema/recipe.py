@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from enum import StrEnum
 from typing import Annotated
@@ -382,6 +383,51 @@ def _level(text: str) -> int:
     """How exact a format is: 1 for years, 2 for months, 3 for days, 4 with a time of day."""
     named = {DIRECTIVES[letter] for letter in directives(text)}
     return 1 + ("month" in named) + ("day" in named) + ("hour" in named)
+
+
+@dataclass(frozen=True)
+class StepCount:
+    """What a step of the recipe did to a column.
+
+    Attributes
+    ----------
+    column, step
+        Which one.
+    what
+        What it does, in words without values of the data.
+    changed, made_missing
+        Numbers of cells that hold another value than before, and none any more.
+    """
+
+    column: str
+    step: str
+    what: str
+    changed: int = 0
+    made_missing: int = 0
+
+    def to_json(self) -> dict[str, str | int]:
+        """Plain values; the column under ``name``."""
+        return {
+            "name": self.column,
+            "step": self.step,
+            "what": self.what,
+            "changed": self.changed,
+            "made_missing": self.made_missing,
+        }
+
+    @property
+    def cells(self) -> str:
+        """How many cells it changed."""
+        missing = f", {self.made_missing:,} made missing" if self.made_missing else ""
+        return f"{self.changed:,}{missing}"
+
+    def plus(self, other: StepCount) -> StepCount:
+        """It and what the step did to other records."""
+        return replace(
+            self,
+            changed=self.changed + other.changed,
+            made_missing=self.made_missing + other.made_missing,
+        )
 
 
 def in_order(recipe: Mapping[str, Cleaning]) -> list[str]:

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.schema.recipe import Case, Cleaning, Resolution
+from sfumato.schema.recipe import Case, Cleaning, Resolution, StepCount
 from sfumato.table.scalars import (
     DAY,
     FIRST_DAY,
@@ -41,7 +41,6 @@ from sfumato.table.sources import (
     matching,
     texts_of,
 )
-from sfumato.table.table import StepCount
 
 BLANKS = r"[\s\p{Zs}\x{200b}\x{feff}]"
 """One blank, no-break ones and those without width included (RE2)."""

@@ -16,10 +16,10 @@ from sfumato.core.errors import InputError
 from sfumato.core.shared_options import Progress, silent
 from sfumato.kernels.loop_calls import in_threads, one_by_one, read_ahead
 from sfumato.schema import Kind, QuasiIdentifier, Schema, check_schema
-from sfumato.schema.recipe import READERS
+from sfumato.schema.recipe import READERS, StepCount
 from sfumato.table.domains import encode_quasi_identifier, encode_sensitive
 from sfumato.table.numbering import Accumulator, RawColumn, at_rows, counted_records
-from sfumato.table.preparation import Preparation, prepared
+from sfumato.table.preparation import prepared
 from sfumato.table.scalars import have_spaces, mean_missing
 from sfumato.table.sources import Source, check_utf8, is_bytes, listed
 from sfumato.table.table import MISSING, CodedColumn, Table
@@ -77,6 +77,7 @@ def open_table(
         source = prepared(source, schema)
     warnings = check_columns(source.subject, source.names, schema)
     raws, kept = _read(source, schema, keep_source, progress)
+    steps = () if source.counted is None else source.counted()
     person, spaces = _persons(raws, schema, source.subject)
     household = _households(raws, schema)
     encoded = _encoded(raws, schema, len(person))
@@ -97,12 +98,12 @@ def open_table(
         warnings=(
             *warnings,
             *spaces,
-            *unreadable_warnings(source.preparation),
+            *unreadable_warnings(steps),
             *column_warnings(quasi_identifiers, sensitive, missing, len(person), schema.accepted),
             *person_warnings(1 + int(person.any()), len(person), named=schema.person is not None),
         ),
         household=household,
-        preparation=() if source.preparation is None else source.preparation.counts,
+        preparation=steps,
     )
 
 
@@ -381,12 +382,12 @@ def spaces_message(name: str, count: int, records: int) -> str:
     )
 
 
-def unreadable_warnings(preparation: Preparation | None) -> list[str]:
+def unreadable_warnings(steps: Sequence[StepCount]) -> list[str]:
     """Say which cells the recipe takes as missing because it cannot read them."""
     return [
         f"column '{each.column}' cannot be read as the recipe says in "
         f"{counted_records(each.made_missing)}, where it counts as missing ({each.what})."
-        for each in (() if preparation is None else preparation.counts)
+        for each in steps
         if each.made_missing and each.step in READERS
     ]
 

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from sfumato.core.errors import InputError
 from sfumato.schema import Cleaning, Schema
-from sfumato.schema.recipe import Unreadable
+from sfumato.schema.recipe import StepCount, Unreadable
 from sfumato.table.cleaning import Cleaned, cleaned
 from sfumato.table.numbering import counted_records
 from sfumato.table.scalars import DAY, are_dates, date_points, mean_missing, printed
@@ -26,7 +26,7 @@ from sfumato.table.sources import (
     is_moment,
     is_text,
 )
-from sfumato.table.table import EPOCH, StepCount
+from sfumato.table.table import EPOCH
 
 MOST_KINDS = 4
 """Kinds of what cannot be read that an error names."""
@@ -220,7 +220,7 @@ class Preparation:
     def _unreadable(
         self, name: str, line: Cleaning, kinds: Mapping[str, int], row: int | None
     ) -> InputError:
-        ordered = sorted(kinds.items(), key=lambda each: -each[1])
+        ordered = sorted(kinds.items(), key=lambda each: (-each[1], each[0]))
         found = [f"{kind} in {counted_records(cells)}" for kind, cells in ordered[:MOST_KINDS]]
         at = "" if row is None else f" (the first in row {row + 1:,})"
         said = ", ".join(found) + at
@@ -251,7 +251,7 @@ def prepared(source: Source, schema: Schema) -> Source:
         If the recipe speaks of columns that are not there, or makes one that is. Reading raises
         it where cells cannot be read.
     """
-    if not schema.recipe or source.preparation is not None:
+    if not schema.recipe or source.counted is not None:
         return source
     preparation = Preparation(schema, source.subject, source.names)
 
@@ -273,7 +273,7 @@ def prepared(source: Source, schema: Schema) -> Source:
         batches=batches,
         text=False,
         column=None if source.column is None else column,
-        preparation=preparation,
+        counted=lambda: preparation.counts,
     )
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,9 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.core.errors import InputError
-
-if TYPE_CHECKING:
-    from sfumato.table.preparation import Preparation
+from sfumato.schema.recipe import StepCount
 
 Flags = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
@@ -199,7 +197,7 @@ class Source:
     column
         Streams one column as ``batches`` does, where the columns can be read side by side; its
         texts may come as dictionaries. ``None`` where they cannot.
-    preparation
+    counted
         What a schema's recipe did to the columns that were read; ``None`` without a recipe.
     """
 
@@ -209,7 +207,7 @@ class Source:
     rows: int | None
     text: bool
     column: Callable[[str], Iterator[pa.Array]] | None = None
-    preparation: Preparation | None = None
+    counted: Callable[[], tuple[StepCount, ...]] | None = None
 
     @classmethod
     def of_batches(

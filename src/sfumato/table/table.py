@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.schema import Kind, Schema
+from sfumato.schema.recipe import StepCount
 from sfumato.table.sources import from_numpy
 
 if TYPE_CHECKING:
@@ -161,51 +162,6 @@ class CodedColumn:
     def has_missing(self) -> bool:
         """Whether any record has no value."""
         return bool((self.codes == MISSING).any())
-
-
-@dataclass(frozen=True)
-class StepCount:
-    """What a step of the recipe did to a column.
-
-    Attributes
-    ----------
-    column, step
-        Which one.
-    what
-        What it does, in words without values of the data.
-    changed, made_missing
-        Numbers of cells that hold another value than before, and none any more.
-    """
-
-    column: str
-    step: str
-    what: str
-    changed: int = 0
-    made_missing: int = 0
-
-    def to_json(self) -> dict[str, str | int]:
-        """Plain values; the column under ``name``."""
-        return {
-            "name": self.column,
-            "step": self.step,
-            "what": self.what,
-            "changed": self.changed,
-            "made_missing": self.made_missing,
-        }
-
-    @property
-    def cells(self) -> str:
-        """How many cells it changed."""
-        missing = f", {self.made_missing:,} made missing" if self.made_missing else ""
-        return f"{self.changed:,}{missing}"
-
-    def plus(self, other: StepCount) -> StepCount:
-        """It and what the step did to other records."""
-        return replace(
-            self,
-            changed=self.changed + other.changed,
-            made_missing=self.made_missing + other.made_missing,
-        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
+    from sfumato.table.preparation import Preparation
+
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/")
 BROKEN = "sfumato_broken"
 """The column that marks records whose number of cells is not that of the header."""
@@ -66,12 +68,16 @@ class SparkSource:
     cells
         Cells that a record must have, where it may have others: those records are marked in
         the column `BROKEN`.
+    preparation
+        The recipe by which its columns were cleaned, and the records before that; ``None``
+        without a recipe.
     """
 
     subject: str
     names: tuple[str, ...]
     frame: DataFrame = field(repr=False)
     cells: int | None = None
+    preparation: tuple[Preparation, DataFrame] | None = None
 
     def check_cells(self, broken: int) -> None:
         """Refuse records of another number of cells.

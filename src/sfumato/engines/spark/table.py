@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from sfumato.engines.spark.ran import Ran
 from sfumato.schema import Schema
+from sfumato.schema.recipe import StepCount
 from sfumato.table.sources import Ints
 from sfumato.table.table import CodedColumn
 
@@ -45,6 +46,8 @@ class SparkTable:
         Their numbers.
     ran
         What it was encoded on.
+    preparation
+        What each step of the schema's recipe did to the columns that were read.
     """
 
     schema: Schema
@@ -58,3 +61,4 @@ class SparkTable:
     records: int
     persons: int
     ran: Ran
+    preparation: tuple[StepCount, ...] = ()
