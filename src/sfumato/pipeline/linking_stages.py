@@ -27,6 +27,7 @@ from sfumato.pipeline.stage import MEASURED, Made, Stage, read_object, write_rep
 from sfumato.review.decisions.export import DECISIONS
 from sfumato.table.classification import check_decided, classified
 from sfumato.table.person_column import person_candidates_of
+from sfumato.table.preparation import prepared
 from sfumato.table.table_files import open_source
 
 _OF_PREVIOUS = (files.SPEC, files.MODEL, files.PERSONS, files.ANSWERS)
@@ -142,7 +143,7 @@ def check_classified(place: ProjectFolder) -> None:
         return
     if not place.project.is_linked:
         path, delimiter = place.data
-        alone = open_source(path, delimiter=delimiter)
+        alone = prepared(open_source(path, delimiter=delimiter), schema)
         candidates = partial(person_candidates_of, alone)
         classified(alone.subject, alone.names, schema, unclassified, candidates)
         return

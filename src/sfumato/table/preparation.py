@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from sfumato.core.errors import InputError
 from sfumato.schema import Cleaning, Schema
-from sfumato.schema.recipe import StepCount, Unreadable
+from sfumato.schema.recipe import StepCount, Unreadable, in_order
 from sfumato.table.cleaning import Cleaned, cleaned
 from sfumato.table.numbering import counted_records
 from sfumato.table.scalars import DAY, are_dates, date_points, mean_missing, printed
@@ -275,6 +275,35 @@ def prepared(source: Source, schema: Schema) -> Source:
         column=None if source.column is None else column,
         counted=lambda: preparation.counts,
     )
+
+
+def fitting(schema: Schema, names: Sequence[str]) -> Schema:
+    """The schema with those lines of its recipe that a table of these columns can follow.
+
+    For tables beside the file, such as a register or one of several that are linked: they lack
+    columns of the file, or have one already that the recipe makes there.
+
+    Parameters
+    ----------
+    schema
+        What each column of the file is.
+    names
+        The columns of the table.
+    """
+    there, kept = set(names), {}
+    for name in in_order(schema.recipe):
+        line = schema.recipe[name]
+        if (name not in names and set(line.sources) <= there) if line.derives else name in names:
+            kept[name] = line
+            there.add(name)
+    return schema.model_copy(update={"recipe": kept})
+
+
+def prepared_in_part(source: Source, schema: Schema | None) -> Source:
+    """As `prepared`, of a table beside the file, by the lines that are `fitting`."""
+    if schema is None or not schema.recipe:
+        return source
+    return prepared(source, fitting(schema, source.names))
 
 
 def _date_of_parts(

@@ -12,6 +12,7 @@ from sfumato.intruder.knowledge.knowledge import Floats, Knowledge, KnownColumn
 from sfumato.intruder.knowledge.numbers import measure_of
 from sfumato.intruder.knowledge.texts import Texts, everybody, read_texts
 from sfumato.schema import IntervalHierarchy, Kind, QuasiIdentifier, Schema
+from sfumato.table.preparation import prepared_in_part
 from sfumato.table.sources import Source
 from sfumato.table.table_files import open_source
 
@@ -42,7 +43,7 @@ def hold(
         If the register cannot be read, has none of the quasi-identifiers or not one that is
         named, or a row has no person.
     """
-    source = open_source(register)
+    source = prepared_in_part(open_source(register), schema)
     known = _known_names(source, schema, knows)
     has_person = schema.person is not None and schema.person in source.names
     read = read_texts(source, list(source.names), schema.missing)

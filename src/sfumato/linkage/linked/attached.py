@@ -16,6 +16,7 @@ from sfumato.linkage.sources.halves import separate
 from sfumato.linkage.sources.headers import match_headers
 from sfumato.linkage.values import Ints, Records
 from sfumato.schema import Schema
+from sfumato.table.preparation import prepared_in_part
 from sfumato.table.sources import Source, positions
 from sfumato.table.table_files import open_source
 
@@ -99,7 +100,7 @@ def _read(
     data: object, name: str, ids: pa.Array, spec: Identified, schema: Schema | None
 ) -> tuple[Ints, pa.Table]:
     """Number of each row's record within its source, and the row's columns."""
-    source = data if isinstance(data, Source) else open_source(data)
+    source = prepared_in_part(data if isinstance(data, Source) else open_source(data), schema)
     subject = f"the table attached to {name}"
     if spec.id is None:
         raise InputError(subject, "needs an id column in the specification", found="none")

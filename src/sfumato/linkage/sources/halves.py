@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from sfumato.core.errors import InputError
 from sfumato.linkage.spec.columns import sql_name
 from sfumato.schema import Schema
+from sfumato.schema.roles import RECIPE_SOURCE
 from sfumato.table.schema_guess import WORDS, named, words_of
 
 _PLACES = "country county state region city town district province suburb"
@@ -87,6 +88,7 @@ def _identifies(header: str, schema: Schema | None) -> bool:
     own = sql_name(header)
     if schema is not None and own in {sql_name(name) for name in schema.columns()}:
         people = {schema.person, schema.household, *schema.direct_identifiers} - {None}
+        people.update(schema.roles().get(RECIPE_SOURCE, ()))
         return own in {sql_name(str(name)) for name in people}
     words = words_of(header)
     if numbers_a_person(header):

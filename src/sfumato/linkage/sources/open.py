@@ -26,6 +26,7 @@ from sfumato.linkage.spec.model import LinkSpec, Mode
 from sfumato.linkage.spec.settings import columns_of_settings
 from sfumato.linkage.values import Records
 from sfumato.schema import Schema
+from sfumato.table.preparation import prepared_in_part
 from sfumato.table.sources import Source
 from sfumato.table.table_files import open_source
 
@@ -174,7 +175,7 @@ def _check_names(tables: Mapping[str, object], spec: LinkSpec) -> None:
 def _opened(
     name: str, data: object, spec: LinkSpec, columns: Sequence[str], schema: Schema | None
 ) -> _Reading:
-    source = data if isinstance(data, Source) else open_source(data)
+    source = prepared_in_part(data if isinstance(data, Source) else open_source(data), schema)
     wanted = [*columns, *([] if spec.id is None else [spec.id])]
     headers = match_headers(source.names, wanted, spec.rename.get(name, {}), f"source {name}")
     id_header = None if spec.id is None else headers.pop(spec.id, None)

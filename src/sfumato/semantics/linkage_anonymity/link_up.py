@@ -19,6 +19,7 @@ from sfumato.semantics.linkage_anonymity.local import Local
 from sfumato.semantics.linkage_anonymity.matches import matches
 from sfumato.table.classification import open_classified
 from sfumato.table.door import open_table
+from sfumato.table.preparation import fitting
 from sfumato.table.sources import is_bytes
 from sfumato.table.table import CodedColumn, Table
 from sfumato.table.table_files import open_source
@@ -100,13 +101,15 @@ def _local_schema(asked: LocalAsked, schema: Schema) -> Schema:
                 "must be a quasi-identifier of the linked data and of the local data",
                 accepted=", ".join(schema.quasi_identifiers),
             )
+    there = open_source(asked.local).names
     person = own.person
     if asked.schema is None and person is not None:
-        person = person if person in open_source(asked.local).names else None
+        person = person if person in there else None
     return Schema(
         person=person,
         quasi_identifiers={name: own.quasi_identifiers[name] for name in names},
         missing=own.missing,
+        recipe=fitting(own, there).recipe,
     )
 
 

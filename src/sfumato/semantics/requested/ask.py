@@ -10,6 +10,7 @@ from typing import Any
 
 from sfumato.core.errors import InputError
 from sfumato.schema import QuasiIdentifier, Schema
+from sfumato.schema.roles import RECIPE_SOURCE
 from sfumato.semantics.linkage_anonymity import LinkageAnonymity, Linked, link_up
 from sfumato.semantics.policy import Policy, Request, load_policy
 from sfumato.semantics.policy.check import errors_for
@@ -163,7 +164,8 @@ def _columns(data: Any, schema: Schema, requirements: Requirements) -> dict[str,
     One that the linked file does not have, or that is left out as a direct identifier, tells
     its reader nothing.
     """
-    shown = set(open_source(data).names) - set(schema.direct_identifiers)
+    hidden = {*schema.direct_identifiers, *schema.roles().get(RECIPE_SOURCE, ())}
+    shown = {*open_source(data).names, *schema.derived()} - hidden
     found = {
         database: tuple(name for name in names if name in shown)
         for database, names in requirements.quasi_identifiers.items()
