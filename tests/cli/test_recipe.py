@@ -137,5 +137,5 @@ def test_a_project_runs_from_the_file_as_it_came(files: Path, run: Run) -> None:
     assert done.code == 0, done.out + done.err
     written = [path for path in files.rglob("*") if path.is_file() and path.suffix != ".csv"]
     for path in written:
-        if path.name not in ("schema.toml",):
+        if path.name != "schema.toml":
             assert CANARY not in path.read_bytes().decode("utf-8", "ignore"), path.name
