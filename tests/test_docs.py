@@ -11,7 +11,7 @@ from doc_data import PREPARED
 import sfumato as sf
 from sfumato.examples import generate_clinics, write_clinics
 
-WHOLE = {"from_arx": 2, "from_sdcmicro": 1, "from_splink": 1, "semantics": 0}
+WHOLE = {"recipe": 1, "from_arx": 2, "from_sdcmicro": 1, "from_splink": 1, "semantics": 0}
 """Pages that need nothing but themselves, and how many of their outputs are compared."""
 
 ELSEWHERE = {

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from sfumato.risk.risk_thresholds import Preset, Threshold, thresholds
     from sfumato.risk.threshold_checks import hold
     from sfumato.schema import (
+        Cleaning,
         IntervalHierarchy,
         Kind,
         PrefixHierarchy,
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Attack": "intruder.attack_result",
+    "Cleaning": "schema",
     "ConstraintsNotMetError": "core.errors",
     "EncodedLinks": "linkage.encoding_linkage",
     "InputError": "core.errors",
@@ -89,6 +91,7 @@ _HOMES = {
 
 __all__ = [
     "Attack",
+    "Cleaning",
     "ConstraintsNotMetError",
     "DeltaPresence",
     "EncodedLinks",

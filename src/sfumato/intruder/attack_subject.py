@@ -36,6 +36,7 @@ from sfumato.intruder.referee.attack_truth import (
 from sfumato.intruder.released_syntax import Exact
 from sfumato.release.release_result import Release
 from sfumato.schema import Schema
+from sfumato.table.preparation import prepared_in_part
 from sfumato.table.table_files import open_source
 
 
@@ -181,7 +182,7 @@ def people_of(data: Any, schema: Schema) -> People:
     InputError
         If the file cannot be read, or a row has no person.
     """
-    source = open_source(data)
+    source = prepared_in_part(open_source(data), schema)
     named = schema.person is not None and schema.person in source.names
     sensitive = [name for name in schema.sensitive if name in source.names]
     first = [str(schema.person)] if named else [source.names[0]]

@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 from sfumato.core.errors import InputError
 from sfumato.intruder.attack_options import Shares
 from sfumato.schema import IntervalHierarchy, Kind, QuasiIdentifier, Schema
+from sfumato.table.preparation import prepared_in_part
 from sfumato.table.sources import Source
 from sfumato.table.table_files import open_source
 
@@ -278,7 +279,7 @@ def hold(
         If the register cannot be read, has none of the quasi-identifiers or not one that is
         named, or a row has no person.
     """
-    source = open_source(register)
+    source = prepared_in_part(open_source(register), schema)
     known = _known_names(source, schema, knows)
     has_person = schema.person is not None and schema.person in source.names
     read = read_texts(source, list(source.names), schema.missing)

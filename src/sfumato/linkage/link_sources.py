@@ -19,6 +19,8 @@ from sfumato.core.workspace import Workspace
 from sfumato.linkage.link_spec import LinkSpec, Mode, columns_of_settings, sql_name
 from sfumato.linkage.match_thresholds import Records
 from sfumato.schema import Schema
+from sfumato.schema.roles import RECIPE_SOURCE
+from sfumato.table.preparation import prepared_in_part
 from sfumato.table.schema_guess import WORDS, named, words_of
 from sfumato.table.sources import Source, check_utf8, is_bytes, positions
 from sfumato.table.table_files import open_source
@@ -258,6 +260,7 @@ def _identifies(header: str, schema: Schema | None) -> bool:
     own = sql_name(header)
     if schema is not None and own in {sql_name(name) for name in schema.columns()}:
         people = {schema.person, schema.household, *schema.direct_identifiers} - {None}
+        people.update(schema.roles().get(RECIPE_SOURCE, ()))
         return own in {sql_name(str(name)) for name in people}
     words = words_of(header)
     if numbers_a_person(header):
@@ -519,7 +522,7 @@ def _check_names(tables: Mapping[str, object], spec: LinkSpec) -> None:
 def _opened(
     name: str, data: object, spec: LinkSpec, columns: Sequence[str], schema: Schema | None
 ) -> _Reading:
-    source = data if isinstance(data, Source) else open_source(data)
+    source = prepared_in_part(data if isinstance(data, Source) else open_source(data), schema)
     wanted = [*columns, *([] if spec.id is None else [spec.id])]
     headers = match_headers(source.names, wanted, spec.rename.get(name, {}), f"source {name}")
     id_header = None if spec.id is None else headers.pop(spec.id, None)

@@ -30,6 +30,7 @@ from sfumato.linkage.match_thresholds import Ints, Records
 from sfumato.linkage.person_clusters import Followed, follow
 from sfumato.linkage.review_pairs import named_records
 from sfumato.schema import Kind, QuasiIdentifier, Schema
+from sfumato.table.preparation import prepared_in_part
 from sfumato.table.schema_guess import WORDS, guess_schema, named, words_of
 from sfumato.table.sources import Source, positions
 from sfumato.table.table_files import open_source
@@ -686,7 +687,7 @@ def _read(
     data: object, name: str, ids: pa.Array, spec: Identified, schema: Schema | None
 ) -> tuple[Ints, pa.Table]:
     """Number of each row's record within its source, and the row's columns."""
-    source = data if isinstance(data, Source) else open_source(data)
+    source = prepared_in_part(data if isinstance(data, Source) else open_source(data), schema)
     subject = f"the table attached to {name}"
     if spec.id is None:
         raise InputError(subject, "needs an id column in the specification", found="none")

@@ -38,6 +38,7 @@ from sfumato.linkage.match_thresholds import Floats
 from sfumato.linkage.standardisation import standardise
 from sfumato.schema import Schema
 from sfumato.table.person_column import profile_column
+from sfumato.table.preparation import prepared_in_part
 from sfumato.table.sources import Source
 from sfumato.table.table_files import open_source
 
@@ -419,7 +420,7 @@ def suggest(
 
 def _sample(data: object, schema: Schema | None, id_column: str | None) -> Sample:
     """A sample of the columns that may say who a person is; the others are not read."""
-    source = data if isinstance(data, Source) else open_source(data)
+    source = prepared_in_part(data if isinstance(data, Source) else open_source(data), schema)
     wanted = [name for name in source.names if name != id_column and may_be_compared(name, schema)]
     return take_sample(source, wanted)
 

@@ -31,6 +31,7 @@ from sfumato.pipeline.stage import MEASURED, Made, Stage, read_object, write_rep
 from sfumato.review.review_decisions import DECISIONS
 from sfumato.table.classification import check_decided, classified
 from sfumato.table.person_column import person_candidates_of
+from sfumato.table.preparation import prepared
 from sfumato.table.table_files import open_source
 
 _OF_PREVIOUS = (
@@ -151,7 +152,7 @@ def check_classified(place: ProjectFolder) -> None:
         return
     if not place.project.is_linked:
         path, delimiter = place.data
-        alone = open_source(path, delimiter=delimiter)
+        alone = prepared(open_source(path, delimiter=delimiter), schema)
         candidates = partial(person_candidates_of, alone)
         classified(alone.subject, alone.names, schema, unclassified, candidates)
         return

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import shlex
 import shutil
@@ -192,6 +194,9 @@ class ProjectFolder:
                 inside = path.is_relative_to(self.folder)
                 named = str(path.relative_to(self.folder)) if inside else path.name
                 plain["quasi_identifiers"][name]["hierarchy"] = named
+        if schema.recipe:  # it names values of the data
+            text = json.dumps(plain["recipe"], sort_keys=True)
+            plain["recipe"] = hashlib.sha256(text.encode("utf-8")).hexdigest()
         return plain
 
     @property

@@ -107,7 +107,7 @@ def anonymize(
         data, schema, making.unclassified, delimiter=given.delimiter, progress=progress
     )
     check_table(table, making, promises)
-    manifest = replace(manifest, input_sha256=_sha256(data))
+    manifest = replace(manifest, input_sha256=_sha256(data), preparation=table.preparation)
     everybody = None
     if register is not None:
         everybody = open_register(register, table.schema)
@@ -161,12 +161,13 @@ def _on_spark(
     progress: Progress,
 ) -> Release:
     """Encode the file on the cluster, release it there, and leave nothing else behind."""
+    from sfumato.engines.spark.cleaned_records import prepared_on_spark
     from sfumato.engines.spark.spark_encoding import open_on_spark
     from sfumato.engines.spark.spark_files import open_on_cluster, person_candidates_on_spark
     from sfumato.engines.spark.spark_session import released
     from sfumato.release.on_spark.spark_release import make_release_on_spark
 
-    source = open_on_cluster(data, delimiter=delimiter)
+    source = prepared_on_spark(open_on_cluster(data, delimiter=delimiter), schema)
     candidates = partial(person_candidates_on_spark, source)
     left_out = manifest.options.unclassified
     given = classified(source.subject, source.names, schema, left_out, candidates)
@@ -175,7 +176,7 @@ def _on_spark(
     table = open_on_spark(source, given, keep_source=True, progress=progress)
     with released(table.frame):
         check_table(table, manifest.options, manifest.constraints)
-        manifest = replace(manifest, input_sha256=_sha256(data))
+        manifest = replace(manifest, input_sha256=_sha256(data), preparation=table.preparation)
         return make_release_on_spark(table, manifest, key, progress, _frame(data))
 
 

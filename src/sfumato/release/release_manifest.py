@@ -22,6 +22,7 @@ from sfumato.release.options import Options
 from sfumato.release.promises import PROMISES
 from sfumato.release.promises.promise import AboutPopulation, Budget, Constraint
 from sfumato.schema import Schema, dump_schema
+from sfumato.schema.recipe import StepCount
 
 CHUNK = 1 << 20
 HEADER = (
@@ -57,6 +58,8 @@ class Manifest:
         Versions of what computed it.
     engine
         Where it was computed.
+    preparation
+        What the steps of the schema's recipe did to the columns of the file.
     """
 
     options: Options
@@ -70,6 +73,7 @@ class Manifest:
     register_sha256: str = ""
     versions: Mapping[str, str] = field(default_factory=dict)
     engine: Engine = Engine.EMBEDDED
+    preparation: tuple[StepCount, ...] = ()
 
     def promised(self, constraint: Constraint | Budget) -> bool:
         """Whether what is counted keeps a constraint, the file or a register, and no estimate.
@@ -103,6 +107,11 @@ class Manifest:
                 }
                 for each in self.constraints
             ],
+            **(
+                {"recipe": [each.to_json() for each in self.preparation]}
+                if self.preparation
+                else {}
+            ),
             "versions": dict(self.versions),
         }
 
@@ -149,9 +158,14 @@ def load_manifest(path: str | os.PathLike[str]) -> Manifest:
             register_sha256=release.get("register_sha256", ""),
             versions=fields["versions"],
             engine=Engine(release.get("engine", Engine.EMBEDDED)),
+            preparation=tuple(_step(**each) for each in fields.get("recipe", ())),
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise InputError(f"manifest {name}", "must be a release.toml that sfumato wrote") from None
+
+
+def _step(name: str, **fields: Any) -> StepCount:
+    return StepCount(name, **fields)
 
 
 def _constraint(fields: Mapping[str, Any]) -> Constraint | Budget:

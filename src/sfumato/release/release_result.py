@@ -74,7 +74,7 @@ def _fields_of(path: Path) -> dict[str, Any] | None:
 
 def _repeats(fields: dict[str, Any]) -> dict[str, Any]:
     """What of a manifest makes the release, without what came out and who computed it."""
-    kept = {name: value for name, value in fields.items() if name != "versions"}
+    kept = {name: value for name, value in fields.items() if name not in ("recipe", "versions")}
     return kept | {"release": {**_release_fields(fields), "output_sha256": ""}}
 
 

@@ -23,6 +23,7 @@ from sfumato.risk.disclosure_risk import Risk
 from sfumato.schema import Kind, QuasiIdentifier
 
 if TYPE_CHECKING:
+    from sfumato.schema.recipe import StepCount
     from sfumato.semantics.requested_release import RequestedRelease
 
 _ORIGINAL, _RELEASED, _ASSESSED = "Original", "Release", "File"
@@ -64,12 +65,17 @@ def _of_release(release: Release) -> dict[str, Any]:
         "loss_figures": loss_figures(release.utility),
         "manifest": list(_sections(release.manifest.to_dict())),
         "warnings": _warnings(release),
+        "recipe": (),
     }
 
 
 def _of_assessment(risk: Risk) -> dict[str, Any]:
     shared = _shared({_ASSESSED: risk}, None)
-    return shared | {"verdict": assessment_verdict(risk), "warnings": list(risk.warnings)}
+    return shared | {
+        "verdict": assessment_verdict(risk),
+        "warnings": list(risk.warnings),
+        "recipe": risk.preparation,
+    }
 
 
 def _shared(
@@ -128,10 +134,19 @@ def _columns(release: Release) -> list[tuple[str, str, str, str]]:
     # The person's column, which `roles` names first, stays before the quasi-identifiers.
     people = 0 if schema.person is None else 1
     accepted = {name: f"; accepted: {why}" for name, why in schema.accepted.items()}
+    steps = read_as(release.manifest.preparation)
     return [
-        (name, role, kind, f"{done}{accepted.get(name, '')}")
+        (name, role, kind, f"{steps.get(name, '')}{done}{accepted.get(name, '')}")
         for name, role, kind, done in (*lines[:people], *quasi, *lines[people:])
     ]
+
+
+def read_as(preparation: Sequence[StepCount]) -> dict[str, str]:
+    """What the recipe did to each column that it has a line for, as the begin of a sentence."""
+    said: dict[str, str] = {}
+    for each in preparation:
+        said[each.column] = f"{said.get(each.column, '')}{each.what} ({each.cells} cells); "
+    return said
 
 
 def _kind(quasi: QuasiIdentifier) -> str:

@@ -22,6 +22,7 @@ from sfumato.risk.population.estimation import AUTO, check_estimator
 from sfumato.risk.special_uniques import special_uniques as find_special_uniques
 from sfumato.schema import Schema
 from sfumato.table.door import open_table
+from sfumato.table.preparation import prepared
 from sfumato.table.sources import Source
 from sfumato.table.table import Table
 from sfumato.table.table_files import open_source
@@ -73,6 +74,8 @@ def assess(
             estimator=asked.estimator, seed=given.seed, presets=chosen, recursive_l=more,
         )  # fmt: skip
     source = data if isinstance(data, Table) else open_source(data, delimiter=given.delimiter)
+    if schema.recipe and not isinstance(source, Table):
+        source = prepared(source, schema)
     names = source.columns if isinstance(source, Table) else source.names
     known = _given(given, tuple(names))
     table = open_table(source, schema, keep_source=False, progress=progress)
@@ -121,6 +124,8 @@ def _measured(
         ranks=ranks_of(table, ordered_distance),
         warnings=table.warnings,
     )
+    if table.preparation:
+        risk = replace(risk, preparation=table.preparation)
     if recursive_l:
         risk = replace(risk, sensitive=_with_recursive(risk, table, class_of, recursive_l))
     if table.household is not None:

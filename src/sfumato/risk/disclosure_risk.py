@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import isfinite
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from sfumato.risk.reidentification import HouseholdRisk
     from sfumato.risk.risk_thresholds import Held
     from sfumato.risk.special_uniques import SpecialUniques
+    from sfumato.schema.recipe import StepCount
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +143,8 @@ class Risk:
         How the classes are distributed, where a cluster counted it; read `shape`.
     ran
         What a cluster computed it on; ``None`` where this process did.
+    preparation
+        What the steps of the schema's recipe did to the columns before they were measured.
     """
 
     records: int
@@ -178,6 +181,7 @@ class Risk:
     held: tuple[Held, ...] = ()
     counted: ClassShape | None = None
     ran: Ran | None = None
+    preparation: tuple[StepCount, ...] = ()
 
     @cached_property
     def shape(self) -> ClassShape:
@@ -314,6 +318,8 @@ class Risk:
             out["thresholds"] = [each.to_json() for each in self.held]
         records = self.by_records
         places = {"positions": self.positions} if self.ran is None else {"ran": self.ran.to_json()}
+        if self.preparation:
+            out["recipe"] = [each.to_json() for each in self.preparation]
         return out | {
             "threshold": self.threshold,
             "sample_uniques": self.sample_uniques,
@@ -371,16 +377,21 @@ class Risk:
         return "Disclosure risk" if self.ran is None else f"Disclosure risk, on {self.ran}"
 
     def __str__(self) -> str:
-        tables = [measure_table.text(self._title, self.rows(), self.warnings)]
-        if self.held:
-            tables.append(measure_table.text("Thresholds", [each.row() for each in self.held], ()))
-        return "\n\n".join(tables)
+        return "\n\n".join(measure_table.text(*each) for each in self._tables())
 
     def _repr_html_(self) -> str:
-        measured = measure_table.html(self._title, self.rows(), self.warnings)
-        if not self.held:
-            return measured
-        return measured + measure_table.html("Thresholds", [each.row() for each in self.held], ())
+        return "".join(measure_table.html(*each) for each in self._tables())
+
+    def _tables(self) -> Iterator[tuple[str, list[measure_table.Row], tuple[str, ...]]]:
+        """Title, lines and warnings of each table."""
+        yield self._title, self.rows(), self.warnings
+        if self.held:
+            yield "Thresholds", [each.row() for each in self.held], ()
+        if self.preparation:
+            steps = [
+                measure_table.Row(each.column, each.cells, each.what) for each in self.preparation
+            ]
+            yield "Recipe: cells changed before they were measured", steps, ()
 
 
 def _place(where: Position | None) -> dict[str, int] | None:

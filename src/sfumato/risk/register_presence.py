@@ -16,6 +16,7 @@ from sfumato.risk.classes import Codes
 from sfumato.risk.measure_table import row
 from sfumato.schema import Schema
 from sfumato.table.door import open_table
+from sfumato.table.preparation import fitting
 from sfumato.table.table import CodedColumn, Domain, NumberDomain, Table
 from sfumato.table.table_files import open_source
 
@@ -92,7 +93,7 @@ def register_schema(schema: Schema, names: Sequence[str]) -> Schema:
         name: each.model_copy(update={"hierarchy": None, "order": None})
         for name, each in schema.quasi_identifiers.items()
     }
-    return schema.model_copy(
+    return fitting(schema, names).model_copy(
         update={
             "person": schema.person if schema.person in names else None,
             "household": None,

@@ -1,5 +1,6 @@
 """What each column of a file is: declared in Python or TOML, without touching data."""
 
+from sfumato.schema.recipe import Cleaning
 from sfumato.schema.roles import (
     IntervalHierarchy,
     Kind,
@@ -13,6 +14,7 @@ from sfumato.schema.roles import (
 )
 
 __all__ = [
+    "Cleaning",
     "IntervalHierarchy",
     "Kind",
     "PrefixHierarchy",

@@ -8,18 +8,15 @@ from collections.abc import Mapping
 from datetime import date
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from pydantic import (
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
     Discriminator,
     Field,
     StrictFloat,
     StrictInt,
     StrictStr,
-    StringConstraints,
     Tag,
     ValidationError,
     model_validator,
@@ -27,6 +24,8 @@ from pydantic import (
 
 from sfumato.core.atomic import check_path
 from sfumato.core.errors import InputError
+from sfumato.schema.parts import Frozen, Names, Part, Sentences, as_tuple, schema_error
+from sfumato.schema.recipe import Cleaning, in_order
 
 
 class Unclassified(StrEnum):
@@ -49,24 +48,7 @@ class Kind(StrEnum):
     """Categories without an order."""
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
-
-
-class _Part(_Frozen):
-    if not TYPE_CHECKING:  # type checkers know the fields
-
-        def __init__(self, /, **fields: Any) -> None:
-            try:
-                super().__init__(**fields)
-            except ValidationError as error:
-                raise schema_error(error, type(self).__name__) from None
-
-        # As pydantic's own: parts given as plain fields keep their place in a schema's error.
-        __init__.__pydantic_base_init__ = True
-
-
-class PrefixHierarchy(_Part):
+class PrefixHierarchy(Part):
     """A hierarchy of codes by their prefixes and by ranges of codes.
 
     ICD-9 ``250.1`` becomes ``250`` with ``lengths=[3]`` and ``240-279`` with that range in
@@ -84,7 +66,7 @@ class PrefixHierarchy(_Part):
     groups: tuple[str, ...] = ()
 
 
-class IntervalHierarchy(_Part):
+class IntervalHierarchy(Part):
     """A hierarchy of numbers or dates by intervals.
 
     Attributes
@@ -98,6 +80,10 @@ class IntervalHierarchy(_Part):
 
     widths: tuple[float | str, ...]
     start: float = 0.0
+
+
+RECIPE_SOURCE = "source of the recipe"
+"""The role of a column that others are made of, where nobody gave it another."""
 
 
 def _form_of_hierarchy(value: object) -> str | None:
@@ -132,7 +118,7 @@ CodedFrom = Annotated[
 """Where top or bottom coding begins: a number, a date in ISO form, or a category."""
 
 
-class QuasiIdentifier(_Part):
+class QuasiIdentifier(Part):
     """One quasi-identifier: what an intruder may know about a person.
 
     Attributes
@@ -179,13 +165,9 @@ class QuasiIdentifier(_Part):
         return self
 
 
-def _as_tuple(value: Any) -> Any:
-    return (value,) if isinstance(value, str) else value
-
-
 def _as_quasi_identifiers(value: Any) -> Any:
     """Take names alone, or names with the kind as a word, as quasi-identifiers."""
-    value = _as_tuple(value)
+    value = as_tuple(value)
     if isinstance(value, (list, tuple)):
         if not all(isinstance(name, str) for name in value):
             raise ValueError("a list must hold names of columns; fields go into a table by name")
@@ -200,12 +182,7 @@ def _as_quasi_identifiers(value: Any) -> Any:
     return value
 
 
-Names = Annotated[tuple[str, ...], BeforeValidator(_as_tuple)]
-Sentences = dict[str, Annotated[StrictStr, StringConstraints(strip_whitespace=True, min_length=1)]]
-"""A sentence for each of some columns."""
-
-
-class Schema(_Frozen):
+class Schema(Frozen):
     """What each column of a file is.
 
     A release refuses a file with a column that is not named: nobody has said that it may go out.
@@ -234,6 +211,9 @@ class Schema(_Frozen):
         Columns that a measure warns of, each with the reason why its role is right all the same.
     missing
         Texts that mean a missing value, beside the empty cell.
+    recipe
+        How the cells of some columns are to be read, by column: a `Cleaning`, or its fields. A
+        column that others are made of and that has no role is never released.
 
     Raises
     ------
@@ -258,6 +238,7 @@ class Schema(_Frozen):
     undecided: Sentences = Field(default_factory=dict)
     accepted: Sentences = Field(default_factory=dict)
     missing: Names = ()
+    recipe: dict[str, Cleaning] = Field(default_factory=dict)
 
     def __init__(self, /, **fields: Any) -> None:
         try:
@@ -278,11 +259,12 @@ class Schema(_Frozen):
                         "a column has one role"
                     )
                 roles[name] = role
+        in_order(self.recipe)
         return self
 
     def roles(self) -> dict[str, tuple[str, ...]]:
         """The named columns of each role."""
-        return {
+        roles: dict[str, tuple[str, ...]] = {
             "person": () if self.person is None else (self.person,),
             "household": () if self.household is None else (self.household,),
             "quasi-identifier": tuple(self.quasi_identifiers),
@@ -291,29 +273,28 @@ class Schema(_Frozen):
             "insensitive": self.insensitive,
             "undecided": tuple(self.undecided),
         }
+        if self.recipe:
+            named = {name for names in roles.values() for name in names}
+            sources = (name for each in self.recipe.values() for name in each.sources)
+            roles[RECIPE_SOURCE] = tuple(n for n in dict.fromkeys(sources) if n not in named)
+        return roles
+
+    def derived(self) -> tuple[str, ...]:
+        """The columns that the recipe makes of others, those that others are made of first."""
+        return tuple(name for name in in_order(self.recipe) if self.recipe[name].derives)
 
     def withheld(self) -> frozenset[str]:
         """The columns that no release hands out in any form."""
         roles = self.roles()
         return frozenset(
-            name for role in ("direct identifier", "household", "undecided") for name in roles[role]
+            name
+            for role in ("direct identifier", "household", "undecided", RECIPE_SOURCE)
+            for name in roles.get(role, ())
         )
 
     def columns(self) -> tuple[str, ...]:
         """All named columns, in the order of their roles."""
         return tuple(name for names in self.roles().values() for name in names)
-
-
-_PLAIN_WORDS = {
-    "dict_type": "must be a table",
-    "extra_forbidden": "is no known field",
-    "missing": "is missing",
-    "model_type": "must be a table",
-    "string_too_short": "must say something",
-    "string_type": "must be text",
-    "tuple_type": "must be a list",
-}
-"""What is said instead of pydantic's words, by the type of its error."""
 
 
 def check_schema(value: object) -> None:
@@ -331,16 +312,6 @@ def check_schema(value: object) -> None:
             found=f"an object of type {type(value).__name__}",
             accepted="sfumato.Schema(...), or what sfumato.load_schema(path) gives",
         )
-
-
-def schema_error(error: ValidationError, subject: str = "schema") -> InputError:
-    """Say what pydantic found when the subject was made, without the value that it was given."""
-    problems = []
-    for item in error.errors(include_input=False, include_url=False):
-        place = ".".join(str(part) for part in item["loc"])
-        said = _PLAIN_WORDS.get(item["type"], item["msg"].removeprefix("Value error, "))
-        problems.append(f"{place}: {said}" if place else said)
-    return InputError(subject, "breaks a rule", found="; ".join(problems))
 
 
 def load_schema(path: str | os.PathLike[str]) -> Schema:
@@ -392,11 +363,19 @@ def _located(schema: Schema, folder: Path) -> Schema:
 
 def schema_to_dict(schema: Schema) -> dict[str, Any]:
     """The fields of a schema that differ from their defaults, as plain values."""
-    fields = schema.model_dump(mode="json", exclude_defaults=True, exclude={"quasi_identifiers"})
+    fields = schema.model_dump(
+        mode="json", by_alias=True, exclude_defaults=True, exclude={"quasi_identifiers"}
+    )
     fields["quasi_identifiers"] = {
         name: quasi.model_dump(mode="json", exclude_defaults=True)
         for name, quasi in schema.quasi_identifiers.items()
     }
+    for steps in fields.get("recipe", {}).values():  # one text alone reads better than its list
+        steps |= {
+            step: value[0]
+            for step, value in steps.items()
+            if isinstance(value, list) and len(value) == 1
+        }
     return fields
 
 
@@ -413,7 +392,7 @@ def dump_schema(schema: Schema, notes: dict[str, str] | None = None) -> str:
     notes = notes or {}
     document = tomlkit.document()
     fields = schema_to_dict(schema)
-    quasi_identifiers = fields.pop("quasi_identifiers")
+    quasi_identifiers, recipe = fields.pop("quasi_identifiers"), fields.pop("recipe", {})
     tables = {name: fields.pop(name) for name in ("undecided", "accepted") if name in fields}
     for name, value in fields.items():
         columns = value if isinstance(value, list) else [value]
@@ -432,4 +411,10 @@ def dump_schema(schema: Schema, notes: dict[str, str] | None = None) -> str:
         )
     for name, said in tables.items():  # behind the rest, which would else be read as theirs
         document.add(name, said)
+    if schema.recipe:
+        document.add("recipe", tomlkit.table())
+        for name, steps in recipe.items():
+            line = tomlkit.inline_table()
+            line.update(steps)
+            document["recipe"].add(name, line)
     return tomlkit.dumps(document)

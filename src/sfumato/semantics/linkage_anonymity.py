@@ -40,6 +40,7 @@ from sfumato.semantics.local_data import (
 from sfumato.table.classification import open_classified
 from sfumato.table.dataframes import to_frame_like as like
 from sfumato.table.door import open_table
+from sfumato.table.preparation import fitting
 from sfumato.table.sources import from_numpy, from_texts, is_bytes
 from sfumato.table.table import CodedColumn, Table
 from sfumato.table.table_files import open_source
@@ -121,6 +122,7 @@ def _local_schema(asked: LocalAsked, schema: Schema) -> Schema:
                 "must be a quasi-identifier of the linked data and of the local data",
                 accepted=", ".join(schema.quasi_identifiers),
             )
+    there = open_source(asked.local).names
     person = own.person
     if asked.schema is None and person is not None:
         person = person if person in open_source(asked.local).names else None
@@ -128,6 +130,7 @@ def _local_schema(asked: LocalAsked, schema: Schema) -> Schema:
         person=person,
         quasi_identifiers={name: own.quasi_identifiers[name] for name in names},
         missing=own.missing,
+        recipe=fitting(own, there).recipe,
     )
 
 

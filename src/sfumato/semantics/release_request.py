@@ -20,6 +20,7 @@ from sfumato.core.errors import InputError
 from sfumato.hierarchies import Hierarchy
 from sfumato.release.release_manifest import file_sha256
 from sfumato.schema import QuasiIdentifier, Schema, dump_schema
+from sfumato.schema.roles import RECIPE_SOURCE
 from sfumato.semantics.associations import (
     LENGTH,
     Association,
@@ -249,7 +250,8 @@ def _columns(data: Any, schema: Schema, requirements: Requirements) -> dict[str,
     One that the linked file does not have, or that is left out as a direct identifier, tells
     its reader nothing.
     """
-    shown = set(open_source(data).names) - set(schema.direct_identifiers)
+    hidden = {*schema.direct_identifiers, *schema.roles().get(RECIPE_SOURCE, ())}
+    shown = {*open_source(data).names, *schema.derived()} - hidden
     found = {
         database: tuple(name for name in names if name in shown)
         for database, names in requirements.quasi_identifiers.items()

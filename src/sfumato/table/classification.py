@@ -22,6 +22,7 @@ from sfumato.table.person_column import (
     person_candidates,
     person_candidates_of,
 )
+from sfumato.table.preparation import prepared
 from sfumato.table.sources import Source, from_numpy, from_texts, listed
 from sfumato.table.table import MISSING, Codes, Table
 from sfumato.table.table_files import open_source
@@ -60,6 +61,8 @@ def open_classified(
         candidates = partial(_candidates_in, data)
     else:
         data = data if isinstance(data, Source) else open_source(data, delimiter=delimiter)
+        if schema.recipe:
+            data = prepared(data, schema)
         subject, names = data.subject, data.names
         candidates = partial(person_candidates_of, data)
     given = classified(subject, names, schema, unclassified, candidates)

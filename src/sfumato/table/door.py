@@ -16,8 +16,10 @@ from sfumato.core.errors import InputError
 from sfumato.core.shared_options import Progress, silent
 from sfumato.kernels.loop_calls import in_threads, one_by_one, read_ahead
 from sfumato.schema import Kind, QuasiIdentifier, Schema, check_schema
+from sfumato.schema.recipe import READERS, StepCount
 from sfumato.table.domains import encode_quasi_identifier, encode_sensitive
-from sfumato.table.numbering import Accumulator, RawColumn, at_rows
+from sfumato.table.numbering import Accumulator, RawColumn, at_rows, counted_records
+from sfumato.table.preparation import prepared
 from sfumato.table.scalars import have_spaces, mean_missing
 from sfumato.table.sources import Source, check_utf8, is_bytes, listed
 from sfumato.table.table import MISSING, CodedColumn, Table
@@ -71,8 +73,11 @@ def open_table(
     if isinstance(data, Table):
         return _checked_table(data, schema, keep_source)
     source = data if isinstance(data, Source) else open_source(data, delimiter=delimiter)
+    if schema.recipe:
+        source = prepared(source, schema)
     warnings = check_columns(source.subject, source.names, schema)
     raws, kept = _read(source, schema, keep_source, progress)
+    steps = () if source.counted is None else source.counted()
     person, spaces = _persons(raws, schema, source.subject)
     household = _households(raws, schema)
     encoded = _encoded(raws, schema, len(person))
@@ -93,10 +98,12 @@ def open_table(
         warnings=(
             *warnings,
             *spaces,
+            *unreadable_warnings(steps),
             *column_warnings(quasi_identifiers, sensitive, missing, len(person), schema.accepted),
             *person_warnings(1 + int(person.any()), len(person), named=schema.person is not None),
         ),
         household=household,
+        preparation=steps,
     )
 
 
@@ -373,6 +380,16 @@ def spaces_message(name: str, count: int, records: int) -> str:
         f"column '{name}': values with spaces at the start or end in {count:,} of "
         f"{records:,} records; they differ from the same values without."
     )
+
+
+def unreadable_warnings(steps: Sequence[StepCount]) -> list[str]:
+    """Say which cells the recipe takes as missing because it cannot read them."""
+    return [
+        f"column '{each.column}' cannot be read as the recipe says in "
+        f"{counted_records(each.made_missing)}, where it counts as missing ({each.what})."
+        for each in steps
+        if each.made_missing and each.step in READERS
+    ]
 
 
 def column_warnings(

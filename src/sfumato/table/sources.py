@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.core.errors import InputError
+from sfumato.schema.recipe import StepCount
 
 Flags = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
@@ -196,6 +197,8 @@ class Source:
     column
         Streams one column as ``batches`` does, where the columns can be read side by side; its
         texts may come as dictionaries. ``None`` where they cannot.
+    counted
+        What a schema's recipe did to the columns that were read; ``None`` without a recipe.
     """
 
     subject: str
@@ -204,6 +207,7 @@ class Source:
     rows: int | None
     text: bool
     column: Callable[[str], Iterator[pa.Array]] | None = None
+    counted: Callable[[], tuple[StepCount, ...]] | None = None
 
     @classmethod
     def of_batches(

@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.schema import Kind, Schema
+from sfumato.schema.recipe import StepCount
 from sfumato.table.sources import from_numpy
 
 if TYPE_CHECKING:
@@ -190,6 +191,8 @@ class Table:
     ties
         Hash of the content that each record had before its codes were changed; ``None`` where
         they are as they were read.
+    preparation
+        What each step of the schema's recipe did to the columns that were read.
     """
 
     schema: Schema
@@ -201,6 +204,7 @@ class Table:
     warnings: tuple[str, ...] = ()
     household: npt.NDArray[np.int32] | None = None
     ties: npt.NDArray[np.int64] | None = None
+    preparation: tuple[StepCount, ...] = ()
 
     @property
     def records(self) -> int:

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from sfumato.core.errors import InputError
 from sfumato.core.optional_packages import needed
 from sfumato.core.shared_options import Progress, silent
+from sfumato.engines.spark.cleaned_records import counted_steps, prepared_on_spark
 from sfumato.engines.spark.spark_files import BROKEN, SparkSource, open_on_cluster, plain
 from sfumato.engines.spark.spark_persons import SparkTable
 from sfumato.engines.spark.spark_session import (
@@ -46,6 +47,7 @@ from sfumato.table.door import (
     column_warnings,
     person_warnings,
     spaces_warning,
+    unreadable_warnings,
 )
 from sfumato.table.door import spaces_message as spaces_said
 from sfumato.table.door import with_settled_kinds as settled
@@ -496,8 +498,11 @@ def open_on_spark(
     source = data
     if not isinstance(source, SparkSource):
         source = open_on_cluster(data, delimiter=delimiter)
+    source = prepared_on_spark(source, schema)
     warnings = check_columns(source.subject, source.names, schema)
     types = _check_types(source, schema, keep_source, weights)
+    steps = counted_steps(source, [name for name in source.names if name in types])
+    warnings += unreadable_warnings(steps)
     raws = _values(source, schema, progress)
     records = next(iter(raws.values())).records if raws else 0
     if not records:
@@ -532,6 +537,7 @@ def open_on_spark(
         records=records,
         persons=persons,
         ran=ran,
+        preparation=steps,
     )
 
 

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
+    from sfumato.table.preparation import Preparation
 
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/")
 BROKEN = "sfumato_broken"
@@ -69,12 +70,16 @@ class SparkSource:
     cells
         Cells that a record must have, where it may have others: those records are marked in
         the column `BROKEN`.
+    preparation
+        The recipe by which its columns were cleaned, and the records before that; ``None``
+        without a recipe.
     """
 
     subject: str
     names: tuple[str, ...]
     frame: DataFrame = field(repr=False)
     cells: int | None = None
+    preparation: tuple[Preparation, DataFrame] | None = None
 
     def check_cells(self, broken: int) -> None:
         """Refuse records of another number of cells.

@@ -26,6 +26,7 @@ from sfumato.engines.spark.spark_session import (
 )
 from sfumato.kernels import class_counts
 from sfumato.schema import Kind, Schema
+from sfumato.schema.recipe import StepCount
 from sfumato.table.scalars import number_ranks
 from sfumato.table.sources import Floats, Ints
 from sfumato.table.table import MISSING, CodedColumn, Codes, LabelDomain, NumberDomain
@@ -64,6 +65,8 @@ class SparkTable:
         Their numbers.
     ran
         What it was encoded on.
+    preparation
+        What each step of the schema's recipe did to the columns that were read.
     """
 
     schema: Schema
@@ -77,6 +80,7 @@ class SparkTable:
     records: int
     persons: int
     ran: Ran
+    preparation: tuple[StepCount, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -98,6 +98,7 @@ def assess_on_spark(
                     ran=table.ran,
                     recursive_l=every_l,
                 )
+            risk = replace(risk, preparation=table.preparation)
             with watched(session, progress, "measure", share, 1.0):
                 if housed:
                     found = household_on_spark(frame, classes, keys, PERSON, HOUSEHOLD, threshold)

@@ -1,0 +1,483 @@
+"""The cells of one column as its line of the recipe says that they are to be read.
+
+Work is done once for each distinct value; what it does to the records is counted.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.schema.recipe import Case, Cleaning, Resolution, StepCount
+from sfumato.table.scalars import (
+    DAY,
+    FIRST_DAY,
+    LAST_DAY,
+    LIMIT,
+    are_numbers,
+    as_floats,
+    mean_missing,
+    printed,
+)
+from sfumato.table.sources import (
+    Flags,
+    Ints,
+    are_equal,
+    as_integers,
+    as_numpy,
+    flags,
+    from_numpy,
+    from_texts,
+    is_moment,
+    is_number,
+    is_text,
+    matching,
+    texts_of,
+)
+
+BLANKS = r"[\s\p{Zs}\x{200b}\x{feff}]"
+"""One blank, no-break ones and those without width included (RE2)."""
+_ASCII = 0x80
+
+MONTHS = """
+jan january januar januari janvier janv jän jänner enero ene gennaio gen janeiro styczeń sty
+feb february februar februari février fevrier févr fevr fév fev febrero febbraio fevereiro luty lut
+mar march märz maerz mär mrz mars marzo maart mrt março marco marts marzec marca
+apr april avril avr abril abr aprile kwiecień kwietnia kwi
+may mai mayo maggio mag mei maio maj maja
+jun june juni juin junio giugno giu junho czerwiec czerwca cze
+jul july juli juillet juil julio luglio lug julho lipiec lipca lip
+aug august août aout aoû agosto ago augustus augusti sierpień sierpnia sie
+sep sept september septembre septiembre settembre set setembro wrzesień września wrz
+oct october oktober okt octobre octubre ottobre ott outubro out październik października paź
+nov november novembre noviembre novembro listopad listopada lis
+dec december dezember dez décembre decembre déc diciembre dic dicembre dezembro grudzień gru
+""".strip().splitlines()
+"""Names of the months: English, German, French, Spanish, Italian, Dutch, Portuguese, Swedish,
+Danish and Polish."""
+
+
+@dataclass(frozen=True, eq=False)
+class Cleaned:
+    """A column after its line of the recipe.
+
+    Attributes
+    ----------
+    values
+        As long as the column; null where there is no value or none that can be read.
+    counts
+        What each step did to how many cells, by the step.
+    unreadable
+        Cells that cannot be read, by the kind of what they hold.
+    first
+        Position of the first of them; -1 without any.
+    """
+
+    values: pa.Array = field(repr=False)
+    counts: Mapping[str, StepCount]
+    unreadable: Mapping[str, int]
+    first: int = -1
+
+
+def cleaned(
+    values: pa.Array, line: Cleaning, missing: Sequence[str] = (), *, name: str = ""
+) -> Cleaned:
+    """Read the cells of a column as a line of the recipe says.
+
+    Costs a pass over the cells, and the work on each distinct value.
+
+    Parameters
+    ----------
+    values
+        The cells, of any type that the door knows; dictionaries too.
+    line
+        What is to be done; no line that makes a column of others.
+    missing
+        The schema's texts that mean a missing value.
+    name
+        The column's name, for the counts.
+    """
+    if not pa.types.is_dictionary(values.type) or values.dictionary.null_count:
+        if pa.types.is_dictionary(values.type):
+            values = values.dictionary_decode()
+        if _is_done(values.type, line, missing):
+            return Cleaned(values, _counts(name, line), {})
+        values = values.dictionary_encode()
+    kind = result_type(values.type, line)
+    if not len(values.dictionary):
+        return Cleaned(pa.nulls(len(values), kind), _counts(name, line), {})
+    known = as_numpy(pc.fill_null(values.indices.cast(pa.int64()), len(values.dictionary)))
+    work = _Work(values.dictionary, np.bincount(known, minlength=len(values.dictionary) + 1)[:-1])
+    texts = (*line.missing, *missing)
+    work.blank()
+    if texts:
+        work.drop("missing", mean_missing(work.values, texts))
+        if is_text(work.values.type):
+            work.drop("missing", _among(_marks_as_ascii(work.values), texts))
+    _spell(work, line)
+    if line.reads("number"):
+        _read_numbers(work, line, texts)
+    elif line.reads("date"):
+        _read_dates(work, line)
+    found = work.values.take(pc.fill_null(values.indices, 0))
+    gone = np.append(work.gone, True)[known]
+    if gone.any():
+        found = pc.if_else(from_numpy(~gone), found, pa.scalar(None, found.type))
+    unreadable, first = work.unreadable_cells(known)
+    return Cleaned(found.cast(kind), work.counts(_counts(name, line)), unreadable, first)
+
+
+def _counts(name: str, line: Cleaning) -> dict[str, StepCount]:
+    """A count of nothing for every step of a line."""
+    return {step: StepCount(name, step, what) for step, what in line.steps().items()}
+
+
+def result_type(kind: pa.DataType, line: Cleaning) -> pa.DataType:
+    """The type of a column after its line of the recipe, by its type before."""
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    if line.derives:
+        return pa.date32() if line.parts else pa.int64()
+    spelled = bool(line.strip or line.case or line.rename or line.first) or line.reads("text")
+    if line.reads("number"):
+        return kind if is_number(kind) and not spelled else pa.float64()
+    if line.reads("date"):
+        kept = line.kept_resolution
+        if is_moment(kind) and not spelled and line.resolution is None:
+            return kind
+        if kept is None:
+            return pa.timestamp("us")
+        return pa.int64() if kept is Resolution.YEAR else pa.date32()
+    return pa.string() if spelled or is_text(kind) else kind
+
+
+def _is_done(kind: pa.DataType, line: Cleaning, missing: Sequence[str]) -> bool:
+    """Whether a typed column is already what the line makes of it."""
+    as_it_is = not is_text(kind) and result_type(kind, line) == kind
+    return as_it_is and not line.missing and not missing and line.resolution is None
+
+
+class _Work:
+    """The distinct values of a column on their way, and how many cells hold each."""
+
+    def __init__(self, values: pa.Array, cells: Ints) -> None:
+        self.values = values.cast(pa.large_string()) if is_text(values.type) else values
+        self.cells = cells
+        self.gone = np.zeros(len(values), dtype=np.bool_)
+        self._changed: dict[str, int] = {}
+        self._missing: dict[str, int] = {}
+        self._unreadable: dict[str, Flags] = {}
+
+    def _sum(self, marked: Flags) -> int:
+        return int(self.cells[marked & ~self.gone].sum())
+
+    def blank(self) -> None:
+        """Take blank texts as the missing values that they are."""
+        if is_text(self.values.type):
+            self.gone |= matching(self.values, f"^{BLANKS}*$")
+
+    def drop(self, step: str, marked: Flags) -> None:
+        """Make values missing."""
+        self._missing[step] = self._missing.get(step, 0) + self._sum(marked)
+        self.gone = self.gone | marked
+
+    def put(self, step: str, values: pa.Array, changed: Flags) -> None:
+        """Put other values in their place."""
+        self._changed[step] = self._changed.get(step, 0) + self._sum(changed)
+        self.values = values
+
+    def spell(self, step: str, texts: pa.Array) -> None:
+        """Put other texts in their place."""
+        self.put(step, texts, flags(pc.not_equal(texts, self.values)))
+
+    def refuse(self, step: str, kinds: Mapping[str, Flags]) -> None:
+        """Set aside what cannot be read, by its kind."""
+        for kind, marked in kinds.items():
+            there = marked & ~self.gone
+            if self._sum(there):
+                self._unreadable[kind] = there
+            self.drop(step, there)
+
+    def as_texts(self) -> None:
+        """Turn typed values into the texts that they print as."""
+        if not is_text(self.values.type):
+            self.values = from_texts(printed(self.values))
+
+    def counts(self, steps: Mapping[str, StepCount]) -> dict[str, StepCount]:
+        """What the steps did."""
+        return {
+            step: replace(
+                each,
+                changed=self._changed.get(step, 0),
+                made_missing=self._missing.get(step, 0),
+            )
+            for step, each in steps.items()
+        }
+
+    def unreadable_cells(self, known: Ints) -> tuple[dict[str, int], int]:
+        """How many cells cannot be read, by their kind, and where the first of them is."""
+        if not self._unreadable:
+            return {}, -1
+        every = np.append(np.logical_or.reduce(list(self._unreadable.values())), False)
+        counts = {kind: int(self.cells[each].sum()) for kind, each in self._unreadable.items()}
+        return counts, int(np.argmax(every[known]))
+
+
+def _among(texts: pa.Array, wanted: Sequence[str]) -> Flags:
+    plain = pc.utf8_trim_whitespace(texts)
+    return flags(pc.is_in(plain, value_set=from_texts(wanted)))
+
+
+def _spell(work: _Work, line: Cleaning) -> None:
+    """The steps on texts: blanks, case, renamed values, first characters."""
+    if not (line.strip or line.case or line.rename or line.first or line.reads("text")):
+        return
+    if not is_text(work.values.type):
+        work.as_texts()
+    if line.strip:
+        ends = pc.replace_substring_regex(work.values, f"^{BLANKS}+|{BLANKS}+$", "")
+        work.spell("strip", pc.replace_substring_regex(ends, f"{BLANKS}+", " "))
+    if line.case is not None:
+        spelled = pc.utf8_lower if line.case is Case.LOWER else pc.utf8_upper
+        work.spell("case", spelled(work.values))
+    if line.rename:
+        place = pc.index_in(work.values, value_set=from_texts(line.rename))
+        new = from_texts(line.rename.values()).take(place)
+        work.spell("rename", pc.coalesce(new, work.values))
+    if line.first is not None:
+        work.spell("first", pc.utf8_slice_codeunits(work.values, 0, line.first))
+
+
+@cache
+def _ascii_marks() -> dict[int, str]:
+    """Digits of all scripts, blanks, minus signs and apostrophes, as ASCII writes them."""
+    found: dict[int, str] = {}
+    for letter in map(chr, range(_ASCII, 0x20000)):
+        kind = unicodedata.category(letter)
+        if kind == "Nd":
+            found[ord(letter)] = str(unicodedata.decimal(letter))
+        elif kind == "Zs":
+            found[ord(letter)] = " "
+    found |= dict.fromkeys((0x2010, 0x2011, 0x2012, 0x2013, 0x2212, 0xFE63, 0xFF0D), "-")
+    found |= dict.fromkeys((0x2018, 0x2019, 0x02BC), "'")
+    return found | dict.fromkeys((0x200B, 0x200E, 0x200F, 0xFEFF), "")
+
+
+def _marks_as_ascii(texts: pa.Array) -> pa.Array:
+    """The texts without blanks around them, digits and signs of all scripts as in ASCII."""
+    texts = texts.cast(pa.large_string())
+    if (texts_of(texts)[1] >= _ASCII).any():
+        strange = matching(texts, r"[^\x00-\x7f]")
+        marks = _ascii_marks()
+        plain = [text.translate(marks) for text in texts.filter(from_numpy(strange)).to_pylist()]
+        texts = pc.replace_with_mask(texts, from_numpy(strange), from_texts(plain))
+    return pc.utf8_trim_whitespace(texts)
+
+
+def _read_numbers(work: _Work, line: Cleaning, missing: Sequence[str]) -> None:
+    """Texts as floats; typed numbers stay what they are."""
+    if is_number(work.values.type):
+        return
+    work.as_texts()
+    given = work.values
+    plain = _marks_as_ascii(given)
+    if line.unit:
+        units = "|".join(_escaped(unit) for unit in sorted(line.unit, key=len, reverse=True))
+        plain = pc.replace_substring_regex(plain, rf"(?i)^([+-]?)\s*(?:{units})\s*", r"\1")
+        plain = pc.replace_substring_regex(plain, rf"(?i)\s*(?:{units})$", "")
+    plain = pc.replace_substring_regex(plain, r"^([+-])\s+", r"\1")
+    decimal = "|".join(map(_escaped, line.decimal or (".",)))
+    whole = r"\d+"
+    if line.thousands is not None:
+        sign = _escaped(line.thousands)
+        whole = rf"(?:\d{{1,3}}(?:{sign}\d{{3}})+|\d{{1,2}}(?:{sign}\d{{2}})+{sign}\d{{3}}|\d+)"
+    number = rf"^[+-]?(?:{whole}(?:(?:{decimal})\d*)?|(?:{decimal})\d+)(?:[eE][+-]?\d+)?$"
+    read = matching(plain, number)
+    if line.thousands is not None:
+        plain = pc.replace_substring_regex(plain, sign, "")
+    if line.decimal and line.decimal != (".",):
+        plain = pc.replace_substring_regex(plain, decimal, ".")
+    floats = as_floats(pc.if_else(from_numpy(read), plain, "0")) + 0.0  # no negative zero
+    if missing:
+        work.drop("missing", read & mean_missing(from_numpy(floats), missing))
+    large = read & (np.abs(floats) >= LIMIT)
+    work.refuse("number", _kinds_of_text(given, ~read) | {"numbers of 2**53 or more": large})
+    work.put("number", from_numpy(floats), read & ~are_numbers(given))
+
+
+def _escaped(text: str) -> str:
+    """A text, its signs as in ASCII, as a pattern of RE2."""
+    return re.sub(r"[!-/:-@\[-`{-~]", r"\\\g<0>", text.translate(_ascii_marks()))
+
+
+def _kinds_of_text(given: pa.Array, marked: Flags) -> dict[str, Flags]:
+    """What kinds of text cannot be read; each is of the first kind that fits."""
+    kinds: dict[str, Flags] = {}
+    if not marked.any():
+        return kinds
+    plain, rest = _marks_as_ascii(given), marked
+    for kind, pattern in (
+        ("numbers", r"^[+-]?\d+$"),
+        ("dates", r"^(\d{1,4}[-/. ]\d{1,2}[-/. ]\d{1,4}|\d{4}-\d{2})([ T].*)?$"),
+        ("numbers with other signs between their digits", r"^[+-]?\d*([ ,.']\d+)+[.,]?$"),
+        ("numbers behind a sign such as <", r"^[<>~=≤≥±]+\s*[\d.,]+"),
+        ("numbers with other text, such as a unit", r"^[^\d]{0,9}[+-]?\d[\d.,' ]*[^\d]{0,20}$"),
+    ):
+        fits = rest & matching(plain, pattern)
+        if fits.any():
+            kinds[kind], rest = fits, rest & ~fits
+    return kinds | {"other text": rest}
+
+
+def _read_dates(work: _Work, line: Cleaning) -> None:
+    """Texts and whole numbers as dates; typed dates only lose what the resolution leaves out."""
+    if is_moment(work.values.type):
+        if line.resolution is not None:
+            _put_dates(work, line, _microseconds(work.values), as_text=False)
+        return
+    work.as_texts()
+    given = work.values
+    plain = _marks_as_ascii(given)
+    moments = np.zeros(len(given), dtype=np.int64)
+    waiting, impossible = np.ones(len(given), dtype=np.bool_), np.zeros(len(given), dtype=np.bool_)
+    for text in line.formats:
+        found, fits, valid = _by_format(plain, text, line.pivot)
+        moments = np.where(waiting & valid, found, moments)
+        waiting &= ~valid
+        impossible |= fits & ~valid
+        if not waiting.any():
+            break
+    impossible &= waiting
+    kinds = {"no date of the calendar": impossible} | _kinds_of_text(given, waiting & ~impossible)
+    if "dates" in kinds:
+        kinds["dates in another form"] = kinds.pop("dates")
+    work.refuse("date", kinds)
+    _put_dates(work, line, moments, as_text=True)
+
+
+def _put_dates(work: _Work, line: Cleaning, moments: Ints, *, as_text: bool) -> None:
+    """Put dates in the place of texts, as exact as the resolution says."""
+    kept, days = line.kept_resolution, moments // DAY
+    values: pa.Array
+    if kept is None:
+        values = from_numpy(moments).view(pa.timestamp("us"))
+    elif kept is Resolution.YEAR:
+        values = from_numpy(_years(days))
+    else:
+        values = from_numpy(
+            (_first_of_month(days) if kept is Resolution.MONTH else days).astype(np.int32)
+        ).view(pa.date32())
+    if as_text:
+        before = pc.utf8_trim_whitespace(work.values)
+        after = from_texts(printed(values)) if len(values) else before
+        changed = flags(pc.not_equal(before, after))
+    else:
+        exact = (
+            np.full(len(moments), -1)
+            if kept is Resolution.YEAR
+            else as_integers(values.cast(pa.int32())) * DAY
+        )
+        changed = exact != moments
+    work.put("date", values, changed)
+
+
+def _microseconds(values: pa.Array) -> Ints:
+    """Dates and times as microseconds since 1970, as they are written: zones are left out."""
+    if pa.types.is_timestamp(values.type) and values.type.tz is not None:
+        values = pc.local_timestamp(values)
+    if pa.types.is_timestamp(values.type):
+        counts = as_integers(values.cast(pa.int64()))
+        factor = {"s": 1_000_000, "ms": 1_000, "us": 1}.get(values.type.unit)
+        return counts // 1000 if factor is None else counts * factor
+    return as_integers(values.cast(pa.date32()).cast(pa.int32())) * DAY
+
+
+def _by_format(texts: pa.Array, text: str, pivot: int | None) -> tuple[Ints, Flags, Flags]:
+    """Microseconds since 1970 of each text, which texts fit the format, which are dates."""
+    parts = pc.extract_regex(texts, _pattern(text))
+    fits = flags(pc.is_valid(parts))
+    names = {each.name for each in parts.type}
+
+    def part(name: str, default: str) -> Ints:
+        if name not in names:
+            return np.full(len(texts), int(default), dtype=np.int64)
+        digits = pc.fill_null(pc.struct_field(parts, name), default)
+        return as_integers(pc.if_else(are_equal(digits, ""), default, digits).cast(pa.int64()))
+
+    year = part("Y", "1970")
+    if "y" in names and pivot is not None:
+        year = pivot + (part("y", "0") - pivot) % 100
+    month = part("m", "1")
+    if "b" in names:
+        named = pc.utf8_lower(pc.utf8_normalize(pc.struct_field(parts, "b"), form="NFC"))
+        month = as_integers(pc.fill_null(pc.index_in(named, value_set=_month_names()), -1))
+        month = _month_numbers()[month]
+    months, day = (year - 1970) * 12 + month - 1, part("d", "1")
+    valid = fits & (month >= 1) & (month <= 12) & (year >= 1) & (day >= 1)
+    months = np.where(valid, months, 0)
+    days = _first_days(months) + day - 1
+    hour, minute, second = part("H", "0"), part("M", "0"), part("S", "0")
+    valid &= (days < _first_days(months + 1)) & (days >= FIRST_DAY) & (days <= LAST_DAY)
+    valid &= (hour < 24) & (minute < 60) & (second < 60)
+    moments = days * DAY + ((hour * 60 + minute) * 60 + second) * 1_000_000
+    if "f" in names:
+        fraction = pc.utf8_rpad(pc.fill_null(pc.struct_field(parts, "f"), ""), 6, "0")
+        moments = moments + as_integers(pc.utf8_slice_codeunits(fraction, 0, 6).cast(pa.int64()))
+    return np.where(valid, moments, 0), fits, valid
+
+
+@cache
+def _pattern(text: str) -> str:
+    """A format as a pattern of RE2 with a group for each directive."""
+    found, place = "^", 0
+    pieces = re.findall(r"%.|[^%]+", text, re.DOTALL)
+    for place, piece in enumerate(pieces):
+        follows = pieces[place + 1 : place + 2]
+        joined = bool(follows) and follows[0][0] == "%" and follows[0] not in ("%%", "%b", "%B")
+        if piece == "%%":
+            found += "%"
+        elif piece[0] != "%":
+            found += re.sub(r"\\?\s+", r"\\s+", _escaped(piece))
+        elif piece in ("%b", "%B"):
+            found += r"(?P<b>\p{L}+)\.?"
+        elif piece == "%Y":
+            found += r"(?P<Y>\d{4})"
+        elif piece == "%f":
+            found += r"(?P<f>\d{1,9})"
+        else:
+            after_digits = place > 0 and pieces[place - 1][0] == "%" and pieces[place - 1] != "%%"
+            exact = piece == "%y" or after_digits or (joined and place > 0)
+            found += rf"(?P<{piece[1]}>\d{{{'2' if exact else '1,2'}}})"
+    return found + "$"
+
+
+@cache
+def _month_names() -> pa.Array:
+    return from_texts(name for names in MONTHS for name in dict.fromkeys(names.split()))
+
+
+@cache
+def _month_numbers() -> Ints:
+    """The month of each name, and 0 behind them for others."""
+    sizes = [len(dict.fromkeys(names.split())) for names in MONTHS]
+    return np.append(np.repeat(np.arange(1, 13), sizes), 0)
+
+
+def _first_days(months: Ints) -> Ints:
+    """The first day of each month, months and days counted from 1970-01."""
+    return months.astype("datetime64[M]").astype("datetime64[D]").astype(np.int64)
+
+
+def _years(days: Ints) -> Ints:
+    return days.astype("datetime64[D]").astype("datetime64[Y]").astype(np.int64) + 1970
+
+
+def _first_of_month(days: Ints) -> Ints:
+    return _first_days(days.astype("datetime64[D]").astype("datetime64[M]").astype(np.int64))
