@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from sfumato.risk.risk_thresholds import Preset, Threshold, thresholds
     from sfumato.risk.threshold_checks import hold
     from sfumato.schema import (
+        Event,
+        EventKind,
         IntervalHierarchy,
         Kind,
         PrefixHierarchy,
@@ -52,6 +54,8 @@ _HOMES = {
     "Attack": "intruder.attack_result",
     "ConstraintsNotMetError": "core.errors",
     "EncodedLinks": "linkage.encoding_linkage",
+    "Event": "schema",
+    "EventKind": "schema",
     "InputError": "core.errors",
     "IntervalHierarchy": "schema",
     "Kind": "schema",
@@ -92,6 +96,8 @@ __all__ = [
     "ConstraintsNotMetError",
     "DeltaPresence",
     "EncodedLinks",
+    "Event",
+    "EventKind",
     "GBalance",
     "HAffiliation",
     "InputError",

@@ -1,6 +1,8 @@
 """What each column of a file is: declared in Python or TOML, without touching data."""
 
 from sfumato.schema.roles import (
+    Event,
+    EventKind,
     IntervalHierarchy,
     Kind,
     PrefixHierarchy,
@@ -13,6 +15,8 @@ from sfumato.schema.roles import (
 )
 
 __all__ = [
+    "Event",
+    "EventKind",
     "IntervalHierarchy",
     "Kind",
     "PrefixHierarchy",
