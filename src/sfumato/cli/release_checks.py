@@ -117,8 +117,10 @@ def _check_manifest(output: Path, declared: Schema, inputs: tuple[Path | None, .
 
     manifest = output.with_name(MANIFEST)
     check_target(manifest)
-    columns = (*declared.quasi_identifiers.values(), *declared.events.values())
-    hierarchies = (each.hierarchy for each in columns)
+    hierarchies = [
+        *(quasi.hierarchy for quasi in declared.quasi_identifiers.values()),
+        *(event.hierarchy for event in declared.events.values()),
+    ]
     check_apart((output, manifest), (*inputs, *(h for h in hierarchies if isinstance(h, Path))))
 
 

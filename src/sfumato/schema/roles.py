@@ -532,7 +532,10 @@ def _os_kind(error: OSError) -> str:
 
 def schema_to_dict(schema: Schema) -> dict[str, Any]:
     """The fields of a schema that differ from their defaults, as plain values."""
-    named = {"quasi_identifiers": schema.quasi_identifiers, "events": schema.events}
+    named: dict[str, Mapping[str, BaseModel]] = {
+        "quasi_identifiers": schema.quasi_identifiers,
+        "events": schema.events,
+    }
     fields = schema.model_dump(mode="json", exclude_defaults=True, exclude={*named})
     for field, columns in named.items():
         if columns:
