@@ -434,7 +434,7 @@ MANY, DRAWS = 70, 20
 """Choices of three events or more that are all looked at, and how many are drawn where more are."""
 MANY_KNOWN, FEW_PERSONS, PILOT = 5_000, 100, 200
 """Persons of whom three events or more are drawn; fewest who are drawn; those who try the cost."""
-NAMED_WORK, WORK = 500_000_000, 40_000_000
+NAMED_WORK, WORK = 500_000_000, 10_000_000
 """Entries of lists that may be looked at where the schema names events, and where it does not."""
 SET_WORK = 8
 """Entries that a set of events costs beside those of its list."""
@@ -532,10 +532,10 @@ class _Search:
         """What is told by each number of events, until more than that would be looked at."""
         order = self._rng.permutation(self.persons)
         cost = self._cost(order[:PILOT])
-        drawn = min(self.persons, max(FEW_PERSONS, int(work / cost)))
+        drawn = max(FEW_PERSONS, int(work / cost))
         told: list[_Told] = []
-        for m in KNOWN:
-            most = self.persons if m == 1 else drawn if m == 2 else min(drawn, MANY_KNOWN)
+        for m in KNOWN:  # a single event costs far less than two: no list is looked through
+            most = SET_WORK * drawn if m == 1 else drawn if m == 2 else min(drawn, MANY_KNOWN)
             told.append(self._told(m, np.sort(order[:most]), told[-1] if told else None))
         return told
 
@@ -648,7 +648,7 @@ class _Search:
             if whole and drawn == "worst":
                 low, high = value, float(upper.mean())
             why = f"{number:,} of {self.persons:,} persons"
-            return Measure(name, value, low, high, "drawn persons and events", why)
+            return Measure(name, value, low, high, "sample", why)
 
         several = self._number[told.whom] >= told.m
         return KnownEventRisk(
