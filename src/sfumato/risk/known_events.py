@@ -404,8 +404,8 @@ class EventRisk:
         columns = ", ".join(f"'{name}'" for name in self.columns)
         return (
             f"whoever knows the quasi-identifiers of a person and two of the person's events (what "
-            f"{columns} say together in a record) finds {interval(two.found, share)} of the "
-            f"persons and learns more of {share(two.learned)}; no measure of classes, and no "
+            f"{columns} say together in a record) finds {100 * two.found.value:.1f} % of the "
+            f"persons and learns more of {100 * two.learned.value:.1f} %; no measure of classes, and no "
             "promise about them, covers that. Name under [events] what may be known."
         )
 
