@@ -8,10 +8,9 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.intruder.attacks.event_matching import EventSearch, PersonEvents, _each_its_own
-from sfumato.intruder.knowledge.hold import numbers_of
-from sfumato.intruder.knowledge.knowledge import KnownColumn
-from sfumato.intruder.reading.released_file import ReleasedFile, TextColumn
-from sfumato.intruder.staging.event_targets import _values
+from sfumato.intruder.knowledge import KnownColumn, numbers_of
+from sfumato.intruder.reading import ReleasedFile, TextColumn
+from sfumato.intruder.told_events import _values
 
 
 def search(known, shown, event, unit=None):
@@ -27,11 +26,10 @@ def search(known, shown, event, unit=None):
         class_of=np.zeros(len(shown), np.int64),
         classes=1,
         first_row=np.zeros(1, np.int64),
-        sensitive=(),
+        sensitive=(TextColumn("event", tuple(shown), np.arange(len(shown))),),
         others=(),
     )
-    texts = TextColumn("event", tuple(shown), np.arange(len(shown)))
-    return EventSearch(file, [texts], events)
+    return EventSearch(file, events)
 
 
 def fits(known, shown, event):

@@ -403,10 +403,10 @@ class EventRisk:
         two = self.of(2)
         columns = ", ".join(f"'{name}'" for name in self.columns)
         return (
-            f"whoever knows the quasi-identifiers of a person and two of the person's events (what "
+            "whoever knows the quasi-identifiers of a person and two of the person's events (what "
             f"{columns} say together in a record) finds {100 * two.found.value:.1f} % of the "
-            f"persons and learns more of {100 * two.learned.value:.1f} %; no measure of classes, and no "
-            "promise about them, covers that. Name under [events] what may be known."
+            f"persons and learns more of {100 * two.learned.value:.1f} %; no measure of classes, "
+            "and no promise about them, covers that. Name under [events] what may be known."
         )
 
     def rows(self) -> list[Row]:
