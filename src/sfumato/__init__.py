@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from sfumato.risk.threshold_checks import hold
     from sfumato.schema import (
         Cleaning,
+        Event,
+        EventKind,
         IntervalHierarchy,
         Kind,
         PrefixHierarchy,
@@ -54,6 +56,8 @@ _HOMES = {
     "Cleaning": "schema",
     "ConstraintsNotMetError": "core.errors",
     "EncodedLinks": "linkage.encoding_linkage",
+    "Event": "schema",
+    "EventKind": "schema",
     "InputError": "core.errors",
     "IntervalHierarchy": "schema",
     "Kind": "schema",
@@ -95,6 +99,8 @@ __all__ = [
     "ConstraintsNotMetError",
     "DeltaPresence",
     "EncodedLinks",
+    "Event",
+    "EventKind",
     "GBalance",
     "HAffiliation",
     "InputError",

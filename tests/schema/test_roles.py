@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,6 +24,15 @@ WRONG: dict[str, tuple[Callable[..., Any], dict[str, Any], str]] = {
     "hierarchy": (sf.QuasiIdentifier, {"hierarchy": 3}, "hierarchy: must be a file's path"),
     "in it": (sf.QuasiIdentifier, {"hierarchy": {"lengths": CANARY}}, "lengths: must be a list"),
     "prefixes": (sf.PrefixHierarchy, {"lengths": CANARY}, "lengths: must be a list"),
+    "event": (sf.Event, {"kind": CANARY}, "kind: Input should be 'code'"),
+    "known": (sf.Event, {"known": CANARY}, "'known' must be \"exact\""),
+    "known days": (sf.Event, {"known": "3 days"}, "is for kind = \"date\" only"),
+    "no days": (sf.Event, {"kind": "date", "known": "0 days"}, "'known' must be"),
+    "known %": (sf.Event, {"kind": "date", "known": "5 %"}, "is for kind = \"amount\" only"),
+    "known level": (sf.Event, {"known": "level 1"}, "as a level needs a 'hierarchy'"),
+    "no such level": (
+        sf.Event, {"known": "level 3", "hierarchy": {"lengths": [2]}}, "which has 2 above"
+    ),
     "intervals": (sf.IntervalHierarchy, {}, "widths: is missing"),
 }  # fmt: skip
 
@@ -57,3 +67,75 @@ def test_the_fields_are_the_signature() -> None:
     assert list(inspect.signature(sf.QuasiIdentifier).parameters) == list(
         sf.QuasiIdentifier.model_fields
     )
+
+
+AGE = {"age": "numeric"}
+
+
+def test_events_take_the_same_forms_as_quasi_identifiers() -> None:
+    fields = sf.Schema(
+        quasi_identifiers=AGE, events={"icd9": {"kind": "code"}, "day": {"kind": "date"}}
+    )
+    assert fields == sf.Schema(quasi_identifiers=AGE, events={"icd9": "code", "day": "date"})
+    assert sf.Schema(quasi_identifiers=AGE, events="icd9").events == {"icd9": sf.Event()}
+    assert sf.Schema(quasi_identifiers=AGE, events=["icd9"]).events == {"icd9": sf.Event()}
+
+
+def test_what_is_known_is_read() -> None:
+    assert sf.Event(known="level 2", hierarchy={"lengths": [3, 2]}).level == 2
+    assert sf.Event(kind="date", known="3 days").days == 3
+    assert sf.Event(kind="date", known="1 day").days == 1
+    assert sf.Event(kind="amount", known="2.5 %").share == 0.025
+    assert not sf.Event().is_near
+
+
+@pytest.mark.parametrize(
+    ("role", "said"),
+    [
+        ({"quasi_identifiers": {"icd9": "categorical"}}, "quasi-identifier"),
+        ({"direct_identifiers": ["icd9"]}, "direct identifier"),
+        ({"person": "icd9"}, "person"),
+        ({"household": "icd9"}, "household"),
+    ],
+)
+def test_a_column_that_says_who_somebody_is_is_no_event(role: dict[str, Any], said: str) -> None:
+    with pytest.raises(
+        sf.InputError, match=f"column 'icd9' is named as {said}, which says nothing"
+    ):
+        sf.Schema(**{"quasi_identifiers": AGE, "events": ["icd9"], **role})
+
+
+def test_an_event_may_be_sensitive_and_is_no_role() -> None:
+    schema = sf.Schema(quasi_identifiers=AGE, sensitive=["icd9"], events=["icd9", "day"])
+    assert "day" not in schema.columns()
+
+
+def test_one_column_is_known_nearly() -> None:
+    with pytest.raises(sf.InputError, match="one of the 'events' may be known in days or %"):
+        sf.Schema(
+            quasi_identifiers=AGE,
+            events={
+                "day": {"kind": "date", "known": "3 days"},
+                "cost": {"kind": "amount", "known": "5 %"},
+            },
+        )
+
+
+def test_events_make_the_round_trip(tmp_path: Path) -> None:
+    schema = sf.Schema(
+        quasi_identifiers=AGE,
+        sensitive=["icd9"],
+        accepted={"icd9": "because"},
+        events={
+            "icd9": {"known": "level 1", "hierarchy": {"lengths": [2]}},
+            "day": {"kind": "date", "known": "3 days"},
+            "ward": {"kind": "place", "known": "level 1", "hierarchy": tmp_path / "wards.csv"},
+        },
+    )
+    file = tmp_path / "schema.toml"
+    file.write_text(sf.dump_schema(schema), encoding="utf-8")
+    assert sf.load_schema(file) == schema
+    moved = schema.with_files(lambda path: Path(path.name))
+    file.write_text(sf.dump_schema(moved), encoding="utf-8")
+    assert sf.load_schema(file) == schema
+    assert sf.dump_schema(sf.Schema(quasi_identifiers=AGE)).count("events") == 0

@@ -168,9 +168,12 @@ def _hand_over(release: Release, output: str, report: Path | None, *, json: bool
 
 
 def _summary(release: Release) -> str:
-    lines = [str(release.risk), "", str(release.utility), "", "Promises"]
+    told = release.risk.known_events
+    first = [] if told is None or told.named else [f"Known events: {told.warning()}", ""]
+    lines = [*first, str(release.risk), "", str(release.utility), "", "Promises"]
     if release.population is not None:
-        lines[2:2] = [str(release.population), ""]
+        at = len(first) + 2
+        lines[at:at] = [str(release.population), ""]
     for constraint in release.constraints:
         stated = ", ".join(f"{name} = {value}" for name, value in constraint.parameters().items())
         said = verdict(True, release.manifest.promised(constraint))

@@ -117,7 +117,10 @@ def _check_manifest(output: Path, declared: Schema, inputs: tuple[Path | None, .
 
     manifest = output.with_name(MANIFEST)
     check_target(manifest)
-    hierarchies = (quasi.hierarchy for quasi in declared.quasi_identifiers.values())
+    hierarchies = [
+        *(quasi.hierarchy for quasi in declared.quasi_identifiers.values()),
+        *(event.hierarchy for event in declared.events.values()),
+    ]
     check_apart((output, manifest), (*inputs, *(h for h in hierarchies if isinstance(h, Path))))
 
 

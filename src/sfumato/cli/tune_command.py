@@ -197,11 +197,5 @@ def write_schema(schema: Schema, target: Path) -> None:
     from sfumato.core.atomic import write_text
     from sfumato.schema import dump_schema
 
-    fields = {}
-    for name, quasi in schema.quasi_identifiers.items():
-        if isinstance(quasi.hierarchy, Path):
-            found = Path(os.path.relpath(quasi.hierarchy, target.parent))
-            fields[name] = quasi.model_copy(update={"hierarchy": found})
-        else:
-            fields[name] = quasi
-    write_text(target, dump_schema(schema.model_copy(update={"quasi_identifiers": fields})))
+    moved = schema.with_files(lambda path: Path(os.path.relpath(path, target.parent)))
+    write_text(target, dump_schema(moved))

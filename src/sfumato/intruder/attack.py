@@ -283,7 +283,11 @@ def attack(
     claims = subject.claims
     if claims is None:
         claims = claims_of_file(
-            held.file, population=judging.population, threshold=judging.threshold, seed=seed
+            held.file,
+            population=judging.population,
+            threshold=judging.threshold,
+            seed=seed,
+            events=() if held.events is None else held.events.names,
         )
     else:
         persons = 0 if everything.register is None else held.knowledge.persons
@@ -316,6 +320,7 @@ def _scene(
         priors=_other_releases(given, held),
         review=given.review,
         progress=progress,
+        events=held.events,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any
@@ -18,7 +18,7 @@ from sfumato.risk.assessment import assess
 from sfumato.risk.disclosure_risk import Risk
 from sfumato.schema import Kind, QuasiIdentifier, Schema
 
-CLASS, PERSON, SENSITIVE = "class", "person", "s"
+CLASS, PERSON, SENSITIVE, EVENT = "class", "person", "s", "e"
 """Names of the columns of the table of codes that a released file is measured by."""
 
 
@@ -102,6 +102,7 @@ def claims_of_file(
     population: int | None = None,
     threshold: float = 0.2,
     seed: int | None = None,
+    events: Sequence[str] = (),
 ) -> Claims:
     """What `assess` measures on a released file, records with the same cells in one class.
 
@@ -116,6 +117,8 @@ def claims_of_file(
         Risk above which a record counts as at risk.
     seed
         Seed of the estimator's draws.
+    events
+        Columns that tell events of which an intruder may know some, as exactly as they are shown.
 
     Raises
     ------
@@ -127,10 +130,15 @@ def claims_of_file(
         columns[PERSON] = pa.array(file.person)
     names = {f"{SENSITIVE}{place}": column for place, column in enumerate(file.sensitive)}
     columns |= {name: _codes(column) for name, column in names.items()}
+    others = [each for each in file.others if each.name in events]
+    silent = {f"{EVENT}{place}": _codes(column) for place, column in enumerate(others)}
+    told = [name for name, column in names.items() if column.name in events]
     schema = Schema(
         person=None if file.person is None else PERSON,
         quasi_identifiers={CLASS: QuasiIdentifier(kind=Kind.CATEGORICAL)},
         sensitive=tuple(names),
+        insensitive=tuple(silent),
+        events=(*told, *silent),
     )
     if population is not None and population < file.persons:
         raise InputError(
@@ -138,7 +146,13 @@ def claims_of_file(
             "must be at least the number of persons of the released file",
             accepted=f"from {file.persons:,}",
         )
-    risk = assess(pa.table(columns), schema, population=population, threshold=threshold, seed=seed)
+    risk = assess(
+        pa.table(columns | silent),
+        schema,
+        population=population,
+        threshold=threshold,
+        seed=seed,
+    )
     found = _measures(risk, {name: column.name for name, column in names.items()})
     return Claims(found, own=False)
 
@@ -151,6 +165,8 @@ def _measures(risk: Risk, names: Mapping[str, str] | None = None) -> dict[str, M
     """The measures that an attack can exceed, by name."""
     own = ("prosecutor", "journalist", "marketer", "max_gidr", "avg_gidr")
     measures = {name: getattr(risk, name) for name in (*own, "max_count_risk", "avg_count_risk")}
+    told = () if risk.known_events is None else risk.known_events.risks
+    measures |= {each.found.name: each.found for each in told if each.drawn == "random"}
     for column, of_column in risk.sensitive.items():
         shown = column if names is None else names[column]
         for measure in (of_column.max_gsar, of_column.avg_gsar):

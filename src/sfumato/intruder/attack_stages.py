@@ -16,6 +16,12 @@ from sfumato.core.measure import Measure
 from sfumato.core.shared_options import Progress
 from sfumato.intruder.attack_result import Claims
 from sfumato.intruder.attacks.association_attack import by_associations
+from sfumato.intruder.attacks.event_matching import (
+    EventSearch,
+    PersonEvents,
+    exact_events,
+    scored_events,
+)
 from sfumato.intruder.attacks.identity_attacks import (
     by_place,
     exact_free,
@@ -81,6 +87,8 @@ class Scene:
         The folder of a clerical review, or ``None``.
     progress
         Told how far the work is.
+    events
+        The events of the persons of the original, of which an intruder may be told some.
     """
 
     file: ReleasedFile
@@ -94,6 +102,7 @@ class Scene:
     priors: tuple[ReleasedFile, ...]
     review: Path | None
     progress: Progress
+    events: PersonEvents | None = None
 
     @cached_property
     def candidates(self) -> Candidates:
@@ -304,6 +313,59 @@ def counted(scene: Scene) -> Iterator[Staged]:
             surest=surest,
         )
         yield Staged(outcome, () if surest else scene.calibrated(guesses))
+
+
+TOLD, SCORED = (1, 2, 3), (2, 3)
+"""Numbers of events that an intruder is told, and those with which the score is tried."""
+TARGETS, SCORED_TARGETS = 1_000, 300
+"""Persons who are looked for by their events, drawn where there are more."""
+
+
+def events(scene: Scene) -> Iterator[Staged]:
+    """Look for persons of whom some events are known, exactly and by a score.
+
+    Held against the share of persons who are found by as many events drawn at random.
+
+    Parameters
+    ----------
+    scene
+        What to work on.
+    """
+    if scene.events is None:
+        return
+    told_of = scene.events
+    search = EventSearch(scene.file, told_of)
+    inside = np.flatnonzero(scene.truth.released)
+    judge = partial(
+        judge_identification,
+        truth=scene.truth,
+        file=scene.file,
+        threshold=scene.threshold,
+        one_to_one=False,
+        targeted=True,
+    )
+    mistaken = f", {100 * told_of.wrong:g} % of them wrong," if told_of.wrong else ""
+    for scored, numbers, most in ((False, TOLD, TARGETS), (True, SCORED, SCORED_TARGETS)):
+        for m in numbers:
+            name = f"events_scored_{m}" if scored else f"events_{m}"
+            rng = scene.rng(name)
+            targets = np.sort(rng.permutation(inside)[:most])
+            told = told_of.told(targets, m, rng)
+            if scored:
+                guesses = scored_events(search, scene.file, scene.knowledge, targets, told, rng)
+                how = "takes the pseudonym that agrees with most, rare things counting more"
+            else:
+                guesses = exact_events(search, scene.candidates, targets, told, rng)
+                how = "takes one of the pseudonyms that fit all of it"
+            known = "one event" if m == 1 else f"{m} events"
+            outcome = judge(
+                guesses,
+                attack=name,
+                what=f"The intruder knows the quasi-identifiers and {known}{mistaken} of a person "
+                f"who is in the file, and {how}.",
+                predicted=scene.claim(f"found_{m}"),
+            )
+            yield Staged(outcome)
 
 
 def _one_to_one(scene: Scene) -> tuple[Identification, MatchDistribution]:
@@ -624,6 +686,12 @@ def _counts(scene: Scene) -> str:
     return "" if scene.file.person is not None else "a person column in the released file"
 
 
+def _events(scene: Scene) -> str:
+    if scene.file.person is None:
+        return "a person column in the released file"
+    return "" if scene.events is not None else "an original that has the columns of events"
+
+
 def _sensitive(scene: Scene) -> str:
     return "" if scene.file.sensitive else "a sensitive column in the released file"
 
@@ -651,6 +719,7 @@ ACTS: dict[str, Act] = {
     "counts": Act(counted, _counts),
     "probabilistic": Act(nearly, _splink),
     "multi_record": Act(multi_record, _nothing),
+    "events": Act(events, _events),
     "inference": Act(inference, _sensitive),
     "intersection": Act(intersection, _priors),
     "associations": Act(associations, _priors),

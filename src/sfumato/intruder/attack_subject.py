@@ -15,6 +15,7 @@ from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
 from sfumato.intruder.attack_options import Shares
 from sfumato.intruder.attack_result import Claims, claims_of_release
+from sfumato.intruder.attacks.event_matching import PersonEvents
 from sfumato.intruder.knowledge import (
     Ints,
     Knowledge,
@@ -34,6 +35,7 @@ from sfumato.intruder.referee.attack_truth import (
     person_values,
 )
 from sfumato.intruder.released_syntax import Exact
+from sfumato.intruder.told_events import person_events, with_mistakes
 from sfumato.release.release_result import Release
 from sfumato.schema import Schema
 from sfumato.table.preparation import prepared_in_part
@@ -389,6 +391,8 @@ class Held:
         Whose each record is; for the referee.
     itself
         Whether the file is its own original.
+    events
+        The events of the persons of the original; ``None`` where nothing tells any.
     """
 
     file: ReleasedFile
@@ -396,6 +400,7 @@ class Held:
     exact: Knowledge
     truth: Truth
     itself: bool
+    events: PersonEvents | None = None
 
 
 def held_against(shown: Any, given: Given, rng: np.random.Generator) -> Held:
@@ -422,7 +427,7 @@ def held_against(shown: Any, given: Given, rng: np.random.Generator) -> Held:
     source = given.original if given.register is None else given.register
     register = people_of(source, schema)
     known = hold(source, schema, knows=given.knows)
-    known = _with_ids(known, register, schema)
+    whole = known = _with_ids(known, register, schema)
     if given.register is None:
         known = _of_an_acquaintance(known, schema)
     file = read_release(
@@ -431,8 +436,9 @@ def held_against(shown: Any, given: Given, rng: np.random.Generator) -> Held:
     truth = _truth(file, given, register, known)
     if given.counts:
         known = replace(known, counts=_counts(known, truth))
-    noisy = with_noise(known, given.noise, given.missing, rng)
-    return Held(file, noisy, known, truth, itself=False)
+    events, noise = with_mistakes(person_events(schema, file, whole), given.noise)
+    noisy = with_noise(known, noise, given.missing, rng)
+    return Held(file, noisy, known, truth, itself=False, events=events)
 
 
 def _itself(shown: Any, given: Given) -> Held:

@@ -1109,3 +1109,175 @@ def class_ordered_distances(
             if found > 0:
                 distance[t] = _moved(met, seen, 0, found, total, below, sums)
     return distances
+
+
+# ------------------------------------------------------------- persons who have known events
+
+
+cdef enum:
+    MOST_KNOWN = 8
+    # Known events of a set, at most.
+
+
+cdef inline int64_t _first_from(
+    const int32_t[::1] values, int64_t start, int64_t stop, int32_t least
+) noexcept nogil:
+    """Place of the first of ascending values that is not below ``least``."""
+    cdef int64_t middle
+    while start < stop:
+        middle = (start + stop) >> 1
+        if values[middle] < least:
+            start = middle + 1
+        else:
+            stop = middle
+    return start
+
+
+cdef inline bint _fits(
+    const int32_t[::1] labels,
+    const int32_t[::1] counts,
+    int64_t at,
+    int64_t stop,
+    const int32_t* low,
+    const int32_t* high,
+    int known,
+) noexcept nogil:
+    """Whether an id shows a row of its own for each known event, these by ascending ends."""
+    cdef int32_t used = 0
+    cdef int64_t place
+    cdef int each
+    for each in range(known):
+        place = _first_from(labels, at, stop, low[each])
+        if place > at:
+            at, used = place, 0
+        if at < stop and used == counts[at]:
+            at, used = at + 1, 0
+        if at == stop or labels[at] > high[each]:
+            return False
+        used += 1
+    return True
+
+
+cdef inline bint _shows_more(
+    const int32_t[::1] labels,
+    int64_t at,
+    int64_t stop,
+    uint8_t detailed,
+    const uint8_t[::1] silent,
+    const int32_t* low,
+    const int32_t* high,
+    int known,
+) noexcept nogil:
+    """Whether an id shows a label that is none of those that are known already."""
+    cdef int64_t entry
+    cdef int each
+    cdef bint told
+    if detailed:
+        return True
+    for entry in range(at, stop):
+        told = silent.shape[0] > 0 and silent[labels[entry]]
+        for each in range(known):
+            told = told or low[each] <= labels[entry] <= high[each]
+        if not told:
+            return True
+    return False
+
+
+def count_holders(
+    const int32_t[:, ::1] sets,
+    const int32_t[::1] persons,
+    const int32_t[::1] known_low,
+    const int32_t[::1] known_high,
+    const int32_t[::1] class_of,
+    const int64_t[::1] class_ids,
+    const int64_t[::1] class_starts,
+    const int32_t[::1] list_labels,
+    const int32_t[::1] list_ids,
+    const int64_t[::1] id_starts,
+    const int32_t[::1] labels,
+    const int32_t[::1] counts,
+    const int32_t[::1] owners,
+    const int32_t[::1] ids_of,
+    const uint8_t[::1] detailed,
+    const uint8_t[::1] silent,
+    bint several,
+    double[::1] found,
+    double[::1] learned,
+    int32_t[::1] holders,
+):
+    """The ids of a class that fit each set of known events, by the shortest list of its events."""
+    cdef int64_t[::1] met = np.full(id_starts.shape[0] - 1, -1, np.int64)
+    cdef Py_ssize_t width = sets.shape[1], s
+    cdef int32_t[MOST_KNOWN] all_low, all_high, low, high
+    cdef int64_t first, last, begin, end, entry, looked = 0, stamp = 0
+    cdef int known, chosen, each, mask
+    cdef int32_t person, t, one
+    cdef int64_t fitting, own, more
+    with nogil:
+        for s in range(sets.shape[0]):
+            person = persons[s]
+            t = class_of[person]
+            known = 0
+            for each in range(width):
+                if sets[s, each] >= 0:
+                    all_low[known] = known_low[sets[s, each]]
+                    all_high[known] = known_high[sets[s, each]]
+                    known += 1
+            found[s], learned[s], holders[s] = 0, 0, 0
+            # A part of the events decides only where a person's ids each show a part.
+            for mask in range(min(1, (1 << known) - 1) if several else (1 << known) - 1, 1 << known):
+                chosen = 0
+                begin, end = class_starts[t], class_starts[t + 1]
+                first, last = begin, end
+                for each in range(known):
+                    if mask >> each & 1:
+                        low[chosen], high[chosen] = all_low[each], all_high[each]
+                        begin = _first_from(
+                            list_labels, class_starts[t], class_starts[t + 1], low[chosen]
+                        )
+                        end = _first_from(
+                            list_labels, begin, class_starts[t + 1], high[chosen] + 1
+                        )
+                        if end - begin < last - first or chosen == 0:
+                            first, last = begin, end
+                        chosen += 1
+                fitting, own, more = 0, 0, 0
+                stamp += 1
+                if chosen == 0:
+                    # Nothing is known: every id of the class fits.
+                    fitting, own = class_ids[t], ids_of[person]
+                    more = own
+                elif chosen == 1 and low[0] == high[0] and not several:
+                    fitting = last - first
+                else:
+                    looked += last - first
+                    for entry in range(first, last):
+                        one = list_ids[entry]
+                        if met[one] == stamp:
+                            continue
+                        met[one] = stamp
+                        if not _fits(
+                            labels, counts, id_starts[one], id_starts[one + 1], low, high, chosen
+                        ):
+                            continue
+                        fitting += 1
+                        if several and owners[one] == person:
+                            own += 1
+                            more += _shows_more(
+                                labels, id_starts[one], id_starts[one + 1], detailed[one], silent,
+                                all_low, all_high, known,
+                            )
+                if not several:
+                    own = 1
+                    more = _shows_more(
+                        labels, id_starts[person], id_starts[person + 1], detailed[person], silent,
+                        all_low, all_high, known,
+                    )
+                if fitting == 0 or own == 0:
+                    continue
+                if <double>own / fitting > found[s]:
+                    found[s] = <double>own / fitting
+                    holders[s] = <int32_t>fitting
+                if <double>more / fitting > learned[s]:
+                    learned[s] = <double>more / fitting
+    return looked

@@ -24,10 +24,12 @@ import numpy as np
 
 from sfumato.kernels import _classes
 from sfumato.kernels.loop_calls import (
+    Bools,
     Codes,
     Floats,
     Integers,
     Ints,
+    flags,
     floats,
     in_threads,
     ints,
@@ -506,3 +508,112 @@ def take_rows(
 ) -> tuple[Ints, Codes, Codes]:
     """Some of the compressed rows, in another order."""
     return _classes.take_rows(ints(offsets), as_codes(values), as_codes(counts), as_codes(chosen))
+
+
+class Holding(NamedTuple):
+    """Who has what of which events in each class; labels are what records show of an event.
+
+    Without pseudonyms of their own, ids and persons are the same, in the same order.
+
+    Attributes
+    ----------
+    class_of
+        Class of each person; shape (persons,).
+    known_starts, known_low, known_high
+        The distinct events of each person as compressed rows; the label of a record that fits an
+        event lies between these two. Both ascend within a person.
+    id_starts, labels, counts
+        The distinct labels that each id shows as compressed rows, ascending, and how many records
+        of the id show each.
+    owners
+        Person of each id; shape (ids,).
+    detailed
+        Which ids show something beside the labels; shape (ids,).
+    silent
+        Which labels say nothing, such as ``*``; shape (labels,), or empty where all say something.
+    class_ids
+        Number of ids of each class; shape (classes,).
+    class_starts, list_labels, list_ids
+        The ids by class and label: those of a class start at its place in ``class_starts``.
+    """
+
+    class_of: Codes
+    known_starts: Ints
+    known_low: Codes
+    known_high: Codes
+    id_starts: Ints
+    labels: Codes
+    counts: Codes
+    owners: Codes
+    detailed: Bools
+    silent: Bools
+    class_ids: Ints
+    class_starts: Ints
+    list_labels: Codes
+    list_ids: Codes
+
+
+class Holders(NamedTuple):
+    """What each set of known events gives away; every array has shape (sets,).
+
+    Attributes
+    ----------
+    found
+        Chance that an id drawn from those that fit is the person's.
+    learned
+        Chance that it is, and shows more than is known.
+    holders
+        Number of ids that fit.
+    looked
+        Number of entries of lists that were looked at, of all sets together.
+    """
+
+    found: Floats
+    learned: Floats
+    holders: Codes
+    looked: int
+
+
+def count_holders(holding: Holding, persons: Codes, sets: Codes) -> Holders:
+    """Count the ids of a person's class that fit each set of known events.
+
+    An id fits that has a record of its own for each event. Where persons have several ids, that
+    part of the events decides by which the person is found most surely. The shortest of the lists
+    of ids of a set's events is looked through: O(length of that list x log labels) a set.
+
+    Parameters
+    ----------
+    holding
+        Who has what.
+    persons
+        Person of each set; shape (sets,).
+    sets
+        Places of known events in ``known_low``, ascending, -1 for none; shape (sets, m), m at
+        most 8.
+    """
+    found, learned = np.zeros(len(sets)), np.zeros(len(sets))
+    holders = np.zeros(len(sets), dtype=np.int32)
+    ids_of = np.bincount(holding.owners, minlength=len(holding.class_of)).astype(np.int32)
+    looked = _classes.count_holders(
+        as_codes(sets),
+        as_codes(persons),
+        holding.known_low,
+        holding.known_high,
+        holding.class_of,
+        holding.class_ids,
+        holding.class_starts,
+        holding.list_labels,
+        holding.list_ids,
+        holding.id_starts,
+        holding.labels,
+        holding.counts,
+        holding.owners,
+        ids_of,
+        flags(holding.detailed),
+        flags(holding.silent),
+        len(holding.owners) > len(holding.class_of),
+        found,
+        learned,
+        holders,
+    )
+    return Holders(found, learned, holders, looked)

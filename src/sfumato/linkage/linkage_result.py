@@ -655,7 +655,8 @@ def write_linked_schema(linked: LinkedSchema, place: Path, folder: Path) -> None
     InputError
         If it cannot be written.
     """
-    text = dump_schema(_located(linked.schema, folder), linked.notes)
+    moved = linked.schema.with_files(lambda path: _beside(path, folder))
+    text = dump_schema(moved, linked.notes)
     write_text(place / LINKED_SCHEMA, _LINKED_HEADER + text)
 
 
@@ -695,17 +696,6 @@ def _write_texts(links: Linkage, place: Path, folder: Path) -> None:
         spec = spec.model_copy(update={"nicknames": _beside(spec.nicknames, folder)})
     write_text(place / SPEC, _SPEC_HEADER + dump_link_spec(spec, links.notes))
     write_linked_schema(links.linked_schema, place, folder)
-
-
-def _located(schema: Schema, folder: Path) -> Schema:
-    """The schema with its hierarchies' files named from the folder."""
-    quasi = {
-        name: each.model_copy(update={"hierarchy": _beside(each.hierarchy, folder)})
-        if isinstance(each.hierarchy, Path)
-        else each
-        for name, each in schema.quasi_identifiers.items()
-    }
-    return schema.model_copy(update={"quasi_identifiers": quasi})
 
 
 def _beside(file: Path, folder: Path) -> Path:

@@ -583,6 +583,11 @@ def _given(
         undecided={n: why for n, why in said(schema.undecided).items() if n not in quasi},
         accepted=said(schema.accepted),
         missing=schema.missing,
+        events={
+            named[sql_name(name)]: how
+            for name, how in schema.events.items()
+            if sql_name(name) in named and named[sql_name(name)] not in quasi
+        },
     )
 
 

@@ -132,13 +132,7 @@ class ProjectFolder:
             return None
         if isinstance(given, InFile):
             return load_schema(self.at(given.file))
-        quasi = {
-            name: each.model_copy(update={"hierarchy": self.at(each.hierarchy)})
-            if isinstance(each.hierarchy, Path)
-            else each
-            for name, each in given.quasi_identifiers.items()
-        }
-        return given.model_copy(update={"quasi_identifiers": quasi})
+        return given.with_files(self.at)
 
     def schema_to_link(self) -> Schema | None:
         """The roles of the columns, which are all that concerns the linkage.
@@ -187,13 +181,12 @@ class ProjectFolder:
         """A schema as plain values, its files named from the project's folder."""
         if schema is None:
             return {}
-        plain = schema_to_dict(schema)
-        for name, each in schema.quasi_identifiers.items():
-            path = each.hierarchy
-            if isinstance(path, Path):
-                inside = path.is_relative_to(self.folder)
-                named = str(path.relative_to(self.folder)) if inside else path.name
-                plain["quasi_identifiers"][name]["hierarchy"] = named
+
+        def named(path: Path) -> Path:
+            inside = path.is_relative_to(self.folder)
+            return path.relative_to(self.folder) if inside else Path(path.name)
+
+        plain = schema_to_dict(schema.with_files(named))
         if schema.recipe:  # it names values of the data
             text = json.dumps(plain["recipe"], sort_keys=True)
             plain["recipe"] = hashlib.sha256(text.encode("utf-8")).hexdigest()

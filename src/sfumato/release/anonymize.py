@@ -101,7 +101,7 @@ def anonymize(
         engine=where,
     )
     if where is Engine.SPARK:
-        refuse_before_work(manifest, register)
+        refuse_before_work(schema, manifest, register)
         return _on_spark(data, schema, manifest, pseudonym_key, given.delimiter, progress)
     table = open_classified(
         data, schema, making.unclassified, delimiter=given.delimiter, progress=progress

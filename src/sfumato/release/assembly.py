@@ -56,6 +56,7 @@ from sfumato.risk.assessment import assess
 from sfumato.risk.class_measures import ranks_of
 from sfumato.risk.disclosure_risk import Risk
 from sfumato.risk.file_measures import measure_classes
+from sfumato.risk.known_events import measure_known_events
 from sfumato.risk.reidentification import household_risk
 from sfumato.table.sources import from_numpy, from_texts, is_bytes
 from sfumato.table.table import Table
@@ -229,6 +230,7 @@ def make_release(
             table.schema,
             threshold=options.threshold,
             ordered_distance=ordered_attributes(manifest.constraints, table.schema.sensitive),
+            seed=manifest.seed,
         ),
         risk=risk,
         utility=replace(utility, counts=finished.count_loss),
@@ -236,6 +238,7 @@ def make_release(
         manifest=manifest,
         levels=draft.levels,
         warnings=(
+            *_told_first(risk),
             *table.warnings,
             *(draft.levels.notes() if draft.levels else ()),
             *(against.warnings() if against else ()),
@@ -243,6 +246,12 @@ def make_release(
         population=against,
         source_rows=draft.rows[order],
     )
+
+
+def _told_first(risk: Risk) -> tuple[str, ...]:
+    """What two known events do, where nobody has said which ones may be known."""
+    told = risk.known_events
+    return () if told is None or told.named else (told.warning(),)
 
 
 def _divided(
@@ -340,6 +349,14 @@ def _released_risk(generalised: _Generalised, order: Ints, manifest: Manifest) -
         ranks=ranks_of(part, ordered),
         warnings=part.warnings,
     )
+    told = measure_known_events(
+        part,
+        draft.class_of,
+        draft.classes,
+        manifest.seed,
+        pseudonym=generalised.pseudonym_of if coarsened else None,
+    )
+    risk = replace(risk, known_events=told)
     if part.household is None:
         return risk
     homes = part.household[order]

@@ -176,13 +176,7 @@ def _constraint(fields: Mapping[str, Any]) -> Constraint | Budget:
 
 def schema_sha256(schema: Schema) -> str:
     """Hash of the schema's canonical TOML text, files of hierarchies without their folder."""
-    named = {
-        name: quasi.model_copy(update={"hierarchy": Path(quasi.hierarchy.name)})
-        if isinstance(quasi.hierarchy, Path)
-        else quasi
-        for name, quasi in schema.quasi_identifiers.items()
-    }
-    text = dump_schema(schema.model_copy(update={"quasi_identifiers": named}))
+    text = dump_schema(schema.with_files(lambda path: Path(path.name)))
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 

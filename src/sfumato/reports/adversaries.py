@@ -67,12 +67,12 @@ def adversary(release: Release | None, risk: Risk) -> list[Point]:
         ),
         Point(
             "Does not know",
-            "any sensitive or insensitive value of the target, nor how many records the target "
-            "has (Kartal & Li 2020). Kartal & Li 2016 consider an intruder who does know the "
-            "number of records: count_k, exposed_persons, max_count_risk and avg_count_risk say "
-            "what such an intruder finds, and shared_counts limits it. Whoever knows the number "
-            "can also tell which sensitive values the persons with that number have; that is "
-            "not measured.",
+            f"any sensitive or insensitive value of the target{_but_events(risk)}, nor how many "
+            "records the target has (Kartal & Li 2020). Kartal & Li 2016 consider an intruder who "
+            "does know the number of records: count_k, exposed_persons, max_count_risk and "
+            "avg_count_risk say what such an intruder finds, and shared_counts limits it. Whoever "
+            "knows the number can also tell which sensitive values the persons with that number "
+            "have; that is not measured.",
         ),
         Point(
             "Wants",
@@ -82,6 +82,12 @@ def adversary(release: Release | None, risk: Risk) -> list[Point]:
             "the person’s records it is.",
         ),
     ]
+
+
+def _but_events(risk: Risk) -> str:
+    if risk.known_events is None:
+        return ""
+    return " (but where the section on known events says otherwise)"
 
 
 def _membership(release: Release | None, risk: Risk) -> str:
@@ -166,7 +172,8 @@ def limits(release: Release | None) -> list[Point]:
         Point(
             "Other knowledge",
             "Whoever knows more than the quasi-identifiers (a diagnosis, a date) can do more "
-            "than these numbers say. The number of records alone is considered (count_k).",
+            "than the measures of classes say; known_events tells how much more. Of other "
+            "knowledge the number of records alone is considered (count_k).",
         ),
         Point(
             "Other files",
@@ -348,6 +355,11 @@ ATTACK_TITLES = {
     "multi_record_surest": "Multi-record linkage, surest classes",
     "multi_record_counts": "Multi-record linkage with numbers",
     "multi_record_counts_surest": "With numbers, surest classes",
+    "events_1": "One event known",
+    "events_2": "Two events known",
+    "events_3": "Three events known",
+    "events_scored_2": "Two events known, by a score",
+    "events_scored_3": "Three events known, by a score",
     "intersection": "Intersection of two releases",
     "intersection_surest": "Intersection, surest guesses",
     "associations": "Refinement by associations",

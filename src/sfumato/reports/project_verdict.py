@@ -210,8 +210,9 @@ def _residual_risks(
     if content["request"] is not None:
         said = _request_risks(content["request"])
     else:
-        said = [*_can_be_found(content, results, show), *_can_be_learned(content)]
-    said += _released_unchanged(content)
+        said = [*_can_be_found(content, results, show), *_known_events(results)]
+        said += _can_be_learned(content)
+    said += _released_unchanged(content, results)
     if content["linkage"] is not None:
         said.append(_wrong_links(content["linkage"]))
     return [*said, *_unreviewed(content), *_attack_succeeded(content)]
@@ -249,6 +250,23 @@ def _can_be_found(content: dict[str, Any], results: ProjectResults, show: Discre
     return said
 
 
+def _known_events(results: ProjectResults) -> list[str]:
+    """What somebody finds who knows two events of a person, too."""
+    told = results.after.get("known_events", ())
+    two = next((each for each in told if (each["m"], each["drawn"]) == (2, "random")), None)
+    if two is None:
+        return []
+    columns = listed(results.after["events"]["columns"])
+    said = (
+        f"Somebody who also knows two events of a person (what {columns} of a record say) finds "
+        f"{printed(two['found'], SHARE)} of the people and learns more of "
+        f"{printed(two['learned'], SHARE)}; of the people who have most events, more."
+    )
+    if not results.after["events"]["named"]:
+        said += " Nobody has named the events that may be known, and no promise covers this."
+    return [said]
+
+
 def _can_be_learned(content: dict[str, Any]) -> list[str]:
     said = []
     for group in content["sensitive"]:
@@ -260,8 +278,13 @@ def _can_be_learned(content: dict[str, Any]) -> list[str]:
     return said
 
 
-def _released_unchanged(content: dict[str, Any]) -> list[str]:
-    names = [each["name"] for each in content["variables"] if each["role"] == INSENSITIVE]
+def _released_unchanged(content: dict[str, Any], results: ProjectResults) -> list[str]:
+    told = results.after.get("events", {}).get("columns", ())
+    names = [
+        each["name"]
+        for each in content["variables"]
+        if each["role"] == INSENSITIVE and each["name"] not in told
+    ]
     if not names:
         return []
     said = (

@@ -18,7 +18,7 @@ from sfumato.reports.release_verdict import (
     release_verdict,
     threshold_lines,
 )
-from sfumato.reports.risk_tables import RiskTables, population_tables
+from sfumato.reports.risk_tables import RiskTables, event_tables, population_tables
 from sfumato.risk.disclosure_risk import Risk
 from sfumato.schema import Kind, QuasiIdentifier
 
@@ -82,7 +82,7 @@ def _shared(
     files: Mapping[str, Risk], release: Release | None, promises: Sequence[PromiseLine] = ()
 ) -> dict[str, Any]:
     """What both reports have: measures, population, thresholds, adversaries and assumptions."""
-    from sfumato.reports.risk_plots import population_figures, risk_figures
+    from sfumato.reports.risk_plots import event_figures, population_figures, risk_figures
 
     # A promise about the population is left out: these measures take the file as its own.
     by_measure = {(line.measure, line.attribute): line for line in promises if line.measure}
@@ -100,6 +100,8 @@ def _shared(
         "risk_groups": tables.groups,
         "sensitive_groups": tables.sensitive,
         "risk_figures": risk_figures(tuple(files.items()), shares),
+        "events": event_tables(risks),
+        "event_figures": event_figures(tuple(files.items())),
         "population": population_tables(last),
         "population_figures": population_figures(last),
         "thresholds": threshold_lines(risks),

@@ -176,6 +176,7 @@ def release_verdict(release: Release, promises: Sequence[PromiseLine]) -> Verdic
     if estimated:
         headline += f" {ESTIMATED.capitalize()}: {estimated}."
     sentences = [
+        _untold(after),
         (
             f"The release holds {count(after.records)} of {count(before.records)} records and "
             f"{count(after.persons)} of {count(before.persons)} persons, in {count(after.classes)} "
@@ -198,6 +199,15 @@ def release_verdict(release: Release, promises: Sequence[PromiseLine]) -> Verdic
     ]
     figures = _figures(before, after, own_population=release.population is None)
     return Verdict(met, not estimated, headline, tuple(filter(None, sentences)), figures)
+
+
+def _untold(risk: Risk) -> str:
+    """What known events do where nobody has named any; or nothing."""
+    told = risk.known_events
+    if told is None or told.named:
+        return ""
+    warning = told.warning()
+    return warning[0].upper() + warning[1:]
 
 
 def assessment_verdict(risk: Risk) -> Verdict:

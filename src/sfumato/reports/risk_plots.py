@@ -204,6 +204,56 @@ def _records_at_risk(named: Named) -> Figure:
     )
 
 
+def event_figures(named: Named) -> list[Figure]:
+    """Persons found by the number of known events; nothing where no column tells an event.
+
+    Parameters
+    ----------
+    named
+        Name and risk of the original and the release, or of the assessed file alone.
+    """
+    rows = [
+        {
+            "file": name,
+            "drawn": "at random" if each.drawn == "random" else "most telling",
+            "events": each.m,
+            "share": each.found.value,
+        }
+        for name, risk in named
+        if risk.known_events is not None
+        for each in risk.known_events.risks
+    ]
+    if not rows:
+        return []
+    names = [name for name, _ in named]
+    colours = [_colour(named, place) for place in range(len(named))]
+    legend: Any = alt.Legend() if len(named) > 1 else None
+    chart = (
+        alt.Chart(values(rows))
+        .mark_line(point=True, strokeWidth=2.2)
+        .encode(
+            x=alt.X("events:O", title="events known").axis(labelAngle=0),
+            y=alt.Y("share:Q", title="persons found").scale(domain=[0, 1]).axis(format=PERCENT),
+            color=alt.Color("file:N", legend=legend).scale(domain=names, range=colours),
+            strokeDash=alt.StrokeDash("drawn:N").scale(
+                domain=["at random", "most telling"], range=[[1, 0], [5, 3]]
+            ),
+        )
+        .properties(width=HALF, height=1.9 * _HEIGHT)
+    )
+    said = "; ".join(
+        f"{row['file']}, {row['events']} {row['drawn']}: {percent(float(str(row['share'])))}"
+        for row in rows
+    )
+    return [
+        Figure(
+            picture(chart, "events", f"Lines: share of persons found. {said}."),
+            "Persons found by who knows events of theirs",
+            "Mean over persons of 1 / persons of the class whom the events fit.",
+        )
+    ]
+
+
 def _share_panels(
     named: Named,
     classes: list[Ints],

@@ -12,9 +12,10 @@ import numpy as np
 
 from sfumato.core.measure import REGISTER, Measure
 from sfumato.core.number_text import count, percent
-from sfumato.reports.printed_numbers import interval, measured, position
+from sfumato.reports.printed_numbers import interval, listed, measured, position
 from sfumato.reports.promise_words import PromiseLine
 from sfumato.risk.disclosure_risk import Risk
+from sfumato.risk.known_events import KnownEventRisk
 from sfumato.risk.measure_table import (
     IN_POPULATION,
     MEANINGS,
@@ -249,6 +250,103 @@ class RiskTables:
             "Who of the population is in the file?",
             "δ-presence (Nergiz et al. 2007), among people who agree on all quasi-identifiers.",
             tuple(MeasureLine(name, MEANINGS[name], each) for name, each in cells.items()),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class EventTables:
+    """What the section about known events says.
+
+    Attributes
+    ----------
+    sentences
+        What is known, what is not, and how it was measured.
+    lines
+        By number of known events and how they are drawn: that in words, the share of persons found
+        in each file, then of the last one learned from, alone and the 95th percentile.
+    numbers
+        The numbers of events that the columns of ``by_number`` stand for.
+    by_number
+        By the number of events that persons have: it, the persons, and the share of them found, at
+        random and by the most telling events.
+    """
+
+    sentences: tuple[str, ...]
+    lines: tuple[tuple[str, tuple[str, ...]], ...]
+    numbers: tuple[int, ...]
+    by_number: tuple[tuple[str, str, tuple[tuple[str, str], ...]], ...]
+
+
+def event_tables(risks: Sequence[Risk]) -> EventTables | None:
+    """The section about known events; ``None`` where no column tells one.
+
+    Parameters
+    ----------
+    risks
+        The original and the release, or the assessed file alone.
+    """
+    own = risks[-1].known_events
+    if own is None:
+        return None
+    lines = []
+    for each in own.risks:
+        drawn = "at random" if each.drawn == "random" else "the most telling"
+        known = f"{each.m} event{'' if each.m == 1 else 's'}, {drawn}"
+        cells = [
+            "–" if risk.known_events is None
+            else measured(risk.known_events.of(each.m, each.drawn).found, True)
+            for risk in risks
+        ]  # fmt: skip
+        cells += [percent(each.learned.value), percent(each.alone.value), percent(each.p95)]
+        lines.append((known, tuple(cells)))
+    numbers = tuple(each.m for each in own.risks if each.drawn == "random")
+    return EventTables(
+        tuple(_event_sentences(risks[-1], own.risks)),
+        tuple(lines),
+        numbers,
+        tuple(
+            (
+                each.words,
+                count(each.persons),
+                tuple(
+                    (percent(each.found[m]), percent(each.worst[m]))
+                    if m in each.found
+                    else ("–",) * 2
+                    for m in numbers
+                ),
+            )
+            for each in own.by_number
+        ),
+    )
+
+
+def _event_sentences(risk: Risk, risks: Sequence[KnownEventRisk]) -> Iterator[str]:
+    own = risk.known_events
+    assert own is not None
+    columns = listed([f"“{name}”" for name in own.columns])
+    said = "says" if len(own.columns) == 1 else "say together"
+    yield (
+        "The intruder knows the quasi-identifiers of a person and some of the person’s events: "
+        f"what {columns} {said} in a record, each different one counting once. Persons with fewer "
+        "events than are known are known by all of theirs."
+    )
+    if not own.named:
+        yield (
+            "Nobody has named events: these are all sensitive and insensitive columns that change "
+            "within a person. Name under [events] what may be known."
+        )
+    yield (
+        "How many records the person has is known, too; what did not happen is not."
+        if own.counts
+        else "Neither what did not happen nor how many records the person has is taken as known."
+    )
+    drawn = [each for each in risks if not each.exact]
+    if drawn:
+        fewest = min(each.persons for each in drawn)
+        yield (
+            "Where an interval is given, persons or events were drawn "
+            f"({count(fewest)} of {count(own.persons)} persons at least, seed {own.seed}), or the "
+            "most telling events were looked for step by step."
         )
 
 

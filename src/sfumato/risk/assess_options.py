@@ -42,6 +42,10 @@ class Measuring:
         tuple[int, ...],
         Parameter("Measure recursive (c, L)-diversity too, beside L = 2 and 3.", "L", Count(2)),
     ] = ()
+    counts: Annotated[
+        bool,
+        Parameter("Who knows events of a person also knows the number of the person's records."),
+    ] = False
     estimator: Annotated[
         str,
         Parameter(
@@ -89,6 +93,7 @@ class AssessOptions(TypedDict, total=False):
     special_uniques: bool
     msu_size: int
     recursive_l: Sequence[int]
+    counts: bool
     estimator: str
     population: Any
     register: Any

@@ -18,9 +18,10 @@ from sfumato.risk.assess_options import AssessOptions, Circumstances, Measuring
 from sfumato.risk.class_measures import checked_l, ranks_of, recursive_measures
 from sfumato.risk.disclosure_risk import Risk, SensitiveRisk
 from sfumato.risk.file_measures import measure_classes
+from sfumato.risk.known_events import measure_known_events
 from sfumato.risk.population.estimation import AUTO, check_estimator
 from sfumato.risk.special_uniques import special_uniques as find_special_uniques
-from sfumato.schema import Schema
+from sfumato.schema import Schema, check_schema
 from sfumato.table.door import open_table
 from sfumato.table.preparation import prepared
 from sfumato.table.sources import Source
@@ -62,12 +63,18 @@ def assess(
     more = checked_l(asked.recursive_l)
     chosen = _chosen(given.presets) if given.presets else ()
     if takes_spark(data, given.engine):
-        if asked.special_uniques:
-            raise InputError(
-                "parameter special_uniques",
-                "must be left out on Spark",
-                advice="leave it out, or take engine='embedded'",
-            )
+        check_schema(schema)
+        for name, is_set in (
+            ("parameter special_uniques", asked.special_uniques),
+            ("parameter counts", asked.counts),
+            ("schema: its events", bool(schema.events)),
+        ):
+            if is_set:
+                raise InputError(
+                    name,
+                    "must be left out on Spark",
+                    advice="leave it out, or take engine='embedded'",
+                )
         return _on_spark(
             data, schema, given, progress,
             threshold=asked.threshold, ordered_distance=asked.ordered_distance,
@@ -81,6 +88,8 @@ def assess(
     table = open_table(source, schema, keep_source=False, progress=progress)
     progress("measure", 0.0)
     risk, class_of = _measured(table, asked.threshold, asked.ordered_distance, more)
+    told = measure_known_events(table, class_of, risk.classes, given.seed, counts=asked.counts)
+    risk = replace(risk, known_events=told)
     if known is not None:
         progress("measure", 0.5)
         weights = _weights(source, known)

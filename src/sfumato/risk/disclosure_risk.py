@@ -18,6 +18,7 @@ from sfumato.risk.reidentification import Reidentification
 
 if TYPE_CHECKING:
     from sfumato.engines.spark.spark_session import Ran
+    from sfumato.risk.known_events import EventRisk
     from sfumato.risk.population.population_risk import PopulationRisk
     from sfumato.risk.register_presence import Presence
     from sfumato.risk.reidentification import HouseholdRisk
@@ -139,6 +140,9 @@ class Risk:
         ``journalist`` and ``marketer`` are then those of the population.
     held
         Measures held against the thresholds that were asked for.
+    known_events
+        What is found by whoever knows some of a person's events; ``None`` where no column tells
+        any.
     counted
         How the classes are distributed, where a cluster counted it; read `shape`.
     ran
@@ -179,6 +183,7 @@ class Risk:
     presence: Presence | None = None
     population: PopulationRisk | None = None
     held: tuple[Held, ...] = ()
+    known_events: EventRisk | None = None
     counted: ClassShape | None = None
     ran: Ran | None = None
     preparation: tuple[StepCount, ...] = ()
@@ -314,6 +319,8 @@ class Risk:
             out |= _fields(self.presence)
         if self.population is not None:
             out |= self.population.to_json()
+        if self.known_events is not None:
+            out |= self.known_events.to_json()
         if self.held:
             out["thresholds"] = [each.to_json() for each in self.held]
         records = self.by_records
@@ -348,6 +355,8 @@ class Risk:
     def rows(self) -> list[measure_table.Row]:
         """The lines of a table: name, printed value, meaning, place."""
         lines = _whole_rows(self)
+        if self.known_events is not None:
+            lines += self.known_events.rows()
         if self.household is not None:
             lines += self.household.rows()
         if self.special_uniques is not None:

@@ -2,6 +2,8 @@
 
 from sfumato.schema.recipe import Cleaning
 from sfumato.schema.roles import (
+    Event,
+    EventKind,
     IntervalHierarchy,
     Kind,
     PrefixHierarchy,
@@ -15,6 +17,8 @@ from sfumato.schema.roles import (
 
 __all__ = [
     "Cleaning",
+    "Event",
+    "EventKind",
     "IntervalHierarchy",
     "Kind",
     "PrefixHierarchy",

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import date
 from enum import StrEnum
 from pathlib import Path
@@ -48,6 +49,19 @@ class Kind(StrEnum):
     """Categories without an order."""
 
 
+class EventKind(StrEnum):
+    """What a column says of an event."""
+
+    CODE = "code"
+    """A diagnosis, a procedure, a product, a kind of contact."""
+    DATE = "date"
+    """When it was."""
+    PLACE = "place"
+    """Where it was."""
+    AMOUNT = "amount"
+    """How much it was: a price, a duration, a measurement."""
+
+
 class PrefixHierarchy(Part):
     """A hierarchy of codes by their prefixes and by ranges of codes.
 
@@ -65,6 +79,11 @@ class PrefixHierarchy(Part):
     lengths: tuple[int, ...]
     groups: tuple[str, ...] = ()
 
+    @property
+    def height(self) -> int:
+        """Number of levels above the codes, ``*`` among them."""
+        return len(self.lengths) + bool(self.groups) + 1
+
 
 class IntervalHierarchy(Part):
     """A hierarchy of numbers or dates by intervals.
@@ -80,6 +99,11 @@ class IntervalHierarchy(Part):
 
     widths: tuple[float | str, ...]
     start: float = 0.0
+
+    @property
+    def height(self) -> int:
+        """Number of levels above the values, ``*`` among them."""
+        return len(self.widths) + 1
 
 
 RECIPE_SOURCE = "source of the recipe"
@@ -165,15 +189,97 @@ class QuasiIdentifier(Part):
         return self
 
 
-def _as_quasi_identifiers(value: Any) -> Any:
-    """Take names alone, or names with the kind as a word, as quasi-identifiers."""
+EXACT = "exact"
+_KNOWN = re.compile(
+    r"exact|level +(?P<level>[1-9]\d?)|(?P<days>[1-9]\d{0,3}) +days?"
+    r"|(?P<percent>\d{1,2}(\.\d{1,3})?) *%"
+)
+
+
+class Event(Part):
+    """One column of what an intruder may know of a single event of a person.
+
+    The event columns of a record say together what happened: an intruder knows some of a person's
+    events, each to the level that is given here.
+
+    Attributes
+    ----------
+    kind
+        What the column says: ``code``, ``date``, ``place`` or ``amount``.
+    known
+        How exactly it is known: ``exact``; ``level N`` of the hierarchy, counted from 1 above the
+        values; for a date ``N days`` around it; for an amount ``N %`` around it.
+    hierarchy
+        As of a `QuasiIdentifier`.
+    """
+
+    kind: EventKind = EventKind.CODE
+    known: StrictStr = EXACT
+    hierarchy: HierarchySpec | None = None
+
+    @model_validator(mode="after")
+    def _known_fits(self) -> Event:
+        found = _KNOWN.fullmatch(self.known)
+        if found is None:
+            raise ValueError('\'known\' must be "exact", "level 1", "3 days" or "5 %", say')
+        if found["days"] and self.kind is not EventKind.DATE:
+            raise ValueError("'known' in days is for kind = \"date\" only")
+        if found["percent"] and self.kind is not EventKind.AMOUNT:
+            raise ValueError("'known' in % is for kind = \"amount\" only")
+        if self.level and self.hierarchy is None:
+            raise ValueError("'known' as a level needs a 'hierarchy'")
+        if isinstance(self.hierarchy, (PrefixHierarchy, IntervalHierarchy)):
+            check_level(self.level, self.hierarchy.height)
+        return self
+
+    @property
+    def level(self) -> int:
+        """The level of the hierarchy that is known; 0 for the value itself."""
+        return int(self._known("level") or 0)
+
+    @property
+    def days(self) -> int:
+        """Days by which a known date may be off."""
+        return int(self._known("days") or 0)
+
+    @property
+    def share(self) -> float:
+        """Share of itself by which a known amount may be off."""
+        return float(self._known("percent") or 0) / 100
+
+    @property
+    def is_near(self) -> bool:
+        """Whether what is known is a value and how far off it may be."""
+        return self.days > 0 or self.share > 0
+
+    def _known(self, what: str) -> str | None:
+        found = _KNOWN.fullmatch(self.known)
+        return None if found is None else found[what]
+
+
+def check_level(level: int, height: int) -> None:
+    """Refuse a level that a hierarchy does not have.
+
+    Raises
+    ------
+    ValueError
+        If it has fewer levels above its values.
+    """
+    if level > height:
+        raise ValueError(
+            f"'known' must be a level of the hierarchy, which has {height} above its values"
+        )
+
+
+def _by_name(value: Any) -> Any:
+    """Take names alone, or names with the kind as a word, as fields by name."""
     value = as_tuple(value)
     if isinstance(value, (list, tuple)):
         if not all(isinstance(name, str) for name in value):
             raise ValueError("a list must hold names of columns; fields go into a table by name")
         if len(set(value)) < len(value):
             raise ValueError("each column must be named once")
-        return {name: QuasiIdentifier() for name in value}
+        return {name: {} for name in value}
     if isinstance(value, Mapping):
         return {
             name: {"kind": given} if isinstance(given, str) else given
@@ -214,6 +320,11 @@ class Schema(Frozen):
     recipe
         How the cells of some columns are to be read, by column: a `Cleaning`, or its fields. A
         column that others are made of and that has no role is never released.
+    events
+        Columns that say together what happened in a record, of which an intruder may know some: a
+        mapping from the name to an `Event`, to its fields, or to its kind as a word; or a list
+        of names. Such a column is sensitive or insensitive, too. Without any, all sensitive and
+        insensitive columns that change within a person are taken as such.
 
     Raises
     ------
@@ -231,7 +342,7 @@ class Schema(Frozen):
 
     person: str | None = None
     household: str | None = None
-    quasi_identifiers: Annotated[dict[str, QuasiIdentifier], BeforeValidator(_as_quasi_identifiers)]
+    quasi_identifiers: Annotated[dict[str, QuasiIdentifier], BeforeValidator(_by_name)]
     sensitive: Names = ()
     direct_identifiers: Names = ()
     insensitive: Names = ()
@@ -239,6 +350,7 @@ class Schema(Frozen):
     accepted: Sentences = Field(default_factory=dict)
     missing: Names = ()
     recipe: dict[str, Cleaning] = Field(default_factory=dict)
+    events: Annotated[dict[str, Event], BeforeValidator(_by_name)] = Field(default_factory=dict)
 
     def __init__(self, /, **fields: Any) -> None:
         try:
@@ -260,6 +372,22 @@ class Schema(Frozen):
                     )
                 roles[name] = role
         in_order(self.recipe)
+        return self
+
+    @model_validator(mode="after")
+    def _events_are_told(self) -> Schema:
+        for role, names in self.roles().items():
+            for name in names:
+                if name in self.events and role in _NO_EVENTS:
+                    raise ValueError(
+                        f"column '{name}' is named as {role}, which says nothing of an event; "
+                        "events are of sensitive and insensitive columns"
+                    )
+        if sum(event.is_near for event in self.events.values()) > 1:
+            raise ValueError(
+                "one of the 'events' may be known in days or %; give the others a hierarchy of "
+                "'widths' and a level"
+            )
         return self
 
     def roles(self) -> dict[str, tuple[str, ...]]:
@@ -292,9 +420,32 @@ class Schema(Frozen):
             for name in roles.get(role, ())
         )
 
+    def with_files(self, named: Callable[[Path], Path]) -> Schema:
+        """The schema with the files of its hierarchies named otherwise.
+
+        Parameters
+        ----------
+        named
+            Gives the new path of each file.
+        """
+        moved = {
+            field: {
+                name: each.model_copy(update={"hierarchy": named(each.hierarchy)})
+                if isinstance(each.hierarchy, Path)
+                else each
+                for name, each in getattr(self, field).items()
+            }
+            for field in ("quasi_identifiers", "events")
+        }
+        return self.model_copy(update=moved)
+
     def columns(self) -> tuple[str, ...]:
         """All named columns, in the order of their roles."""
         return tuple(name for names in self.roles().values() for name in names)
+
+
+_NO_EVENTS = ("person", "household", "quasi-identifier", "direct identifier")
+"""Roles of columns that say who somebody is."""
 
 
 def check_schema(value: object) -> None:
@@ -342,7 +493,7 @@ def load_schema(path: str | os.PathLike[str]) -> Schema:
         raise InputError(
             subject, "must be TOML", found="a number too long or brackets too deep"
         ) from None
-    return _located(Schema(**fields), file.parent)
+    return Schema(**fields).with_files(lambda path: file.parent / path)
 
 
 def _os_kind(error: OSError) -> str:
@@ -351,25 +502,19 @@ def _os_kind(error: OSError) -> str:
     return (error.strerror or type(error).__name__).lower()
 
 
-def _located(schema: Schema, folder: Path) -> Schema:
-    located = {
-        name: quasi.model_copy(update={"hierarchy": folder / quasi.hierarchy})
-        if isinstance(quasi.hierarchy, Path)
-        else quasi
-        for name, quasi in schema.quasi_identifiers.items()
-    }
-    return schema.model_copy(update={"quasi_identifiers": located})
-
-
 def schema_to_dict(schema: Schema) -> dict[str, Any]:
     """The fields of a schema that differ from their defaults, as plain values."""
-    fields = schema.model_dump(
-        mode="json", by_alias=True, exclude_defaults=True, exclude={"quasi_identifiers"}
-    )
-    fields["quasi_identifiers"] = {
-        name: quasi.model_dump(mode="json", exclude_defaults=True)
-        for name, quasi in schema.quasi_identifiers.items()
+    named: dict[str, Mapping[str, Part]] = {
+        "quasi_identifiers": schema.quasi_identifiers,
+        "events": schema.events,
     }
+    fields = schema.model_dump(mode="json", by_alias=True, exclude_defaults=True, exclude={*named})
+    for field, columns in named.items():
+        if columns:
+            fields[field] = {
+                name: each.model_dump(mode="json", exclude_defaults=True)
+                for name, each in columns.items()
+            }
     for steps in fields.get("recipe", {}).values():  # one text alone reads better than its list
         steps |= {
             step: value[0]
@@ -392,7 +537,8 @@ def dump_schema(schema: Schema, notes: dict[str, str] | None = None) -> str:
     notes = notes or {}
     document = tomlkit.document()
     fields = schema_to_dict(schema)
-    quasi_identifiers, recipe = fields.pop("quasi_identifiers"), fields.pop("recipe", {})
+    nested = {name: fields.pop(name, {}) for name in ("quasi_identifiers", "events")}
+    recipe = fields.pop("recipe", {})
     tables = {name: fields.pop(name) for name in ("undecided", "accepted") if name in fields}
     for name, value in fields.items():
         columns = value if isinstance(value, list) else [value]
@@ -400,15 +546,14 @@ def dump_schema(schema: Schema, notes: dict[str, str] | None = None) -> str:
             if column in notes:
                 document.add(tomlkit.comment(f"{column}: {notes[column]}"))
         document.add(name, value)
-    for name, quasi in quasi_identifiers.items():
-        table = tomlkit.table()
-        if name in notes:
-            table.comment(notes[name])
-        for key, value in quasi.items():
-            table.add(key, value)
-        document.setdefault("quasi_identifiers", tomlkit.table(is_super_table=True)).add(
-            name, table
-        )
+    for section, columns in nested.items():
+        for name, each in columns.items():
+            table = tomlkit.table()
+            if name in notes and section == "quasi_identifiers":
+                table.comment(notes[name])
+            for key, value in each.items():
+                table.add(key, value)
+            document.setdefault(section, tomlkit.table(is_super_table=True)).add(name, table)
     for name, said in tables.items():  # behind the rest, which would else be read as theirs
         document.add(name, said)
     if schema.recipe:

@@ -87,13 +87,7 @@ def plain_schema(schema: Schema) -> str:
     schema
         The schema.
     """
-    named = {
-        name: quasi.model_copy(update={"hierarchy": Path(quasi.hierarchy.name)})
-        if isinstance(quasi.hierarchy, Path)
-        else quasi
-        for name, quasi in schema.quasi_identifiers.items()
-    }
-    return dump_schema(schema.model_copy(update={"quasi_identifiers": named}))
+    return dump_schema(schema.with_files(lambda path: Path(path.name)))
 
 
 def _plain(value: Any) -> Any:

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from sfumato.core.errors import InputError
-from sfumato.schema import Kind, QuasiIdentifier
+from sfumato.schema import Event, EventKind, Kind, QuasiIdentifier
 from sfumato.table.numbering import RawColumn
 from sfumato.table.scalars import (
     DIGITS,
@@ -39,6 +39,7 @@ from sfumato.table.table import (
     CodedColumn,
     CodedEnds,
     Domain,
+    EventColumn,
     LabelDomain,
     NumberDomain,
 )
@@ -129,6 +130,69 @@ def encode_sensitive(raw: RawColumn, missing: Sequence[str]) -> CodedColumn:
     labels = printed(raw.values)
     domain = LabelDomain(tuple(dict.fromkeys(labels)))
     return CodedColumn(raw.name, raw.recoded_in_place(_positions(labels, domain.labels)), domain)
+
+
+def encode_event(
+    raw: RawColumn, event: Event, missing: Sequence[str], warnings: list[str]
+) -> EventColumn:
+    """Give a column that says something of an event its domain and its hierarchy.
+
+    Parameters
+    ----------
+    raw
+        The column as it came.
+    event
+        What the schema says about it.
+    missing
+        Texts that mean a missing value.
+    warnings
+        Takes what the reader should know.
+
+    Raises
+    ------
+    InputError
+        If no record has a value, a date or an amount holds anything else, or the hierarchy
+        misses a leaf or the level that is known.
+    """
+    raw = raw.without(mean_missing(raw.values, missing))
+    _check_some(raw, "column of events")
+    domain: Domain
+    if event.kind in (EventKind.DATE, EventKind.AMOUNT):
+        contents = _contents(raw.values)
+        _check_event(raw, event, contents)
+        raw, domain, lookup = _numeric(raw, contents, missing, warnings)
+    else:
+        labels = printed(raw.values)
+        domain = LabelDomain(tuple(dict.fromkeys(labels)))
+        lookup = _positions(labels, domain.labels)
+    hierarchy = None
+    if event.hierarchy is not None:
+        from sfumato.hierarchies.builders import build_hierarchy
+
+        names = [domain.label(code) for code in range(domain.size)]
+        hierarchy = build_hierarchy(event.hierarchy, names, raw.name)
+        if event.level > hierarchy.height:
+            raise InputError(
+                f"event '{raw.name}'",
+                "must be known at a level that its hierarchy has",
+                found=f"level {event.level} of {hierarchy.height}",
+                accepted=f"level 1 to level {hierarchy.height}",
+            )
+    return EventColumn(raw.name, raw.recoded(lookup), domain.size, event, domain, hierarchy)
+
+
+def _check_event(raw: RawColumn, event: Event, contents: _Contents) -> None:
+    """Refuse a column of dates that holds no dates, one of amounts that holds no numbers."""
+    dates = event.kind is EventKind.DATE
+    wrong = ~(contents.dates if dates else contents.numbers)
+    if wrong.any():
+        raise InputError(
+            f"column '{raw.name}'",
+            f'must hold {"dates" if dates else "numbers"}, as an event of kind = "{event.kind}"',
+            found=f"others in {raw.at(wrong)}",
+            accepted="dates as YYYY-MM-DD" if dates else "numbers such as 12 or 3.5",
+            advice=_MISSING_ADVICE,
+        )
 
 
 def _check_some(raw: RawColumn, role: str) -> None:

@@ -15,14 +15,14 @@ import pyarrow.compute as pc
 from sfumato.core.errors import InputError
 from sfumato.core.shared_options import Progress, silent
 from sfumato.kernels.loop_calls import in_threads, one_by_one, read_ahead
-from sfumato.schema import Kind, QuasiIdentifier, Schema, check_schema
+from sfumato.schema import Event, Kind, QuasiIdentifier, Schema, check_schema
 from sfumato.schema.recipe import READERS, StepCount
-from sfumato.table.domains import encode_quasi_identifier, encode_sensitive
+from sfumato.table.domains import encode_event, encode_quasi_identifier, encode_sensitive
 from sfumato.table.numbering import Accumulator, RawColumn, at_rows, counted_records
 from sfumato.table.preparation import prepared
 from sfumato.table.scalars import have_spaces, mean_missing
 from sfumato.table.sources import Source, check_utf8, is_bytes, listed
-from sfumato.table.table import MISSING, CodedColumn, Table
+from sfumato.table.table import MISSING, CodedColumn, EventColumn, Table
 from sfumato.table.table_files import open_source
 
 NO_PERSON = (
@@ -80,6 +80,8 @@ def open_table(
     steps = () if source.counted is None else source.counted()
     person, spaces = _persons(raws, schema, source.subject)
     household = _households(raws, schema)
+    events = _named_events(raws, schema, warnings)
+    others = {name: raws.pop(name) for name in _silent_events(schema) if name in raws}
     encoded = _encoded(raws, schema, len(person))
     for each in encoded:
         warnings += each.warnings
@@ -104,7 +106,56 @@ def open_table(
         ),
         household=household,
         preparation=steps,
+        events=events or _all_events(others, sensitive, schema),
     )
+
+
+def event_columns(schema: Schema) -> tuple[str, ...]:
+    """The columns that say what happened in a record, as the schema names them, else all that may.
+
+    Those alone that have a role: what a column without one says is measured nowhere.
+    """
+    told = (*schema.sensitive, *schema.insensitive)
+    if schema.events:
+        return tuple(name for name in schema.events if name in told)
+    return () if schema.person is None else told
+
+
+def _silent_events(schema: Schema) -> tuple[str, ...]:
+    """The columns that are read for events alone, though the schema does not name them as such."""
+    if schema.events:
+        return ()
+    return tuple(name for name in event_columns(schema) if name not in schema.sensitive)
+
+
+def _named_events(
+    raws: dict[str, RawColumn], schema: Schema, warnings: list[str]
+) -> tuple[EventColumn, ...]:
+    """The columns that the schema names as events; those of no other use are used up."""
+    if not schema.events:
+        return ()
+    return tuple(
+        encode_event(
+            raws[name] if name in schema.sensitive else raws.pop(name),
+            schema.events[name],
+            schema.missing,
+            warnings,
+        )
+        for name in event_columns(schema)
+    )
+
+
+def _all_events(
+    raws: dict[str, RawColumn], sensitive: Sequence[CodedColumn], schema: Schema
+) -> tuple[EventColumn, ...]:
+    """All columns that may tell what happened; of the insensitive ones only the codes are known."""
+    if schema.person is None or schema.events:
+        return ()
+    told = [EventColumn(each.name, each.codes, each.domain.size, Event()) for each in sensitive]
+    for name, raw in raws.items():
+        own = _without_missing(raw, schema.missing)
+        told.append(EventColumn(name, own.codes, len(own.values), Event()))
+    return tuple(told)
 
 
 def _checked_table(table: Table, schema: Schema, keep_source: bool) -> Table:
@@ -141,10 +192,12 @@ def _read(
 ) -> tuple[dict[str, RawColumn], pa.Table]:
     """The columns to encode as codes, and the columns to hand on as they came."""
     people = {name for name in (schema.person, schema.household) if name is not None}
-    encoded = {*people, *schema.quasi_identifiers, *schema.sensitive}
+    encoded = {*people, *schema.quasi_identifiers, *schema.sensitive, *event_columns(schema)}
     carried = carried_columns(source.names, schema) if keep_source else []
+    silent = _silent_events(schema)
     if source.column is not None and not carried:
-        return _read_apart(source, source.column, people, encoded - people, progress), _NONE
+        read = _read_apart(source, source.column, people, encoded - people, silent, progress)
+        return read, _NONE
     wanted = [name for name in source.names if name in encoded or name in set(carried)]
     accumulators = {name: Accumulator(name, source.rows) for name in wanted if name in encoded}
     kept: list[pa.RecordBatch] = []
@@ -152,8 +205,7 @@ def _read(
     for batch in source.batches(wanted):
         if batch.schema != checked:
             checked = batch.schema
-            for name in accumulators:
-                check_type(name, checked.field(name).type, person=name in people)
+            _check_types(accumulators, checked, people, silent)
         adding = [partial(each.add, batch.column(name)) for name, each in accumulators.items()]
         if batch.num_rows > WORTH_THREADS:
             in_threads(adding)
@@ -176,22 +228,40 @@ def _read(
     return raws, _joined(kept, source.subject)
 
 
+def _check_types(
+    accumulators: dict[str, Accumulator],
+    kinds: pa.Schema,
+    people: Container[str],
+    silent: Container[str],
+) -> None:
+    """Check the types of the columns of a batch; those of events that hold no values are left."""
+    for name in [*accumulators]:
+        kind = kinds.field(name).type
+        if name in silent and not _is_single(name, kind):
+            del accumulators[name]
+        else:
+            check_type(name, kind, person=name in people)
+
+
 def _read_apart(
     source: Source,
     column: Callable[[str], Iterator[pa.Array]],
     people: Collection[str],
     others: Collection[str],
+    silent: Collection[str],
     progress: Progress,
 ) -> dict[str, RawColumn]:
     """The columns as codes, each read by itself; those of many values, the ids, first."""
     names = sorted(people) + [name for name in source.names if name in others]
     large = source.rows is not None and source.rows > WORTH_THREADS
 
-    def read(name: str) -> RawColumn:
+    def read(name: str) -> RawColumn | None:
         accumulator, checked = Accumulator(name, source.rows), None
         for array in read_ahead(column(name)) if large and name in people else column(name):
             if array.type != checked:
                 checked = array.type
+                if name in silent and not _is_single(name, checked):
+                    return None
                 check_type(name, checked, person=name in people)
             accumulator.add(array)
         return accumulator.finish()
@@ -199,7 +269,8 @@ def _read_apart(
     tasks = [partial(read, name) for name in names]
     raws = {}
     for name, raw in zip(names, one_by_one(tasks, alone=not large), strict=True):
-        raws[name] = raw
+        if raw is not None:
+            raws[name] = raw
         progress("read", len(raws) / len(names))
     return raws
 
@@ -281,7 +352,8 @@ def check_columns(subject: str, names: Sequence[str], schema: Schema) -> list[st
     """
     named = schema.columns()
     unnamed = [name for name in names if name not in set(named)]
-    for role, columns in (*schema.roles().items(), ("accepted", tuple(schema.accepted))):
+    others = (("accepted", tuple(schema.accepted)), ("event", tuple(schema.events)))
+    for role, columns in (*schema.roles().items(), *others):
         for name in columns:
             if name not in names:
                 raise InputError(
@@ -364,6 +436,15 @@ def check_type(name: str, kind: pa.DataType, *, person: bool) -> None:
                 "must have a time zone that this machine knows",
                 advice="convert the column to UTC, or take its time zone away",
             ) from None
+
+
+def _is_single(name: str, kind: pa.DataType) -> bool:
+    """Whether a column of this type holds single values that have a text."""
+    try:
+        check_type(name, kind, person=False)
+    except InputError:
+        return False
+    return True
 
 
 def spaces_warning(raw: RawColumn) -> list[str]:

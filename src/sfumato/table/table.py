@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.schema import Kind, Schema
+from sfumato.schema import Event, Kind, Schema
 from sfumato.schema.recipe import StepCount
 from sfumato.table.sources import from_numpy
 
@@ -165,6 +165,35 @@ class CodedColumn:
 
 
 @dataclass(frozen=True, eq=False)
+class EventColumn:
+    """What one column says of the event of each record, as integer codes.
+
+    Attributes
+    ----------
+    name
+        The column's name in the file.
+    codes
+        One code per record, in [0, size), or `MISSING`.
+    size
+        Number of distinct values.
+    event
+        What it is, and how exactly an intruder knows it.
+    domain
+        The values that occur; dates and amounts ascending. ``None`` where the schema names no
+        events and the column stands for one because it changes within a person.
+    hierarchy
+        The hierarchy over the domain's labels, where the schema names one.
+    """
+
+    name: str
+    codes: Codes
+    size: int
+    event: Event
+    domain: Domain | None = field(default=None, repr=False)
+    hierarchy: Hierarchy | None = None
+
+
+@dataclass(frozen=True, eq=False)
 class Table:
     """An encoded file.
 
@@ -193,6 +222,10 @@ class Table:
         they are as they were read.
     preparation
         What each step of the schema's recipe did to the columns that were read.
+    events
+        What says together what happened in each record: the columns that the schema names as
+        events, else all sensitive and insensitive ones; none without a person column where the
+        schema names none.
     """
 
     schema: Schema
@@ -205,6 +238,7 @@ class Table:
     household: npt.NDArray[np.int32] | None = None
     ties: npt.NDArray[np.int64] | None = None
     preparation: tuple[StepCount, ...] = ()
+    events: tuple[EventColumn, ...] = ()
 
     @property
     def records(self) -> int:
@@ -234,6 +268,7 @@ class Table:
             source=self.source.take(from_numpy(rows)),
             household=None if self.household is None else self.household[rows],
             ties=None if self.ties is None else self.ties[rows],
+            events=tuple(replace(each, codes=each.codes[rows]) for each in self.events),
         )
 
 

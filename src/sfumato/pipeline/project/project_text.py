@@ -249,6 +249,7 @@ def project_json_schema() -> dict[str, Any]:
     schema["title"] = "sfumato.toml"
     parts = schema["$defs"]
     _by_name(parts["Schema"]["properties"]["quasi_identifiers"], "Kind", _TEXTS)
+    _by_name(parts["Schema"]["properties"]["events"], "EventKind", _TEXTS)
     _by_name(parts["LinkSpec"]["properties"]["columns"], "ColumnKind")
     parts["LinkSpec"]["properties"]["blocking"] = {
         "type": "array",

@@ -7,15 +7,18 @@ from sfumato.release.options import Recoding
 from sfumato.release.promises.delta_presence import DeltaPresence
 from sfumato.release.promises.promise import Budget
 from sfumato.release.release_manifest import Manifest
+from sfumato.schema import Schema
 
 ADVICE = "leave it out, or take engine='embedded'"
 
 
-def refuse_before_work(manifest: Manifest, register: object) -> None:
+def refuse_before_work(schema: Schema, manifest: Manifest, register: object) -> None:
     """Refuse what a release on Spark cannot do, before any work.
 
     Parameters
     ----------
+    schema
+        What each column is.
     manifest
         What to do.
     register
@@ -26,6 +29,13 @@ def refuse_before_work(manifest: Manifest, register: object) -> None:
     InputError
         If something is asked for that only the embedded engine does.
     """
+    if schema.events:
+        raise InputError(
+            "schema: its events",
+            "must be left out on Spark",
+            found="columns of which an intruder may know something, which is not measured there",
+            advice=ADVICE,
+        )
     if register is not None:
         raise InputError("parameter register", "must be left out on Spark", advice=ADVICE)
     refuse_options(manifest)

@@ -1,0 +1,384 @@
+"""Find persons by some of their events: exactly, or by a score (Narayanan and Shmatikov 2008).
+
+The intruder knows the quasi-identifiers of a target and some of the target's events, perhaps with
+mistakes, and looks for the pseudonym whose records show them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from sfumato.intruder.candidates import Candidates, Identification, ValuesOf
+from sfumato.intruder.knowledge import Knowledge, KnownColumn, measure_of
+from sfumato.intruder.reading import ReleasedFile, TextColumn
+from sfumato.intruder.released_syntax import (
+    Anything,
+    Cell,
+    Exact,
+    Interval,
+    Members,
+    Missing,
+    Vocabulary,
+    parse_cell,
+)
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class EventValues:
+    """What one column says of the events that an intruder may be told of.
+
+    Attributes
+    ----------
+    column
+        Its values in the original.
+    alike
+        Number of the values that the intruder cannot tell apart, shape (values,); each its own
+        where they are known exactly.
+    off
+        How far off a known number or date may be, shape (values,).
+    words
+        What its texts can mean in a release.
+    """
+
+    column: KnownColumn
+    alike: Ints
+    off: Floats
+    words: Vocabulary
+
+
+@dataclass(frozen=True, eq=False)
+class PersonEvents:
+    """The events of the persons of the original, of which the intruder is told some.
+
+    Attributes
+    ----------
+    person
+        Register person of each row, shape (rows,).
+    columns
+        What says together what happened in a row.
+    wrong
+        Share of the events that are somebody else's where they are told.
+    """
+
+    person: Ints
+    columns: tuple[EventValues, ...]
+    wrong: float = 0.0
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(each.column.name for each in self.columns)
+
+    @cached_property
+    def event_of(self) -> Ints:
+        """Number of each row's event as exactly as it is known; -1 where nothing is said."""
+        codes = np.stack([each.alike[each.column.codes] for each in self.columns])
+        empty = np.stack(
+            [
+                np.array([text is None for text in each.column.texts])[each.column.codes]
+                for each in self.columns
+            ]
+        )
+        number = np.unique(codes, axis=1, return_inverse=True)[1].reshape(-1)
+        return np.where(empty.all(axis=0), -1, number)
+
+    def told(self, targets: Ints, m: int, rng: np.random.Generator) -> list[Ints]:
+        """Rows of m different events of each target, all of them where there are fewer.
+
+        Parameters
+        ----------
+        targets
+            Register persons.
+        m
+            How many events are told.
+        rng
+            Draws them.
+        """
+        known = np.flatnonzero(self.event_of >= 0)
+        order = known[np.lexsort((self.event_of[known], self.person[known]))]
+        new = np.ones(len(order), dtype=np.bool_)
+        new[1:] = (np.diff(self.person[order]) != 0) | (np.diff(self.event_of[order]) != 0)
+        rows = order[new]
+        start = np.searchsorted(self.person[rows], targets, side="left")
+        stop = np.searchsorted(self.person[rows], targets, side="right")
+        told = []
+        for begin, end in zip(start.tolist(), stop.tolist(), strict=True):
+            own = rows[begin:end]
+            chosen = rng.permutation(own)[:m]
+            mistaken = rng.random(len(chosen)) < self.wrong
+            chosen[mistaken] = rng.choice(rows, int(mistaken.sum()))
+            told.append(chosen)
+        return told
+
+
+class EventSearch:
+    """Which released records may show an event that the intruder knows.
+
+    Parameters
+    ----------
+    file
+        The released file.
+    events
+        What is known of events, by columns that it has.
+    """
+
+    def __init__(self, file: ReleasedFile, events: PersonEvents) -> None:
+        shown = {column.name: column for column in (*file.others, *file.sensitive)}
+        self._columns = [_Shown(shown[each.column.name], each) for each in events.columns]
+        self.units = file.persons
+        self.unit = file.unit
+        order = np.argsort(file.class_of, kind="stable").astype(np.int64)
+        self._by_class = order
+        self._starts = np.searchsorted(file.class_of[order], np.arange(file.classes + 1))
+
+    def rows_of(self, classes: Ints) -> Ints:
+        """The records of some classes."""
+        parts = [self._by_class[self._starts[t] : self._starts[t + 1]] for t in classes.tolist()]
+        return np.concatenate([np.empty(0, dtype=np.int64), *parts])
+
+    def fits(self, row: int, rows: Ints | slice) -> Bools:
+        """Which of some released records may show the event of a row of the original."""
+        found: Bools = np.logical_and.reduce([each.fits(row, rows) for each in self._columns])
+        return found
+
+    def fitting(self, known: Ints, rows: Ints) -> Ints:
+        """The units whose records, of those given, show each known event by one of its own."""
+        if not len(known):
+            return np.unique(self.unit[rows])
+        fits = np.stack([self.fits(row, rows) for row in known.tolist()])
+        some = fits.any(axis=0)
+        fits, unit = fits[:, some], self.unit[rows[some]]
+        number, inverse = np.unique(unit, return_inverse=True)
+        each = np.zeros((len(known), len(number)), dtype=np.bool_)
+        for place in range(len(known)):
+            each[place, inverse[fits[place]]] = True
+        kept: Bools = np.logical_and.reduce(each, axis=0)
+        if (fits.sum(axis=0) > 1).any():  # a record may show one of several events
+            for place in np.flatnonzero(kept).tolist():
+                kept[place] = _each_its_own(fits[:, inverse == place])
+        return number[kept]
+
+
+class _Shown:
+    """One column of events of the release beside what is known of it."""
+
+    def __init__(self, shown: TextColumn, known: EventValues) -> None:
+        self._cells: list[Cell] = [
+            parse_cell(text, known.words) or Exact(str(text)) for text in shown.texts
+        ]
+        self._codes = shown.codes
+        self._known = known
+        self._values = ValuesOf(known.column)
+        self._group = known.alike[known.column.codes]
+        self._kept: dict[int, Bools] = {}
+
+    def fits(self, row: int, rows: Ints | slice) -> Bools:
+        group = int(self._group[row])
+        if group not in self._kept:
+            self._kept[group] = self._cells_of(group, int(self._known.column.codes[row]))
+        return self._kept[group][self._codes[rows]]
+
+    def _cells_of(self, group: int, value: int) -> Bools:
+        """Which cells allow a value that is one of a group."""
+        column = self._known.column
+        if column.texts[value] is None:
+            return np.array([isinstance(each, (Missing, Anything)) for each in self._cells])
+        number, off = float(column.numbers[value]), float(self._known.off[value])
+        if off > 0 and np.isfinite(number):
+            return np.array([_is_near(each, number - off, number + off) for each in self._cells])
+        places = np.flatnonzero(self._known.alike == group)
+        if len(places) == 1:
+            return self._of_one(str(column.texts[value]), places)
+        return np.array([bool(self._values.allowed(each, places).any()) for each in self._cells])
+
+    def _of_one(self, text: str, places: Ints) -> Bools:
+        """As most cells are exact, a text that is the same or another needs no search."""
+        return np.array(
+            [
+                each.text == text
+                if isinstance(each, Exact) and each.text in self._texts
+                else bool(self._values.allowed(each, places)[0])
+                for each in self._cells
+            ]
+        )
+
+    @cached_property
+    def _texts(self) -> frozenset[str]:
+        """Texts of the original that are no numbers, which might be written otherwise."""
+        column = self._known.column
+        return frozenset(
+            text
+            for text, number in zip(column.texts, column.numbers, strict=True)
+            if text is not None and not np.isfinite(number)
+        )
+
+
+def _is_near(cell: Cell, low: float, high: float) -> bool:
+    """Whether a cell allows a number between two ends."""
+    if isinstance(cell, Anything):
+        return True
+    if isinstance(cell, Interval):
+        return cell.low <= high and low <= cell.high
+    texts = [cell.text] if isinstance(cell, Exact) else []
+    texts = [*cell.texts] if isinstance(cell, Members) else texts
+    numbers = [measure_of(text) for text in texts]
+    return any(number is not None and low <= number <= high for number in numbers)
+
+
+def _each_its_own(fits: Bools) -> bool:
+    """Whether every row of a table can have a column of its own where it is true (Kuhn 1955)."""
+    taken: dict[int, int] = {}
+
+    def place(row: int, seen: set[int]) -> bool:
+        for column in np.flatnonzero(fits[row]).tolist():
+            if column not in seen:
+                seen.add(column)
+                if column not in taken or place(taken[column], seen):
+                    taken[column] = row
+                    return True
+        return False
+
+    return all(place(row, set()) for row in range(len(fits)))
+
+
+def exact_events(
+    search: EventSearch,
+    candidates: Candidates,
+    targets: Ints,
+    told: Sequence[Ints],
+    rng: np.random.Generator,
+) -> Identification:
+    """Take one of the units of the classes that fit a target and whose records show the events.
+
+    Where nobody shows them all, as where some are wrong or pseudonyms are split, the parts of the
+    events decide that fewest units show.
+
+    Parameters
+    ----------
+    search
+        The release.
+    candidates
+        Which persons fit which class.
+    targets
+        Register persons who are known to be in the file.
+    told
+        Rows of the events that are known of each.
+    rng
+        Draws one of the units.
+    """
+    unit, chance = np.full(len(targets), -1, dtype=np.int64), np.zeros(len(targets))
+    of_group = sparse.csc_array(candidates.fits)
+    for place, target in enumerate(targets.tolist()):
+        group = candidates.group[target]
+        classes = of_group.indices[of_group.indptr[group] : of_group.indptr[group + 1]]
+        found = _fewest(search, told[place], search.rows_of(classes.astype(np.int64)))
+        if len(found):
+            unit[place], chance[place] = rng.choice(found), 1 / len(found)
+    return Identification(unit, targets, chance)
+
+
+def _fewest(search: EventSearch, known: Ints, rows: Ints) -> Ints:
+    """The units that show all events, else those of the part of them that fewest show."""
+    for size in range(len(known), 0, -1):
+        found = [search.fitting(known[list(part)], rows) for part in _parts(len(known), size)]
+        some = [units for units in found if len(units)]
+        if some:
+            return min(some, key=len)
+    return search.fitting(known[:0], rows)
+
+
+def _parts(number: int, size: int) -> Iterator[tuple[int, ...]]:
+    return combinations(range(number), size)
+
+
+def scored_events(
+    search: EventSearch,
+    file: ReleasedFile,
+    knowledge: Knowledge,
+    targets: Ints,
+    told: Sequence[Ints],
+    rng: np.random.Generator,
+) -> Identification:
+    """Take the unit of highest score, whatever of its quasi-identifiers and events is amiss.
+
+    What a unit shows of what is known counts 1 / log(1 + units that show it), so that rare things
+    weigh most; the intruder's chance of a unit grows as exp(score / standard deviation of all
+    scores) (Narayanan and Shmatikov 2008, Section 4, Scoreboard-RH).
+
+    Parameters
+    ----------
+    search
+        The release.
+    file
+        The same as an outsider reads it.
+    knowledge
+        What the intruder holds of the quasi-identifiers.
+    targets, told, rng
+        As in `exact_events`.
+    """
+    scores = _ClassScores(file, knowledge)
+    class_of_unit = np.empty(file.persons, dtype=np.int64)
+    class_of_unit[file.unit] = file.class_of
+    first = np.full(knowledge.persons, -1, dtype=np.int64)
+    first[knowledge.person[::-1]] = np.arange(len(knowledge.person))[::-1]
+    unit, chance = np.full(len(targets), -1, dtype=np.int64), np.zeros(len(targets))
+    shown: dict[int, Ints] = {}
+    for place, target in enumerate(targets.tolist()):
+        score = scores.of(int(first[target]))[class_of_unit]
+        for row in told[place].tolist():
+            if row not in shown:
+                shown[row] = np.unique(search.unit[search.fits(row, slice(None))])
+            score[shown[row]] += _weight(len(shown[row]))
+        spread = float(score.std())
+        likely = np.exp((score - score.max()) / spread) if spread else np.ones(len(score))
+        best = np.flatnonzero(likely >= 1)
+        unit[place], chance[place] = rng.choice(best), 1 / likely.sum()
+    return Identification(unit, targets, chance)
+
+
+def _weight(units: int) -> float:
+    return float(1 / np.log1p(units)) if units else 0.0
+
+
+class _ClassScores:
+    """What each class scores by the quasi-identifiers of a row of the register."""
+
+    def __init__(self, file: ReleasedFile, knowledge: Knowledge) -> None:
+        known = {column.name: column for column in knowledge.quasi_identifiers}
+        self._pairs = [
+            (shown, known[shown.name], ValuesOf(known[shown.name]))
+            for shown in file.quasi_identifiers
+            if shown.name in known
+        ]
+        self._first = file.first_row
+        pairs = np.unique(file.unit * file.classes + file.class_of) % file.classes
+        self._units = np.bincount(pairs, minlength=file.classes)
+        self._kept: dict[tuple[int, int], Floats] = {}
+
+    def of(self, row: int) -> Floats:
+        """Sum of the weights of the quasi-identifiers that fit, shape (classes,)."""
+        total = np.zeros(len(self._first))
+        for place in range(len(self._pairs)):
+            total += self._column(place, row)
+        return total
+
+    def _column(self, place: int, row: int) -> Floats:
+        shown, known, values = self._pairs[place]
+        value = int(known.codes[row])
+        if (place, value) not in self._kept:
+            own = np.array([value], dtype=np.int64)
+            cells = np.array([bool(values.allowed(cell, own)[0]) for cell in shown.cells])
+            fits = cells[shown.codes[self._first]]
+            self._kept[place, value] = fits * _weight(int(self._units[fits].sum()))
+        return self._kept[place, value]

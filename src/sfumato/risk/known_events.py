@@ -1,0 +1,691 @@
+"""What an intruder finds who knows some of a person's events beside the quasi-identifiers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import comb, sqrt
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.core.measure import Measure
+from sfumato.engines.embedded.counts import group
+from sfumato.kernels.class_counts import (
+    Holding,
+    class_order,
+    count_holders,
+    count_records,
+    distinct,
+    group_rows,
+)
+from sfumato.risk.measure_table import Row, interval, share
+from sfumato.table.table import MISSING, Codes, EventColumn, NumberDomain, Table
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+Drawn = Literal["random", "worst"]
+
+MOST_KNOWN = 6
+"""Events that are known at most."""
+DAY = 86_400 * 10**6
+"""Microseconds of a day."""
+
+
+@dataclass(frozen=True, eq=False)
+class EventCodes:
+    """The event of each record as one number, as exactly as an intruder knows it.
+
+    Attributes
+    ----------
+    columns
+        The columns that say it.
+    named
+        Whether the schema names them as events.
+    codes
+        Number of each record's event in [0, events), `MISSING` where all its columns are empty.
+    low, high
+        The events between which those lie that an intruder cannot tell from each event, both
+        ascending; shape (events,). Where events are known exactly, or at a level of a hierarchy,
+        each is its own.
+    """
+
+    columns: tuple[str, ...]
+    named: bool
+    codes: Codes
+    low: Codes
+    high: Codes
+
+
+def event_codes(table: Table) -> EventCodes | None:
+    """The event of each record; ``None`` where no column tells one.
+
+    Where the schema names no events, they are what all sensitive and insensitive columns say that
+    change within a person.
+
+    Parameters
+    ----------
+    table
+        The encoded file.
+    """
+    columns = [each for each in table.events if table.schema.events or _changes(each, table.person)]
+    if not columns:
+        return None
+    empty = np.logical_and.reduce([each.codes == MISSING for each in columns])
+    near = next((each for each in columns if each.event.is_near), None)
+    exact = [_at_known_level(each) for each in columns if each is not near]
+    codes, events = group(*zip(*exact, strict=True)) if exact else (np.zeros_like(empty, int), 1)
+    if near is None:
+        own = np.arange(events, dtype=np.int32)
+        codes = np.where(empty, MISSING, codes).astype(np.int32)
+        return EventCodes(_names(columns), bool(table.schema.events), codes, own, own)
+    # The values that are known nearly come last in the key, so that near ones have near numbers.
+    width = near.size + 1
+    keys = codes * np.int64(width) + near.codes + 1
+    known, codes = np.unique(keys, return_inverse=True)
+    first, last = _near_values(near)
+    base, value = known - known % width, known % width
+    own = value == 0
+    low = np.searchsorted(known, np.where(own, known, base + first[value - 1] + 1))
+    high = np.searchsorted(known, np.where(own, known, base + last[value - 1] + 1), "right") - 1
+    return EventCodes(
+        _names(columns),
+        bool(table.schema.events),
+        np.where(empty, MISSING, codes).astype(np.int32),
+        low.astype(np.int32),
+        high.astype(np.int32),
+    )
+
+
+def _names(columns: Sequence[EventColumn]) -> tuple[str, ...]:
+    return tuple(each.name for each in columns)
+
+
+def _changes(column: EventColumn, person: Codes) -> bool:
+    """Whether a person has two values of a column."""
+    last = np.empty(int(person.max()) + 1, dtype=np.int32)
+    last[person] = column.codes
+    return bool((last[person] != column.codes).any())
+
+
+def _at_known_level(column: EventColumn) -> tuple[Codes, int]:
+    """The codes of a column as exactly as they are known, and how many there are."""
+    if column.event.level == 0 or column.hierarchy is None:
+        return column.codes, column.size
+    level = column.event.level
+    above = np.append(column.hierarchy.ancestors[level], np.int32(MISSING))
+    return above[column.codes].astype(np.int32), len(column.hierarchy.labels[level])
+
+
+def _near_values(column: EventColumn) -> tuple[Ints, Ints]:
+    """The first and the last value that cannot be told from each value of a column."""
+    assert isinstance(column.domain, NumberDomain)
+    points = column.domain.points
+    if column.event.days:
+        days = column.event.days * (1 if column.domain.unit == "date" else DAY)
+        off = np.full(len(points), float(days))
+    else:
+        off = np.abs(points) * column.event.share
+    lowest, highest = np.ceil(points - off), np.floor(points + off)
+    first = np.searchsorted(points, lowest, "left")
+    last = np.searchsorted(points, highest, "right") - 1
+    return first, last
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """What records show of their events, where a release shows less than the file.
+
+    Attributes
+    ----------
+    labels
+        Number of what each record shows, in an order in which those that fit one known event lie
+        side by side; ``None`` where records show their events as they are.
+    low, high
+        The labels between which those of records lie that fit the event of each record in its
+        class, as far as an intruder knows it; shape (records,).
+    pseudonym
+        The pseudonym of each record; ``None`` where each person has one.
+    detailed
+        Which records show more than is known of their events, even once these are known.
+    silent
+        Which labels say nothing, such as ``*``; empty where all say something.
+    """
+
+    labels: Codes | None = None
+    low: Codes | None = None
+    high: Codes | None = None
+    pseudonym: Codes | None = None
+    detailed: Bools | None = None
+    silent: Bools | None = None
+
+
+def holding(
+    events: EventCodes,
+    person: Codes,
+    class_of: Codes,
+    classes: int,
+    shown: Shown | None = None,
+    *,
+    counts: bool = False,
+) -> Holding:
+    """Who has which events in each class; a person in several classes counts in each of them.
+
+    O(records), and a sort of the events of each class.
+
+    Parameters
+    ----------
+    events
+        The event of each record.
+    person, class_of
+        Person and class of each record; shape (records,).
+    classes
+        Number of classes.
+    shown
+        What records show of them; the events themselves where it is not given.
+    counts
+        Whether the intruder knows the number of records of each pseudonym, too.
+    """
+    shown = shown or Shown()
+    labels = events.codes if shown.labels is None else shown.labels
+    owner, persons = group([class_of, person], [classes, int(person.max()) + 1])
+    unit, units = owner, persons
+    if shown.pseudonym is not None:
+        unit, units = group([class_of, shown.pseudonym], [classes, int(shown.pseudonym.max()) + 1])
+    rows, starts = group_rows(unit, units)
+    first = rows[starts[:-1]]
+    class_of_unit, owners = class_of[first], owner[first]
+    if counts:
+        class_of_unit, classes = group(
+            [class_of_unit, np.diff(starts).astype(np.int32)],
+            [classes, int(np.diff(starts).max()) + 1],
+        )
+    id_starts, own_labels, own_counts = distinct(rows, starts, labels)
+    known = _known(events, shown, owner, persons)
+    class_of_person = np.empty(persons, dtype=np.int32)
+    class_of_person[owners] = class_of_unit
+    ids = np.repeat(np.arange(units, dtype=np.int32), np.diff(id_starts))
+    class_of_entry = class_of_unit[ids]
+    entries, _ = count_records(class_of_entry, classes)
+    order = class_order(class_of_entry, entries, own_labels).part(0, classes)
+    detailed = np.zeros(units, dtype=np.bool_)
+    if shown.detailed is not None:
+        detailed[unit[shown.detailed]] = True
+    return Holding(
+        class_of_person,
+        *known,
+        id_starts,
+        own_labels,
+        own_counts,
+        owners.astype(np.int32),
+        detailed,
+        np.zeros(0, np.bool_) if shown.silent is None else shown.silent,
+        np.bincount(class_of_unit, minlength=classes),
+        order.starts,
+        order.owners,
+        ids[order.rows],
+    )
+
+
+def _known(
+    events: EventCodes, shown: Shown, owner: Codes, persons: int
+) -> tuple[Ints, Codes, Codes]:
+    """The distinct events of each person, by the labels that fit them, as compressed rows."""
+    rows, starts = group_rows(owner, persons)
+    if shown.low is None or shown.high is None:
+        begins, codes, _ = distinct(rows, starts, events.codes)
+        return begins, events.low[codes], events.high[codes]
+    told = np.flatnonzero(events.codes != MISSING)
+    order = told[np.lexsort((events.codes[told], shown.high[told], shown.low[told], owner[told]))]
+    of, event = owner[order], events.codes[order]
+    new = np.ones(len(order), dtype=np.bool_)
+    new[1:] = (of[1:] != of[:-1]) | (event[1:] != event[:-1])
+    kept = order[new]
+    begins = np.zeros(persons + 1, dtype=np.int64)
+    np.cumsum(np.bincount(owner[kept], minlength=persons), out=begins[1:])
+    return begins, shown.low[kept], shown.high[kept]
+
+
+@dataclass(frozen=True, slots=True)
+class KnownEventRisk:
+    """What an intruder finds who knows a number of events of each person.
+
+    Attributes
+    ----------
+    m
+        How many events are known; of a person with fewer, all of them.
+    drawn
+        Whether they are drawn at random from the person's own, or are the most telling ones.
+    found
+        Share of persons who are found: mean over persons of 1 / those whom the events fit.
+    learned
+        Share of persons who are found and of whom something is shown that was not known.
+    alone
+        Share of persons whom alone the events fit.
+    p95
+        The 95th percentile over persons of the chance to be found.
+    with_m
+        As ``found``, among persons with at least m events.
+    persons
+        Number of persons that were looked at.
+    exact
+        Whether that is everybody, with every choice of events.
+    """
+
+    m: int
+    drawn: Drawn
+    found: Measure
+    learned: Measure
+    alone: Measure
+    p95: float
+    with_m: Measure
+    persons: int
+    exact: bool
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        low, high = self.found.low, self.found.high
+        return {
+            "m": self.m,
+            "drawn": self.drawn,
+            "found": self.found.value,
+            "learned": self.learned.value,
+            "alone": self.alone.value,
+            "p95": self.p95,
+            "low": self.found.value if low is None else low,
+            "high": self.found.value if high is None else high,
+            "exact": self.exact,
+            "with_m": self.with_m.value,
+            "persons": self.persons,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class NumberOfEvents:
+    """What is found of the persons with some number of events.
+
+    Attributes
+    ----------
+    fewest, most
+        Least and largest number of distinct events of a person; no largest one for the last.
+    persons
+        Number of persons who have so many.
+    found, worst
+        Share of them who are found by each number of known events, drawn at random and the most
+        telling ones.
+    """
+
+    fewest: int
+    most: int | None
+    persons: int
+    found: Mapping[int, float]
+    worst: Mapping[int, float]
+
+    @property
+    def words(self) -> str:
+        """The number as text: ``3-4``."""
+        if self.most is None:
+            return f"{self.fewest} or more"
+        return f"{self.fewest}" if self.most == self.fewest else f"{self.fewest}-{self.most}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return {
+            "events": self.words,
+            "persons": self.persons,
+            "found": {str(m): value for m, value in self.found.items()},
+            "worst": {str(m): value for m, value in self.worst.items()},
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class EventRisk:
+    """What is found by whoever knows some of a person's events beside the quasi-identifiers.
+
+    Attributes
+    ----------
+    columns
+        What says what happened in a record.
+    named
+        Whether the schema names them; else they are those that change within a person.
+    counts
+        Whether the number of records of each person is known, too.
+    persons
+        Number of persons, each counted in every class that they are in.
+    risks
+        By number of known events, drawn at random and the most telling ones.
+    by_number
+        The same by the number of events that a person has.
+    seed
+        Of the events and persons that were drawn.
+    """
+
+    columns: tuple[str, ...]
+    named: bool
+    counts: bool
+    persons: int
+    risks: tuple[KnownEventRisk, ...]
+    by_number: tuple[NumberOfEvents, ...]
+    seed: int
+
+    def of(self, m: int, drawn: Drawn = "random") -> KnownEventRisk:
+        """What so many known events give away.
+
+        Raises
+        ------
+        KeyError
+            If that was not measured.
+        """
+        for each in self.risks:
+            if (each.m, each.drawn) == (m, drawn):
+                return each
+        raise KeyError(m)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values, by the names of the command line's contract."""
+        return {
+            "known_events": [each.to_json() for each in self.risks],
+            "known_events_by_number": [each.to_json() for each in self.by_number],
+            "events": {
+                "columns": list(self.columns),
+                "named": self.named,
+                "counts": self.counts,
+                "persons": self.persons,
+                "seed": self.seed,
+            },
+        }
+
+    def warning(self) -> str:
+        """What somebody who names no events is told: what two of them would do."""
+        two = self.of(2)
+        columns = ", ".join(f"'{name}'" for name in self.columns)
+        return (
+            "whoever knows the quasi-identifiers of a person and two of the person's events (what "
+            f"{columns} say together in a record) finds {100 * two.found.value:.1f} % of the "
+            f"persons and learns more of {100 * two.learned.value:.1f} %; no measure of classes, "
+            "and no promise about them, covers that. Name under [events] what may be known."
+        )
+
+    def rows(self) -> list[Row]:
+        """The lines of a table."""
+        lines = []
+        for each in self.risks:
+            if each.drawn == "random":
+                worst = self.of(each.m, "worst")
+                known = "1 event" if each.m == 1 else f"{each.m} events"
+                meaning = (
+                    f"share of people found when {known} of each {'is' if each.m == 1 else 'are'} "
+                    f"known; {share(worst.found)} by the most telling"
+                )
+                lines.append(Row(f"found_{each.m}", interval(each.found, share), meaning))
+        return lines
+
+
+KNOWN = (1, 2, 3, 4)
+"""Numbers of known events that are measured."""
+NUMBERS = (1, 2, 3, 5, 10, 20, 50)
+"""Least numbers of events by which persons are told apart."""
+EVERY_PAIR = 50
+"""Events of a person of whom every choice of two is looked at."""
+MANY, DRAWS = 70, 20
+"""Choices of three events or more that are all looked at, and how many are drawn where more are."""
+MANY_KNOWN, FEW_PERSONS, PILOT = 5_000, 100, 200
+"""Persons of whom three events or more are drawn; fewest who are drawn; those who try the cost."""
+NAMED_WORK, WORK = 500_000_000, 10_000_000
+"""Entries of lists that may be looked at where the schema names events, and where it does not."""
+SET_WORK = 8
+"""Entries that a set of events costs beside those of its list."""
+BLOCK = 1 << 20
+"""Sets of events that are looked at together."""
+STREAM = 0x6576656E7473
+"""Beside the seed of a release or an assessment, so that its other draws stay as they are."""
+NORMAL = 1.959963984540054
+"""The 97.5th percentile of the normal distribution."""
+
+
+def measure_known_events(
+    table: Table,
+    class_of: Codes,
+    classes: int,
+    seed: int | None = None,
+    *,
+    pseudonym: Codes | None = None,
+    shown: Shown | None = None,
+    counts: bool = False,
+) -> EventRisk | None:
+    """Measure what known events give away; ``None`` where no column tells one.
+
+    Exact for one and two events where nobody has more than `EVERY_PAIR` and the lists are not too
+    long; else of persons, or of choices of events, that are drawn (Wilson's interval). Where the
+    schema names no events, less is looked at, as nobody has asked.
+
+    Parameters
+    ----------
+    table
+        The encoded records, those of a release for it.
+    class_of, classes
+        Class of each record, shape (records,), and number of classes.
+    seed
+        Of what is drawn; 0 where it is not given.
+    pseudonym
+        Pseudonym of each record, where persons have several and nothing else is changed.
+    shown, counts
+        As in `holding`.
+    """
+    events = event_codes(table)
+    if events is None:
+        return None
+    if shown is None:
+        shown = Shown(pseudonym=pseudonym)
+    held = holding(events, table.person, class_of, classes, shown, counts=counts)
+    seed = seed or 0
+    search = _Search(held, np.random.default_rng([seed, STREAM]))
+    found = search.measured(NAMED_WORK if events.named else WORK)
+    return EventRisk(
+        events.columns,
+        events.named,
+        counts,
+        search.persons,
+        tuple(search.risk(each, drawn) for each in found for drawn in ("random", "worst")),
+        tuple(search.by_number(found)),
+        seed,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Told:
+    """What m known events tell of some persons; every array has one entry a person.
+
+    The means over choices of events, and those of the most telling choice; ``best`` are the places
+    of its events, ``certain`` says where no other choice can tell more.
+    """
+
+    m: int
+    whom: Ints
+    random: Floats
+    worst: Floats
+    best: Codes
+    every: Bools
+    certain: Bools
+
+
+class _Search:
+    """Looks up sets of known events of the persons of a file.
+
+    Parameters
+    ----------
+    held
+        Who has what.
+    rng
+        Of the persons and events that are drawn.
+    """
+
+    def __init__(self, held: Holding, rng: np.random.Generator) -> None:
+        self._held, self._rng = held, rng
+        self._number: Ints = np.diff(held.known_starts)
+        self.persons = len(self._number)
+
+    def measured(self, work: int) -> list[_Told]:
+        """What is told by each number of events, until more than that would be looked at."""
+        order = self._rng.permutation(self.persons)
+        cost = self._cost(order[:PILOT])
+        drawn = max(FEW_PERSONS, int(work / cost))
+        told: list[_Told] = []
+        for m in KNOWN:  # a single event costs far less than two: no list is looked through
+            most = SET_WORK * drawn if m == 1 else drawn if m == 2 else min(drawn, MANY_KNOWN)
+            told.append(self._told(m, np.sort(order[:most]), told[-1] if told else None))
+        return told
+
+    def _cost(self, pilot: Ints) -> float:
+        """Entries that are looked at for two events of a person, on average."""
+        sets, whom = self._choices(pilot, 2, EVERY_PAIR * EVERY_PAIR)
+        looked = count_holders(self._held, whom, sets).looked
+        return max((looked + SET_WORK * len(sets)) / len(pilot), 1.0)
+
+    def _choices(self, persons: Ints, m: int, most: int) -> tuple[Codes, Codes]:
+        """All choices of m events of each person, or some where there are too many."""
+        sets, whom = [], []
+        for number in np.unique(self._number[persons]).tolist():
+            own = persons[self._number[persons] == number]
+            chosen = self._chosen(own, number, m, most)
+            sets.append(chosen.reshape(-1, m))
+            whom.append(np.repeat(own, chosen.shape[1]))
+        return np.concatenate(sets).astype(np.int32), np.concatenate(whom).astype(np.int32)
+
+    def _chosen(self, persons: Ints, number: int, m: int, most: int) -> Ints:
+        """Places of m events of persons with that number of them, shape (persons, choices, m)."""
+        starts = self._held.known_starts[persons][:, None, None]
+        if number <= m:
+            places = np.full((1, 1, m), MISSING, dtype=np.int64)
+            places[..., :number] = np.arange(number)
+        elif comb(number, m) <= most:
+            places = np.array(list(combinations(range(number), m)), dtype=np.int64)[None]
+        else:
+            places = self._drawn(number, m, len(persons))
+        return np.where(places == MISSING, MISSING, starts + places)
+
+    def _drawn(self, number: int, m: int, persons: int) -> Ints:
+        """Choices of m of so many events, each as likely as any; shape (persons, DRAWS, m)."""
+        chosen = np.empty((persons, DRAWS, 0), dtype=np.int64)
+        for left in range(m):
+            new = self._rng.integers(number - left, size=(persons, DRAWS))
+            for place in range(left):
+                new += new >= chosen[..., place]
+            chosen = np.sort(np.concatenate([chosen, new[..., None]], axis=-1), axis=-1)
+        return chosen
+
+    def _told(self, m: int, persons: Ints, fewer: _Told | None) -> _Told:
+        """What m events tell of some persons; ``fewer`` is what one event less tells of them."""
+        most = comb(EVERY_PAIR, 2) if m <= 2 else MANY
+        told = _Told(
+            m,
+            persons,
+            np.zeros((3, len(persons))),
+            np.zeros((3, len(persons))),
+            np.full((len(persons), m), MISSING, dtype=np.int32),
+            np.zeros(len(persons), dtype=np.bool_),
+            np.zeros(len(persons), dtype=np.bool_),
+        )
+        numbers = self._number[persons]
+        for number in np.unique(numbers).tolist():
+            choices = min(comb(number, m), most) if number > m else 1
+            at = np.flatnonzero(numbers == number)
+            for part in np.array_split(at, 1 + len(at) * choices // BLOCK):
+                if len(part):
+                    self._tell(told, part, number, most, fewer)
+        return told
+
+    def _tell(self, told: _Told, at: Ints, number: int, most: int, fewer: _Told | None) -> None:
+        """Look up the choices of some persons with the same number of events."""
+        m, persons = told.m, told.whom[at]
+        sets = self._chosen(persons, number, m, most)
+        shares = self._shares(persons, sets)
+        told.random[:, at] = shares.mean(axis=2)
+        every = number <= m or comb(number, m) <= most
+        if not every and fewer is not None:
+            sets = np.concatenate([sets, self._extended(fewer, persons, number)], axis=1)
+            shares = self._shares(persons, sets)
+        best = shares[0].argmax(axis=1)
+        told.worst[:, at] = shares.max(axis=2)
+        told.best[at] = sets[np.arange(len(at)), best]
+        told.every[at] = every
+        told.certain[at] = every | (told.worst[0, at] == 1)
+
+    def _extended(self, fewer: _Told, persons: Ints, number: int) -> Ints:
+        """The most telling choice of one event less, each other event added to it."""
+        best = fewer.best[np.searchsorted(fewer.whom, persons)].astype(np.int64)
+        every = self._held.known_starts[persons][:, None] + np.arange(number)
+        new = every[~(every[:, :, None] == best[:, None, :]).any(axis=2)]
+        new = new.reshape(len(persons), number - best.shape[1], 1)
+        kept = np.broadcast_to(best[:, None], (*new.shape[:2], best.shape[1]))
+        return np.sort(np.concatenate([kept, new], axis=2), axis=2)
+
+    def _shares(self, persons: Ints, sets: Ints) -> Floats:
+        """Chance to be found, learned from and alone; shape (3, persons, choices)."""
+        choices = sets.shape[1]
+        whom = np.repeat(persons, choices).astype(np.int32)
+        found = count_holders(self._held, whom, sets.reshape(-1, sets.shape[2]).astype(np.int32))
+        each = np.stack([found.found, found.learned, found.found == 1])
+        return each.reshape(3, len(persons), choices)
+
+    def risk(self, told: _Told, drawn: Drawn) -> KnownEventRisk:
+        """The shares over all persons."""
+        shares = told.random if drawn == "random" else told.worst
+        whole = len(told.whom) == self.persons
+        looked = told.every if drawn == "random" else told.certain
+        exact = whole and bool(looked.all())
+        most = shares if drawn == "random" else np.where(told.certain, shares, 1.0)
+
+        def measure(what: str, values: Floats, upper: Floats) -> Measure:
+            value, number = float(values.mean()) if len(values) else 0.0, len(values)
+            name = f"{what}_{told.m}" if drawn == "random" else f"{what}_{told.m}_worst"
+            if exact or not number:
+                return Measure(name, value)
+            low, high = _wilson(value, number)[0], _wilson(float(upper.mean()), number)[1]
+            if whole and drawn == "worst":
+                low, high = value, float(upper.mean())
+            why = f"{number:,} of {self.persons:,} persons"
+            return Measure(name, value, low, high, "sample", why)
+
+        several = self._number[told.whom] >= told.m
+        return KnownEventRisk(
+            told.m,
+            drawn,
+            measure("found", shares[0], most[0]),
+            measure("learned", shares[1], most[1]),
+            measure("alone", shares[2], most[2]),
+            float(np.quantile(shares[0], 0.95, method="inverted_cdf")),
+            measure("found_with", shares[0][several], most[0][several]),
+            len(told.whom),
+            exact,
+        )
+
+    def by_number(self, told: Sequence[_Told]) -> Iterator[NumberOfEvents]:
+        """What is found by the number of events that persons have."""
+        ends = (*NUMBERS[1:], None)
+        for fewest, end in zip(NUMBERS, ends, strict=True):
+
+            def these(persons: Ints, fewest: int = fewest, end: int | None = end) -> Bools:
+                number = self._number[persons]
+                return (number >= fewest) & (end is None or number < end)
+
+            of = [(each, these(each.whom)) for each in told]
+            persons = int(these(np.arange(self.persons)).sum())
+            if persons:
+                yield NumberOfEvents(
+                    fewest,
+                    None if end is None else end - 1,
+                    persons,
+                    {each.m: float(each.random[0, own].mean()) for each, own in of if own.any()},
+                    {each.m: float(each.worst[0, own].mean()) for each, own in of if own.any()},
+                )
+
+
+def _wilson(value: float, number: int) -> tuple[float, float]:
+    """Wilson's interval (1927, equation 13) of a mean of shares, wide as if each was 0 or 1."""
+    z = NORMAL**2 / number
+    middle, half = value + z / 2, NORMAL * sqrt(value * (1 - value) / number + z / (4 * number))
+    return max(0.0, (middle - half) / (1 + z)), min(1.0, (middle + half) / (1 + z))
