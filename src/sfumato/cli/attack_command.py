@@ -225,7 +225,7 @@ def repeated_release(
 
 
 def _manifest_beside(released: Path) -> Manifest:
-    from sfumato.engines.engine_choice import Engine
+    from sfumato.core.shared_options import Engine
     from sfumato.release.release_manifest import load_manifest
 
     path = released.with_name(MANIFEST)

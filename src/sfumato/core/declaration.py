@@ -394,6 +394,11 @@ class Declared:
         return self.said.checked(subject, value)
 
 
+def as_tuple(value: Any) -> Any:
+    """One text alone as a list of one; all else as it is."""
+    return (value,) if isinstance(value, str) else value
+
+
 def word_of(value: Enum) -> str:
     """How a member of an enumeration is written; those of numbers by their names."""
     return value.value if isinstance(value.value, str) else value.name.lower()

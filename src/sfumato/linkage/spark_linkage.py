@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from sfumato.core.errors import InputError, SfumatoError
 from sfumato.core.optional_packages import needed, quiet
-from sfumato.engines.engine_choice import is_spark_frame
+from sfumato.core.shared_options import is_spark_frame
 from sfumato.engines.spark.spark_files import BROKEN, SparkSource, open_on_cluster, plain
 from sfumato.engines.spark.spark_session import (
     WithoutValues,

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from sfumato.core.declaration import keywords, taken
 from sfumato.core.errors import InputError
 from sfumato.core.secret_keys import check_key
-from sfumato.core.shared_options import Progress, drawn_seed, silent
-from sfumato.engines.engine_choice import Engine, takes_spark
+from sfumato.core.shared_options import Engine, Progress, drawn_seed, silent, takes_spark
 from sfumato.release.assembly import make_release
 from sfumato.release.coarsen_counts import promised
 from sfumato.release.on_spark.spark_refusals import refuse_before_work

@@ -17,7 +17,7 @@ import tomlkit
 
 from sfumato.core.atomic import write_text
 from sfumato.core.errors import InputError
-from sfumato.engines.engine_choice import Engine
+from sfumato.core.shared_options import Engine
 from sfumato.release.options import Options
 from sfumato.release.promises import PROMISES
 from sfumato.release.promises.promise import AboutPopulation, Budget, Constraint

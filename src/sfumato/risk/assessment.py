@@ -11,9 +11,8 @@ import numpy.typing as npt
 
 from sfumato.core.declaration import keywords, taken
 from sfumato.core.errors import InputError
-from sfumato.core.shared_options import Progress, silent
+from sfumato.core.shared_options import Progress, silent, takes_spark
 from sfumato.engines.embedded.counts import group
-from sfumato.engines.engine_choice import takes_spark
 from sfumato.risk.assess_options import AssessOptions, Circumstances, Measuring
 from sfumato.risk.class_measures import checked_l, ranks_of, recursive_measures
 from sfumato.risk.disclosure_risk import Risk, SensitiveRisk

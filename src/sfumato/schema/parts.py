@@ -13,6 +13,7 @@ from pydantic import (
     ValidationError,
 )
 
+from sfumato.core.declaration import as_tuple
 from sfumato.core.errors import InputError
 
 
@@ -35,11 +36,6 @@ class Part(Frozen):
 
         # As pydantic's own: parts given as plain fields keep their place in a schema's error.
         __init__.__pydantic_base_init__ = True
-
-
-def as_tuple(value: Any) -> Any:
-    """One text alone as a list of one."""
-    return (value,) if isinstance(value, str) else value
 
 
 Names = Annotated[tuple[str, ...], BeforeValidator(as_tuple)]

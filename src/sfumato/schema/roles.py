@@ -24,8 +24,9 @@ from pydantic import (
 )
 
 from sfumato.core.atomic import check_path
+from sfumato.core.declaration import as_tuple
 from sfumato.core.errors import InputError
-from sfumato.schema.parts import Frozen, Names, Part, Sentences, as_tuple, schema_error
+from sfumato.schema.parts import Frozen, Names, Part, Sentences, schema_error
 from sfumato.schema.recipe import Cleaning, in_order
 
 

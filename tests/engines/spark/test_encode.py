@@ -15,7 +15,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from sfumato.core.errors import InputError, SfumatoError
-from sfumato.engines.engine_choice import is_spark_frame
+from sfumato.core.shared_options import is_spark_frame
 from sfumato.engines.spark import spark_encoding
 from sfumato.engines.spark.spark_encoding import open_on_spark
 from sfumato.engines.spark.spark_files import open_on_cluster

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from sfumato.core.errors import InputError
 from sfumato.core.optional_packages import needed
-from sfumato.engines.engine_choice import is_spark_frame
+from sfumato.core.shared_options import is_spark_frame
 from sfumato.engines.spark.spark_session import (
     SUBJECT,
     check_classic,

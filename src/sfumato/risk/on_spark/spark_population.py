@@ -16,8 +16,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.core.optional_packages import needed
+from sfumato.core.shared_options import is_spark_frame
 from sfumato.engines.embedded.counts import LARGEST_SPACE
-from sfumato.engines.engine_choice import is_spark_frame
 from sfumato.engines.spark.counts import PERSONS, RECORDS
 from sfumato.engines.spark.spark_encoding import open_on_spark
 from sfumato.engines.spark.spark_files import open_on_cluster
