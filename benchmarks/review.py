@@ -24,7 +24,7 @@ from sfumato.examples.registration_errors import misspelt, mistyped
 from sfumato.examples.registrations import Registrations, generate_registrations
 from sfumato.review.anonymity_database import Database
 from sfumato.review.anonymity_index import Index
-from sfumato.review.pair_rendering import more, seen
+from sfumato.review.pair_rendering import compare_pair, more, seen
 from sfumato.review.review_settings import (
     Attribute,
     AttributeKind,
@@ -36,7 +36,6 @@ from sfumato.review.review_settings import (
     Positions,
     Seen,
 )
-from sfumato.review.value_comparison import compare_pair
 
 ATTRIBUTES = (
     Attribute(

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from sfumato.intruder.candidates import Candidates, find_candidates
 from sfumato.intruder.knowledge import Knowledge, KnownColumn
 from sfumato.intruder.reading import ReadColumn, ReleasedFile, TextColumn
-from sfumato.intruder.referee.attack_truth import Truth, owned, person_values
+from sfumato.intruder.referee.judgements import Truth, owned, person_values
 from sfumato.intruder.released_syntax import Exact
 
 Ints = npt.NDArray[np.int64]

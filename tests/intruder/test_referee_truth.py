@@ -13,8 +13,9 @@ from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
 from sfumato.intruder.candidates import Identification
 from sfumato.intruder.referee.attack_odds import calibration
-from sfumato.intruder.referee.attack_truth import (
+from sfumato.intruder.referee.judgements import (
     Truth,
+    judge_identification,
     owned,
     owned_by_id,
     owned_by_row,
@@ -22,7 +23,6 @@ from sfumato.intruder.referee.attack_truth import (
     person_values,
     unit_kinds,
 )
-from sfumato.intruder.referee.judgements import judge_identification
 
 
 def test_ways_to_know_the_truth_agree() -> None:

@@ -13,9 +13,8 @@ from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
 from sfumato.intruder.attacks.screen_attack import ShownRows, characters_of, from_screen, rows_of
 from sfumato.intruder.knowledge import Knowledge, hold
-from sfumato.intruder.referee.attack_truth import Truth
-from sfumato.intruder.referee.judgements import judge_identification
-from sfumato.review.pair_rendering import seen
+from sfumato.intruder.referee.judgements import Truth, judge_identification
+from sfumato.review.pair_rendering import compare_pair, seen, shown
 from sfumato.review.review_settings import (
     Attribute,
     AttributeKind,
@@ -26,7 +25,6 @@ from sfumato.review.review_settings import (
     Rarity,
 )
 from sfumato.review.shown_rows import SHOWN
-from sfumato.review.value_comparison import compare_pair, shown
 from sfumato.schema import Schema
 
 ATTRIBUTES = (

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from sfumato.review.pair_rendering import shown
 from sfumato.review.review_settings import (
     Attribute,
     Knowledge,
@@ -16,7 +17,6 @@ from sfumato.review.review_settings import (
     Settings,
     Shown,
 )
-from sfumato.review.value_comparison import shown
 
 _Row = tuple[Shown | None, ...]
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from sfumato.review.pair_rendering import plain, render
+from sfumato.review.pair_rendering import compare, plain, render, shown
 from sfumato.review.review_settings import Attribute, AttributeKind, DateOrder, MaskWidth, Mode
-from sfumato.review.value_comparison import compare, shown
 
 NO_BANDS = (None, None)
 STRING = Attribute(name="name", kind=AttributeKind.VARIABLE)

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from sfumato.review.anonymity_database import Database
 from sfumato.review.anonymity_index import Index
 from sfumato.review.disclosure_account import Review
+from sfumato.review.pair_rendering import compare_pair, seen, share, shown
 from sfumato.review.pair_rendering import disclosed as places_of
-from sfumato.review.pair_rendering import seen, share
 from sfumato.review.review_settings import (
     Attribute,
     AttributeKind,
@@ -28,7 +28,6 @@ from sfumato.review.review_settings import (
     Settings,
     Shown,
 )
-from sfumato.review.value_comparison import compare_pair, shown
 from sfumato.review.worker_state import Opening
 
 Row = tuple[int, int]

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.review.anonymity_database import Alphabet, beginnings, encode
+from sfumato.review.pair_rendering import shown
 from sfumato.review.review_settings import Attribute, AttributeKind, DateOrder
-from sfumato.review.value_comparison import shown
 
 KINDS = [
     Attribute(name="name", kind=AttributeKind.VARIABLE),

@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 from rapidfuzz.distance import OSA
 from review.display_pairs import CATEGORY, DATE, STRING, compared, drawn, pairs, rendered, words
 
-from sfumato.review.pair_rendering import more, plain
+from sfumato.review.pair_rendering import compare_pair, more, plain, shown, string_edits
 from sfumato.review.review_settings import Attribute, AttributeKind, Mark, MaskWidth, Mode, Status
-from sfumato.review.value_comparison import compare_pair, shown, string_edits
 
 SYMBOLS_EXCHANGED = str.maketrans("@&", "&@")
 OTHER_WAY = {Mark.INSERTED: Mark.DELETED, Mark.DELETED: Mark.INSERTED}

@@ -9,7 +9,7 @@ import pytest
 from review.display_pairs import DAY_FIRST, MONTH_FIRST
 
 from sfumato.linkage.standardisation import date_sql
-from sfumato.review.value_comparison import shown, text_of
+from sfumato.review.pair_rendering import shown, text_of
 
 DAYS = [date(1905, 1, 1) + timedelta(days=577 * n) for n in range(75)]
 SPELLINGS = [

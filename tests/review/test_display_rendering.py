@@ -18,7 +18,7 @@ from review.display_pairs import (
     widths,
 )
 
-from sfumato.review.pair_rendering import disclosed, more, render, render_pair, seen, share
+from sfumato.review.pair_rendering import disclosed, more, render, render_pair, seen, share, shown
 from sfumato.review.review_settings import (
     Attribute,
     AttributeKind,
@@ -29,7 +29,6 @@ from sfumato.review.review_settings import (
     Seen,
     Shown,
 )
-from sfumato.review.value_comparison import shown
 
 HIDDEN = st.sampled_from(list("жщю漢字"))
 """Characters that are in no value, mark or name of a class."""

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from review.display_pairs import CATEGORY, DATE, DAY_FIRST, MONTH_FIRST, STRING, compared, drawn
 
+from sfumato.review.pair_rendering import shown, text_of
 from sfumato.review.review_settings import Attribute, AttributeKind, Mode, Status
-from sfumato.review.value_comparison import shown, text_of
 
 FAMILY_EMOJI = "👩\u200d👩\u200d👧\u200d👦"
 FLAG = "🇳🇴"

@@ -24,9 +24,8 @@ from sfumato.review.hints import (
     probability,
     read,
 )
-from sfumato.review.pair_rendering import render_pair
+from sfumato.review.pair_rendering import compare_pair, render_pair, shown
 from sfumato.review.review_settings import Costs, MaskWidth, Mode, RenderedPair
-from sfumato.review.value_comparison import compare_pair, shown
 from sfumato.review.worker_state import Charge, WorkerState
 
 NAME = AttributeEvidence(Level(0.8, 0.01), (Level(0.1, 0.02), Level(0.05, 0.1)), Level(0.05, 0.87))

@@ -176,7 +176,7 @@ def _lying(data: bytes) -> bytes:
 def test_a_small_file_that_becomes_large_is_refused(
     own: Server, cookies: dict[str, str], kind: str
 ) -> None:
-    from sfumato.server.manager.uploaded_projects import NEEDED
+    from sfumato.server.manager.uploads import NEEDED
 
     bomb, other = BOMBS[kind](), _parquet(pa.array(["x"]))
     assert len(bomb) < 1 << 20

@@ -243,7 +243,7 @@ def linked(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_decisions_go_back_to_the_linkage(
     team: dict[str, Any], linked: Path, tmp_path: Path
 ) -> None:
-    from sfumato.server.manager.uploaded_projects import keep_linkage
+    from sfumato.server.manager.uploads import keep_linkage
 
     review = from_linkage(linked, np.random.default_rng(5))
     project = made_project(team["custodian"], team["manager"], review)
@@ -276,7 +276,7 @@ def test_decisions_go_back_to_the_linkage(
 def test_a_linkage_is_uploaded_as_files(server: Any, team: dict[str, Any], linked: Path) -> None:
     from django.core.files.uploadedfile import SimpleUploadedFile
 
-    from sfumato.server.manager.uploaded_projects import has_linkage
+    from sfumato.server.manager.uploads import has_linkage
     from sfumato.server.store.models import Project
 
     client = client_of(team["manager"])

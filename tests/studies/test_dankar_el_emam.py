@@ -11,31 +11,29 @@ import pytest
 from sfumato.core.errors import InputError
 from sfumato.risk.population.estimation import EstimationFailedError
 from sfumato.studies import DRAWN, STUDIES, Study, dankar_elemam_2010
-from sfumato.studies.dankar_el_emam import marketer_samples
+from sfumato.studies.dankar_el_emam import estimator_tables
 from sfumato.studies.dankar_el_emam.estimator_tables import (
     ADULT,
-    FRACTIONS,
-    TABLE_1,
-    compare,
-    figure_2_section,
-    rank_of,
-    ranks_section,
-    table_1_section,
-)
-from sfumato.studies.dankar_el_emam.marketer_samples import (
     ADULT_4,
     ADULT_8,
     CLINICS,
     DATA_SETS,
     ESTIMATORS,
+    FRACTIONS,
     INFORMS,
     LABELS,
+    TABLE_1,
     DataSet,
     Errors,
     Population,
+    compare,
+    figure_2_section,
     population_of,
+    rank_of,
+    ranks_section,
     search_samples,
     simulate,
+    table_1_section,
 )
 
 HEADER = "sex;age;race;marital-status;education;native-country;workclass;occupation;salary-class"
@@ -181,13 +179,13 @@ def test_the_seed_decides_and_the_set_of_estimators_does_not() -> None:
 
 
 def _clinics() -> object:
-    from sfumato.studies.dankar_el_emam.marketer_samples import clinic_patients
+    from sfumato.studies.dankar_el_emam.estimator_tables import clinic_patients
 
     return clinic_patients().slice(0, 2_000)
 
 
 def test_a_patient_of_the_clinics_counts_once() -> None:
-    from sfumato.studies.dankar_el_emam.marketer_samples import CLINIC_PERSONS, clinic_patients
+    from sfumato.studies.dankar_el_emam.estimator_tables import CLINIC_PERSONS, clinic_patients
 
     patients = clinic_patients()
     assert len(patients) == len(set(patients["patient"].to_pylist())) == CLINIC_PERSONS
@@ -212,9 +210,9 @@ def test_a_sample_without_a_value_is_left_out(monkeypatch: pytest.MonkeyPatch) -
         def estimate(self, sample, rng):
             raise EstimationFailedError("no value")
 
-    named = marketer_samples.estimator_named
+    named = estimator_tables.estimator_named
     monkeypatch.setattr(
-        marketer_samples,
+        estimator_tables,
         "estimator_named",
         lambda name: Fails() if name == "shlosser" else named(name),
     )

@@ -322,7 +322,7 @@ def create(
 
     from sfumato.review.review_sources import from_linkage
     from sfumato.server.live.live_projects import make_project
-    from sfumato.server.manager.uploaded_projects import keep_linkage
+    from sfumato.server.manager.uploads import keep_linkage
     from sfumato.server.store.models import Role
 
     chief = _person(manager, Role.MANAGER)

@@ -44,13 +44,14 @@ from sfumato.intruder.referee.attack_odds import (
     simulated_hits,
     success,
 )
-from sfumato.intruder.referee.attack_truth import Truth, owners
 from sfumato.intruder.referee.judgements import (
+    Truth,
     judge_class_guesses,
     judge_identification,
     judge_identifiers,
     judge_inference,
     judge_row_order,
+    owners,
 )
 from sfumato.review.review_extra import needs_review
 from sfumato.risk.population.match_distribution import MatchDistribution

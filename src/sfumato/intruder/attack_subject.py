@@ -34,7 +34,7 @@ from sfumato.intruder.reading import (
     above_from_prefixes,
     read_release,
 )
-from sfumato.intruder.referee.attack_truth import (
+from sfumato.intruder.referee.judgements import (
     PersonValues,
     Truth,
     owned,

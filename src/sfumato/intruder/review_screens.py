@@ -12,7 +12,7 @@ import pyarrow as pa
 from sfumato.core.shared_options import Progress
 from sfumato.intruder.attacks.screen_attack import ShownRows, rows_of
 from sfumato.intruder.knowledge import Knowledge, hold
-from sfumato.intruder.referee.attack_truth import Truth, owned
+from sfumato.intruder.referee.judgements import Truth, owned
 from sfumato.review.review_project import ID, IDENTIFYING, PROJECT, RECORDS, SOURCE, read_parquet
 from sfumato.review.shown_rows import WorkerShown, shown_in
 from sfumato.schema import Schema

@@ -16,8 +16,8 @@ import pyarrow.compute as pc
 from pyroaring import BitMap
 
 from sfumato.core.errors import InputError
+from sfumato.review.pair_rendering import shown
 from sfumato.review.review_settings import Attribute, AttributeKind, Rarity, Settings, Shown
-from sfumato.review.value_comparison import shown
 
 Records = npt.NDArray[np.uint32]
 _Scalar = TypeVar("_Scalar", bound=np.generic)

@@ -16,7 +16,7 @@ from pyroaring import BitMap
 from sfumato.core.errors import InputError
 from sfumato.review.anonymity_database import least_shape
 from sfumato.review.anonymity_index import Index
-from sfumato.review.pair_rendering import disclosed, more, seen, share
+from sfumato.review.pair_rendering import compare_pair, disclosed, more, seen, share
 from sfumato.review.review_settings import (
     Attribute,
     AttributeKind,
@@ -32,7 +32,6 @@ from sfumato.review.review_settings import (
     Shown,
     names_of,
 )
-from sfumato.review.value_comparison import compare_pair
 
 UNITS = 10**9
 """Units of a row value of 1. A row's value is rounded up to whole units."""

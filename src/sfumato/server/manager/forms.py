@@ -24,7 +24,7 @@ from sfumato.review.review_settings import (
     Settings,
 )
 from sfumato.server.accounts.sessions import INVITATION_DAYS
-from sfumato.server.manager.uploaded_projects import (
+from sfumato.server.manager.uploads import (
     FURTHER,
     GOLD,
     ID_COLUMN,
@@ -37,8 +37,9 @@ from sfumato.server.manager.uploaded_projects import (
     TABLES,
     TO_LINK,
     TWO,
+    Upload,
+    check_files,
 )
-from sfumato.server.manager.uploads import Upload, check_files
 from sfumato.server.store.models import Account, Dealt, Project, Role
 
 

@@ -45,8 +45,7 @@ from sfumato.server.manager.project_figures import (
     rules_in_words,
     told,
 )
-from sfumato.server.manager.uploaded_projects import has_linkage, linked_file
-from sfumato.server.manager.uploads import sweep
+from sfumato.server.manager.uploads import has_linkage, linked_file, sweep
 from sfumato.server.permissions import Action, decide
 from sfumato.server.store.models import Account, Dealt, Project, ProjectState, Resolution, Role
 from sfumato.server.worker.drawn_pages import REFUSED, draw_pair, meters

@@ -31,21 +31,19 @@ from sfumato.server.manager.forms import (
     TablesForm,
     attributes_of_forms,
 )
-from sfumato.server.manager.uploaded_projects import (
-    LINKAGE,
-    Proposal,
-    build,
-    keep_linkage,
-    preview,
-    propose,
-)
 from sfumato.server.manager.uploads import (
+    LINKAGE,
     MOST_BYTES,
     InMemory,
+    Proposal,
     Upload,
+    build,
     drop_upload,
+    keep_linkage,
     keep_upload,
     kept_upload,
+    preview,
+    propose,
 )
 from sfumato.server.permissions import Action, decide
 

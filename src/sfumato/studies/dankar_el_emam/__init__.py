@@ -9,24 +9,22 @@ from sfumato.core.errors import InputError
 from sfumato.core.shared_options import Progress, silent
 from sfumato.risk.population.estimation import AUTO
 from sfumato.studies.dankar_el_emam.estimator_tables import (
-    FRACTIONS,
-    PLOT,
-    Simulated,
-    figure_2_section,
-    mean_error_rows,
-    ranks_section,
-    table_1_section,
-)
-from sfumato.studies.dankar_el_emam.marketer_samples import (
     DATA_SETS,
     ESTIMATORS,
+    FRACTIONS,
     LABELS,
     OF_THE_PAPER,
+    PLOT,
     DataSet,
     Population,
+    Simulated,
     clinic_patients,
+    figure_2_section,
+    mean_error_rows,
     population_of,
+    ranks_section,
     simulate,
+    table_1_section,
 )
 from sfumato.studies.study_document import Drawing, Section, Study
 
