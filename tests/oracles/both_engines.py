@@ -12,8 +12,8 @@ import pyarrow as pa
 from oracles.close import close
 
 from sfumato.engines.embedded.counts import group
+from sfumato.risk.assessment import measure_classes
 from sfumato.risk.disclosure_risk import Risk
-from sfumato.risk.file_measures import measure_classes
 from sfumato.risk.on_spark.spark_measures import classes_on_spark, risk_of_classes
 
 Columns = dict[str, npt.NDArray[Any]]

@@ -7,8 +7,8 @@ from collections.abc import Hashable, Iterable
 import numpy as np
 import pytest
 
+from sfumato.risk.assessment import measure_classes
 from sfumato.risk.disclosure_risk import Risk
-from sfumato.risk.file_measures import measure_classes
 
 # Tables 3 and 6 of paper 003: name, disease, group of Table 3b, group of Table 6b.
 RECORDS_003 = [

@@ -11,8 +11,8 @@ import pytest
 
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
+from sfumato.risk.assessment import measure_classes
 from sfumato.risk.class_measures import g_balance, recursive_c
-from sfumato.risk.file_measures import measure_classes
 from sfumato.risk.measure_table import number, share
 
 CONTRACT = ["records", "persons", "classes", "k", "pid_k", "g_balance", "max_gidr", "avg_gidr"]

@@ -7,8 +7,8 @@ import pyarrow.csv
 import pytest
 
 from sfumato.engines.embedded.counts import group
+from sfumato.risk.assessment import measure_classes
 from sfumato.risk.class_measures import g_balance, gidr, gsar, idr, sar
-from sfumato.risk.file_measures import measure_classes
 
 
 def columns(records):

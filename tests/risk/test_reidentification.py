@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.core.errors import InputError
+from sfumato.risk.assessment import measure_classes
 from sfumato.risk.classes import summarize
-from sfumato.risk.file_measures import measure_classes
 from sfumato.risk.reidentification import counting_risk, household_risk
 
 # Paper 000, Table 1b: name and QI-group of each record.

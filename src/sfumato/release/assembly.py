@@ -52,10 +52,9 @@ from sfumato.release.release_manifest import Manifest
 from sfumato.release.release_result import Release, ReleasedTable
 from sfumato.release.suppression import capped_rows, not_met, suppressed_rows
 from sfumato.release.utility_measures import measure_utility
-from sfumato.risk.assessment import assess
+from sfumato.risk.assessment import assess, measure_classes
 from sfumato.risk.class_measures import ranks_of
 from sfumato.risk.disclosure_risk import Risk
-from sfumato.risk.file_measures import measure_classes
 from sfumato.risk.known_events import measure_known_events
 from sfumato.risk.reidentification import household_risk
 from sfumato.table.sources import from_numpy, from_texts, is_bytes

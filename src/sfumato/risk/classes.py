@@ -498,3 +498,23 @@ def _extreme(classes: ClassSummary, start: int, wanted: ClassValue) -> Extreme:
 
 def _value(extreme: Extreme) -> float:
     return extreme.value
+
+
+def spread_warning(memberships: int, persons: int) -> tuple[str, ...]:
+    """Say where persons have records in several classes, which each class hides.
+
+    Parameters
+    ----------
+    memberships
+        Number of persons, each counted in every class that they are in.
+    persons
+        Number of persons.
+    """
+    if memberships == persons:
+        return ()
+    warning = (
+        f"a person has records in {memberships / persons:.2f} equivalence classes on average; each "
+        "class is measured by itself, so whoever can tell which records belong to one person "
+        "learns more than these numbers say."
+    )
+    return (warning,)

@@ -40,9 +40,8 @@ from sfumato.risk.class_measures import (
     ClassShape,
     entropy_l_error,
 )
-from sfumato.risk.classes import Counts
+from sfumato.risk.classes import Counts, spread_warning
 from sfumato.risk.disclosure_risk import Risk, SensitiveRisk
-from sfumato.risk.file_measures import spread_warning
 from sfumato.risk.reidentification import (
     NUMBER_KNOWN,
     OWN_POPULATION,
