@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from conftest import missing
 from patience import PATIENCE
+from server.browsers import launched
 from server.clinic import Browser, account, review_project, stored
 from waitress.server import create_server
 
@@ -69,14 +70,9 @@ def chrome(chromium: Path) -> Iterator[Any]:
     """A browser."""
     if sync_api is None:
         missing("no playwright; install the dependency group 'test'")
-    sync_api.expect.set_options(timeout=20_000)
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=str(chromium), args=["--no-sandbox", "--disable-gpu"]
-        )
-        sync_api.expect.set_options(timeout=1000 * PATIENCE)
+    sync_api.expect.set_options(timeout=1000 * PATIENCE)
+    with launched(chromium) as browser:
         yield browser
-        browser.close()
 
 
 class Desk:
