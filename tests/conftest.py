@@ -15,7 +15,10 @@ import pytest
 from hypothesis import HealthCheck, settings
 from longest_files import SECONDS
 
+from sfumato.cli.own_process import settle
+
 ROOT = Path(__file__).resolve().parent.parent
+settle()  # before NumPy is imported: threads of OpenBLAS spin, and take the processors from others
 REQUIRED = os.environ.get("SFUMATO_REQUIRE") == "1"
 """Whether what is missing fails a test instead of skipping it."""
 
