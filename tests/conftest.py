@@ -15,7 +15,10 @@ import pytest
 from hypothesis import HealthCheck, settings
 from longest_files import SECONDS
 
+from sfumato.cli.own_process import settle
+
 ROOT = Path(__file__).resolve().parent.parent
+settle()  # before NumPy is imported: threads of OpenBLAS spin, and take the processors from others
 REQUIRED = os.environ.get("SFUMATO_REQUIRE") == "1"
 """Whether what is missing fails a test instead of skipping it."""
 
@@ -60,13 +63,19 @@ def chromium() -> Path:
 
 
 SPARK = {
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.driver.extraJavaOptions": (
+        "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSize=240m"
+    ),
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.shuffle.partitions": "2",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }
-"""A Spark that starts fast and compiles little: the tests' tables are small."""
+"""A Spark that starts fast and compiles little: the tests' tables are small.
+
+What is compiled stays: the 48 MB that Java takes for so little compiling are full after some tests,
+and then it throws code away to compile it again.
+"""
 
 
 @pytest.fixture(scope="module")

@@ -10,9 +10,15 @@ from typing import Any
 from conftest import missing
 from patience import PATIENCE
 
-OPTIONS = (
+QUICK = (
     "--no-sandbox",
     "--disable-gpu",
+    "--in-process-gpu",
+    "--js-flags=--no-opt --single-threaded",
+)
+"""Fewer processes, and no script compiled twice: a page lives for a second or two."""
+OPTIONS = (
+    *QUICK,
     "--no-first-run",
     "--disable-background-networking",
     "--disable-component-update",
@@ -48,6 +54,19 @@ def browser(chromium: Path, profile: Path, **options: Any) -> Iterator[Any]:
             yield context
         finally:
             context.close()
+
+
+@contextmanager
+def launched(chromium: Path) -> Iterator[Any]:
+    """A browser without a profile, whose contexts know nothing of each other."""
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        missing("no playwright; install the dependency group 'test'")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=list(QUICK))
+        yield browser
+        browser.close()
 
 
 def log_in(page: Any, address: str, name: str, password: str) -> None:

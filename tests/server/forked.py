@@ -107,6 +107,9 @@ def _started(function: Callable[..., None], *given: Any) -> BaseProcess:
 
 
 def _command(words: list[str], *said: Path) -> None:
+    _hash_quickly()
+    if "--demo" in words:
+        _link_quickly()
     for number, path in enumerate(said, 1):
         with path.open("ab") as file:
             os.dup2(file.fileno(), number)
@@ -116,6 +119,22 @@ def _command(words: list[str], *said: Path) -> None:
     main()
 
 
+def _hash_quickly() -> None:
+    """Hash passwords with little memory; servers that are not forked hash as they always do."""
+    from django.contrib.auth.hashers import Argon2PasswordHasher
+
+    Argon2PasswordHasher.time_cost = Argon2PasswordHasher.parallelism = 1
+    Argon2PasswordHasher.memory_cost = 64
+
+
+def _link_quickly() -> None:
+    """Let the linkage of the demo learn from a tenth of the random pairs, as `few_random_pairs`."""
+    from sfumato.linkage import model_fit
+
+    model_fit.RANDOM_PAIRS = 100_000
+
+
 def _answer(function: Callable[[Any], Any], given: Any, there: Connection) -> None:
+    _hash_quickly()
     there.send(function(given))
     there.close()

@@ -22,7 +22,6 @@ _BACKEND = "sfumato.server.accounts.backend.AccountBackend"
 def main(job: dict[str, Any]) -> dict[str, Any]:
     """Make what a job names: ``accounts`` (name, roles, password) and ``projects``."""
     boot(ServerConfig(Path(job["data"]), Path(job["keys"]), job["database"]))
-    _hash_quickly()
     people = {each["name"]: _account(each) for each in job.get("accounts", ())}
     if job.get("books"):
         return books()
@@ -31,14 +30,6 @@ def main(job: dict[str, Any]) -> dict[str, Any]:
         "pseudonyms": {name: account.pseudonym for name, account in people.items()},
         "projects": [_project(each) for each in job.get("projects", ())],
     }
-
-
-def _hash_quickly() -> None:
-    """Hash passwords with little memory; the server itself hashes as it always does."""
-    from django.contrib.auth.hashers import Argon2PasswordHasher
-
-    Argon2PasswordHasher.time_cost = Argon2PasswordHasher.parallelism = 1
-    Argon2PasswordHasher.memory_cost = 64
 
 
 def review_project(job: dict[str, Any]) -> ReviewProject:

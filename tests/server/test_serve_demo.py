@@ -13,12 +13,8 @@ from uuid import UUID
 import pytest
 from conftest import missing
 from patience import PATIENCE
+from server.browsers import launched
 from server.test_serve import Serving, _serving
-
-try:
-    from playwright import sync_api
-except ImportError:
-    sync_api = None
 
 
 @pytest.fixture(scope="module")
@@ -45,14 +41,8 @@ def test_every_role_has_an_account(passwords: dict[str, str]) -> None:
 
 @pytest.fixture(scope="module")
 def chrome(chromium: Path) -> Iterator[Any]:
-    if sync_api is None:
-        missing("no playwright; install the dependency group 'test'")
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=str(chromium), args=["--no-sandbox", "--disable-gpu"]
-        )
+    with launched(chromium) as browser:
         yield browser
-        browser.close()
 
 
 def _page(chrome: Any, **options: Any) -> Any:

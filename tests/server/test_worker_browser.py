@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from conftest import missing
 from patience import PATIENCE
+from server.browsers import launched
 from server.clinic import Browser, account, review_project, stored
 from waitress.server import create_server
 
@@ -69,23 +70,33 @@ def chrome(chromium: Path) -> Iterator[Any]:
     """A browser."""
     if sync_api is None:
         missing("no playwright; install the dependency group 'test'")
-    sync_api.expect.set_options(timeout=20_000)
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=str(chromium), args=["--no-sandbox", "--disable-gpu"]
-        )
-        sync_api.expect.set_options(timeout=1000 * PATIENCE)
+    sync_api.expect.set_options(timeout=1000 * PATIENCE)
+    with launched(chromium) as browser:
         yield browser
-        browser.close()
+
+
+def screen(chrome: Any, **options: Any) -> Any:
+    """A context of the browser's, as large as the screen of a desk."""
+    context = chrome.new_context(viewport={"width": 1280, "height": 900}, **options)
+    context.set_default_timeout(1000 * PATIENCE)
+    return context
+
+
+@pytest.fixture(scope="module")
+def context(chrome: Any, address: str) -> Iterator[Any]:
+    """One for all tests that need none of their own; a page stays open, and with it its process."""
+    context = screen(chrome)
+    context.new_page().goto(f"{address}/login")
+    yield context
+    context.close()
 
 
 class Desk:
-    """A project on a worker's screen."""
+    """A project on a worker's screen, on a page of its own."""
 
-    def __init__(self, chrome: Any, address: str, page_size: int = 4, **options: Any) -> None:
+    def __init__(self, context: Any, address: str, page_size: int = 4) -> None:
         self.project, self.worker = stored(review_project(budget=0.9), page_size=page_size)
-        self.context = chrome.new_context(viewport={"width": 1280, "height": 900}, **options)
-        self.context.set_default_timeout(1000 * PATIENCE)
+        self.context = context
         self.address = address
         self.log_in()
         self.page = self.context.new_page()
@@ -96,6 +107,12 @@ class Desk:
         self.page.on("request", lambda each: self.sent.append(f"{each.method} {each.url}"))
         self.page.on("console", lambda each: self.faults.append(each.text))
         self.page.goto(f"{address}/projects/{self.project.id}/pairs")
+
+    def close(self) -> None:
+        """Leave nothing to the next desk in the same context."""
+        self.page.close()
+        self.context.set_offline(False)
+        self.context.clear_cookies()
 
     def log_in(self) -> None:
         """Log in, beside the page."""
@@ -159,10 +176,10 @@ class Desk:
 
 
 @pytest.fixture
-def desk(chrome: Any, address: str) -> Iterator[Desk]:
-    found = Desk(chrome, address)
+def desk(context: Any, address: str) -> Iterator[Desk]:
+    found = Desk(context, address)
     yield found
-    found.context.close()
+    found.close()
     assert found.faults == []
 
 
@@ -235,11 +252,11 @@ def test_tab_reaches_every_opening(desk: Desk) -> None:
 
 
 def test_what_was_done_before_the_connection_was_lost_is_done_once(
-    chrome: Any, address: str
+    context: Any, address: str
 ) -> None:
     from sfumato.server.store.models import Allowance, AuditEntry
 
-    desk = Desk(chrome, address)
+    desk = Desk(context, address)
     charged: list[int] = []
 
     def lose_the_answer(route: Any) -> None:
@@ -254,7 +271,7 @@ def test_what_was_done_before_the_connection_was_lost_is_done_once(
     assert charged[0] > 0
     assert AuditEntry.objects.filter(action="open").count() == 1
     assert desk.pair(0).locator(".column").nth(1).locator(".seen").first.inner_text() == "Keller"
-    desk.context.close()
+    desk.close()
 
 
 DIFFERENT, SAME = int(Answer.DIFFERENT_HIGH), int(Answer.SAME_HIGH)
@@ -262,12 +279,12 @@ DIFFERENT, SAME = int(Answer.DIFFERENT_HIGH), int(Answer.SAME_HIGH)
 
 
 @pytest.fixture
-def long(chrome: Any, address: str, line: Line) -> Iterator[Desk]:
+def long(context: Any, address: str, line: Line) -> Iterator[Desk]:
     """All six pairs on one page, on a slow line."""
     line.delay = 0.25
-    found = Desk(chrome, address, page_size=6)
+    found = Desk(context, address, page_size=6)
     yield found
-    found.context.close()
+    found.close()
 
 
 def test_keys_that_overtake_the_answers_land_one_after_the_other(long: Desk) -> None:
@@ -379,9 +396,9 @@ def test_what_is_typed_into_a_note_stays_there_when_an_answer_comes(long: Desk) 
     long.says("the note is saved")
 
 
-def test_the_next_page_waits_for_what_is_not_saved(chrome: Any, address: str, line: Line) -> None:
+def test_the_next_page_waits_for_what_is_not_saved(context: Any, address: str, line: Line) -> None:
     line.delay = 0.25
-    desk = Desk(chrome, address)
+    desk = Desk(context, address)
     dialogs: list[str] = []
     desk.page.on("dialog", lambda each: (dialogs.append(each.type), each.accept()))
     desk.keys("1616n6", every=30)  # the last key is about nothing that is on screen
@@ -393,7 +410,7 @@ def test_the_next_page_waits_for_what_is_not_saved(chrome: Any, address: str, li
     desk.page.wait_for_url("**?page=1")
     assert desk.answers()[4:] == [SAME, 0]
     assert dialogs == []
-    desk.context.close()
+    desk.close()
 
 
 def test_without_a_connection_nothing_is_dropped(long: Desk) -> None:
@@ -507,7 +524,8 @@ def test_a_pair_that_was_taken_back_keeps_its_answer_on_the_page(long: Desk) -> 
 
 
 def test_it_works_without_script(chrome: Any, address: str) -> None:
-    desk = Desk(chrome, address, java_script_enabled=False)
+    context = screen(chrome, java_script_enabled=False)
+    desk = Desk(context, address)
     desk.cover(0, 1).click()
     shown = desk.pair(0).locator(".column").nth(1).locator(".seen").first
     sync_api.expect(shown).to_have_text("Keller")
@@ -516,11 +534,12 @@ def test_it_works_without_script(chrome: Any, address: str) -> None:
     desk.pair(1).get_by_text("Skip").click()
     sync_api.expect(desk.pair(1).locator(".state")).to_have_text("Skipped")
     assert desk.faults == []
-    desk.context.close()
+    context.close()
 
 
 def test_on_a_touch_screen_the_first_touch_shows_the_cost(chrome: Any, address: str) -> None:
-    desk = Desk(chrome, address, has_touch=True, is_mobile=True)
+    context = screen(chrome, has_touch=True, is_mobile=True)
+    desk = Desk(context, address)
     costs = desk.pair(0).locator(".column").nth(1).locator(".costs")
     desk.cover(0, 1).tap()
     sync_api.expect(costs).to_be_visible()
@@ -529,7 +548,7 @@ def test_on_a_touch_screen_the_first_touch_shows_the_cost(chrome: Any, address: 
     desk.says("Pair 1: opened")
     assert len(desk.posts()) == 1
     assert desk.faults == []
-    desk.context.close()
+    context.close()
 
 
 def axe_finds_nothing(page: Any, *widths: int) -> None:
