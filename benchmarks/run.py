@@ -20,6 +20,7 @@ PARTS = {
     "peers": ["peers.py"],
     "loss": ["loss.py"],
     "many_cells": ["many_cells.py"],
+    "histories": ["histories.py"],
     "review": ["review.py"],
     "serve": ["serve.py", "--records", "100000", "--seconds", "20", "clicks"],
     "linkage": ["linkage.py"],

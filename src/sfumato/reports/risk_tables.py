@@ -262,8 +262,8 @@ class EventTables:
     sentences
         What is known, what is not, and how it was measured.
     lines
-        By number of known events and how they are drawn: that in words, the share of persons found
-        in each file, then of the last one learned from, alone and the 95th percentile.
+        By number of known events and how they are drawn: that in words; the share of persons found
+        in each file, and its interval; of the last one learned from, alone, 95th percentile.
     numbers
         The numbers of events that the columns of ``by_number`` stand for.
     by_number
@@ -272,7 +272,7 @@ class EventTables:
     """
 
     sentences: tuple[str, ...]
-    lines: tuple[tuple[str, tuple[str, ...]], ...]
+    lines: tuple[tuple[str, tuple[tuple[str, str], ...], tuple[str, ...]], ...]
     numbers: tuple[int, ...]
     by_number: tuple[tuple[str, str, tuple[tuple[str, str], ...]], ...]
 
@@ -292,13 +292,16 @@ def event_tables(risks: Sequence[Risk]) -> EventTables | None:
     for each in own.risks:
         drawn = "at random" if each.drawn == "random" else "the most telling"
         known = f"{each.m} event{'' if each.m == 1 else 's'}, {drawn}"
-        cells = [
-            "–" if risk.known_events is None
-            else measured(risk.known_events.of(each.m, each.drawn).found, True)
+        founds = [
+            None if risk.known_events is None else risk.known_events.of(each.m, each.drawn).found
             for risk in risks
-        ]  # fmt: skip
-        cells += [percent(each.learned.value), percent(each.alone.value), percent(each.p95)]
-        lines.append((known, tuple(cells)))
+        ]
+        cells = [
+            ("–", "") if one is None else (percent(one.value), interval(one.low, one.high))
+            for one in founds
+        ]
+        more = (percent(each.learned.value), percent(each.alone.value), percent(each.p95))
+        lines.append((known, tuple(cells), more))
     numbers = tuple(each.m for each in own.risks if each.drawn == "random")
     return EventTables(
         tuple(_event_sentences(risks[-1], own.risks)),

@@ -442,6 +442,8 @@ BLOCK = 1 << 20
 """Sets of events that are looked at together."""
 STREAM = 0x6576656E7473
 """Beside the seed of a release or an assessment, so that its other draws stay as they are."""
+DIGITS = 12
+"""Decimals of shares: those behind depend on the order in which they are added up."""
 NORMAL = 1.959963984540054
 """The 97.5th percentile of the normal distribution."""
 
@@ -640,13 +642,13 @@ class _Search:
         most = shares if drawn == "random" else np.where(told.certain, shares, 1.0)
 
         def measure(what: str, values: Floats, upper: Floats) -> Measure:
-            value, number = float(values.mean()) if len(values) else 0.0, len(values)
+            value, number = _mean(values) if len(values) else 0.0, len(values)
             name = f"{what}_{told.m}" if drawn == "random" else f"{what}_{told.m}_worst"
             if exact or not number:
                 return Measure(name, value)
-            low, high = _wilson(value, number)[0], _wilson(float(upper.mean()), number)[1]
+            low, high = _wilson(value, number)[0], _wilson(_mean(upper), number)[1]
             if whole and drawn == "worst":
-                low, high = value, float(upper.mean())
+                low, high = value, _mean(upper)
             why = f"{number:,} of {self.persons:,} persons"
             return Measure(name, value, low, high, "sample", why)
 
@@ -657,7 +659,7 @@ class _Search:
             measure("found", shares[0], most[0]),
             measure("learned", shares[1], most[1]),
             measure("alone", shares[2], most[2]),
-            float(np.quantile(shares[0], 0.95, method="inverted_cdf")),
+            round(float(np.quantile(shares[0], 0.95, method="inverted_cdf")), DIGITS),
             measure("found_with", shares[0][several], most[0][several]),
             len(told.whom),
             exact,
@@ -679,9 +681,14 @@ class _Search:
                     fewest,
                     None if end is None else end - 1,
                     persons,
-                    {each.m: float(each.random[0, own].mean()) for each, own in of if own.any()},
-                    {each.m: float(each.worst[0, own].mean()) for each, own in of if own.any()},
+                    {each.m: _mean(each.random[0, own]) for each, own in of if own.any()},
+                    {each.m: _mean(each.worst[0, own]) for each, own in of if own.any()},
                 )
+
+
+def _mean(values: Floats) -> float:
+    """The mean, but for what the order of the values may change."""
+    return round(float(values.mean()), DIGITS)
 
 
 def _wilson(value: float, number: int) -> tuple[float, float]:
