@@ -85,7 +85,7 @@ def agrees(risk, wanted):
         assert own.found.value == pytest.approx(found)
         assert own.learned.value == pytest.approx(learned)
         assert own.alone.value == pytest.approx(alone)
-        assert own.p95 == pytest.approx(p95)
+        assert own.p95.value == pytest.approx(p95)
 
 
 files = st.integers(0, 2**32 - 1).map(np.random.default_rng)
