@@ -373,6 +373,9 @@ ATTACK_TITLES = {
 """By the name of the attack, or what stands before its colon."""
 
 _PREDICTED = {
+    "found_1": "share of people found when one event of each is known, too",
+    "found_2": "the same with two events",
+    "found_3": "the same with three events",
     "avg_gidr": "largest share of a class's records that belongs to one person, mean over classes",
     "max_gsar": "largest share of one class's people with the same sensitive value",
     "avg_count_risk": "chance to find a person whose number of records is known, mean over people",

@@ -300,7 +300,7 @@ def event_tables(risks: Sequence[Risk]) -> EventTables | None:
             ("–", "") if one is None else (percent(one.value), interval(one.low, one.high))
             for one in founds
         ]
-        more = (percent(each.learned.value), percent(each.alone.value), percent(each.p95))
+        more = (percent(each.learned.value), percent(each.alone.value), percent(each.p95.value))
         lines.append((known, tuple(cells), more))
     numbers = tuple(each.m for each in own.risks if each.drawn == "random")
     return EventTables(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from math import comb, sqrt
 from typing import Any, Literal
@@ -280,7 +280,7 @@ class KnownEventRisk:
     found: Measure
     learned: Measure
     alone: Measure
-    p95: float
+    p95: Measure
     with_m: Measure
     persons: int
     exact: bool
@@ -294,7 +294,7 @@ class KnownEventRisk:
             "found": self.found.value,
             "learned": self.learned.value,
             "alone": self.alone.value,
-            "p95": self.p95,
+            "p95": self.p95.value,
             "low": self.found.value if low is None else low,
             "high": self.found.value if high is None else high,
             "exact": self.exact,
@@ -653,13 +653,15 @@ class _Search:
             return Measure(name, value, low, high, "sample", why)
 
         several = self._number[told.whom] >= told.m
+        highest = round(float(np.quantile(shares[0], 0.95, method="inverted_cdf")), DIGITS)
+        p95 = replace(measure("p95", shares[0], most[0]), value=highest, low=None, high=None)
         return KnownEventRisk(
             told.m,
             drawn,
             measure("found", shares[0], most[0]),
             measure("learned", shares[1], most[1]),
             measure("alone", shares[2], most[2]),
-            round(float(np.quantile(shares[0], 0.95, method="inverted_cdf")), DIGITS),
+            p95,
             measure("found_with", shares[0][several], most[0][several]),
             len(told.whom),
             exact,

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from sfumato.intruder.candidates import Candidates, Identification, ValuesOf
+from sfumato.intruder.candidates import ROUNDED, Candidates, Identification, ValuesOf
 from sfumato.intruder.knowledge import Knowledge, KnownColumn, measure_of
 from sfumato.intruder.reading import ReleasedFile, TextColumn
 from sfumato.intruder.released_syntax import (
@@ -171,69 +171,71 @@ class EventSearch:
 
 
 class _Shown:
-    """One column of events of the release beside what is known of it."""
+    """One column of events of the release beside what is known of it.
+
+    Most cells show one value: these are looked up, by text and by number. All others are held
+    against what is known one by one.
+    """
 
     def __init__(self, shown: TextColumn, known: EventValues) -> None:
-        self._cells: list[Cell] = [
-            parse_cell(text, known.words) or Exact(str(text)) for text in shown.texts
-        ]
+        cells = [parse_cell(text, known.words) or Exact(str(text)) for text in shown.texts]
         self._codes = shown.codes
         self._known = known
         self._values = ValuesOf(known.column)
-        self._group = known.alike[known.column.codes]
-        self._kept: dict[int, Bools] = {}
+        self._place: dict[str, list[int]] = {}
+        self._others: list[tuple[int, Cell]] = []
+        self._numbers = np.full(len(cells), np.nan)
+        for place, cell in enumerate(cells):
+            if isinstance(cell, Exact):
+                self._place.setdefault(cell.text, []).append(place)
+                number = measure_of(cell.text)
+                self._numbers[place] = np.nan if number is None else number
+            else:
+                self._others.append((place, cell))
+        finite = known.column.numbers[np.isfinite(known.column.numbers)]
+        self._slack = ROUNDED * float(np.abs(finite).max(initial=0.0))
+        self._kept: dict[int, Ints] = {}
+        self._marked = np.zeros(len(cells), dtype=np.bool_)
 
     def fits(self, row: int, rows: Ints | slice) -> Bools:
-        group = int(self._group[row])
+        value = int(self._known.column.codes[row])
+        group = int(self._known.alike[value])
         if group not in self._kept:
-            self._kept[group] = self._cells_of(group, int(self._known.column.codes[row]))
-        return self._kept[group][self._codes[rows]]
+            self._kept[group] = np.flatnonzero(self._cells_of(group, value))
+        self._marked[self._kept[group]] = True
+        found: Bools = self._marked[self._codes[rows]]
+        self._marked[self._kept[group]] = False
+        return found
 
     def _cells_of(self, group: int, value: int) -> Bools:
         """Which cells allow a value that is one of a group."""
-        column = self._known.column
-        if column.texts[value] is None:
-            return np.array([isinstance(each, (Missing, Anything)) for each in self._cells])
+        column, found = self._known.column, np.zeros(len(self._numbers), dtype=np.bool_)
         number, off = float(column.numbers[value]), float(self._known.off[value])
-        if off > 0 and np.isfinite(number):
-            return np.array([_is_near(each, number - off, number + off) for each in self._cells])
-        places = np.flatnonzero(self._known.alike == group)
-        if len(places) == 1:
-            return self._of_one(str(column.texts[value]), places)
-        return np.array([bool(self._values.allowed(each, places).any()) for each in self._cells])
-
-    def _of_one(self, text: str, places: Ints) -> Bools:
-        """As most cells are exact, a text that is the same or another needs no search."""
-        return np.array(
-            [
-                each.text == text
-                if isinstance(each, Exact) and each.text in self._texts
-                else bool(self._values.allowed(each, places)[0])
-                for each in self._cells
-            ]
-        )
-
-    @cached_property
-    def _texts(self) -> frozenset[str]:
-        """Texts of the original that are no numbers, which might be written otherwise."""
-        column = self._known.column
-        return frozenset(
-            text
-            for text, number in zip(column.texts, column.numbers, strict=True)
-            if text is not None and not np.isfinite(number)
-        )
+        if column.texts[value] is None:
+            for place, cell in self._others:
+                found[place] = isinstance(cell, (Missing, Anything))
+        elif off > 0 and np.isfinite(number):
+            found = np.abs(self._numbers - number) <= off + self._slack
+            for place, cell in self._others:
+                found[place] = _is_near(cell, number - off, number + off)
+        else:
+            places = np.flatnonzero(self._known.alike == group)
+            for each in places.tolist():
+                found[self._place.get(str(column.texts[each]), [])] = True
+                found |= np.abs(self._numbers - column.numbers[each]) <= self._slack
+            for place, cell in self._others:
+                found[place] = bool(self._values.allowed(cell, places).any())
+        return found
 
 
 def _is_near(cell: Cell, low: float, high: float) -> bool:
-    """Whether a cell allows a number between two ends."""
-    if isinstance(cell, Anything):
-        return True
+    """Whether a cell that is no single value allows a number between two ends."""
     if isinstance(cell, Interval):
         return cell.low <= high and low <= cell.high
-    texts = [cell.text] if isinstance(cell, Exact) else []
-    texts = [*cell.texts] if isinstance(cell, Members) else texts
-    numbers = [measure_of(text) for text in texts]
-    return any(number is not None and low <= number <= high for number in numbers)
+    if isinstance(cell, Members):
+        numbers = [measure_of(text) for text in cell.texts]
+        return any(number is not None and low <= number <= high for number in numbers)
+    return isinstance(cell, Anything)
 
 
 def _each_its_own(fits: Bools) -> bool:
