@@ -25,6 +25,7 @@ from sfumato.release.utility_measures import Utility
 from sfumato.risk.disclosure_risk import Risk
 from sfumato.schema import Schema
 from sfumato.table.dataframes import to_frame_like as like
+from sfumato.table.sources import NO_LABELS, Labels
 from sfumato.table.table_files import check_output_path, write_table
 
 MANIFEST_FILE = "release.toml"
@@ -126,10 +127,13 @@ class ReleasedTable:
         The file as Arrow.
     original
         The dataframe that it was made from, or ``None`` for a path.
+    labels
+        What the original says about its columns and values.
     """
 
     table: pa.Table = field(repr=False)
     original: Any = field(default=None, repr=False)
+    labels: Labels = NO_LABELS
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -164,9 +168,9 @@ class ReleasedTable:
         Parameters
         ----------
         path
-            A ``.csv``, ``.tsv`` or ``.parquet`` file.
+            A file of one of `OUTPUT_SUFFIXES`.
         """
-        write_table(self.table, path)
+        write_table(self.table, path, labels=self.labels)
         return file_sha256(written_at(path))
 
     def write_beside(self, path: str | os.PathLike[str], name: str, text: str) -> None:
@@ -274,8 +278,8 @@ class Release:
         Parameters
         ----------
         path
-            A ``.csv``, ``.tsv`` or ``.parquet`` file; on Spark a folder of such a name, with a
-            file per partition.
+            A ``.csv``, ``.tsv`` or ``.parquet`` file, or with ``[formats]`` an ``.xlsx``, ``.dta``
+            or ``.sav``; on Spark a folder of such a name, with a file per partition.
         manifest
             The manifest's file; beside the release as ``release.toml`` when not given. A
             folder takes one release then: the manifest of another is not written over (on Spark

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -178,6 +178,25 @@ def matching(texts: pa.Array, pattern: str) -> Flags:
 
 
 @dataclass(frozen=True)
+class Labels:
+    """What a file of a statistics package says about its columns.
+
+    Attributes
+    ----------
+    columns
+        What each column is about.
+    values
+        What values mean, by the column and the value as it is stored.
+    """
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, Mapping[Any, str]] = field(default_factory=dict, repr=False)
+
+
+NO_LABELS = Labels()
+
+
+@dataclass(frozen=True)
 class Source:
     """Something that gives its columns batch by batch.
 
@@ -197,6 +216,8 @@ class Source:
     column
         Streams one column as ``batches`` does, where the columns can be read side by side; its
         texts may come as dictionaries. ``None`` where they cannot.
+    labels
+        What the file says about its columns and values.
     counted
         What a schema's recipe did to the columns that were read; ``None`` without a recipe.
     """
@@ -207,6 +228,7 @@ class Source:
     rows: int | None
     text: bool
     column: Callable[[str], Iterator[pa.Array]] | None = None
+    labels: Labels = NO_LABELS
     counted: Callable[[], tuple[StepCount, ...]] | None = None
 
     @classmethod

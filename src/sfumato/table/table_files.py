@@ -31,6 +31,8 @@ from sfumato.kernels.loop_calls import read_ahead
 from sfumato.table.sources import (
     ACCEPTED,
     BATCH_ROWS,
+    NO_LABELS,
+    Labels,
     Source,
     check_delimiter,
     check_file,
@@ -409,7 +411,8 @@ CSV_SUFFIXES = frozenset({".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz
 PARQUET_SUFFIXES = frozenset({".parquet", ".pq"})
 EXCEL_SUFFIXES = frozenset({".xlsx", ".xlsm", ".xls"})
 STATISTICS_SUFFIXES = frozenset({".sav", ".zsav", ".dta", ".sas7bdat", ".xpt"})
-OUTPUT_SUFFIXES = (".csv", ".tsv", ".parquet")
+LABELLED_SUFFIXES = (".xlsx", ".dta", ".sav")
+OUTPUT_SUFFIXES = (".csv", ".tsv", ".parquet", *LABELLED_SUFFIXES)
 WRITTEN_ROWS = 1 << 16
 """Records that are written to CSV together."""
 SMALL_DICTIONARY = 1 << 16
@@ -568,8 +571,9 @@ def check_output_path(path: str | os.PathLike[str]) -> None:
     Raises
     ------
     InputError
-        If the suffix is none of `.csv`, `.tsv`, `.parquet`, the folder does not exist or
-        cannot be written, or the path is itself a folder.
+        If the suffix is none of `.csv`, `.tsv`, `.parquet`, `.xlsx`, `.dta`, `.sav`, the last
+        three are not installed, the folder does not exist or cannot be written, or the path is
+        itself a folder.
     """
     target = Path(path)
     subject = f"output {target.name}"
@@ -581,9 +585,19 @@ def check_output_path(path: str | os.PathLike[str]) -> None:
             found=f"the suffix {target.suffix}" if target.suffix else "no suffix",
             accepted=", ".join(OUTPUT_SUFFIXES),
         )
+    if target.suffix.lower() in LABELLED_SUFFIXES:
+        from sfumato.table.labelled_files import check_writable
+
+        check_writable(target.suffix.lower(), subject)
 
 
-def write_table(table: pa.Table, path: str | os.PathLike[str], *, delimiter: str = ",") -> None:
+def write_table(
+    table: pa.Table,
+    path: str | os.PathLike[str],
+    *,
+    delimiter: str = ",",
+    labels: Labels = NO_LABELS,
+) -> None:
     r"""Write a table by the suffix of the path, whole or not at all.
 
     CSV is UTF-8 with a header, a quote only where it is needed, an empty cell for a missing
@@ -596,15 +610,18 @@ def write_table(table: pa.Table, path: str | os.PathLike[str], *, delimiter: str
     table
         The table.
     path
-        Where to write: `.csv`, `.tsv` (its delimiter is a tab) or `.parquet`.
+        Where to write: `.csv`, `.tsv` (its delimiter is a tab), `.parquet`, or with the extra
+        ``[formats]`` `.xlsx`, `.dta`, `.sav`.
     delimiter
         The character between the cells of a `.csv`.
+    labels
+        What the columns and values of an `.xlsx`, `.dta` or `.sav` are called.
 
     Raises
     ------
     InputError
-        If the path or the delimiter cannot be used, two columns have the same name, or a
-        column holds lists, nested records or bytes.
+        If the path or the delimiter cannot be used, two columns have the same name, a column
+        holds lists, nested records or bytes, or the format cannot hold the table.
     """
     target = Path(path)
     check_output_path(target)
@@ -617,6 +634,10 @@ def write_table(table: pa.Table, path: str | os.PathLike[str], *, delimiter: str
             import pyarrow.parquet as pq
 
             pq.write_table(plain, temporary)
+        elif suffix in LABELLED_SUFFIXES:
+            from sfumato.table.labelled_files import write_labelled
+
+            write_labelled(plain, temporary, suffix, f"output {target.name}", labels)
         else:
             with temporary.open("wb") as file:
                 _write_csv(plain, file, "\t" if suffix == ".tsv" else delimiter)
