@@ -162,7 +162,11 @@ def _hand_over(release: Release, output: str, report: Path | None, *, json: bool
         print_json(release.to_json())
     else:
         typer.echo(_summary(release))
-    say(f"Release:  {output}\nManifest: {manifest_beside(output)} (keep it inside)")
+    from sfumato.release.codebook import codebook_name
+
+    codebook = codebook_name(Path(output).name)
+    say(f"Release:  {output}\nCodebook: {codebook} beside it (goes out with it)")
+    say(f"Manifest: {manifest_beside(output)} (keep it inside)")
     if report is not None:
         say(f"Report:   {report}")
 

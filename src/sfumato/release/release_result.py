@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from sfumato.core.atomic import all_or_none, check_path, write_text, written_at
 from sfumato.core.errors import InputError
+from sfumato.release.codebook import codebook_name, codebook_text
 from sfumato.release.full_domain import Levels
 from sfumato.release.population_register import PopulationRisk
 from sfumato.release.promises.promise import Budget, Constraint
@@ -25,6 +26,7 @@ from sfumato.release.utility_measures import Utility
 from sfumato.risk.disclosure_risk import Risk
 from sfumato.schema import Schema
 from sfumato.table.dataframes import to_frame_like as like
+from sfumato.table.labelled_files import occurring
 from sfumato.table.sources import NO_LABELS, Labels
 from sfumato.table.table_files import check_output_path, write_table
 
@@ -104,6 +106,14 @@ class Content(Protocol):
     def original(self) -> Any:
         """The dataframe that it was made from, or ``None`` for a path."""
 
+    @property
+    def types(self) -> Mapping[str, pa.DataType | None]:
+        """Its columns in their order, and their types where they are known."""
+
+    @property
+    def shown_labels(self) -> Labels:
+        """Labels of its columns, and of those of their values that occur."""
+
     def arrow(self) -> pa.Table:
         """It as Arrow, in this process."""
 
@@ -139,6 +149,16 @@ class ReleasedTable:
     def names(self) -> tuple[str, ...]:
         """Names of its columns, in their order."""
         return tuple(self.table.column_names)
+
+    @property
+    def types(self) -> Mapping[str, pa.DataType | None]:
+        """Its columns in their order, and their types."""
+        return {field.name: field.type for field in self.table.schema}
+
+    @property
+    def shown_labels(self) -> Labels:
+        """Labels of its columns, and of those of their values that occur."""
+        return occurring(self.labels, self.table) if self.labels != NO_LABELS else NO_LABELS
 
     @property
     def data(self) -> Any:
@@ -273,7 +293,9 @@ class Release:
     def write(
         self, path: str | os.PathLike[str], manifest: str | os.PathLike[str] | None = None
     ) -> Release:
-        """Write the release and its manifest, both whole or neither.
+        """Write the release, its codebook and its manifest, all whole or none.
+
+        The codebook stands beside the release as ``NAME.codebook.md`` and may go out with it.
 
         Parameters
         ----------
@@ -304,12 +326,34 @@ class Release:
         # A release without its manifest could not be repeated, nor checked against its file.
         with all_or_none():
             digest = self.content.write(path)
+            name = str(path).replace("\\", "/").rstrip("/").rpartition("/")[2]
+            self.content.write_beside(path, codebook_name(name), self.codebook(name))
             written = replace(self, manifest=replace(self.manifest, output_sha256=digest))
             if manifest is None:
                 self.content.write_beside(path, MANIFEST_FILE, written.manifest.to_toml())
             else:
                 written.manifest.write(manifest)
         return written
+
+    def codebook(self, name: str = "the release") -> str:
+        """What each column is, what was done to it and how its cells are read, as Markdown.
+
+        Parameters
+        ----------
+        name
+            What the released file is called.
+        """
+        return codebook_text(
+            name,
+            self.content.types,
+            self.schema,
+            self.manifest.options,
+            size=(self.risk.records, self.risk.persons),
+            keyed=self.manifest.keyed,
+            levels=self.levels,
+            preparation=self.manifest.preparation,
+            labels=self.content.shown_labels,
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Plain values: the released file's measures, ``before``, ``utility``, ``manifest``.

@@ -108,7 +108,8 @@ def write_labelled(
 
 def occurring(labels: Labels, table: pa.Table) -> Labels:
     """The labels of a table's columns, and of those of its values that occur."""
-    columns = {n: said for n, said in labels.columns.items() if n in table.column_names and said}
+    columns = {name: _label(name, labels) for name in table.column_names}
+    columns = {name: said for name, said in columns.items() if said}
     values = {}
     for name, known in labels.values.items():
         if name not in table.column_names:
@@ -119,6 +120,15 @@ def occurring(labels: Labels, table: pa.Table) -> Labels:
         if own:
             values[name] = own
     return Labels(columns, values)
+
+
+def _label(name: str, labels: Labels) -> str:
+    """What a column is about; one of the two ends of a range is about what the range is."""
+    if name in labels.columns:
+        return labels.columns[name]
+    own, _, end = name.rpartition("_")
+    said = labels.columns.get(own, "") if end in ("low", "high") else ""
+    return f"{said} ({'lowest' if end == 'low' else 'highest'})" if said else ""
 
 
 def _as_label(value: object) -> str:
