@@ -25,10 +25,15 @@ from sfumato.release.tree import TreeClasses
 from sfumato.release.utility_measures import Utility
 from sfumato.risk.disclosure_risk import Risk
 from sfumato.schema import Schema
+from sfumato.table.databases import (
+    check_new_table,
+    is_database,
+    write_database,
+)
 from sfumato.table.dataframes import to_frame_like as like
 from sfumato.table.labelled_files import occurring
 from sfumato.table.sources import NO_LABELS, Labels
-from sfumato.table.table_files import check_output_path, write_table
+from sfumato.table.table_files import check_output_path, content_sha256, write_table
 
 MANIFEST_FILE = "release.toml"
 
@@ -301,7 +306,8 @@ class Release:
         ----------
         path
             A ``.csv``, ``.tsv`` or ``.parquet`` file, or with ``[formats]`` an ``.xlsx``, ``.dta``
-            or ``.sav``; on Spark a folder of such a name, with a file per partition.
+            or ``.sav``; on Spark a folder of such a name, with a file per partition. The URL of a
+            new table in a database, too: codebook and manifest are then written to this folder.
         manifest
             The manifest's file; beside the release as ``release.toml`` when not given. A
             folder takes one release then: the manifest of another is not written over (on Spark
@@ -317,6 +323,8 @@ class Release:
         InputError
             If a file cannot be written, or the manifest would take the place of another file's.
         """
+        if is_database(path):
+            return self._into_database(str(path), manifest)
         check_path(path)
         if manifest is not None:
             check_path(manifest, "manifest")
@@ -333,6 +341,21 @@ class Release:
                 self.content.write_beside(path, MANIFEST_FILE, written.manifest.to_toml())
             else:
                 written.manifest.write(manifest)
+        return written
+
+    def _into_database(self, url: str, manifest: str | os.PathLike[str] | None) -> Release:
+        """Write the release to a new table, its codebook and manifest to this folder."""
+        table = check_new_table(url).table
+        check_path(table, "table")
+        beside = Path(manifest or MANIFEST_FILE)
+        if manifest is None:
+            check_beside(Path(table), self.manifest.to_toml())
+        digest = content_sha256(self.table)
+        written = replace(self, manifest=replace(self.manifest, output_sha256=digest))
+        with all_or_none():
+            write_text(beside.with_name(codebook_name(table)), self.codebook(table))
+            written.manifest.write(beside)
+            write_database(self.table, url)
         return written
 
     def codebook(self, name: str = "the release") -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import codecs
 import csv
 import gzip
+import hashlib
 import io
 import itertools
 import os
@@ -411,6 +412,8 @@ CSV_SUFFIXES = frozenset({".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz
 PARQUET_SUFFIXES = frozenset({".parquet", ".pq"})
 EXCEL_SUFFIXES = frozenset({".xlsx", ".xlsm", ".xls"})
 STATISTICS_SUFFIXES = frozenset({".sav", ".zsav", ".dta", ".sas7bdat", ".xpt"})
+DATABASES = ("postgresql://", "postgres://", "sqlite:///")
+"""How the URL of a table in a database begins."""
 LABELLED_SUFFIXES = (".xlsx", ".dta", ".sav")
 OUTPUT_SUFFIXES = (".csv", ".tsv", ".parquet", *LABELLED_SUFFIXES)
 WRITTEN_ROWS = 1 << 16
@@ -426,8 +429,9 @@ def open_source(data: object, *, delimiter: str | None = None) -> Source:
     ----------
     data
         A path (`.csv`, `.tsv`, `.txt`, each also with `.gz`; `.parquet`, `.pq`; with the extra
-        ``[formats]`` `.xlsx`, `.sav`, `.dta`, `.sas7bdat`, `.xpt`), or a dataframe of pandas,
-        Polars (eager or lazy), PyArrow, DuckDB or PySpark.
+        ``[formats]`` `.xlsx`, `.sav`, `.dta`, `.sas7bdat`, `.xpt`), the URL of a table of
+        PostgreSQL or SQLite (with ``[databases]``), or a dataframe of pandas, Polars (eager or
+        lazy), PyArrow, DuckDB or PySpark.
     delimiter
         The character between the cells of a CSV file; ``None`` finds it in the first lines.
 
@@ -450,6 +454,10 @@ def open_source(data: object, *, delimiter: str | None = None) -> Source:
         from sfumato.table.dataframes import open_frame
 
         return open_frame(data)
+    if isinstance(data, str) and data.startswith(DATABASES):
+        from sfumato.table.databases import open_database
+
+        return open_database(data)
     path = Path(os.fsdecode(data))
     if "\n" in path.name:
         raise InputError(
@@ -667,6 +675,14 @@ def _write_csv(table: pa.Table, file: IO[bytes], delimiter: str) -> None:
     file.write((delimiter.join(names) + "\n").encode("utf-8"))
     for lines in _csv_lines(table, delimiter):
         file.write(lines)
+
+
+def content_sha256(table: pa.Table) -> str:
+    """Hash of a table as CSV, where there is no file to tell it by."""
+    digest = hashlib.sha256("\x1f".join(table.column_names).encode("utf-8"))
+    for lines in _csv_lines(_decoded(table), ","):
+        digest.update(lines)
+    return digest.hexdigest()
 
 
 def _csv_lines(table: pa.Table, delimiter: str) -> Iterator[memoryview]:
