@@ -24,6 +24,7 @@ from sfumato.release.release_manifest import Manifest, file_sha256
 from sfumato.release.tree import TreeClasses
 from sfumato.release.utility_measures import Utility
 from sfumato.risk.disclosure_risk import Risk
+from sfumato.risk.notebook_view import class_sizes_picture, measures_table, notes
 from sfumato.schema import Schema
 from sfumato.table.databases import (
     check_new_table,
@@ -405,7 +406,22 @@ class Release:
         }
 
     def _repr_html_(self) -> str:
-        return f"<h4>Release</h4>{self.risk._repr_html_()}{self.utility._repr_html_()}"
+        """One table, the original beside the release, one picture, and what was lost."""
+        files = {"original": self.risk_before, "release": self.risk}
+        lost = [replace(row, name=f"loss: {row.name}") for row in self.utility.rows()]
+        return "".join(
+            (
+                measures_table(
+                    "Release",
+                    {
+                        "original": self.risk_before.rows(),
+                        "release": [*self.risk.rows(), *lost],
+                    },
+                ),
+                class_sizes_picture({name: risk.shape for name, risk in files.items()}),
+                notes(self.warnings),
+            )
+        )
 
     def __repr__(self) -> str:
         return (

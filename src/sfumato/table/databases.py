@@ -18,8 +18,7 @@ import pyarrow as pa
 
 from sfumato.core.errors import InputError
 from sfumato.core.optional_packages import needed
-from sfumato.table.sources import BATCH_ROWS, Source, check_names, plain_batch
-from sfumato.table.table_files import DATABASES
+from sfumato.table.sources import BATCH_ROWS, DATABASES, Source, check_names, plain_batch
 
 ACCEPTED = (
     "postgresql://user:password@host:5432/base?table=visits (or schema.visits), "

@@ -22,6 +22,8 @@ Ints = npt.NDArray[np.int64]
 BATCH_ROWS = 1 << 17
 """Records of one batch, where the input leaves the choice."""
 ACCEPTED = "text, whole or decimal numbers, true/false, dates, times of day, date-times"
+DATABASES = ("postgresql://", "postgres://", "sqlite:///")
+"""How the URL of a table in a database begins."""
 PRINTABLE = np.frombuffer(b"!~", dtype=np.uint8)
 """The first and the last letter of ASCII that one sees."""
 

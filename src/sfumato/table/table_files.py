@@ -32,6 +32,7 @@ from sfumato.kernels.loop_calls import read_ahead
 from sfumato.table.sources import (
     ACCEPTED,
     BATCH_ROWS,
+    DATABASES,
     NO_LABELS,
     Labels,
     Source,
@@ -412,8 +413,6 @@ CSV_SUFFIXES = frozenset({".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz
 PARQUET_SUFFIXES = frozenset({".parquet", ".pq"})
 EXCEL_SUFFIXES = frozenset({".xlsx", ".xlsm", ".xls"})
 STATISTICS_SUFFIXES = frozenset({".sav", ".zsav", ".dta", ".sas7bdat", ".xpt"})
-DATABASES = ("postgresql://", "postgres://", "sqlite:///")
-"""How the URL of a table in a database begins."""
 LABELLED_SUFFIXES = (".xlsx", ".dta", ".sav")
 OUTPUT_SUFFIXES = (".csv", ".tsv", ".parquet", *LABELLED_SUFFIXES)
 WRITTEN_ROWS = 1 << 16
