@@ -150,7 +150,8 @@ def test_a_table_of_a_database_is_released_into_another(files: Path, run: Run) -
     asked = ("anonymize", f"{url}visits", "--schema", "schema.toml", "--k", "4")
     done = run(*asked, "--output", f"{url}released")
     assert done.code == 0, done.err
-    assert "Release:  released\nCodebook: released.codebook.md beside it" in done.err
+    assert "Release:  released\nManifest: release.toml" in done.err
+    assert "Codebook: released.codebook.md beside it" in done.err
     assert str(files) not in done.err
     assert open_database(f"{url}released").names == ("pid", "sex", "weight", "dx", "ward", "age")
     assert (files / "release.toml").is_file()

@@ -167,8 +167,8 @@ def _hand_over(release: Release, output: str, report: Path | None, *, json: bool
     from sfumato.release.codebook import codebook_name
 
     codebook = codebook_name(Path(output).name)
-    say(f"Release:  {output}\nCodebook: {codebook} beside it (goes out with it)")
-    say(f"Manifest: {manifest_beside(output)} (keep it inside)")
+    say(f"Release:  {output}\nManifest: {manifest_beside(output)} (keep it inside)")
+    say(f"Codebook: {codebook} beside it (goes out with it)")
     if report is not None:
         say(f"Report:   {report}")
 

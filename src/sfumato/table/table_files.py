@@ -677,7 +677,13 @@ def _write_csv(table: pa.Table, file: IO[bytes], delimiter: str) -> None:
 
 
 def content_sha256(table: pa.Table) -> str:
-    """Hash of a table as CSV, where there is no file to tell it by."""
+    """Hash of a table as CSV, where there is no file to tell it by.
+
+    Raises
+    ------
+    InputError
+        If a column holds lists, nested records or bytes.
+    """
     digest = hashlib.sha256("\x1f".join(table.column_names).encode("utf-8"))
     for lines in _csv_lines(_decoded(table), ","):
         digest.update(lines)
