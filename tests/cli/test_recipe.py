@@ -110,6 +110,9 @@ def test_tables_are_cleaned_before_they_are_linked(files: Path) -> None:
     links = sf.link({"a": frame, "b": other}, spec, schema=schema, seed=1)
     table, declared = links.linked, links.linked_schema.schema
     assert not declared.recipe
+    steps = {each["name"]: each["changed"] for each in links.manifest.sources["a"]["recipe"]}
+    assert (steps["pid"], steps["age"]) == (30, PEOPLE)
+    assert CANARY not in str(links.manifest.to_dict())
     assert not {"born", "name"} & set(table.column_names)
     assert set(table["sex"].to_pylist()) == {"m", "f"}
     assert sf.assess(table, declared).records == 2 * PEOPLE
