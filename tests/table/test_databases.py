@@ -12,7 +12,7 @@ from server.servers import postgresql
 
 import sfumato as sf
 from sfumato.table.databases import DatabaseTable, is_database, open_database, write_database
-from sfumato.table.table_files import open_source
+from sfumato.table.table_files import open_source, write_table
 
 pytest.importorskip("adbc_driver_sqlite")
 SECRET = "Pa55kanarie"
@@ -103,6 +103,16 @@ def test_no_message_holds_a_password_or_a_path(url: str) -> None:
         assert found.value.__suppress_context__ or found.value.__cause__ is None
     if "[" not in url and url.count("table") and "/?" not in url:
         assert SECRET not in repr(DatabaseTable.of(url))
+
+
+def test_a_url_in_the_place_of_a_path_is_not_told(tmp_path: Path) -> None:
+    url = Path(f"postgresql://me:{SECRET}@host?table=v")
+    for asked in (open_source, lambda each: write_table(VISITS, each)):
+        with pytest.raises(sf.InputError, match="the URL of a database must stand where") as found:
+            asked(url)
+        assert SECRET not in str(found.value)
+    with pytest.raises(sf.InputError, match="the URL of a database must stand where"):
+        sf.assess(str(url), SCHEMA, engine="spark")
 
 
 def test_texts_of_sqlite_that_are_no_numbers_are_told_without_values(tmp_path: Path) -> None:

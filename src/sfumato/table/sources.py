@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -424,6 +425,25 @@ def _kind_found(kind: pa.DataType) -> str:
 def subject_of(path: Path) -> str:
     """How errors call a file: by its name, without its folder."""
     return f"file {path.name or path}"
+
+
+def check_no_url(path: str | os.PathLike[str]) -> None:
+    """Refuse the URL of a database in the place of a path; a message with its end could hold more.
+
+    Raises
+    ------
+    InputError
+        If it is one.
+    """
+    begins = os.fsdecode(path).partition("/")[0] + "//"
+    if any(scheme.startswith(begins) for scheme in DATABASES):
+        raise InputError(
+            "the URL of a database",
+            "must stand where one is taken",
+            found="the place of a file's path",
+            accepted="DATA of assess, anonymize and schema guess, OUT of anonymize; in Python a "
+            "text wherever data is taken, for the engine embedded",
+        )
 
 
 def check_file(path: Path) -> None:

@@ -40,6 +40,7 @@ from sfumato.table.sources import (
     check_file,
     check_known,
     check_names,
+    check_no_url,
     from_texts,
     is_bytes,
     no_records,
@@ -457,6 +458,7 @@ def open_source(data: object, *, delimiter: str | None = None) -> Source:
         from sfumato.table.databases import open_database
 
         return open_database(data)
+    check_no_url(data)
     path = Path(os.fsdecode(data))
     if "\n" in path.name:
         raise InputError(
@@ -582,6 +584,7 @@ def check_output_path(path: str | os.PathLike[str]) -> None:
         three are not installed, the folder does not exist or cannot be written, or the path is
         itself a folder.
     """
+    check_no_url(path)
     target = Path(path)
     subject = f"output {target.name}"
     check_target(target)
