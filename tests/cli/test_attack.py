@@ -53,6 +53,7 @@ def test_an_honest_release_repeated_from_its_manifest(files: Path, run: Run) -> 
     assert found["warnings"] == []
     assert sorted(path.name for path in files.iterdir()) == [
         "in.csv",
+        "out.codebook.md",
         "out.csv",
         "release.toml",
         "schema.toml",

@@ -110,6 +110,9 @@ def test_tables_are_cleaned_before_they_are_linked(files: Path) -> None:
     links = sf.link({"a": frame, "b": other}, spec, schema=schema, seed=1)
     table, declared = links.linked, links.linked_schema.schema
     assert not declared.recipe
+    steps = {each["name"]: each["changed"] for each in links.manifest.sources["a"]["recipe"]}
+    assert (steps["pid"], steps["age"]) == (30, PEOPLE)
+    assert CANARY not in str(links.manifest.to_dict())
     assert not {"born", "name"} & set(table.column_names)
     assert set(table["sex"].to_pylist()) == {"m", "f"}
     assert sf.assess(table, declared).records == 2 * PEOPLE
@@ -139,3 +142,24 @@ def test_a_project_runs_from_the_file_as_it_came(files: Path, run: Run) -> None:
     for path in written:
         if path.name != "schema.toml":
             assert CANARY not in path.read_bytes().decode("utf-8", "ignore"), path.name
+
+
+def test_a_table_of_a_database_is_released_into_another(files: Path, run: Run) -> None:
+    pytest.importorskip("adbc_driver_sqlite")
+    from sfumato.table.databases import open_database, write_database
+
+    url = f"sqlite:///{files}/visits.db?table="
+    write_database(pyarrow.csv.read_csv(files / "in.csv"), f"{url}visits")
+    asked = ("anonymize", f"{url}visits", "--schema", "schema.toml", "--k", "4")
+    done = run(*asked, "--output", f"{url}released")
+    assert done.code == 0, done.err
+    assert "Release:  released\nManifest: release.toml" in done.err
+    assert "Codebook: released.codebook.md beside it" in done.err
+    assert str(files) not in done.err
+    assert open_database(f"{url}released").names == ("pid", "sex", "weight", "dx", "ward", "age")
+    assert (files / "release.toml").is_file()
+    done = run("schema", "guess", f"{url}visits")
+    assert done.code == 0, done.err
+    again = run(*asked, "--output", f"{url}released")
+    assert again.code == 1
+    assert "must be a new one; found a table of that name" in again.err

@@ -352,7 +352,7 @@ def test_one_table_needs_no_linkage(tmp_path: Path, call: Call, project: Path) -
     assert made.code == 0, made.err
     assert made.ran() == ["assess", "release", "attack", "report"]
     names = {path.name for path in (project / "out" / "release").iterdir()}
-    assert names == {"release.csv", "release.parquet"}
+    assert names == {"release.codebook.md", "release.csv", "release.parquet"}
     told = json.loads((project / "out" / "reports" / "project.json").read_text())
     assert told["stages"]["attack"]["measured"]["caught"] is False
     assert call("run", "one.toml", "--json").ran() == []

@@ -239,6 +239,13 @@ def test_columns_that_are_not_there(recipe: dict[str, Any], said: str) -> None:
     assert said in refused({"a": ["x"]}, recipe)
 
 
+def test_bytes_and_texts_that_are_not_utf8_are_refused_without_their_values() -> None:
+    broken = pa.array([CANARY.encode() + b"\xff"]).view(pa.string())
+    for values, said in ((broken, "must hold text in UTF-8"), (pa.array([b"x"]), "found bytes")):
+        for recipe in ({"a": {"case": "lower"}}, {"c": {"parts": ["a", "b"]}}):
+            assert said in refused({"a": values}, recipe, sensitive=list(recipe))
+
+
 def test_a_prepared_source_is_not_prepared_again() -> None:
     ready = prepared(open_source(pa.table({"a": ["1.2.2020"], "b": ["x"]})), SCHEMA_OF_DAYS)
     assert prepared(ready, SCHEMA_OF_DAYS) is ready

@@ -265,7 +265,7 @@ def test_same_name_twice_in_an_output(tmp_path: Path, refused: Refused) -> None:
     refused(lambda: write_table(table, tmp_path / "t.csv"), "columns 1 and 2")
 
 
-@pytest.mark.parametrize("name", ["t", "t.xlsx", "t.csv.gz", "no/t.csv", "folder.csv"])
+@pytest.mark.parametrize("name", ["t", "t.ods", "t.csv.gz", "no/t.csv", "folder.csv"])
 def test_paths_that_cannot_be_written(tmp_path: Path, refused: Refused, name: str) -> None:
     (tmp_path / "folder.csv").mkdir()
     refused(lambda: check_output_path(tmp_path / name), "output")

@@ -45,8 +45,9 @@ Output = Annotated[
         "--output",
         "-o",
         metavar="FILE",
-        help=f"The release: .csv, .tsv or .parquet; {MANIFEST} is written beside it. With "
-        "--engine spark a folder of such a name, or a URI.",
+        help=f"The release: .csv, .tsv or .parquet, with sfumato\\[formats] .xlsx, .dta or .sav; "
+        f"its codebook and {MANIFEST} are written beside it. The URL of a new table with "
+        "sfumato\\[databases]. With --engine spark a folder, or a URI.",
         show_default=False,
     ),
 ]
@@ -91,6 +92,7 @@ def anonymize(
     from sfumato.release.anonymize import anonymize as release_file
     from sfumato.release.preset_promises import held_against
     from sfumato.schema import load_schema
+    from sfumato.table.databases import DatabaseTable, is_database
 
     presets = HeldAgainst(**values_of(HeldAgainst, given)).chosen
     columns = load_schema(schema)
@@ -99,10 +101,12 @@ def anonymize(
     key = key_of(given["pseudonym_key"], (data, schema, register, given["thresholds"]))
     inputs = (Path(data), schema, given["pseudonym_key"], register)
     on_spark, seed = takes_spark(data, engine), given["seed"]
+    url = output if is_database(output) and not on_spark else ""
+    place = Path(DatabaseTable.of(url).table) if url else Path(output)
     if on_spark:
         check_output_on_spark(output, columns, inputs)
     else:
-        check_output(Path(output), columns, inputs, earlier, anew=seed is None)
+        check_output(place, columns, inputs, earlier, anew=seed is None, url=url)
     check_report(report)
     if earlier is not None:
         check_same(earlier, Path(data), columns)
@@ -119,9 +123,7 @@ def anonymize(
         making |= {"seed": seed, "population": given["population"]}
         if seed is not None and not on_spark:
             keyed = key is not None
-            check_other_release(
-                Path(output), Path(data), columns, promises, making, register, keyed
-            )
+            check_other_release(place, Path(data), columns, promises, making, register, keyed)
     with progress_bar() as progress:
         release = release_file(
             data,
@@ -140,7 +142,7 @@ def anonymize(
             from sfumato.reports import report as write_report
 
             write_report(release, report)
-    _hand_over(release, output, report, json=json)
+    _hand_over(release, str(place) if url else output, report, json=json)
 
 
 def _promised(given: Given, presets: tuple[Preset, ...]) -> tuple[Constraint | Budget, ...]:
@@ -162,7 +164,11 @@ def _hand_over(release: Release, output: str, report: Path | None, *, json: bool
         print_json(release.to_json())
     else:
         typer.echo(_summary(release))
+    from sfumato.release.codebook import codebook_name
+
+    codebook = codebook_name(Path(output).name)
     say(f"Release:  {output}\nManifest: {manifest_beside(output)} (keep it inside)")
+    say(f"Codebook: {codebook} beside it (goes out with it)")
     if report is not None:
         say(f"Report:   {report}")
 

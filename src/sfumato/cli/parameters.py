@@ -22,7 +22,8 @@ DataOrUri = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="The file: CSV, Parquet; Excel, SPSS, Stata and SAS with sfumato\\[formats]; with "
+        help="The file: CSV, Parquet; Excel, SPSS, Stata and SAS with sfumato\\[formats]; the URL "
+        "of a table of PostgreSQL or SQLite with sfumato\\[databases]; with "
         "--engine spark also a folder of files, or a URI that Spark reads.",
         show_default=False,
     ),

@@ -28,13 +28,14 @@ def check_output(
     repeated: Manifest | None = None,
     *,
     anew: bool = True,
+    url: str = "",
 ) -> None:
     """Refuse places for the release and its manifest that cannot or must not be written.
 
     Parameters
     ----------
     output
-        The release.
+        The release; of one in a database, a file in the folder of its manifest.
     declared
         What each column of the data is.
     inputs
@@ -43,6 +44,8 @@ def check_output(
         The manifest that is repeated, if one is.
     anew
         Whether the release cannot be the one that is there in another form, for want of a seed.
+    url
+        The table of a database that the release is written to; empty for a file.
 
     Raises
     ------
@@ -53,7 +56,12 @@ def check_output(
     from sfumato.release.release_result import check_beside
     from sfumato.table.table_files import check_output_path
 
-    check_output_path(output)
+    if url:
+        from sfumato.table.databases import check_new_table
+
+        check_new_table(url)
+    else:
+        check_output_path(output)
     _check_manifest(output, declared, inputs)
     if repeated is not None or anew:
         check_beside(output, "" if repeated is None else repeated.to_toml())

@@ -9,7 +9,7 @@ import typer
 
 from sfumato.cli.declared_options import Given, with_declared
 from sfumato.cli.output import check_apart, say
-from sfumato.cli.parameters import Data
+from sfumato.cli.parameters import DataOrUri
 from sfumato.core.shared_options import Delimited
 
 app = typer.Typer(no_args_is_help=True)
@@ -23,7 +23,7 @@ def schema() -> None:
 @app.command()
 @with_declared(Delimited)
 def guess(
-    data: Data,
+    data: DataOrUri,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Write here, not to the terminal."),
@@ -39,7 +39,7 @@ def guess(
 
     if output is not None:
         check_target(output)
-        check_apart((output,), (data,))
+        check_apart((output,), (Path(data),))
     proposed = guess_schema(open_source(data, delimiter=given["delimiter"]))
     text = dump_schema(proposed.schema, proposed.notes)
     if output is None:

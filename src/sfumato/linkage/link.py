@@ -333,7 +333,7 @@ def link(
             seed=number,
             keyed=linked.pseudonym_key is not None,
             thresholds=settled.thresholds,
-            sources=_sources(named, records),
+            sources=_sources(named, opened),
             attached={name: hash_of(table) for name, table in attach_tables.items()},
             quasi_identifiers={n: kind.value for n, kind in analytic.quasi_identifiers.items()},
             model=model_part(fitted),
@@ -343,12 +343,16 @@ def link(
     )
 
 
-def _sources(tables: Mapping[str, object], records: Records) -> dict[str, dict[str, object]]:
-    """Number of records and hash of each source."""
-    return {
-        name: {"records": len(ids), "sha256": hash_of(tables[name])}
-        for name, ids in zip(records.sources, records.ids, strict=True)
-    }
+def _sources(tables: Mapping[str, object], opened: Opened) -> dict[str, dict[str, object]]:
+    """Number of records and hash of each source, and what the recipe did to it."""
+    found: dict[str, dict[str, object]] = {}
+    for name, ids, steps in zip(
+        opened.records.sources, opened.records.ids, opened.steps, strict=True
+    ):
+        found[name] = {"records": len(ids), "sha256": hash_of(tables[name])}
+        if steps:
+            found[name]["recipe"] = [each.to_json() for each in steps]
+    return found
 
 
 def rules_of(spec: LinkSpec, model: Model) -> list[str]:

@@ -19,6 +19,7 @@ from sfumato.core.workspace import Workspace
 from sfumato.linkage.link_spec import LinkSpec, Mode, columns_of_settings, sql_name
 from sfumato.linkage.match_thresholds import Records
 from sfumato.schema import Schema
+from sfumato.schema.recipe import StepCount
 from sfumato.schema.roles import RECIPE_SOURCE
 from sfumato.table.preparation import prepared_in_part
 from sfumato.table.schema_guess import WORDS, named, words_of
@@ -400,6 +401,8 @@ class Opened:
         Names of the specification's columns that are compared or blocked on.
     workspace
         The private folder that all this lies in.
+    steps
+        Per source, what the schema's recipe did to its columns.
     """
 
     spec: LinkSpec
@@ -408,6 +411,7 @@ class Opened:
     analytic: tuple[Path, ...]
     columns: tuple[str, ...]
     workspace: Workspace
+    steps: tuple[tuple[StepCount, ...], ...] = ()
 
     def __enter__(self) -> Opened:
         """The tables, until the block ends."""
@@ -491,6 +495,7 @@ def open_sources(
             check_columns(spec.mode, columns, [(each.name, each.seen) for each in readings])
         on_error.pop_all()
     numbers = range(len(readings))
+    counted = [each.source.counted for each in readings]
     return Opened(
         spec=spec,
         records=Records(tuple(tables), tuple(pa.concat_arrays(each.ids) for each in readings)),
@@ -498,6 +503,7 @@ def open_sources(
         analytic=tuple(_path(workspace.path, "analytic", n) for n in numbers),
         columns=columns,
         workspace=workspace,
+        steps=tuple(() if each is None else each() for each in counted),
     )
 
 

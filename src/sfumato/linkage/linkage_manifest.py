@@ -42,7 +42,8 @@ class LinkManifest:
     thresholds
         The thresholds.
     sources
-        By source: number of records and, where it is a file, its hash.
+        By source: number of records and, where it is a file, its hash; what the schema's recipe
+        did to its columns.
     attached
         By source: hash of the file of further records, ``""`` where it is none.
     quasi_identifiers

@@ -176,7 +176,7 @@ def _release(place: ProjectFolder, making: Path, progress: Progress) -> Made:
     first, *others = release_files(place)
     release = held_against(release.write(making / first), _presets(place, place.project.release))
     for name in others:
-        write_table(release.table, making / name)
+        write_table(release.table, making / name, labels=release.content.shown_labels)
     write_report(release, place, making, "Release")
     risk = release.risk
     return Made.of(

@@ -23,6 +23,7 @@ from sfumato.pipeline.project_folder import (
 )
 from sfumato.pipeline.release_stages import RELEASE_MANIFEST, release_files
 from sfumato.pipeline.stage import MEASURED, PAGE, TWIN, Made, Stage, read_object, read_record
+from sfumato.release.codebook import codebook_name
 from sfumato.reports.audience import Audience
 from sfumato.reports.project_results import CONTEXT, ProjectResults
 from sfumato.reports.report_files import HTML, JSON, PDF, write_project
@@ -114,6 +115,9 @@ def _make(place: ProjectFolder, making: Path, progress: Progress) -> Made:
     made = place.of_stage(RELEASE)
     for name in release_files(place):
         copy_private(made / name, out / name)
+    codebook = made / codebook_name(release_files(place)[0])
+    if codebook.is_file():
+        copy_private(codebook, out / codebook.name)
     copy_private(made / RELEASE_MANIFEST, inside / RELEASE_MANIFEST)
     pages = 0
     found = _collected(place)

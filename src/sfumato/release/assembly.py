@@ -220,7 +220,9 @@ def make_release(
     progress("measure", 1.0)
     return Release(
         content=ReleasedTable(
-            assemble(named, finished.released, draft.class_of, pseudonyms, order), original
+            assemble(named, finished.released, draft.class_of, pseudonyms, order),
+            original,
+            table.labels,
         ),
         schema=table.schema,
         constraints=manifest.constraints,

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from sfumato.core.atomic import all_or_none, check_path, write_text, written_at
 from sfumato.core.errors import InputError
+from sfumato.release.codebook import codebook_name, codebook_text
 from sfumato.release.full_domain import Levels
 from sfumato.release.population_register import PopulationRisk
 from sfumato.release.promises.promise import Budget, Constraint
@@ -23,9 +24,17 @@ from sfumato.release.release_manifest import Manifest, file_sha256
 from sfumato.release.tree import TreeClasses
 from sfumato.release.utility_measures import Utility
 from sfumato.risk.disclosure_risk import Risk
+from sfumato.risk.notebook_view import class_sizes_picture, measures_table, notes
 from sfumato.schema import Schema
+from sfumato.table.databases import (
+    check_new_table,
+    is_database,
+    write_database,
+)
 from sfumato.table.dataframes import to_frame_like as like
-from sfumato.table.table_files import check_output_path, write_table
+from sfumato.table.labelled_files import occurring
+from sfumato.table.sources import NO_LABELS, Labels
+from sfumato.table.table_files import check_output_path, content_sha256, write_table
 
 MANIFEST_FILE = "release.toml"
 
@@ -103,6 +112,14 @@ class Content(Protocol):
     def original(self) -> Any:
         """The dataframe that it was made from, or ``None`` for a path."""
 
+    @property
+    def types(self) -> Mapping[str, pa.DataType | None]:
+        """Its columns in their order, and their types where they are known."""
+
+    @property
+    def shown_labels(self) -> Labels:
+        """Labels of its columns, and of those of their values that occur."""
+
     def arrow(self) -> pa.Table:
         """It as Arrow, in this process."""
 
@@ -126,15 +143,28 @@ class ReleasedTable:
         The file as Arrow.
     original
         The dataframe that it was made from, or ``None`` for a path.
+    labels
+        What the original says about its columns and values.
     """
 
     table: pa.Table = field(repr=False)
     original: Any = field(default=None, repr=False)
+    labels: Labels = NO_LABELS
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names of its columns, in their order."""
         return tuple(self.table.column_names)
+
+    @property
+    def types(self) -> Mapping[str, pa.DataType | None]:
+        """Its columns in their order, and their types."""
+        return {field.name: field.type for field in self.table.schema}
+
+    @property
+    def shown_labels(self) -> Labels:
+        """Labels of its columns, and of those of their values that occur."""
+        return occurring(self.labels, self.table) if self.labels != NO_LABELS else NO_LABELS
 
     @property
     def data(self) -> Any:
@@ -164,9 +194,9 @@ class ReleasedTable:
         Parameters
         ----------
         path
-            A ``.csv``, ``.tsv`` or ``.parquet`` file.
+            A file of one of `OUTPUT_SUFFIXES`.
         """
-        write_table(self.table, path)
+        write_table(self.table, path, labels=self.labels)
         return file_sha256(written_at(path))
 
     def write_beside(self, path: str | os.PathLike[str], name: str, text: str) -> None:
@@ -269,13 +299,16 @@ class Release:
     def write(
         self, path: str | os.PathLike[str], manifest: str | os.PathLike[str] | None = None
     ) -> Release:
-        """Write the release and its manifest, both whole or neither.
+        """Write the release, its codebook and its manifest, all whole or none.
+
+        The codebook stands beside the release as ``NAME.codebook.md`` and may go out with it.
 
         Parameters
         ----------
         path
-            A ``.csv``, ``.tsv`` or ``.parquet`` file; on Spark a folder of such a name, with a
-            file per partition.
+            A ``.csv``, ``.tsv`` or ``.parquet`` file, or with ``[formats]`` an ``.xlsx``, ``.dta``
+            or ``.sav``; on Spark a folder of such a name, with a file per partition. The URL of a
+            new table in a database, too: codebook and manifest are then written to this folder.
         manifest
             The manifest's file; beside the release as ``release.toml`` when not given. A
             folder takes one release then: the manifest of another is not written over (on Spark
@@ -291,6 +324,8 @@ class Release:
         InputError
             If a file cannot be written, or the manifest would take the place of another file's.
         """
+        if is_database(path):
+            return self._into_database(str(path), manifest)
         check_path(path)
         if manifest is not None:
             check_path(manifest, "manifest")
@@ -300,12 +335,49 @@ class Release:
         # A release without its manifest could not be repeated, nor checked against its file.
         with all_or_none():
             digest = self.content.write(path)
+            name = str(path).replace("\\", "/").rstrip("/").rpartition("/")[2]
+            self.content.write_beside(path, codebook_name(name), self.codebook(name))
             written = replace(self, manifest=replace(self.manifest, output_sha256=digest))
             if manifest is None:
                 self.content.write_beside(path, MANIFEST_FILE, written.manifest.to_toml())
             else:
                 written.manifest.write(manifest)
         return written
+
+    def _into_database(self, url: str, manifest: str | os.PathLike[str] | None) -> Release:
+        """Write the release to a new table, its codebook and manifest to this folder."""
+        table = check_new_table(url).table
+        check_path(table, "table")
+        beside = Path(manifest or MANIFEST_FILE)
+        if manifest is None:
+            check_beside(Path(table), self.manifest.to_toml())
+        digest = content_sha256(self.table)
+        written = replace(self, manifest=replace(self.manifest, output_sha256=digest))
+        with all_or_none():
+            write_text(beside.with_name(codebook_name(table)), self.codebook(table))
+            written.manifest.write(beside)
+            write_database(self.table, url)
+        return written
+
+    def codebook(self, name: str = "the release") -> str:
+        """What each column is, what was done to it and how its cells are read, as Markdown.
+
+        Parameters
+        ----------
+        name
+            What the released file is called.
+        """
+        return codebook_text(
+            name,
+            self.content.types,
+            self.schema,
+            self.manifest.options,
+            size=(self.risk.records, self.risk.persons),
+            keyed=self.manifest.keyed,
+            levels=self.levels,
+            preparation=self.manifest.preparation,
+            labels=self.content.shown_labels,
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Plain values: the released file's measures, ``before``, ``utility``, ``manifest``.
@@ -334,7 +406,22 @@ class Release:
         }
 
     def _repr_html_(self) -> str:
-        return f"<h4>Release</h4>{self.risk._repr_html_()}{self.utility._repr_html_()}"
+        """One table, the original beside the release, one picture, and what was lost."""
+        files = {"original": self.risk_before, "release": self.risk}
+        lost = [replace(row, name=f"loss: {row.name}") for row in self.utility.rows()]
+        return "".join(
+            (
+                measures_table(
+                    "Release",
+                    {
+                        "original": self.risk_before.rows(),
+                        "release": [*self.risk.rows(), *lost],
+                    },
+                ),
+                class_sizes_picture({name: risk.shape for name, risk in files.items()}),
+                notes(self.warnings),
+            )
+        )
 
     def __repr__(self) -> str:
         return (

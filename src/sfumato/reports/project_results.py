@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.core.errors import InputError
+from sfumato.release.codebook import cell_words
 from sfumato.release.options import Form, Recoding
 from sfumato.reports.audience import Discretion
-from sfumato.reports.release_report import cell_words
 from sfumato.schema import Kind
 
 LINK, REVIEW, LINKED = "link", "review", "linked"

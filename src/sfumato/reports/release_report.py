@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
-from sfumato.release.options import Form
+from sfumato.release.codebook import cell_words
 from sfumato.release.release_result import Release
 from sfumato.reports.adversaries import adversary, assumptions, limits
 from sfumato.reports.printed_numbers import fill_template
@@ -27,11 +27,6 @@ if TYPE_CHECKING:
     from sfumato.semantics.requested_release import RequestedRelease
 
 _ORIGINAL, _RELEASED, _ASSESSED = "Original", "Release", "File"
-_SPREAD = {
-    Kind.NUMERIC: "the range from its class’s lowest to its highest value",
-    Kind.ORDERED: "the range from its class’s lowest to its highest category",
-    Kind.CATEGORICAL: "its value where the whole class has it, else “*”",
-}
 
 
 def draw_release(result: Release | Risk, title: str, made: date) -> str:
@@ -175,30 +170,6 @@ def _generalised(release: Release, name: str, quasi: QuasiIdentifier) -> str:
     columns = f", as columns “{name}_low” and “{name}_high”"
     shown = cell_words(form, kind, columns, has_hierarchy=quasi.hierarchy is not None)
     return f"generalised: each record shows {shown}"
-
-
-def cell_words(form: str, kind: Kind, columns: str, *, has_hierarchy: bool) -> str:
-    """What a cell of a generalised column shows of its class.
-
-    Parameters
-    ----------
-    form
-        The form of released values.
-    kind
-        The kind of the column.
-    columns
-        What is said of the two columns that hold the ends of a range.
-    has_hierarchy
-        Whether the column has a hierarchy.
-    """
-    categorical = kind is Kind.CATEGORICAL
-    if form == Form.SET:
-        return "the set of the values of its class"
-    if has_hierarchy and (categorical or form == Form.HIERARCHY):
-        return "the lowest label of the hierarchy that covers its class"
-    if form == Form.MEAN and kind is Kind.NUMERIC:
-        return "the mean of its class"
-    return f"{_SPREAD[kind]}{columns if form == Form.BOUNDS and not categorical else ''}"
 
 
 def _sections(manifest: Mapping[str, Any]) -> Iterator[tuple[str, list[tuple[str, str]]]]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure, Position
-from sfumato.risk import measure_table
+from sfumato.risk import measure_table, notebook_view
 from sfumato.risk.class_measures import ClassShape, shape_of
 from sfumato.risk.classes import ClassSummary
 from sfumato.risk.measure_table import MEANINGS, recursive_meaning, row
@@ -389,7 +389,16 @@ class Risk:
         return "\n\n".join(measure_table.text(*each) for each in self._tables())
 
     def _repr_html_(self) -> str:
-        return "".join(measure_table.html(*each) for each in self._tables())
+        """One table and one picture."""
+        _, *others = self._tables()
+        return "".join(
+            (
+                notebook_view.measures_table(self._title, {"value": self.rows()}),
+                notebook_view.class_sizes_picture({"file": self.shape}),
+                notebook_view.notes(self.warnings),
+                *(measure_table.html(*each) for each in others),
+            )
+        )
 
     def _tables(self) -> Iterator[tuple[str, list[measure_table.Row], tuple[str, ...]]]:
         """Title, lines and warnings of each table."""

@@ -105,6 +105,7 @@ def open_table(
             *person_warnings(1 + int(person.any()), len(person), named=schema.person is not None),
         ),
         household=household,
+        labels=source.labels,
         preparation=steps,
         events=events or _all_events(others, sensitive, schema),
     )

@@ -8,6 +8,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ import pyarrow as pa
 from sfumato.core.errors import InputError
 from sfumato.table.sources import (
     BATCH_ROWS,
+    Labels,
     Source,
     check_file,
     check_names,
@@ -86,8 +88,8 @@ def open_excel(path: Path) -> Source:
 def open_statistics(path: Path) -> Source:
     """Open a file of SPSS (`.sav`, `.zsav`), Stata (`.dta`) or SAS (`.sas7bdat`, `.xpt`).
 
-    Values stay as stored (value labels are not applied); missing values of the system and of
-    the user, and empty text, are missing.
+    Values stay as stored; what the file says they mean is kept beside them. Missing values of the
+    system and of the user, and empty text, are missing.
 
     Raises
     ------
@@ -105,7 +107,11 @@ def open_statistics(path: Path) -> Source:
     if rows == 0 or not any(map(len, reader.read(row_limit=1)[0].values())):
         raise no_records(subject)
 
-    return Source.of_batches(subject, names, reader.batches, rows)
+    labels = Labels(
+        {name: label for name, label in meta.column_names_to_labels.items() if label},
+        meta.variable_value_labels,
+    )
+    return replace(Source.of_batches(subject, names, reader.batches, rows), labels=labels)
 
 
 class _Statistics:

@@ -20,9 +20,11 @@ from sfumato.table.sources import (
     Flags,
     Ints,
     Source,
+    check_utf8,
     flags,
     from_numpy,
     from_texts,
+    is_bytes,
     is_moment,
     is_text,
 )
@@ -169,10 +171,17 @@ class Preparation:
         row: int,
     ) -> pa.Array:
         line = self.recipe.get(name)
+        if line is None or not line.derives:
+            given = batch.column(name)
+            check_utf8(given, name)
+            if is_bytes(given.type):
+                raise InputError(
+                    f"column '{name}'", "must hold single values to be cleaned", found="bytes"
+                )
         if line is None:
-            return batch.column(name)
+            return given
         if not line.derives:
-            found = cleaned(batch.column(name), line, self._missing, name=name)
+            found = cleaned(given, line, self._missing, name=name)
         elif line.parts:
             found = _date_of_parts([column(each) for each in line.parts], line, name, self._missing)
         else:

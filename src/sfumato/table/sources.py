@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,8 @@ Ints = npt.NDArray[np.int64]
 BATCH_ROWS = 1 << 17
 """Records of one batch, where the input leaves the choice."""
 ACCEPTED = "text, whole or decimal numbers, true/false, dates, times of day, date-times"
+DATABASES = ("postgresql://", "postgres://", "sqlite:///")
+"""How the URL of a table in a database begins."""
 PRINTABLE = np.frombuffer(b"!~", dtype=np.uint8)
 """The first and the last letter of ASCII that one sees."""
 
@@ -178,6 +181,25 @@ def matching(texts: pa.Array, pattern: str) -> Flags:
 
 
 @dataclass(frozen=True)
+class Labels:
+    """What a file of a statistics package says about its columns.
+
+    Attributes
+    ----------
+    columns
+        What each column is about.
+    values
+        What values mean, by the column and the value as it is stored.
+    """
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, Mapping[Any, str]] = field(default_factory=dict, repr=False)
+
+
+NO_LABELS = Labels()
+
+
+@dataclass(frozen=True)
 class Source:
     """Something that gives its columns batch by batch.
 
@@ -197,6 +219,8 @@ class Source:
     column
         Streams one column as ``batches`` does, where the columns can be read side by side; its
         texts may come as dictionaries. ``None`` where they cannot.
+    labels
+        What the file says about its columns and values.
     counted
         What a schema's recipe did to the columns that were read; ``None`` without a recipe.
     """
@@ -207,6 +231,7 @@ class Source:
     rows: int | None
     text: bool
     column: Callable[[str], Iterator[pa.Array]] | None = None
+    labels: Labels = NO_LABELS
     counted: Callable[[], tuple[StepCount, ...]] | None = None
 
     @classmethod
@@ -400,6 +425,25 @@ def _kind_found(kind: pa.DataType) -> str:
 def subject_of(path: Path) -> str:
     """How errors call a file: by its name, without its folder."""
     return f"file {path.name or path}"
+
+
+def check_no_url(path: str | os.PathLike[str]) -> None:
+    """Refuse the URL of a database in the place of a path; a message with its end could hold more.
+
+    Raises
+    ------
+    InputError
+        If it is one.
+    """
+    begins = os.fsdecode(path).partition("/")[0] + "//"
+    if any(scheme.startswith(begins) for scheme in DATABASES):
+        raise InputError(
+            "the URL of a database",
+            "must stand where one is taken",
+            found="the place of a file's path",
+            accepted="DATA of assess, anonymize and schema guess, OUT of anonymize; in Python a "
+            "text wherever data is taken, for the engine embedded",
+        )
 
 
 def check_file(path: Path) -> None:

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from sfumato.schema import Event, Kind, Schema
 from sfumato.schema.recipe import StepCount
-from sfumato.table.sources import from_numpy
+from sfumato.table.sources import NO_LABELS, Labels, from_numpy
 
 if TYPE_CHECKING:
     from sfumato.hierarchies.hierarchy import Hierarchy
@@ -220,6 +220,8 @@ class Table:
     ties
         Hash of the content that each record had before its codes were changed; ``None`` where
         they are as they were read.
+    labels
+        What the file says about its columns and values.
     preparation
         What each step of the schema's recipe did to the columns that were read.
     events
@@ -237,6 +239,7 @@ class Table:
     warnings: tuple[str, ...] = ()
     household: npt.NDArray[np.int32] | None = None
     ties: npt.NDArray[np.int64] | None = None
+    labels: Labels = NO_LABELS
     preparation: tuple[StepCount, ...] = ()
     events: tuple[EventColumn, ...] = ()
 

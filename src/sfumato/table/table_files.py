@@ -8,6 +8,7 @@ from __future__ import annotations
 import codecs
 import csv
 import gzip
+import hashlib
 import io
 import itertools
 import os
@@ -31,11 +32,15 @@ from sfumato.kernels.loop_calls import read_ahead
 from sfumato.table.sources import (
     ACCEPTED,
     BATCH_ROWS,
+    DATABASES,
+    NO_LABELS,
+    Labels,
     Source,
     check_delimiter,
     check_file,
     check_known,
     check_names,
+    check_no_url,
     from_texts,
     is_bytes,
     no_records,
@@ -409,7 +414,8 @@ CSV_SUFFIXES = frozenset({".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz
 PARQUET_SUFFIXES = frozenset({".parquet", ".pq"})
 EXCEL_SUFFIXES = frozenset({".xlsx", ".xlsm", ".xls"})
 STATISTICS_SUFFIXES = frozenset({".sav", ".zsav", ".dta", ".sas7bdat", ".xpt"})
-OUTPUT_SUFFIXES = (".csv", ".tsv", ".parquet")
+LABELLED_SUFFIXES = (".xlsx", ".dta", ".sav")
+OUTPUT_SUFFIXES = (".csv", ".tsv", ".parquet", *LABELLED_SUFFIXES)
 WRITTEN_ROWS = 1 << 16
 """Records that are written to CSV together."""
 SMALL_DICTIONARY = 1 << 16
@@ -423,8 +429,9 @@ def open_source(data: object, *, delimiter: str | None = None) -> Source:
     ----------
     data
         A path (`.csv`, `.tsv`, `.txt`, each also with `.gz`; `.parquet`, `.pq`; with the extra
-        ``[formats]`` `.xlsx`, `.sav`, `.dta`, `.sas7bdat`, `.xpt`), or a dataframe of pandas,
-        Polars (eager or lazy), PyArrow, DuckDB or PySpark.
+        ``[formats]`` `.xlsx`, `.sav`, `.dta`, `.sas7bdat`, `.xpt`), the URL of a table of
+        PostgreSQL or SQLite (with ``[databases]``), or a dataframe of pandas, Polars (eager or
+        lazy), PyArrow, DuckDB or PySpark.
     delimiter
         The character between the cells of a CSV file; ``None`` finds it in the first lines.
 
@@ -447,6 +454,11 @@ def open_source(data: object, *, delimiter: str | None = None) -> Source:
         from sfumato.table.dataframes import open_frame
 
         return open_frame(data)
+    if isinstance(data, str) and data.startswith(DATABASES):
+        from sfumato.table.databases import open_database
+
+        return open_database(data)
+    check_no_url(data)
     path = Path(os.fsdecode(data))
     if "\n" in path.name:
         raise InputError(
@@ -568,9 +580,11 @@ def check_output_path(path: str | os.PathLike[str]) -> None:
     Raises
     ------
     InputError
-        If the suffix is none of `.csv`, `.tsv`, `.parquet`, the folder does not exist or
-        cannot be written, or the path is itself a folder.
+        If the suffix is none of `.csv`, `.tsv`, `.parquet`, `.xlsx`, `.dta`, `.sav`, the last
+        three are not installed, the folder does not exist or cannot be written, or the path is
+        itself a folder.
     """
+    check_no_url(path)
     target = Path(path)
     subject = f"output {target.name}"
     check_target(target)
@@ -581,9 +595,19 @@ def check_output_path(path: str | os.PathLike[str]) -> None:
             found=f"the suffix {target.suffix}" if target.suffix else "no suffix",
             accepted=", ".join(OUTPUT_SUFFIXES),
         )
+    if target.suffix.lower() in LABELLED_SUFFIXES:
+        from sfumato.table.labelled_files import check_writable
+
+        check_writable(target.suffix.lower(), subject)
 
 
-def write_table(table: pa.Table, path: str | os.PathLike[str], *, delimiter: str = ",") -> None:
+def write_table(
+    table: pa.Table,
+    path: str | os.PathLike[str],
+    *,
+    delimiter: str = ",",
+    labels: Labels = NO_LABELS,
+) -> None:
     r"""Write a table by the suffix of the path, whole or not at all.
 
     CSV is UTF-8 with a header, a quote only where it is needed, an empty cell for a missing
@@ -596,15 +620,18 @@ def write_table(table: pa.Table, path: str | os.PathLike[str], *, delimiter: str
     table
         The table.
     path
-        Where to write: `.csv`, `.tsv` (its delimiter is a tab) or `.parquet`.
+        Where to write: `.csv`, `.tsv` (its delimiter is a tab), `.parquet`, or with the extra
+        ``[formats]`` `.xlsx`, `.dta`, `.sav`.
     delimiter
         The character between the cells of a `.csv`.
+    labels
+        What the columns and values of an `.xlsx`, `.dta` or `.sav` are called.
 
     Raises
     ------
     InputError
-        If the path or the delimiter cannot be used, two columns have the same name, or a
-        column holds lists, nested records or bytes.
+        If the path or the delimiter cannot be used, two columns have the same name, a column
+        holds lists, nested records or bytes, or the format cannot hold the table.
     """
     target = Path(path)
     check_output_path(target)
@@ -617,6 +644,10 @@ def write_table(table: pa.Table, path: str | os.PathLike[str], *, delimiter: str
             import pyarrow.parquet as pq
 
             pq.write_table(plain, temporary)
+        elif suffix in LABELLED_SUFFIXES:
+            from sfumato.table.labelled_files import write_labelled
+
+            write_labelled(plain, temporary, suffix, f"output {target.name}", labels)
         else:
             with temporary.open("wb") as file:
                 _write_csv(plain, file, "\t" if suffix == ".tsv" else delimiter)
@@ -646,6 +677,20 @@ def _write_csv(table: pa.Table, file: IO[bytes], delimiter: str) -> None:
     file.write((delimiter.join(names) + "\n").encode("utf-8"))
     for lines in _csv_lines(table, delimiter):
         file.write(lines)
+
+
+def content_sha256(table: pa.Table) -> str:
+    """Hash of a table as CSV, where there is no file to tell it by.
+
+    Raises
+    ------
+    InputError
+        If a column holds lists, nested records or bytes.
+    """
+    digest = hashlib.sha256("\x1f".join(table.column_names).encode("utf-8"))
+    for lines in _csv_lines(_decoded(table), ","):
+        digest.update(lines)
+    return digest.hexdigest()
 
 
 def _csv_lines(table: pa.Table, delimiter: str) -> Iterator[memoryview]:

@@ -273,7 +273,7 @@ OUTPUTS = [
     output("a folder", "output r.csv must be a file; found a folder", "r.csv", "r.csv", Path.mkdir),
     output("this folder", "must be a file; found a folder", "."),
     output(
-        "an unknown suffix", "output r.xlsx must have a suffix .* found the suffix .xlsx", "r.xlsx"
+        "an unknown suffix", "output r.ods must have a suffix .* found the suffix .ods", "r.ods"
     ),
     output("no suffix", "output r must have a suffix that says its format; found no suffix", "r"),
     output("gzip", "found the suffix .gz; accepted: .csv, .tsv, .parquet", "r.csv.gz"),

@@ -21,7 +21,7 @@ from sfumato.schema import Schema
 from sfumato.schema.recipe import StepCount
 from sfumato.table.cleaning import result_type
 from sfumato.table.preparation import Preparation, Tally
-from sfumato.table.sources import check_utf8, not_utf8, plain_column
+from sfumato.table.sources import not_utf8, plain_column
 
 ROWS = 1 << 16
 """Records that are cleaned together."""
@@ -55,7 +55,6 @@ class _Work:
         """The columns that are wanted of a batch."""
         columns = {}
         for name in self.preparation.needed(self.wanted):
-            check_utf8(batch.column(self.given[name]), name)
             columns[name] = plain_column(batch.column(self.given[name]), name)
         whole = pa.RecordBatch.from_pydict(columns)
         return self.preparation.of_batch(whole, self.wanted, tally)

@@ -31,7 +31,13 @@ from sfumato.table.person_column import (
     likeliest_first,
     person_candidates,
 )
-from sfumato.table.sources import check_delimiter, check_file, check_names, subject_of
+from sfumato.table.sources import (
+    check_delimiter,
+    check_file,
+    check_names,
+    check_no_url,
+    subject_of,
+)
 from sfumato.table.table_files import (
     CSV_SUFFIXES,
     HEAD_BYTES,
@@ -147,6 +153,7 @@ def open_on_cluster(data: object, *, delimiter: str | None = None) -> SparkSourc
 
 
 def _open_path(path: str, delimiter: str | None) -> SparkSource:
+    check_no_url(path)
     is_uri = _URI.match(path) is not None
     subject = subject_of(Path(PurePosixPath(path).name if is_uri else path))
     suffix = _suffix(path)

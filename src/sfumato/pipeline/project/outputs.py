@@ -55,6 +55,9 @@ else:
     )
 
 
+ReleaseForm = Literal["csv", "parquet", "xlsx", "dta", "sav"]
+
+
 class Outputs(Frozen):
     """Where the results go.
 
@@ -65,14 +68,12 @@ class Outputs(Frozen):
     stages
         The folder of what the stages made; it holds personal data and stays inside.
     formats
-        The formats of the release.
+        The formats of the release; the last three need the extra ``formats``.
     report
         In which form each stage reports.
     """
 
     folder: Path = Path("output")
     stages: Path = Path("stages")
-    formats: Annotated[tuple[Literal["csv", "parquet"], ...], Several, Field(min_length=1)] = (
-        "csv",
-    )
+    formats: Annotated[tuple[ReleaseForm, ...], Several, Field(min_length=1)] = ("csv",)
     report: ReportForm = ReportForm.HTML

@@ -34,7 +34,7 @@ from sfumato.engines.spark.spark_session import (
 from sfumato.release.assembly import pseudonyms_of
 from sfumato.release.generalisation import outermost_codes
 from sfumato.table.door import carried_columns as handed_on
-from sfumato.table.sources import from_numpy
+from sfumato.table.sources import NO_LABELS, Labels, from_numpy
 from sfumato.table.table import MISSING
 
 if TYPE_CHECKING:
@@ -599,6 +599,16 @@ class ReleasedFrame:
     def names(self) -> tuple[str, ...]:
         """Names of its columns, in their order."""
         return tuple(self.frame.columns)
+
+    @property
+    def types(self) -> Mapping[str, pa.DataType | None]:
+        """Its columns in their order."""
+        return dict.fromkeys(self.frame.columns)
+
+    @property
+    def shown_labels(self) -> Labels:
+        """None: files that Spark reads have no labels."""
+        return NO_LABELS
 
     @property
     def data(self) -> DataFrame:

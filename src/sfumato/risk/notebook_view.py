@@ -1,0 +1,128 @@
+"""How a notebook shows risks: one table, the original beside the release, and one picture.
+
+The picture is SVG of our own, so that it needs no extra and no script.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sfumato.risk.measure_table import Row
+
+if TYPE_CHECKING:
+    from sfumato.risk.class_measures import ClassShape
+
+COLOURS = ("#c7ab6b", "#1b4965")
+"""Of the original and of the release, as in reports; of one file alone the second."""
+_EDGES = (1, 2, 3, 5, 10, 20, 50, 100)
+"""Least persons of a class of each bar."""
+_WIDTH, _HEIGHT, _LEFT, _TOP, _FOOT = 560, 130, 40, 22, 36
+_LEFT_ALIGNED = 'style="text-align:left;vertical-align:top;white-space:normal"'
+_RIGHT_ALIGNED = 'style="text-align:right;vertical-align:top;white-space:nowrap"'
+
+
+def measures_table(title: str, columns: Mapping[str, Sequence[Row]]) -> str:
+    """Measures of one file or several as one HTML table; every text is escaped.
+
+    Parameters
+    ----------
+    title
+        What stands above it.
+    columns
+        The lines of each file, by its heading; the last one says which there are.
+    """
+    values = {name: {row.name: row.value for row in rows} for name, rows in columns.items()}
+    heads = "".join(f'<th scope="col" {_RIGHT_ALIGNED}>{escape(name)}</th>' for name in columns)
+    lines = []
+    for place, row in enumerate(list(columns.values())[-1]):
+        cells = "".join(
+            f"<td {_RIGHT_ALIGNED}>{escape(values[name].get(row.name, ''))}</td>"
+            for name in columns
+        )
+        where = row.where
+        place_of = "" if where is None else f" (class {where.equivalence_class}, row {where.row})"
+        shade = ' style="background:rgba(128,128,128,.08)"' if place % 2 else ""
+        lines.append(
+            f'<tr{shade}><th scope="row" {_LEFT_ALIGNED}>{escape(row.name)}</th>{cells}'
+            f"<td {_LEFT_ALIGNED}>{escape(row.meaning + place_of)}</td></tr>"
+        )
+    return (
+        f'<table><caption style="text-align:left;font-weight:bold">{escape(title)}</caption>'
+        f'<thead><tr><th scope="col" {_LEFT_ALIGNED}>measure</th>{heads}'
+        f'<th scope="col" {_LEFT_ALIGNED}>meaning</th></tr></thead>'
+        f"<tbody>{''.join(lines)}</tbody></table>"
+    )
+
+
+def class_sizes_picture(shapes: Mapping[str, ClassShape]) -> str:
+    """The share of persons in classes of each size, as bars in SVG.
+
+    Parameters
+    ----------
+    shapes
+        How the classes of one or two files are distributed, by the name of the file.
+    """
+    shares = [_shares(each) for each in shapes.values()]
+    colours = COLOURS[-len(shapes) :]
+    step = (_WIDTH - _LEFT) / len(_EDGES)
+    bar = 0.8 * step / len(shapes)
+    parts = [_axis()]
+    for series, (own, colour) in enumerate(zip(shares, colours, strict=True)):
+        for place, share in enumerate(own):
+            x, height = _LEFT + place * step + 0.1 * step + series * bar, share * _HEIGHT
+            parts.append(
+                f'<rect x="{x:.1f}" y="{_TOP + _HEIGHT - height:.1f}" width="{bar:.1f}" '
+                f'height="{height:.1f}" fill="{colour}"><title>{100 * share:.1f} %</title></rect>'
+            )
+    for place, label in enumerate(_labels()):
+        x = _LEFT + (place + 0.5) * step
+        parts.append(_text(x, _TOP + _HEIGHT + 14, label, "middle"))
+    parts.append(_text(_LEFT, _TOP + _HEIGHT + 30, "persons per equivalence class", "start"))
+    for series, (name, colour) in enumerate(zip(shapes, colours, strict=True)):
+        x = _LEFT + 130 * series
+        parts.append(f'<rect x="{x}" y="4" width="10" height="10" fill="{colour}"/>')
+        parts.append(_text(x + 14, 13, f"{name}: share of persons", "start"))
+    return (
+        f'<svg role="img" aria-label="Share of persons by the size of their class" '
+        f'width="{_WIDTH}" height="{_TOP + _HEIGHT + _FOOT}" '
+        f'xmlns="http://www.w3.org/2000/svg">{"".join(parts)}</svg>'
+    )
+
+
+def _shares(shape: ClassShape) -> list[float]:
+    """The share of persons in the classes of each bar."""
+    bins = np.searchsorted(_EDGES, shape.persons, "right") - 1
+    held = np.bincount(bins, shape.persons * shape.classes, len(_EDGES))
+    return [float(each) for each in held / max(held.sum(), 1)]
+
+
+def _labels() -> list[str]:
+    ends = [f"{low}" if high == low + 1 else f"{low}-{high - 1}" for low, high in pairwise(_EDGES)]
+    return [*ends, f"{_EDGES[-1]}+"]
+
+
+def _axis() -> str:
+    lines = [
+        f'<line x1="{_LEFT}" x2="{_WIDTH}" y1="{y:.1f}" y2="{y:.1f}" stroke="#8888" '
+        f'stroke-width="0.5"/>{_text(_LEFT - 4, y + 4, f"{percent} %", "end")}'
+        for percent in (0, 50, 100)
+        for y in [_TOP + _HEIGHT * (1 - percent / 100)]
+    ]
+    return "".join(lines)
+
+
+def _text(x: float, y: float, text: str, anchor: str) -> str:
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" font-size="11" font-family="sans-serif" '
+        f'fill="currentColor" text-anchor="{anchor}">{escape(text)}</text>'
+    )
+
+
+def notes(warnings: Sequence[str]) -> str:
+    """Warnings as paragraphs."""
+    return "".join(f"<p>Warning: {escape(warning)}</p>" for warning in warnings)

@@ -1,0 +1,236 @@
+"""Tables of PostgreSQL and SQLite, by ADBC's drivers, with the extra ``[databases]``.
+
+A place is a URL with the name of the table: ``postgresql://user:password@host/base?table=visits``
+or ``sqlite:///folder/file.db?table=visits``. No message names more of it than the table.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
+
+import pyarrow as pa
+
+from sfumato.core.errors import InputError
+from sfumato.core.optional_packages import needed
+from sfumato.table.sources import BATCH_ROWS, DATABASES, Source, check_names, plain_batch
+
+ACCEPTED = (
+    "postgresql://user:password@host:5432/base?table=visits (or schema.visits), "
+    "sqlite:///folder/file.db?table=visits"
+)
+_FOUND = {
+    "NOT_FOUND": "no such table or base",
+    "ALREADY_EXISTS": "a table of that name",
+    "IO": "no connection",
+    "UNAUTHENTICATED": "no right to enter",
+    "UNAUTHORIZED": "no right to do so",
+}
+"""What the drivers find, by the name of their status."""
+
+
+def is_database(place: object) -> bool:
+    """Whether something is the URL of a table in a database."""
+    return isinstance(place, str) and place.startswith(DATABASES)
+
+
+@dataclass(frozen=True)
+class DatabaseTable:
+    """A table in a database.
+
+    Attributes
+    ----------
+    table, group
+        Its name, and that of PostgreSQL's schema that it is in, where it is given.
+    address
+        What the driver is told, password included.
+    module
+        The driver.
+    """
+
+    table: str
+    group: str | None
+    address: str = field(repr=False)
+    module: str
+
+    @classmethod
+    def of(cls, url: str) -> DatabaseTable:
+        """The table that a URL names.
+
+        Raises
+        ------
+        InputError
+            If it names none, or is no such URL.
+        """
+        try:
+            parts = urlsplit(url)
+            asked = parse_qsl(parts.query, keep_blank_values=True)
+        except ValueError:
+            raise _no_url() from None
+        tables = [value for name, value in asked if name == "table"]
+        if len(tables) != 1 or not tables[0] or "\0" in url:
+            raise _no_url()
+        rest = [(name, value) for name, value in asked if name != "table"]
+        if parts.scheme == "sqlite":
+            if rest or not unquote(parts.path).strip("/"):
+                raise _no_url()
+            path = unquote(parts.path).removeprefix("/")  # four slashes begin an absolute path
+            return cls(tables[0], None, path, "adbc_driver_sqlite")
+        group, _, table = tables[0].rpartition(".")
+        address = urlunsplit(parts._replace(query=urlencode(rest)))
+        return cls(table, group or None, address, "adbc_driver_postgresql")
+
+    @property
+    def subject(self) -> str:
+        """How errors call it."""
+        return f"table {self.table} of the database"
+
+    @property
+    def quoted(self) -> str:
+        """Its name in SQL."""
+        parts = (self.table,) if self.group is None else (self.group, self.table)
+        return ".".join(map(_quoted, parts))
+
+    @contextmanager
+    def cursor(self) -> Iterator[tuple[Any, Any]]:
+        """A connection and its cursor; errors of the driver are told without its words.
+
+        Raises
+        ------
+        InputError
+            If the driver is not installed, or refuses what is asked.
+        """
+        driver = needed(f"{self.module}.dbapi", extra="databases", by=self.subject)
+        try:
+            with driver.connect(self.address) as connection, connection.cursor() as cursor:
+                yield connection, cursor
+        except (driver.Error, pa.ArrowException, OSError) as error:
+            status = getattr(getattr(error, "status_code", None), "name", "")
+            text = str(error).partition(":")[0]
+            found = _FOUND.get(status) or _FOUND.get(text) or "an error of the database"
+            raise InputError(
+                self.subject, "must be a table that can be reached", found=found, accepted=ACCEPTED
+            ) from None
+
+
+def _no_url() -> InputError:
+    return InputError("the URL of a database", "must name a base and one table", accepted=ACCEPTED)
+
+
+def _quoted(name: str) -> str:
+    escaped = name.replace('"', '""')
+    return f'"{escaped}"'
+
+
+def open_database(url: str) -> Source:
+    """Open a table, or a view, of a database; it is read anew whenever it is asked for columns.
+
+    Texts of SQLite stay texts, dates among them; its columns take the type of their first values.
+
+    Parameters
+    ----------
+    url
+        Where it is.
+
+    Raises
+    ------
+    InputError
+        If ``[databases]`` is not installed, the URL names no table, or it cannot be reached.
+    """
+    place = DatabaseTable.of(url)
+    if place.module == "adbc_driver_sqlite" and not Path(place.address).is_file():
+        raise InputError(place.subject, "must be in a file that is there", found="no such file")
+    with place.cursor() as (_, cursor):
+        cursor.execute(f"SELECT * FROM {place.quoted} LIMIT 1")  # noqa: S608
+        names = check_names(cursor.fetch_record_batch().schema.names, place.subject)
+
+    def batches(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        chosen = ", ".join(map(_quoted, columns))
+        with place.cursor() as (_, cursor):
+            if place.module == "adbc_driver_sqlite":
+                rows = {"adbc.sqlite.query.batch_rows": str(BATCH_ROWS)}
+                cursor.adbc_statement.set_options(**rows)
+            cursor.execute(f"SELECT {chosen} FROM {place.quoted}")  # noqa: S608
+            for batch in cursor.fetch_record_batch():
+                yield plain_batch(_stored(batch), columns)
+
+    return Source.of_batches(place.subject, names, batches)
+
+
+def _stored(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """A batch whose columns are of Arrow's own types; numerics of PostgreSQL are texts."""
+    arrays = [
+        array.storage
+        if isinstance(array.type, pa.BaseExtensionType) and not isinstance(array.type, pa.UuidType)
+        else array
+        for array in batch.columns
+    ]
+    return pa.RecordBatch.from_arrays(arrays, names=batch.schema.names)
+
+
+def check_new_table(url: str) -> DatabaseTable:
+    """Refuse a table that cannot be made, before work starts.
+
+    Raises
+    ------
+    InputError
+        If the base cannot be reached, or has such a table.
+    """
+    place = DatabaseTable.of(url)
+    if place.module == "adbc_driver_sqlite":
+        folder = Path(place.address).parent
+        if not folder.is_dir() or not os.access(folder, os.W_OK):
+            raise InputError(place.subject, "must be in a folder that can be written", found="none")
+        if not Path(place.address).exists():
+            needed("adbc_driver_sqlite.dbapi", extra="databases", by=place.subject)
+            return place
+    with place.cursor() as (connection, _):
+        there = _is_there(connection, place)
+    if there:
+        raise InputError(
+            place.subject,
+            "must be a new one",
+            found="a table of that name",
+            advice="drop it, or choose another name",
+        )
+    return place
+
+
+def _is_there(connection: Any, place: DatabaseTable) -> bool:
+    driver = needed(f"{place.module}.dbapi", extra="databases", by=place.subject)
+    try:
+        connection.adbc_get_table_schema(place.table, db_schema_filter=place.group)
+    except driver.Error:
+        return False
+    return True
+
+
+def write_database(table: pa.Table, url: str) -> None:
+    """Make a table of a database, whole or not at all.
+
+    Parameters
+    ----------
+    table
+        Columns of single values.
+    url
+        Where; no table of that name may be there.
+
+    Raises
+    ------
+    InputError
+        If the base cannot be reached, has such a table, or does not take the columns.
+    """
+    place = check_new_table(url)
+    arrays = [
+        each.cast(each.type.value_type) if pa.types.is_dictionary(each.type) else each
+        for each in table.columns
+    ]
+    plain = pa.Table.from_arrays(arrays, names=table.column_names)
+    with place.cursor() as (connection, cursor):
+        cursor.adbc_ingest(place.table, plain, mode="create", db_schema_name=place.group)
+        connection.commit()

@@ -1,0 +1,267 @@
+"""Tables written as files of Excel, Stata and SPSS, with labels of columns and of their values.
+
+The same table makes the same bytes: the times that these formats hold are those of 1980.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+import zipfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.core.errors import InputError
+from sfumato.core.optional_packages import needed
+from sfumato.table.sources import NO_LABELS, Labels, is_number, is_text, listed
+
+SHEET_ROWS, CELL_LETTERS = 1_048_576, 32_767
+"""Rows of a sheet of Excel, and letters of a cell."""
+_MADE = dt.datetime(1980, 1, 1, tzinfo=dt.UTC).replace(tzinfo=None)
+_NAMES = {
+    ".dta": (re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,31}"), "letters, digits and _, 32 at most"),
+    ".sav": (
+        re.compile(r"(?![\d.])[\w.@#$]{1,64}(?<!\.)"),
+        "letters, digits, ._@#$; 64 at most",
+    ),
+}
+"""Names of columns that the format takes."""
+_PACKAGES = {".xlsx": "openpyxl", ".dta": "pyreadstat", ".sav": "pyreadstat"}
+_ILLEGAL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
+
+
+def check_writable(suffix: str, subject: str) -> None:
+    """Refuse a format whose package is not installed.
+
+    Raises
+    ------
+    InputError
+        If ``[formats]`` is not installed.
+    """
+    needed(_PACKAGES[suffix], extra="formats", by=subject)
+
+
+def write_labelled(
+    table: pa.Table, path: Path, suffix: str, subject: str, labels: Labels = NO_LABELS
+) -> None:
+    """Write a table in the format of a suffix.
+
+    Labels of values are written where the values occur: others would tell of records that are
+    not in the table. Excel has a second sheet for them.
+
+    Parameters
+    ----------
+    table
+        Columns of single values, without dictionaries.
+    path
+        Where to write.
+    suffix
+        ``.xlsx``, ``.dta`` or ``.sav``.
+    subject
+        How errors call the file.
+    labels
+        Labels of columns, and of their values.
+
+    Raises
+    ------
+    InputError
+        If ``[formats]`` is not installed, or the format cannot hold the table: its names, its
+        number of rows, or the length of a text.
+    """
+    kept = occurring(labels, table)
+    if suffix == ".xlsx":
+        _write_excel(table, path, subject, kept)
+        return
+    pattern, accepted = _NAMES[suffix]
+    wrong = [name for name in table.column_names if pattern.fullmatch(name) is None]
+    if wrong:
+        raise InputError(
+            subject,
+            "must have names of columns that the format takes",
+            found=f"others: {listed(wrong)}",
+            accepted=accepted,
+            advice="rename them, or write .csv, .parquet or .xlsx",
+        )
+    pyreadstat = needed("pyreadstat", extra="formats", by=subject)
+    frame = _plain(table).to_pandas(date_as_object=True)
+    write = pyreadstat.write_dta if suffix == ".dta" else pyreadstat.write_sav
+    try:
+        write(
+            frame,
+            str(path),
+            column_labels=dict(kept.columns),
+            variable_value_labels=_of_format(kept, table, suffix),
+        )
+    except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, ValueError, OverflowError):
+        raise InputError(
+            subject,
+            f"must be a table that {suffix} can hold",
+            found="a text that is too long, or a number that is too large, for the format",
+            advice="write .parquet or .csv",
+        ) from None
+    _without_time(path, suffix)
+
+
+def occurring(labels: Labels, table: pa.Table) -> Labels:
+    """The labels of a table's columns, and of those of its values that occur."""
+    columns = {name: _label(name, labels) for name in table.column_names}
+    columns = {name: said for name, said in columns.items() if said}
+    values = {}
+    for name, known in labels.values.items():
+        if name not in table.column_names:
+            continue
+        found = pc.unique(table[name]).drop_null()
+        texts = {_as_label(value.as_py()) for value in found}
+        own = {value: said for value, said in known.items() if _as_label(value) in texts}
+        if own:
+            values[name] = own
+    return Labels(columns, values)
+
+
+def _label(name: str, labels: Labels) -> str:
+    """What a column is about; one of the two ends of a range is about what the range is."""
+    if name in labels.columns:
+        return labels.columns[name]
+    own, _, end = name.rpartition("_")
+    said = labels.columns.get(own, "") if end in ("low", "high") else ""
+    return f"{said} ({'lowest' if end == 'low' else 'highest'})" if said else ""
+
+
+def _as_label(value: object) -> str:
+    """A value as it stands in a cell of text."""
+    whole = isinstance(value, float) and value.is_integer()
+    return str(int(value)) if whole else str(value)  # type: ignore[call-overload]
+
+
+def _of_format(labels: Labels, table: pa.Table, suffix: str) -> dict[str, dict[Any, str]]:
+    """Labels of values by values of the column's type; Stata has none for texts."""
+    found: dict[str, dict[Any, str]] = {}
+    for name, known in labels.values.items():
+        kind = table.schema.field(name).type
+        if is_number(kind):
+            numbers = {value: said for value, said in known.items() if not isinstance(value, str)}
+            whole = all(float(value).is_integer() for value in numbers)
+            if numbers and (suffix == ".sav" or whole):
+                found[name] = {
+                    int(value) if suffix == ".dta" else value: said
+                    for value, said in numbers.items()
+                }
+        elif is_text(kind) and suffix == ".sav":
+            found[name] = {_as_label(value): said for value, said in known.items()}
+    return found
+
+
+def _plain(table: pa.Table) -> pa.Table:
+    """The table in the few types that both formats have."""
+    arrays = []
+    for column in table.columns:
+        kind = column.type
+        if pa.types.is_decimal(kind) or pa.types.is_unsigned_integer(kind):
+            arrays.append(column.cast(pa.float64()))
+        elif pa.types.is_boolean(kind):
+            arrays.append(column.cast(pa.int8()))
+        elif pa.types.is_timestamp(kind):
+            arrays.append(column.cast(pa.timestamp("us")))
+        elif pa.types.is_time(kind):
+            arrays.append(column.cast(pa.string()))
+        elif is_text(kind):
+            arrays.append(column.cast(pa.string()).fill_null(""))
+        else:
+            arrays.append(column)
+    return pa.Table.from_arrays(arrays, names=table.column_names)
+
+
+def _without_time(path: Path, suffix: str) -> None:
+    """Write the time of 1980 over that of the writing."""
+    with path.open("r+b") as file:
+        head = file.read(4096)
+        if suffix == ".sav":  # record of the file's header: 9 letters of the date, 8 of the time
+            file.seek(92)
+            file.write(b"01 Jan 8000:00:00")
+            return
+        begin = head.index(b"<timestamp>") + len(b"<timestamp>")
+        length = head[begin]
+        file.seek(begin + 1)
+        file.write(b"01 Jan 1980 00:00".ljust(length)[:length])
+
+
+def _write_excel(table: pa.Table, path: Path, subject: str, labels: Labels) -> None:
+    """One sheet with the records, and one with the labels where there are any."""
+    openpyxl = needed("openpyxl", extra="formats", by=subject)
+    if table.num_rows >= SHEET_ROWS:
+        raise InputError(
+            subject,
+            f"must have fewer than {SHEET_ROWS:,} records, as a sheet of Excel",
+            found=f"{table.num_rows:,}",
+            advice="write .parquet or .csv",
+        )
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if is_text(column.type):
+            strange = pc.match_substring_regex(column, _ILLEGAL.pattern)
+            long = pc.greater(pc.utf8_length(column), CELL_LETTERS)
+            if pc.any(pc.or_(strange, long)).as_py():
+                raise InputError(
+                    f"column '{name}' of {subject}",
+                    "must hold texts that a cell of Excel can hold",
+                    found="control characters, or a text that is too long",
+                    advice="write .parquet or .csv",
+                )
+    book = openpyxl.Workbook(write_only=True)
+    book.properties.created = book.properties.modified = _MADE
+    sheet = book.create_sheet("Records")
+    for row in _rows(table):
+        sheet.append([_cell(openpyxl, sheet, value) for value in row])
+    if labels != NO_LABELS:
+        sheet = book.create_sheet("Labels")
+        for row in _label_rows(labels):
+            sheet.append([_cell(openpyxl, sheet, value) for value in row])
+    book.save(path)
+    _repack(path)
+
+
+def _rows(table: pa.Table) -> Iterator[tuple[Any, ...]]:
+    yield tuple(table.column_names)
+    for batch in table.to_batches(max_chunksize=1 << 14):
+        columns = []
+        for column in batch.columns:
+            zoned = pa.types.is_timestamp(column.type) and column.type.tz is not None
+            columns.append((pc.local_timestamp(column) if zoned else column).to_pylist())
+        yield from zip(*columns, strict=True)
+
+
+def _cell(openpyxl: Any, sheet: Any, value: Any) -> Any:
+    """A cell; a text stays one, even where Excel would take it for a formula or an error."""
+    if not isinstance(value, str) or value[:1] not in ("=", "#"):
+        return value
+    cell = openpyxl.cell.WriteOnlyCell(sheet, value)
+    cell.data_type = "s"
+    return cell
+
+
+def _label_rows(labels: Labels) -> Iterator[tuple[Any, ...]]:
+    yield "column", "label", "value", "label of the value"
+    for name in dict.fromkeys((*labels.columns, *labels.values)):
+        if name in labels.columns:
+            yield name, labels.columns[name], None, None
+        known: Mapping[Any, str] = labels.values.get(name, {})
+        for value, said in known.items():
+            yield name, None, value, said
+
+
+def _repack(path: Path) -> None:
+    """Write a workbook's parts anew, with one time for all of them."""
+    with zipfile.ZipFile(path) as book:
+        parts = {each.filename: book.read(each) for each in book.infolist()}
+    stamp = f"{_MADE.isoformat()}Z".encode()
+    core = "docProps/core.xml"
+    if core in parts:  # openpyxl writes the time of saving
+        parts[core] = re.sub(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", stamp, parts[core])
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as book:
+        for name, content in parts.items():
+            made = zipfile.ZipInfo(name, _MADE.timetuple()[:6])
+            made.compress_type = zipfile.ZIP_DEFLATED
+            book.writestr(made, content)
