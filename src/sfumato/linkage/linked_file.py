@@ -30,8 +30,9 @@ from sfumato.linkage.match_thresholds import Ints, Records
 from sfumato.linkage.person_clusters import Followed, follow
 from sfumato.linkage.review_pairs import named_records
 from sfumato.schema import Kind, QuasiIdentifier, Schema
+from sfumato.table.header_words import WORDS, named, words_of
 from sfumato.table.preparation import prepared_in_part
-from sfumato.table.schema_guess import WORDS, guess_schema, named, words_of
+from sfumato.table.schema_guess import guess_schema
 from sfumato.table.sources import Source, positions
 from sfumato.table.table_files import open_source
 
