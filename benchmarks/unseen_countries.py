@@ -21,7 +21,7 @@ def _pesel(born: dt.date, rng: np.random.Generator) -> str:
 def _cpf(_: dt.date, rng: np.random.Generator) -> str:
     """Of Brazil: nine digits and two check digits, modulo 11."""
     digits = rng.integers(0, 10, 9).tolist()
-    for _ in range(2):
+    for _place in range(2):
         total = sum(d * w for d, w in zip(digits, range(len(digits) + 1, 1, -1), strict=True))
         digits.append(total * 10 % 11 % 10)
     text = "".join(map(str, digits))
