@@ -48,6 +48,12 @@ def test_a_question_stops_a_release_until_it_is_answered(
     assert run(*words, "answered.toml").code == 0
 
 
+def test_a_project_says_what_must_be_answered(run, tmp_path: Path) -> None:
+    (tmp_path / "d.csv").write_text(DOUBTFUL, encoding="utf-8")
+    made = run("init", "d.csv")
+    assert "Next: answer what stands under [schema.undecided] (x1), then sfumato run" in made.err
+
+
 def test_an_answer_is_a_role(tmp_path: Path) -> None:
     file = tmp_path / "d.csv"
     file.write_text(DOUBTFUL, encoding="utf-8")
