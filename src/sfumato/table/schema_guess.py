@@ -21,6 +21,7 @@ from sfumato.table.file_profile import (
 )
 from sfumato.table.header_words import CATEGORY_WORDS, hinted, identifies, named, words_of
 from sfumato.table.person_column import scale_of
+from sfumato.table.scalars import LIMIT
 from sfumato.table.sources import Source
 from sfumato.table.table_files import open_source
 
@@ -408,6 +409,7 @@ def _quasi_identifier(column: ColumnProfile) -> QuasiIdentifier:
         Content.MEASUREMENT,
     )
     coded = coded or (form.distinct <= CODED and not numeric and not hinted(column.name, "quasi"))
+    coded = coded or (form.look == "numbers" and bool((abs(form.numbers()) >= LIMIT).any()))
     if form.look == "dates" or (form.look == "numbers" and not coded):
         return QuasiIdentifier(kind=Kind.NUMERIC)
     return QuasiIdentifier(kind=Kind.CATEGORICAL)
