@@ -37,6 +37,8 @@ MOSTLY = 0.9
 """Share of the values from which a shape says what they are."""
 CERTAIN = 0.6
 """Confidence of what is likelier than anything else."""
+BEYOND = 1e30
+"""Larger numbers count nothing and number nobody."""
 BY_CHANCE = 0.4
 """Share of numbers with a wrong digit that may pass a check all the same, at most."""
 
@@ -141,8 +143,8 @@ def held_in(form: Form, header: str = "") -> Held:
         return Held(Content.YES_NO, 1.0, "yes or no")
     if form.look == "dates":
         return _date(form)
-    if form.look == "numbers" and not np.isfinite(form.numbers()).all():
-        return Held(Content.NUMBER, CERTAIN, "numbers, infinite ones among them")
+    if form.look == "numbers" and not (np.abs(form.numbers()) < BEYOND).all():
+        return Held(Content.NUMBER, CERTAIN, "numbers, infinite ones or nearly so among them")
     column = _Values(form, header)
     tests = _OF_NUMBERS if form.look == "numbers" else _OF_TEXTS
     return next(found for found in (test(column) for test in tests) if found is not None)
