@@ -26,6 +26,7 @@ PARTS = {
     "linkage": ["linkage.py"],
     "linkage_anonymity": ["linkage_anonymity.py"],
     "by_hand": ["by_hand.py"],
+    "intake": ["intake.py", "--release"],
 }
 
 

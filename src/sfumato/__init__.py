@@ -50,6 +50,8 @@ if TYPE_CHECKING:
     )
     from sfumato.semantics.linkage_anonymity import LinkageAnonymity, release_linked
     from sfumato.semantics.requested_release import RequestedRelease, anonymize_requested
+    from sfumato.table.file_profile import FileProfile, profile
+    from sfumato.table.schema_guess import Guess, guess_schema
 
 _HOMES = {
     "Attack": "intruder.attack_result",
@@ -58,6 +60,8 @@ _HOMES = {
     "EncodedLinks": "linkage.encoding_linkage",
     "Event": "schema",
     "EventKind": "schema",
+    "FileProfile": "table.file_profile",
+    "Guess": "table.schema_guess",
     "InputError": "core.errors",
     "IntervalHierarchy": "schema",
     "Kind": "schema",
@@ -83,9 +87,11 @@ _HOMES = {
     "attack": "intruder.attack",
     "dump_schema": "schema",
     "encode_table": "linkage.encoded_table",
+    "guess_schema": "table.schema_guess",
     "hold": "risk.threshold_checks",
     "link": "linkage.link",
     "load_schema": "schema",
+    "profile": "table.file_profile",
     "promises": "release.preset_promises",
     "release_linked": "semantics.linkage_anonymity",
     "report": "reports",
@@ -101,7 +107,9 @@ __all__ = [
     "EncodedLinks",
     "Event",
     "EventKind",
+    "FileProfile",
     "GBalance",
+    "Guess",
     "HAffiliation",
     "InputError",
     "IntervalHierarchy",
@@ -134,9 +142,11 @@ __all__ = [
     "attack",
     "dump_schema",
     "encode_table",
+    "guess_schema",
     "hold",
     "link",
     "load_schema",
+    "profile",
     "promises",
     "release_linked",
     "report",

@@ -118,6 +118,16 @@ def test_schema_guess(words: tuple[str, ...], clinic: Path, run: Run) -> None:
         check_clean((clinic / "proposed.toml").read_text(encoding="utf-8"))
 
 
+@pytest.mark.parametrize("words", [(), ("--json",), ("--report", "profile.html")])
+def test_profile(words: tuple[str, ...], clinic: Path, run: Run) -> None:
+    result = run("profile", "visits.csv", *words)
+    assert result.code == 0
+    check_clean(result.out, result.err, names(clinic))
+    if words[:1] == ("--report",):
+        for path in clinic.glob("profile.*"):
+            check_clean(path.read_text(encoding="utf-8"))
+
+
 @pytest.mark.parametrize("words", [(), ("--json",), ("--threshold", "0.05")])
 def test_assess(
     words: tuple[str, ...], clinic: Path, run: Run, caplog: pytest.LogCaptureFixture

@@ -40,6 +40,7 @@ _HOMES = {
     "study": "study_command:study",
     "demo": "demo_command:demo",
     "serve": "server_commands:serve",
+    "profile": "schema_commands:profile",
     "schema": "schema_commands:app",
     "link": "link_commands:app",
     "review": "review_commands:app",

@@ -181,7 +181,12 @@ def _write(wanted: ProposalRequest, output: Path) -> None:
         proposed = propose(wanted)
     write_project_file(proposed.text, output)
     say(f"Wrote {output}. Read and edit it: only you know what an intruder may know.")
-    say(f"Next: {run_again(output)}")
+    questions = getattr(proposed.project.columns, "undecided", {})
+    if questions:
+        first = f"answer what stands under [schema.undecided] ({', '.join(questions)}), then "
+    else:
+        first = ""
+    say(f"Next: {first}{run_again(output)}")
 
 
 def _check_new(output: Path) -> None:

@@ -1,16 +1,20 @@
-"""``sfumato schema``: propose what each column of a file is."""
+"""``sfumato profile`` and ``sfumato schema``: what a file holds, and what each column of it is."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sfumato.cli.declared_options import Given, with_declared
-from sfumato.cli.output import check_apart, say
-from sfumato.cli.parameters import DataOrUri
+from sfumato.cli.output import check_apart, columns, print_json, printable, say
+from sfumato.cli.parameters import DataOrUri, Json, check_report
 from sfumato.core.shared_options import Delimited
+
+if TYPE_CHECKING:
+    from sfumato.table.file_profile import FileProfile
+    from sfumato.table.schema_guess import Guess
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -18,6 +22,73 @@ app = typer.Typer(no_args_is_help=True)
 @app.callback()
 def schema() -> None:
     """What each column of a file is."""
+
+
+@with_declared(Delimited)
+def profile(
+    data: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE...", help="The files, as for 'assess'.", show_default=False),
+    ],
+    show_values: Annotated[
+        bool,
+        typer.Option("--show-values", help="Show ranges and examples: values of the data."),
+    ] = False,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write a page (.html, with its .json) or .json.",
+            show_default=False,
+        ),
+    ] = None,
+    json: Json = False,
+    *,
+    given: Given,
+) -> None:
+    """Say what files hold: their columns, persons, keys, events. No value unless asked."""
+    from sfumato.table.file_profile import profile as profile_of
+
+    check_report(report, data)
+    found = [profile_of(each, delimiter=given["delimiter"]) for each in data]
+    plain = [each.to_json(values=show_values) for each in found]
+    if report is not None:
+        from sfumato.reports.report_files import write_profiles
+
+        write_profiles(plain, report)
+    if json:
+        print_json(plain[0] if len(plain) == 1 else plain)
+    else:
+        for each in found:
+            typer.echo("\n".join(_lines(each, show_values=show_values)))
+    if report is not None:
+        say(f"Report: {report}")
+
+
+def _lines(found: FileProfile, *, show_values: bool) -> list[str]:
+    """A profile as the terminal shows it."""
+    from sfumato.table.file_profile import HEADINGS
+
+    heads, rows = list(HEADINGS), [list(row) for row in found.rows()]
+    if show_values:
+        heads.append("values of the data")
+        for row, column in zip(rows, found.columns.values(), strict=True):
+            shown = column.to_json(values=True)
+            ends = [f"{shown['lowest']} to {shown['highest']}"] if "lowest" in shown else []
+            row.append("; ".join([*ends, ", ".join(shown.get("examples", []))]))
+    lines = [f"{found.subject}: {found.sampled:,} records looked at", ""]
+    lines += [*columns([heads, *rows]), ""]
+    lines.append(f"Different in every record: {', '.join(found.keys) or 'no column'}.")
+    for parts in found.dates_in_parts:
+        lines.append(f"One date: {', '.join(parts)}.")
+    if found.uniqueness:
+        steps = [["persons unique on", "up to here", "all but this"]]
+        steps += [[u.column, f"{u.up_to:.1%}", f"{u.without:.1%}"] for u in found.uniqueness]
+        lines += ["", *columns(steps, (1, 2))]
+    told = [[d.by, d.of, f"{d.share:.1%}", f"{d.exceptions:,}"] for d in found.dependences[:20]]
+    if told:
+        lines += ["", *columns([["column", "tells", "share", "exceptions"], *told], (2, 3))]
+    return [*lines, ""]
 
 
 @app.command()
@@ -28,6 +99,9 @@ def guess(
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Write here, not to the terminal."),
     ] = None,
+    ask: Annotated[
+        bool, typer.Option("--ask", help="Ask the open questions here, at the terminal.")
+    ] = False,
     *,
     given: Given,
 ) -> None:
@@ -35,15 +109,36 @@ def guess(
     from sfumato.core.atomic import check_target, write_text
     from sfumato.schema import dump_schema
     from sfumato.table.schema_guess import guess_schema
-    from sfumato.table.table_files import open_source
 
     if output is not None:
         check_target(output)
         check_apart((output,), (Path(data),))
-    proposed = guess_schema(open_source(data, delimiter=given["delimiter"]))
-    text = dump_schema(proposed.schema, proposed.notes)
+    proposed = guess_schema(data, delimiter=given["delimiter"])
+    made = proposed.answered(_answers(proposed)) if ask else proposed.schema
+    text = dump_schema(made, proposed.notes)
     if output is None:
         typer.echo(text, nl=False)
         return
     write_text(output, text)
     say(f"Wrote {output}. Read and edit it: only you know what an intruder may know.")
+    if made.undecided:
+        number = len(made.undecided)
+        say(
+            f"{number} question{'s' if number > 1 else ''} under [undecided] must be answered "
+            "before a release: edit the file, or let --ask ask them."
+        )
+
+
+def _answers(proposed: Guess) -> dict[str, str]:
+    """What somebody at the terminal says to the questions; what is proposed where only Enter is."""
+    from sfumato.table.schema_guess import ROLES
+
+    answers = {}
+    for name, question in proposed.questions.items():
+        likely = proposed.roles[name].role
+        say(f"\nColumn '{printable(name)}': {question}")
+        for number, role in enumerate(ROLES, 1):
+            say(f"  {number}  {role}{' (proposed)' if role == likely else ''}")
+        number = typer.prompt("Its role", default=ROLES.index(likely) + 1, err=True, type=int)
+        answers[name] = ROLES[min(max(number, 1), len(ROLES)) - 1]
+    return answers

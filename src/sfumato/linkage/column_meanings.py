@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from sfumato.linkage.link_sources import as_text
 from sfumato.linkage.link_spec import RESERVED, ColumnKind, sql_name
 from sfumato.schema import Schema
-from sfumato.table.schema_guess import WORDS, identifies, named, words_of
+from sfumato.table.header_words import WORDS, identifies, named, words_of
 from sfumato.table.sources import Source, is_bytes
 
 ROWS = 20_000

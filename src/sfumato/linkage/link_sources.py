@@ -21,8 +21,8 @@ from sfumato.linkage.match_thresholds import Records
 from sfumato.schema import Schema
 from sfumato.schema.recipe import StepCount
 from sfumato.schema.roles import RECIPE_SOURCE
+from sfumato.table.header_words import WORDS, named, words_of
 from sfumato.table.preparation import prepared_in_part
-from sfumato.table.schema_guess import WORDS, named, words_of
 from sfumato.table.sources import Source, check_utf8, is_bytes, positions
 from sfumato.table.table_files import open_source
 

@@ -30,8 +30,9 @@ from sfumato.linkage.match_thresholds import Ints, Records
 from sfumato.linkage.person_clusters import Followed, follow
 from sfumato.linkage.review_pairs import named_records
 from sfumato.schema import Kind, QuasiIdentifier, Schema
+from sfumato.table.header_words import WORDS, named, words_of
 from sfumato.table.preparation import prepared_in_part
-from sfumato.table.schema_guess import WORDS, guess_schema, named, words_of
+from sfumato.table.schema_guess import guess_schema
 from sfumato.table.sources import Source, positions
 from sfumato.table.table_files import open_source
 
@@ -496,7 +497,8 @@ def linked_schema(
         for name in left_out
     )
     guess = guess_schema(open_source(table.select(rest or [source])))
-    guessed = dict(guess.schema.quasi_identifiers)
+    proposed = guess.answered()  # each column has a role: the most careful one where it is open
+    guessed = dict(proposed.quasi_identifiers)
     for name, kind in quasi_identifiers.items():
         if name not in guessed:
             guessed[name] = QuasiIdentifier(kind=_KINDS.get(kind, Kind.CATEGORICAL))
@@ -504,16 +506,18 @@ def linked_schema(
         compared = {name: guessed[name] for name in quasi_identifiers}
         given = _given(schema, rest, person, source, compared)
         return LinkedSchema(given, {}, said, left_out)
-    direct = tuple(name for name in guess.schema.direct_identifiers if name not in guessed)
+    numbering = [name for name in (proposed.person, proposed.household) if name is not None]
+    direct = _without((*proposed.direct_identifiers, *numbering), guessed)
     made = Schema(
         person=person,
         quasi_identifiers=guessed,
-        sensitive=_without(guess.schema.sensitive, guessed),
+        sensitive=_without(proposed.sensitive, guessed),
         direct_identifiers=direct,
-        insensitive=(source, *_without(guess.schema.insensitive, {**guessed, source: 0}))
+        insensitive=(source, *_without(proposed.insensitive, {**guessed, source: 0}))
         if rest
         else (),
-        missing=guess.schema.missing,
+        missing=proposed.missing,
+        recipe=proposed.recipe,
     )
     said += tuple(
         f"'{name}' looks as if it numbers or names somebody or something: the schema calls it a "

@@ -17,7 +17,7 @@ from sfumato.core.atomic import atomic_path
 from sfumato.core.errors import InputError
 from sfumato.linkage.link_sources import RECORD, Opened
 from sfumato.linkage.match_thresholds import OUTCOMES, POSSIBLE_MATCH, Codes, Ints, Pairs, Records
-from sfumato.table.schema_guess import named, words_of
+from sfumato.table.header_words import named, words_of
 
 COLUMNS = ("pair", "source_l", "id_l", "source_r", "id_r", "score", "outcome")
 """The columns of pairs.parquet."""

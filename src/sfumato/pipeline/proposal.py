@@ -36,7 +36,10 @@ from sfumato.pipeline.project_folder import ProjectFolder
 from sfumato.release.anonymize import check_constraints
 from sfumato.review.review_settings import PROPOSED
 from sfumato.schema import Schema, load_schema
-from sfumato.table.schema_guess import ROWS, Guess, guess_schema
+from sfumato.schema.recipe import Cleaning
+from sfumato.table.file_profile import ROWS
+from sfumato.table.preparation import prepared_in_part
+from sfumato.table.schema_guess import Guess, guess_schema
 from sfumato.table.table_files import open_source
 
 G_BALANCE, H_AFFILIATION, PERSONS = 0.9, 0.5, 5
@@ -381,7 +384,7 @@ def _usual_share(request: ProposalRequest, columns: Schema) -> float | None:
     if not columns.sensitive:
         return None
     tables = {**request.attach, **request.sources}
-    largest = max(_most_frequent(tables, request.delimiter, name) for name in columns.sensitive)
+    largest = max(_most_frequent(tables, request, columns, name) for name in columns.sensitive)
     steps = ceil((largest + _MARGIN) / _STEP - 1e-9)
     share = max(H_AFFILIATION, round(steps * _STEP, 2))
     return share if share < 1 else None
@@ -437,13 +440,21 @@ def _guess_all(tables: Mapping[str, Path], delimiter: str | None) -> Guess:
                 plain = name.strip()  # a header of the linked file
                 fields[role][plain] = guess.schema.quasi_identifiers.get(name)
                 notes[plain] = guess.notes.get(name, "")
+    recipe: dict[str, Cleaning] = {}
+    undecided: dict[str, str] = {}
     for guess in guesses:
         missing |= dict.fromkeys(guess.schema.missing)
+        recipe = {**guess.schema.recipe, **recipe}
+        open_ = {n.strip(): said for n, said in guess.schema.undecided.items()}
+        undecided |= {n: said for n, said in open_.items() if sql_name(n) not in taken}
     if not fields["quasi_identifiers"]:
         return guesses[0]
     quasi = fields.pop("quasi_identifiers")
     lists = {role: tuple(names) for role, names in fields.items()}
-    return Guess(Schema(quasi_identifiers=quasi, missing=tuple(missing), **lists), notes)
+    merged = Schema(
+        quasi_identifiers=quasi, missing=tuple(missing), recipe=recipe, undecided=undecided, **lists
+    )
+    return Guess(merged, notes)
 
 
 def _naming_column(source: Path, attached: Path, delimiter: str | None) -> str | None:
@@ -470,10 +481,12 @@ def _without(schema: Schema, column: str | None) -> Schema:
     return schema.model_copy(update=kept | {"quasi_identifiers": quasi or schema.quasi_identifiers})
 
 
-def _most_frequent(paths: Mapping[str, Path], delimiter: str | None, column: str) -> float:
+def _most_frequent(
+    paths: Mapping[str, Path], request: ProposalRequest, schema: Schema, column: str
+) -> float:
     """Share of the records of the first table with a column that have its most frequent value."""
     for path in paths.values():
-        source = open_source(path, delimiter=delimiter)
+        source = prepared_in_part(open_source(path, delimiter=request.delimiter), schema)
         if column not in source.names:
             continue
         counts: dict[Any, int] = {}

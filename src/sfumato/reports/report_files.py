@@ -7,7 +7,7 @@ import io
 import json
 import logging
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import asdict
 from datetime import UTC, date, datetime
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from sfumato.core.atomic import all_or_none, atomic_path, check_path, check_target, write_text
 from sfumato.core.errors import InputError
+from sfumato.core.number_text import percent
 from sfumato.release.release_result import Release
 from sfumato.reports.audience import Audience
 from sfumato.reports.project_results import ProjectResults
@@ -26,6 +27,7 @@ from sfumato.reports.promise_words import promise_lines
 from sfumato.reports.release_verdict import practice_json
 from sfumato.reports.risk_tables import population_json
 from sfumato.risk.disclosure_risk import Risk
+from sfumato.table.file_profile import FileProfile
 
 if TYPE_CHECKING:
     from sfumato.intruder.attack_result import Attack
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
 HTML, PDF, JSON = ".html", ".pdf", ".json"
 NEEDED = ("altair", "jinja2", "vl_convert")
 """What the pages need beyond the core; the extra ``report`` brings them."""
+_MOST_LINES = 40
+"""Dependences that a page of a profile lists."""
 _INTERNAL = "internal: contains aggregate distributions of the original file; do not publish"
 _ENDINGS = "must end in .html (a page, with its JSON beside it) or .json"
 _PROJECT_ENDINGS = "must end in .html, .pdf (each with its JSON beside it) or .json"
@@ -46,7 +50,14 @@ _PDF_ADVICE = (
 
 
 def report(
-    result: Release | Risk | Links | EncodedLinks | RequestedRelease | Attack | ProjectResults,
+    result: Release
+    | Risk
+    | Links
+    | EncodedLinks
+    | RequestedRelease
+    | Attack
+    | FileProfile
+    | ProjectResults,
     path: str | os.PathLike[str],
     *,
     title: str | None = None,
@@ -61,7 +72,8 @@ def report(
     Parameters
     ----------
     result
-        A release, one on request, an assessment, a linkage, an attack, or a project's results.
+        A release, one on request, an assessment, a linkage, an attack, a profile, or a project's
+        results.
     path
         Where to write: a ``.html`` file (its ``.json`` twin gets the same name), or a ``.json``
         file; of a project a ``.pdf`` file, too.
@@ -96,6 +108,8 @@ def report(
         day = made or _today()
         write_project(result, target, audience=Audience(audience), made=day, title=title)
         return target
+    if isinstance(result, FileProfile):
+        return write_profiles([result.to_json()], target, title=title, made=made)
     if audience != "internal":
         raise InputError(
             "parameter audience",
@@ -281,6 +295,78 @@ def write_tuned(
         page = draw_tuned(found, about["title"], day)
     _write(_twins(target, {"report": about} | found, page))
     return target
+
+
+def write_profiles(
+    files: Sequence[Mapping[str, Any]],
+    path: str | os.PathLike[str],
+    *,
+    title: str | None = None,
+    made: date | None = None,
+) -> Path:
+    """Write what files hold, as a page with its JSON or as JSON alone.
+
+    Parameters
+    ----------
+    files
+        What each file holds, as plain values.
+    path
+        A ``.html`` or a ``.json`` file.
+    title
+        Title of the page.
+    made
+        The day that it bears; today when not given.
+
+    Returns
+    -------
+    Path
+        The file that was asked for.
+
+    Raises
+    ------
+    InputError
+        If the path ends otherwise, its folder cannot be written, or the extra ``report`` is not
+        installed.
+    """
+    check_report_path(path)
+    target, day = Path(path), made or _today()
+    about = _about("profile", title or "What files hold", day)
+    page = None
+    if _is_page(target):
+        page = _draw_profiles(files, about["title"], day)
+    _write(_twins(target, {"report": about, "files": list(files)}, page))
+    return target
+
+
+def _draw_profiles(files: Sequence[Mapping[str, Any]], title: str, made: date) -> str:
+    """The page of what files hold, as plain values."""
+    from sfumato.reports.printed_numbers import fill_template
+
+    return fill_template(
+        "profile.html",
+        title=title,
+        made=made,
+        files=[_profile_shown(each, place) for place, each in enumerate(files)],
+    )
+
+
+def _profile_shown(file: Mapping[str, Any], place: int) -> dict[str, Any]:
+    """One file as the template reads it."""
+    from sfumato.reports.risk_plots import uniqueness_growth
+
+    within = dict.fromkeys(file["constant_within_person"], "constant")
+    within |= dict.fromkeys(file["changing_within_person"], "changes")
+    within[file["person"]] = "the person"
+    told = file["dependences"]
+    return {
+        **file,
+        "lines": [each | {"within": within.get(each["name"], "")} for each in file["columns"]],
+        "keyed": ", ".join(file["keys"]) or "none",
+        "told": [each | {"shown": percent(each["share"])} for each in told[:_MOST_LINES]],
+        "more": max(len(told) - _MOST_LINES, 0),
+        "figures": [uniqueness_growth(file["uniqueness"], place)] if file["uniqueness"] else [],
+        "values": any("examples" in each for each in file["columns"]),
+    }
 
 
 def write_project(

@@ -490,3 +490,39 @@ def before_after_figure(content: Mapping[str, Any]) -> Figure | None:
         "Light: the data before. Dark: the release.",
         wide=True,
     )
+
+
+UP_TO, WITHOUT = "with the columns above", "with all but this one"
+
+
+def uniqueness_growth(steps: Sequence[Mapping[str, Any]], place: int) -> Figure:
+    """How the share of unique persons grows with each column.
+
+    Parameters
+    ----------
+    steps
+        By column: its name, and the shares of unique persons up to it and without it.
+    place
+        Number of the picture on its page.
+    """
+    rows = [
+        {"column": each["column"], "share": each[key], "what": what, "order": at}
+        for at, each in enumerate(steps)
+        for key, what in (("up_to", UP_TO), ("without", WITHOUT))
+    ]
+    colours = alt.Scale(domain=[UP_TO, WITHOUT], range=[AFTER, BEFORE])
+    chart = (
+        alt.Chart(values(rows), width=HALF, height=max(22 * len(steps), 60))
+        .mark_point(filled=True, size=60)
+        .encode(
+            x=alt.X("share:Q", title="persons who are unique").axis(format=PERCENT, tickCount=5)
+            .scale(domain=[0, 1]),
+            y=alt.Y("column:N", title=None, sort=alt.EncodingSortField("order", order="ascending")),
+            color=alt.Color("what:N", title=None, scale=colours),
+            shape=alt.Shape("what:N", title=None),
+        )
+    )  # fmt: skip
+    last = steps[-1]
+    said = f"All columns together: {percent(last['up_to'])} of the persons are unique."
+    drawn = picture(chart, f"unique{place}", f"Share of unique persons by columns. {said}")
+    return Figure(drawn, "How columns single persons out", said)

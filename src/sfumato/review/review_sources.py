@@ -32,7 +32,7 @@ from sfumato.review.review_project import (
     weights_in,
 )
 from sfumato.review.review_settings import Attribute, AttributeKind, DateOrder, NamePart, Settings
-from sfumato.table.schema_guess import CATEGORY_WORDS, WORDS, identifies, named, words_of
+from sfumato.table.header_words import CATEGORY_WORDS, WORDS, identifies, named, words_of
 from sfumato.table.sources import check_utf8, is_bytes
 from sfumato.table.table_files import open_source
 

@@ -1,40 +1,75 @@
-"""A proposed schema: what each column of a file seems to be, for a person to edit."""
+"""A proposed schema: what each column of a file seems to be, why, and what a person must answer."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
-import pyarrow as pa
-
+from sfumato.core.errors import InputError
 from sfumato.schema import Kind, QuasiIdentifier, Schema
-from sfumato.table.person_column import (
-    PersonCandidate,
-    Profile,
-    person_candidates,
-    person_candidates_of,
-    profile_column,
+from sfumato.schema.recipe import Cleaning, Unreadable
+from sfumato.table.contents import CODES, FEW, Content
+from sfumato.table.file_profile import (
+    ColumnProfile,
+    FileProfile,
+    PersonFound,
+    first_look,
+    html_table,
+    name_of_parts,
+    person_of,
 )
-from sfumato.table.sources import Source, check_utf8
+from sfumato.table.header_words import CATEGORY_WORDS, hinted, identifies, named, words_of
+from sfumato.table.person_column import scale_of
+from sfumato.table.scalars import LIMIT
+from sfumato.table.sources import Source
+from sfumato.table.table_files import open_source
 
-ROWS = 100_000
-"""Records looked at."""
-FEW = 50
-"""Different values up to which text or numbers look like categories."""
-CODES = 12
+MOST_QUESTIONS = 3
+"""Questions about one file; of more that are open the most careful answers are taken."""
+CERTAIN = 0.6
+"""Confidence from which nothing is asked."""
+CODED = 12
 """Different numbers up to which they look like codes, where the name says nothing."""
-MOST_REPEATS = 1000
-"""Records per value from which a value looks like a category, not a person."""
-MOST = 0.5
-"""Share of different values from which text looks like one value per record."""
-SAYS_PERSON = 2.0
-"""Score of a column whose header says that it is the person."""
+
+Role = Literal[
+    "person", "household", "direct identifier", "quasi-identifier", "sensitive", "insensitive"
+]
+ROLES: tuple[Role, ...] = (
+    "person", "household", "direct identifier", "quasi-identifier", "sensitive", "insensitive",
+)  # fmt: skip
+_NAMES_PERSONS = frozenset({
+    Content.GIVEN_NAME, Content.SURNAME, Content.FULL_NAME, Content.EMAIL, Content.PHONE,
+    Content.ADDRESS, Content.STREET, Content.NATIONAL_NUMBER, Content.PAYMENT_NUMBER,
+    Content.NETWORK_ADDRESS, Content.FREE_TEXT, Content.BYTES,
+})  # fmt: skip
+_KNOWN_BY_OTHERS = frozenset({
+    Content.SEX, Content.DATE_OF_BIRTH, Content.YEAR_OF_BIRTH, Content.AGE, Content.DATE,
+    Content.YEAR, Content.MONTH, Content.DAY, Content.POSTCODE, Content.PLACE, Content.COUNTRY,
+    Content.TIME, Content.COORDINATE,
+})  # fmt: skip
 
 
-Role = Literal["person", "direct", "quasi", "sensitive"]
-_ListedRole = Literal["quasi", "insensitive", "sensitive", "direct"]
+@dataclass(frozen=True)
+class Proposed:
+    """What a column is proposed to be.
+
+    Attributes
+    ----------
+    role
+        Its role.
+    confidence
+        How sure that is, from 0 to 1.
+    reason
+        Why, without a value of the data.
+    question
+        What a person must say; empty where nothing is asked.
+    """
+
+    role: Role
+    confidence: float
+    reason: str
+    question: str = ""
 
 
 @dataclass(frozen=True)
@@ -44,297 +79,337 @@ class Guess:
     Attributes
     ----------
     schema
-        The proposal.
+        The proposal; columns with an open question are undecided.
     notes
         Why, by column; without values of the data.
+    roles
+        What each column is proposed to be, the undecided ones with their likeliest role.
+    profile
+        What the columns hold; ``None`` where the schema was not made of data.
     """
 
     schema: Schema
     notes: dict[str, str]
-
-
-class _Column:
-    """A column by what its header and its first records say."""
-
-    def __init__(self, name: str, profile: Profile) -> None:
-        self.name, self.profile = name, profile
-        self.words = words_of(name)
-        self.numbers = identifies(self.words)
-        """Whether the header ends as that of a number or key."""
-
-    def says(self, role: Role) -> bool:
-        """Whether a word of the header is one of those for a role."""
-        return named(self.words, WORDS[role])
+    roles: Mapping[str, Proposed] = field(default_factory=dict)
+    profile: FileProfile | None = None
 
     @property
-    def has_clear_header(self) -> bool:
-        """Whether the header says what the column is, other than a number or a key."""
-        dates = self.profile.look == "dates"
-        return not self.numbers and (dates or self.says("quasi") or self.says("sensitive"))
+    def questions(self) -> dict[str, str]:
+        """What a person must answer, by column."""
+        return dict(self.schema.undecided)
 
-    @property
-    def person_score(self) -> float:
-        """How far the header says that it is the person; 0 where it does not."""
-        profile = self.profile
-        whole = profile.look == "text" or (profile.look == "numbers" and profile.whole)
-        tells_apart = profile.filled == profile.records and profile.distinct > 1
-        if not (whole and tells_apart) or profile.free_text:
-            return 0.0
-        if {"name", "names"} & set(self.words) or profile.repeats > MOST_REPEATS:
-            return 0.0
-        many = profile.distinct > FEW or profile.distinct_share > 0.1
-        if self.says("person") and (self.numbers or many or len(self.words) == 1):
-            # Likeliest where persons have a few records each.
-            repeats = 0.5 if profile.unique else 1.0 if profile.repeats <= 50 else 0.2
-            return SAYS_PERSON + self.numbers + repeats
-        if not profile.unique and many and (self.numbers or named(self.words, "ssn nhs mrn")):
-            return 1.0 + profile.distinct_share
-        return 0.0
+    def _repr_html_(self) -> str:
+        rows = [
+            (name, each.role, f"{each.confidence:.2f}", each.reason, self.questions.get(name, ""))
+            for name, each in self.roles.items()
+        ]
+        return html_table(("column", "role", "sure", "because", "question"), rows)
 
-    @property
-    def person_note(self) -> str:
-        """Why it is taken as the person, where its values alone do not say so."""
-        if self.profile.unique:
-            return "its name says person; every record has a person of its own"
-        return (
-            f"looks like the number of a person: {self.profile.distinct:,} different values, "
-            f"{self.profile.repeats:.1f} records each"
-        )
+    def answered(self, answers: Mapping[str, str] | None = None) -> Schema:
+        """The schema with its questions answered.
 
-    def role(self) -> tuple[_ListedRole, str]:
-        """The role of a column that is not the person, and why."""
-        words, profile = self.words, self.profile
-        if profile.distinct <= 1:
-            said = "no value in any record" if not profile.distinct else "one value throughout"
-            return "insensitive", f"{said}, so it tells nobody apart"
-        if profile.free_text:
-            return "direct", "free text may name people"
-        place = named(words, "country county state region city town district province suburb")
-        if self.says("direct") and not place:  # county_name is the name of no person
-            return "direct", "its name says that it names or reaches a person"
-        if {"soc", "sec"} <= set(words) or {"social", "security"} <= set(words):
-            return "direct", "its name says that it numbers a person"
-        if self.says("sensitive"):
-            return "sensitive", "its name says something that should not be learned about a person"
-        if self.says("quasi") and not (self.numbers and profile.unique):
-            return "quasi", "its name says something that an intruder may know"
-        return self._role_by_values()
+        Parameters
+        ----------
+        answers
+            The role of columns, by their names; the others take what is proposed.
 
-    def _role_by_values(self) -> tuple[_ListedRole, str]:
-        profile, look = self.profile, self.profile.look
-        if look == "bytes":
-            return "direct", "bytes cannot be judged"
-        many_records = profile.records >= 20
-        if look == "dates":
-            return "quasi", "dates of events may be known"
-        if profile.unique and many_records and (look == "text" or profile.whole):
-            return "direct", "different in every record"
-        if look == "text" and profile.distinct_share > MOST and many_records:
-            return "direct", "different in most records"
-        if self.numbers and profile.distinct > FEW:
-            return "direct", "its name and its many values say that it numbers something"
-        if look == "numbers" and profile.distinct > FEW:
-            return "insensitive", "many different numbers, such as amounts: check it"
-        if profile.distinct > FEW:
-            return "quasi", "text with many different values: check it"
-        return "quasi", "few different values, which an intruder may know: check it"
-
-    @property
-    def summary(self) -> str:
-        """What the values look like."""
-        profile = self.profile
-        parts = [profile.look, f"{profile.distinct:,} different"]
-        empty = profile.records - profile.filled
-        if empty:
-            parts.append(f"missing in {100 * empty / profile.records:.3g} %")
-        return ", ".join(parts)
-
-    def quasi_identifier(self) -> QuasiIdentifier:
-        """Its kind and order, as a quasi-identifier."""
-        profile = self.profile
-        if profile.order is not None:
-            return QuasiIdentifier(kind=Kind.ORDERED, order=profile.order)
-        coded = profile.distinct <= FEW and named(self.words, CATEGORY_WORDS)
-        coded = coded or (profile.distinct <= CODES and not self.says("quasi"))
-        if profile.look == "dates" or (profile.look == "numbers" and not coded):
-            return QuasiIdentifier(kind=Kind.NUMERIC)
-        return QuasiIdentifier(kind=Kind.CATEGORICAL)
+        Raises
+        ------
+        InputError
+            If a role is unknown, or the schema would break a rule.
+        """
+        assert self.profile is not None
+        chosen = {name: each.role for name, each in self.roles.items()}
+        known: dict[str, Role] = {each: each for each in ROLES}
+        for name, answer in (answers or {}).items():
+            role = known.get(answer)
+            if role is None or name not in chosen:
+                raise _no_answer(name, known=name in chosen)
+            chosen[name] = role
+        return _schema(self.profile, chosen, {})
 
 
-def guess_schema(source: Source) -> Guess:
-    """Propose a role and a kind for each column, by its name and its first 100,000 records.
+def _no_answer(name: str, *, known: bool) -> InputError:
+    return InputError(
+        f"column '{name}'",
+        "must be answered with a role" if known else "must be a column of the file",
+        found="something else" if known else "no such name",
+        accepted=", ".join(ROLES),
+    )
+
+
+def guess_schema(data: object, *, delimiter: str | None = None) -> Guess:
+    """Propose a role, a kind and a line of the recipe for each column of a file.
+
+    What the first 100,000 records hold decides; a header only where they allow several roles. At
+    most three columns are left undecided, each with a question.
+
+    Parameters
+    ----------
+    data
+        As in `open_table`.
+    delimiter
+        The delimiter of a CSV file; without it, it is detected.
 
     Raises
     ------
     InputError
-        If the source cannot be read.
+        If the data cannot be read.
     """
-    sample = _sample(source)
-    columns = {name: _Column(name, profile_column(sample.column(name))) for name in source.names}
-    person, candidates = _person(columns, sample, source)
-    constant = _constant_about(person, sample, candidates)
-    roles: dict[_ListedRole, list[str]] = {
-        "quasi": [],
-        "insensitive": [],
-        "sensitive": [],
-        "direct": [],
-    }
-    notes: dict[str, str] = {}
-    for name, column in columns.items():
-        reason = candidates[name].reason if name in candidates else None
-        if name == person:
-            notes[name] = reason or column.person_note
-            continue
-        role, why = column.role()
-        if reason and role in ("insensitive", "direct"):
-            role, why = "direct", f"it may number persons, too: {reason}"
-        elif role == "insensitive" and column.profile.distinct > 1 and name in constant:
-            role, why = "quasi", "it does not change about a person, whom it may help to find"
-        roles[role].append(name)
-        notes[name] = f"{why}; {column.summary}"
-    if not roles["quasi"]:
-        chosen = _most_plausible(roles, person, columns)
-        person = None if chosen == person else person
-        notes[chosen] = (
-            "nothing looks like a quasi-identifier and a schema needs one; this is the most "
-            f"plausible: check it; {columns[chosen].summary}"
-        )
-    missing = dict.fromkeys(text for c in columns.values() for text in c.profile.missing_texts)
-    schema = Schema(
-        person=person,
-        direct_identifiers=roles["direct"],
-        quasi_identifiers={name: columns[name].quasi_identifier() for name in roles["quasi"]},
-        sensitive=roles["sensitive"],
-        insensitive=roles["insensitive"],
-        missing=tuple(missing),
+    source = data if isinstance(data, Source) else open_source(data, delimiter=delimiter)
+    found = first_look(source)
+    person = person_of(found, source)
+    constant = _constant_about(person, found)
+    roles: dict[str, Proposed] = {}
+    for name, column in found.columns.items():
+        if person is not None and name == person.name:
+            roles[name] = Proposed("person", person.confidence, person.reason,
+                                   _ask(person) if person.confidence < CERTAIN else "")  # fmt: skip
+        elif person is not None and name in person.rivals and column.content is not Content.NUMBER:
+            roles[name] = _rival(column, person.rivals[name])
+        elif _weak(found, person, column):
+            roles[name] = Proposed("direct identifier", 0.65, "numbers that few persons share")
+        else:
+            roles[name] = _proposed(column, constant=constant.get(name))
+    if not any(each.role == "quasi-identifier" for each in roles.values()):
+        roles |= _most_plausible(roles, found)
+    asked = _asked(roles)
+    chosen = {name: each.role for name, each in roles.items()}
+    notes = {name: f"{each.reason}; {found.columns[name].summary}" for name, each in roles.items()}
+    return Guess(_schema(found, chosen, asked), notes, roles, found)
+
+
+def _constant_about(person: PersonFound | None, found: FileProfile) -> dict[str, bool]:
+    """By column: whether it hardly changes about a person; nothing where that cannot be said."""
+    if person is None or found.columns[person.name].form.unique:
+        return {}
+    within = replace(found, person=person.name)
+    return dict.fromkeys(within.constant, True) | dict.fromkeys(within.events, False)
+
+
+def _ask(person: PersonFound) -> str:
+    return f"does it say whose record each is ({person.reason})?"
+
+
+def _rival(column: ColumnProfile, reason: str) -> Proposed:
+    named_persons = column.content in _NAMES_PERSONS
+    return Proposed("direct identifier", 0.9 if named_persons else 0.7,
+                    f"it may number persons, too: {reason}")  # fmt: skip
+
+
+def _proposed(column: ColumnProfile, *, constant: bool | None) -> Proposed:
+    """The role of a column that is not the person.
+
+    Parameters
+    ----------
+    column
+        What it holds.
+    constant
+        Whether it hardly changes about a person; ``None`` where each has one record.
+    """
+    content, sure, why = column.content, column.confidence, column.evidence
+    words = words_of(column.name)
+    quasi, sensitive = hinted(column.name, "quasi"), hinted(column.name, "sensitive")
+    if content in (Content.CONSTANT, Content.EMPTY):
+        return Proposed("insensitive", 1.0, f"{why}, so it tells nobody apart")
+    if content in _NAMES_PERSONS:
+        doubtful = sure < 0.8 and (quasi or sensitive) and not hinted(column.name, "direct")
+        if not doubtful:
+            return Proposed("direct identifier", max(sure, CERTAIN), why)
+        sure = 0.5
+    if content in CODES:
+        return Proposed("sensitive", sure, f"{why}: what should not be learned about a person")
+    if content in _KNOWN_BY_OTHERS:
+        if (
+            content in (Content.MONTH, Content.DAY, Content.YEAR, Content.AGE)
+            and sensitive
+            and not quasi
+        ):
+            return Proposed("sensitive", 0.7, "its name says something not to be learned")
+        return Proposed("quasi-identifier", sure, f"{content}: an intruder may know it; {why}")
+    return _by_header(column, words, quasi=quasi, sensitive=sensitive) or _by_values(
+        column, constant
     )
-    return Guess(schema, notes)
 
 
-def _sample(source: Source) -> pa.Table:
-    batches, rows = [], 0
-    for batch in source.batches(source.names):
-        batches.append(batch.slice(0, ROWS - rows))
-        for name in source.names:
-            check_utf8(batches[-1].column(name), name)
-        rows += batches[-1].num_rows
-        if rows >= ROWS:
-            break
-    return pa.Table.from_batches(batches)
+def _by_header(
+    column: ColumnProfile, words: tuple[str, ...], *, quasi: bool, sensitive: bool
+) -> Proposed | None:
+    """The role that the header says, where the values leave it open."""
+    form = column.form
+    if hinted(column.name, "household") and column.distinct > FEW:
+        return None
+    place = named(words, "country county state region city town district province suburb")
+    few = form.distinct <= FEW and form.filled > 20 * form.distinct
+    measured = column.content is Content.MEASUREMENT
+    if hinted(column.name, "direct") and not (place or few or measured):
+        return Proposed("direct identifier", 0.8, "its name says that it names or reaches a person")
+    if {"soc", "sec"} <= set(words) or {"social", "security"} <= set(words):
+        return Proposed("direct identifier", 0.8, "its name says that it numbers a person")
+    if sensitive and column.content is not Content.IDENTIFIER:
+        return Proposed("sensitive", 0.8, "its name says what should not be learned about a person")
+    if (
+        quasi
+        and not (identifies(words) and form.unique)
+        and column.content is not Content.IDENTIFIER
+    ):
+        return Proposed(
+            "quasi-identifier", 0.8, "its name says something that an intruder may know"
+        )
+    if identifies(words) and form.distinct > FEW and not measured:
+        return Proposed(
+            "direct identifier", 0.7, "its name and its many values say that it numbers something"
+        )
+    return None
 
 
-def _person(
-    columns: dict[str, _Column], sample: pa.Table, source: Source
-) -> tuple[str | None, dict[str, PersonCandidate]]:
-    """The column that most likely says which person a record belongs to, and its rivals.
-
-    What a header says of the person comes first, then what the values say, then a header that
-    says of a number only that it is one.
-    """
-    if len(columns) < 2:
-        return None, {}
-    best = max(columns.values(), key=lambda column: column.person_score)
-    if best.person_score >= SAYS_PERSON:
-        return best.name, {}
-    unclear = [name for name, column in columns.items() if not column.has_clear_header]
-    found = person_candidates(sample, unclear)
-    # A file in the order of its years holds each person once among its first records.
-    unseen = [name for name in unclear if columns[name].profile.distinct_share > MOST]
-    if len(sample) == ROWS and unseen:
-        found = person_candidates_of(source, unseen) + found
-    candidates = {each.name: each for each in reversed(found)}
-    if found:
-        return found[0].name, candidates
-    return (best.name if best.person_score > 0 else None), {}
-
-
-def _constant_about(
-    person: str | None, sample: pa.Table, candidates: Mapping[str, PersonCandidate]
-) -> Collection[str]:
-    """The columns that are constant within the person, as far as the sample shows it."""
-    if person is None:
-        return ()
-    found = candidates.get(person)
-    if found is None:
-        found = next(iter(person_candidates(sample, [person])), None)
-    return () if found is None else found.constant
+def _by_values(column: ColumnProfile, constant: bool | None) -> Proposed:
+    """The role of what has neither a telling header nor content of one role only."""
+    content, form = column.content, column.form
+    if content is Content.IDENTIFIER and hinted(column.name, "household"):
+        return Proposed("household", 0.8, f"its name says household; {column.evidence}")
+    if content is Content.IDENTIFIER:
+        return Proposed("direct identifier", column.confidence, column.evidence)
+    if content in (Content.MEASUREMENT, Content.NUMBER):
+        if constant:
+            why = "it does not change about a person, whom it may help to find"
+            return Proposed("quasi-identifier", 0.7, why)
+        sure = 0.8 if content is Content.MEASUREMENT else CERTAIN
+        return Proposed(
+            "sensitive", sure, "a measurement or an amount, not to be learned: check it"
+        )
+    if content is Content.TEXT:
+        return _text(column, constant)
+    if constant is False and form.distinct > 20 and content is Content.CATEGORY:
+        return Proposed("sensitive", CERTAIN, "categories that change about a person, as events do")
+    return Proposed(
+        "quasi-identifier", 0.7, "few different values, which an intruder may know: check it"
+    )
 
 
-def _most_plausible(
-    roles: dict[_ListedRole, list[str]], person: str | None, columns: dict[str, _Column]
-) -> str:
-    """Move one column to the quasi-identifiers, as nothing looks like one; gives its name."""
-    others = [roles["insensitive"], roles["sensitive"], roles["direct"]]
-    varying = ([name for name in role if columns[name].profile.distinct > 1] for role in others)
-    likely = next(filter(None, varying), None) or next(filter(None, others), None)
-    if not likely and person is not None:
-        likely = [person]
-    chosen = min(likely or [], key=lambda name: columns[name].profile.distinct)
-    for role in others:
-        if chosen in role:
-            role.remove(chosen)
-    roles["quasi"].append(chosen)
-    return chosen
+def _text(column: ColumnProfile, constant: bool | None) -> Proposed:
+    """The role of text of many values that is of no known kind."""
+    form = column.form
+    if constant is False:
+        return Proposed(
+            "sensitive", 0.45, "text that changes about a person, as events do",
+            "does it say what happened to a person (sensitive), or does it name or number "
+            "somebody (direct identifier)?",
+        )  # fmt: skip
+    if form.distinct > 0.5 * form.filled and form.filled >= 20:
+        return Proposed("direct identifier", 0.65, "different in most records")
+    return Proposed(
+        "direct identifier", 0.4, "text with many different values, such as names or places",
+        "does it name persons (direct identifier), or something many share, such as a place or "
+        "an occupation (quasi-identifier)?",
+    )  # fmt: skip
 
 
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+")
+def _most_plausible(roles: Mapping[str, Proposed], found: FileProfile) -> dict[str, Proposed]:
+    """One column as a quasi-identifier, as nothing looks like one and a schema needs one."""
+    order: tuple[Role, ...] = ("insensitive", "sensitive", "direct identifier", "person")
 
-# A word that ends in "-" stands for every word that starts with it.
-WORDS: dict[Role, str] = {
-    "person": "patient person pers pid subject participant member client individual respondent "
-    "beneficiary resident enrolid dupersid personid patientid subjectid patid persid",
-    "direct": "name names surname forename firstname lastname givenname fullname username maiden "
-    "family phone telephone tel mobile fax mail email address addr street ssn nhs nhi mrn "
-    "passport licence license iban account url login photo initials note notes comment comments "
-    "remark remarks narrative freetext letter medicare-",
-    "quasi": "age ages agegroup sex gender dob- birth- born zip zipcode postcode postal plz "
-    "race- ethnic- hisp- marital marry married marriage civil educ- school degree income "
-    "occup- job profession employ- workclass employer industry country countries national- "
-    "native citizen- city town suburb municipality county state region province district ward "
-    "neighbourhood neighborhood location place religio- language spoken height weight household "
-    "children insurance poverty admission admitted discharge visit date year yob month "
-    "deathdate tribe caste origin rank veteran",
-    "sensitive": "diagnos- dx icd- disease- disorder- condition- comorbid- drug- medic- "
-    "prescri- procedure- treatment- therap- hiv lab labs result- outcome cause disab- salary "
-    "wage- genetic genotype mutation mental symptom- atc ndc cpt loinc snomed offence offense "
-    "crime conviction sexual pregnan- abortion addict- alcohol smok- score sick- grade debt",
-}
+    def rank(name: str) -> tuple[bool, int, int]:
+        return (
+            found.columns[name].distinct <= 1,
+            order.index(roles[name].role),
+            found.columns[name].distinct,
+        )
 
-_IDENTIFIER_WORDS = (
-    "id ids identifier no nr num number key code uid uuid guid rec record row index pid"
-)
-_NO_IDENTIFIERS = "aid covid grid hybrid medicaid paid said solid steroid thyroid unpaid valid"
-
-CATEGORY_WORDS = (
-    "sex gender race- ethnic- hisp- marital marry married religio- state region country "
-    "county national- language employ- workclass occup- insurance"
-)
+    chosen = min(roles, key=rank)
+    return {chosen: Proposed(
+        "quasi-identifier", CERTAIN,
+        "nothing looks like a quasi-identifier and a schema needs one; this is the most "
+        "plausible: check it",
+    )}  # fmt: skip
 
 
-def words_of(name: str) -> tuple[str, ...]:
-    """The words of a column name in lower case.
-
-    Names in snake_case, kebab-case, camelCase and with digits are taken apart.
-
-    Examples
-    --------
-    >>> words_of("birthYear"), words_of("ICD9_code"), words_of("ZIPCode")
-    (('birth', 'year'), ('icd', '9', 'code'), ('zip', 'code'))
-    """
-    return tuple(word.lower() for word in _WORD.findall(name))
-
-
-def named(words: Iterable[str], known: str) -> bool:
-    """Whether one of the words is among the known ones (``"dob-"``: starts with dob)."""
-    entries = known.split()
-    whole = {entry for entry in entries if not entry.endswith("-")}
-    starts = tuple(entry[:-1] for entry in entries if entry.endswith("-"))
-    return any(word in whole or word.startswith(starts) for word in words)
+def _asked(roles: Mapping[str, Proposed]) -> dict[str, str]:
+    """The questions of the most doubtful columns."""
+    doubtful = [name for name, each in roles.items() if each.question and each.confidence < CERTAIN]
+    doubtful.sort(key=lambda name: roles[name].confidence)
+    quasi = sum(each.role == "quasi-identifier" for each in roles.values())
+    return {
+        name: roles[name].question
+        for name in doubtful[:MOST_QUESTIONS]
+        if roles[name].role != "quasi-identifier" or quasi > 1
+    }
 
 
-def identifies(words: tuple[str, ...]) -> bool:
-    """Whether a name ends as that of a number or key does: rec_id, DUID, file_no."""
-    last = words[-1] if words else ""
-    if named((last,), _IDENTIFIER_WORDS):
-        return True
-    return last.endswith("id") and not named((last,), _NO_IDENTIFIERS)
+def _schema(found: FileProfile, roles: Mapping[str, Role], asked: Mapping[str, str]) -> Schema:
+    """The schema of chosen roles, its recipe with it."""
+    columns = found.columns
+    by_role: dict[Role, list[str]] = {role: [] for role in ROLES}
+    parts = {
+        name_of_parts(each, columns): each for each in found.dates_in_parts
+        if all(roles[name] == "quasi-identifier" and name not in asked for name in each)
+    }  # fmt: skip
+    joined = {name for each in parts.values() for name in each}
+    for name, role in roles.items():
+        if name not in asked and name not in joined:
+            by_role[role].append(name)
+    quasi = {name: _quasi_identifier(columns[name]) for name in by_role["quasi-identifier"]}
+    missing = dict.fromkeys(word for c in columns.values() for word in c.form.missing_words)
+    recipe: dict[str, Any] = {}
+    for name, column in columns.items():
+        used = name not in asked and name not in joined and roles[name] != "direct identifier"
+        if used and roles[name] != "household":
+            line = _line(column, roles[name])
+            if line is not None:
+                recipe[name] = line
+    for name, each in parts.items():
+        quasi[name] = QuasiIdentifier(kind=Kind.NUMERIC)
+        recipe[name] = Cleaning(parts=each, unreadable=Unreadable.MISSING)
+    person = by_role["person"]
+    household = by_role["household"]
+    return Schema(
+        person=person[0] if person else None,
+        household=household[0] if household else None,
+        direct_identifiers=by_role["direct identifier"],
+        quasi_identifiers=quasi,
+        sensitive=by_role["sensitive"],
+        insensitive=by_role["insensitive"],
+        undecided=dict(asked),
+        missing=tuple(missing),
+        recipe=recipe,
+    )
+
+
+def _line(column: ColumnProfile, role: Role) -> Cleaning | None:
+    """The line of the recipe of a column; of persons only blanks are taken off."""
+    line = column.cleaning
+    if column.content is Content.TIME and role == "quasi-identifier" and column.look == "text":
+        return Cleaning(first=2)  # the hour
+    if line is None or role == "insensitive":
+        return None
+    if role == "person":
+        return Cleaning(strip=True) if line.strip else None
+    return line
+
+
+def _weak(found: FileProfile, person: PersonFound | None, column: ColumnProfile) -> bool:
+    """Whether codes of the shape of postcodes are shared by too few persons to be such."""
+    if person is None or column.content is not Content.POSTCODE or column.confidence > CERTAIN:
+        return False
+    return found.columns[person.name].distinct < 3 * column.distinct
+
+
+def _quasi_identifier(column: ColumnProfile) -> QuasiIdentifier:
+    """The kind and order of a quasi-identifier."""
+    form, words = column.form, words_of(column.name)
+    if form.look == "text" and 1 < form.distinct <= FEW:
+        order = scale_of(form.values.to_pylist())
+        if order is not None:
+            return QuasiIdentifier(kind=Kind.ORDERED, order=order)
+    coded = form.distinct <= FEW and named(words, CATEGORY_WORDS)
+    numeric = column.content in (
+        Content.AGE,
+        Content.YEAR,
+        Content.YEAR_OF_BIRTH,
+        Content.MEASUREMENT,
+    )
+    coded = coded or (form.distinct <= CODED and not numeric and not hinted(column.name, "quasi"))
+    coded = coded or (form.look == "numbers" and bool((abs(form.numbers()) >= LIMIT).any()))
+    if form.look == "dates" or (form.look == "numbers" and not coded):
+        return QuasiIdentifier(kind=Kind.NUMERIC)
+    return QuasiIdentifier(kind=Kind.CATEGORICAL)

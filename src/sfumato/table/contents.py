@@ -1,0 +1,693 @@
+"""What the values of a column are about: names, numbers of persons, dates of birth, codes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from importlib import import_module
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.table.common_words import (
+    COUNTRIES,
+    GIVEN_NAMES,
+    OTHER_SEXES,
+    SEXES,
+    STREET,
+    SURNAME_ENDING,
+    SURNAMES,
+    YES_NO,
+    folded,
+)
+from sfumato.table.person_column import FREE_TEXT_LENGTH, FREE_TEXT_SPACES, scale_of
+from sfumato.table.sources import Floats, is_text, matching
+from sfumato.table.value_forms import Form
+
+FEW = 50
+"""Different values up to which text or numbers look like categories."""
+LOOKED_AT = 2_000
+"""Different values that decide about what a column holds."""
+CHECKED = 300
+"""Different values whose check digits are worked out."""
+MOSTLY = 0.9
+"""Share of the values from which a shape says what they are."""
+CERTAIN = 0.6
+"""Confidence of what is likelier than anything else."""
+BEYOND = 1e30
+"""Larger numbers count nothing and number nobody."""
+BY_CHANCE = 0.4
+"""Share of numbers with a wrong digit that may pass a check all the same, at most."""
+
+
+class Content(StrEnum):
+    """What the values of a column are."""
+
+    GIVEN_NAME = "given name"
+    SURNAME = "surname"
+    FULL_NAME = "full name"
+    EMAIL = "e-mail"
+    PHONE = "phone"
+    ADDRESS = "address"
+    STREET = "street"
+    NATIONAL_NUMBER = "national number"
+    PAYMENT_NUMBER = "payment number"
+    NETWORK_ADDRESS = "network address"
+    FREE_TEXT = "free text"
+    IDENTIFIER = "identifier"
+    BYTES = "bytes"
+    SEX = "sex"
+    DATE_OF_BIRTH = "date of birth"
+    YEAR_OF_BIRTH = "year of birth"
+    AGE = "age"
+    DATE = "date"
+    YEAR = "year"
+    MONTH = "month"
+    DAY = "day"
+    TIME = "time of day"
+    COORDINATE = "coordinate"
+    POSTCODE = "postcode"
+    PLACE = "place"
+    COUNTRY = "country"
+    CATEGORY = "category"
+    SCALE = "scale"
+    YES_NO = "yes/no"
+    DISEASE = "code of a disease"
+    DRUG = "code of a drug"
+    LABORATORY = "code of a laboratory test"
+    PROCEDURE = "code of a procedure"
+    CONCEPT = "code of a clinical concept"
+    MEASUREMENT = "measurement"
+    NUMBER = "number"
+    TEXT = "text"
+    CONSTANT = "constant"
+    EMPTY = "empty"
+
+
+PERSONAL = frozenset({
+    Content.GIVEN_NAME, Content.SURNAME, Content.FULL_NAME, Content.EMAIL, Content.PHONE,
+    Content.ADDRESS, Content.STREET, Content.NATIONAL_NUMBER, Content.PAYMENT_NUMBER,
+    Content.NETWORK_ADDRESS, Content.FREE_TEXT, Content.IDENTIFIER, Content.BYTES,
+})  # fmt: skip
+"""What names, reaches or numbers a person, or may do so."""
+CODES = frozenset({
+    Content.DISEASE, Content.DRUG, Content.LABORATORY, Content.PROCEDURE, Content.CONCEPT,
+})  # fmt: skip
+"""Codes of public lists that say what happened to a person."""
+OF_A_PERSON = frozenset({
+    Content.SEX, Content.DATE_OF_BIRTH, Content.YEAR_OF_BIRTH, Content.GIVEN_NAME,
+    Content.SURNAME, Content.FULL_NAME, Content.EMAIL, Content.PHONE, Content.NATIONAL_NUMBER,
+})  # fmt: skip
+"""What hardly changes about a person, and is not shared by all who live somewhere."""
+
+
+@dataclass(frozen=True)
+class Held:
+    """What a column holds.
+
+    Attributes
+    ----------
+    content
+        It.
+    confidence
+        How sure that is, from 0 to 1.
+    evidence
+        Why, without a value.
+    """
+
+    content: Content
+    confidence: float
+    evidence: str
+
+
+def held_in(form: Form, header: str = "") -> Held:
+    """What a column holds, by its values.
+
+    Parameters
+    ----------
+    form
+        The column as it can be read.
+    header
+        Its name, which decides only between what the values allow alike.
+    """
+    if form.look == "empty" or not form.distinct:
+        return Held(Content.EMPTY, 1.0, "no value in any record")
+    if form.distinct == 1:
+        return Held(Content.CONSTANT, 1.0, "one value throughout")
+    if form.look == "bytes":
+        return Held(Content.BYTES, 1.0, "bytes cannot be judged")
+    if form.look == "yes/no":
+        return Held(Content.YES_NO, 1.0, "yes or no")
+    if form.look == "dates":
+        return _date(form)
+    if form.look == "numbers" and not (np.abs(form.numbers()) < BEYOND).all():
+        return Held(Content.NUMBER, CERTAIN, "numbers, infinite ones or nearly so among them")
+    column = _Values(form, header)
+    tests = _OF_NUMBERS if form.look == "numbers" else _OF_TEXTS
+    return next(found for found in (test(column) for test in tests) if found is not None)
+
+
+class _Values:
+    """Different values of a column as texts, with the share of the records that have them."""
+
+    def __init__(self, form: Form, header: str) -> None:
+        self.form, self.header = form, header.casefold()
+        self.weights = form.counts[:LOOKED_AT] / max(form.counts[:LOOKED_AT].sum(), 1)
+        self.plain = form.values[:LOOKED_AT]
+        texts = self.plain if is_text(self.plain.type) else _printed(self.plain, form.width)
+        self.texts = texts.cast(pa.large_string())
+        self.repeats = form.filled / form.distinct
+
+    def share(self, pattern: str) -> float:
+        """Share of the records whose value matches."""
+        return float(self.weights[matching(self.texts, pattern)].sum())
+
+    def share_of_found(self, pattern: re.Pattern[str]) -> float:
+        """As `share`, of a pattern that Python searches for faster than Arrow reads it."""
+        found = [pattern.search(each) is not None for each in self.texts[:CHECKED].to_pylist()]
+        return float(self.weights[: len(found)][found].sum() / self.weights[: len(found)].sum())
+
+    def share_of(self, test: Callable[[str], bool]) -> float:
+        """Share of the records whose folded value passes."""
+        passed = [test(folded(each)) for each in self.texts.to_pylist()]
+        return float(self.weights[np.array(passed, dtype=np.bool_)].sum())
+
+    def all_in(self, words: frozenset[str] | dict[str, str]) -> bool:
+        """Whether every one is among some words."""
+        return all(folded(each) in words for each in self.texts.to_pylist())
+
+
+def _printed(values: pa.Array, width: int) -> pa.Array:
+    """Numbers as texts, whole ones without decimals, padded as they are written."""
+    if pa.types.is_floating(values.type) and bool(
+        pc.all(pc.equal(pc.floor(values), values)).as_py()
+    ):
+        values = values.cast(pa.int64(), safe=False)
+    texts = values.cast(pa.large_string())
+    return pc.utf8_lpad(texts, width, "0") if width else texts
+
+
+def _date(form: Form) -> Held:
+    days = form.numbers()
+    weights = form.counts / form.counts.sum()
+    order = np.argsort(days)
+    at = np.cumsum(weights[order])
+    years = [
+        float(days[order[np.searchsorted(at, q)]]) / 365.25 for q in (0.02, 0.1, 0.5, 0.9, 0.98)
+    ]
+    spread, now = years[4] - years[0], _now()
+    if (
+        spread >= 30
+        and years[3] - years[1] >= 15
+        and years[0] + 1970 > 1850
+        and years[4] + 1970 <= now + 1
+    ):
+        return Held(
+            Content.DATE_OF_BIRTH, 0.9, f"past dates spread over {spread:.0f} years, as births are"
+        )
+    if years[2] + 1970 < now - 15 and years[4] + 1970 < now and spread >= 8:
+        return Held(Content.DATE_OF_BIRTH, 0.6, f"past dates spread over {spread:.0f} years")
+    return Held(Content.DATE, 0.9, f"dates within {max(spread, 0.1):.1f} years, as events have")
+
+
+def _now() -> int:
+    return int(np.datetime64("today", "Y").astype(int)) + 1970
+
+
+def _shapes(column: _Values) -> Held | None:
+    """E-mail addresses, those of networks, telephones."""
+    if column.share(r"^[^@\s]+@[^@\s]+\.[^@\s.]{2,}$") > 0.7:
+        return Held(Content.EMAIL, 0.99, "e-mail addresses")
+    if column.share(r"^(?:\d{1,3}\.){3}\d{1,3}$|^(?:[0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}$|^[0-9a-fA-F]{1,4}(?::[0-9a-fA-F]{0,4}){4,7}$|^https?://") > MOSTLY:  # fmt: skip # noqa: E501
+        return Held(Content.NETWORK_ADDRESS, 0.95, "addresses of a network")
+    return None
+
+
+def _time(column: _Values) -> Held | None:
+    if column.share(r"^\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?( ?[AaPp]\.?[Mm]\.?)?$") > MOSTLY:
+        return Held(Content.TIME, 0.9, "times of day")
+    if column.share(r"^\D{0,12}\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}\b") > MOSTLY:
+        return Held(Content.DATE, 0.7, "dates in a form that no line of a recipe reads")
+    return None
+
+
+def _pair(column: _Values) -> Held | None:
+    if column.share(r"^\d{2,3} ?/ ?\d{2,3}$") > MOSTLY:
+        return Held(Content.MEASUREMENT, 0.8, "pairs of numbers, such as blood pressures")
+    return None
+
+
+def _phone(column: _Values) -> Held | None:
+    if column.repeats > 50 or column.form.distinct < 10:
+        return None
+    signs = r"^\+?[(\d][\d ()./-]{5,20}\d$"
+    if column.share(signs) < MOSTLY or column.form.look == "dates":
+        return None
+    digits = [sum(c.isdigit() for c in each) for each in column.texts.to_pylist()]
+    if not 6 <= np.median(digits) <= 14:
+        return None
+    marks = column.share(r"^\+|^\(?0[ \d().-]*[ /-]|^0\d{8,11}$|^00\d{8,}|^\(\d{2,3}\)")
+    groups = column.share(r"^\d{2,4}([ -]\d{2,4}){2,4}$|^\d{2,5}[-/ ]\d{4,8}$")
+    if marks > 0.8 or groups > MOSTLY:
+        return Held(Content.PHONE, 0.9 if marks > 0.8 else 0.75, "telephone numbers by their shape")
+    return None
+
+
+_CODE_SHAPES: tuple[tuple[Content, str, str], ...] = (
+    (Content.DRUG, r"^[A-DGHJLMNPRSV]\d{2}([A-Z]([A-Z](\d{2})?)?)?$", "ATC"),
+    (Content.DISEASE, r"^[A-TV-Z]\d[0-9A-Z](\.?[0-9A-Z-]{1,4})?[*†+!]?$", "ICD-10"),
+    (Content.DISEASE, r"^(\d{3}(\.\d{1,2})?|V\d{2}(\.\d{1,2})?|E\d{3}(\.\d)?)$", "ICD-9"),
+    (Content.LABORATORY, r"^\d{1,5}-\d$", "LOINC"),
+    (Content.PROCEDURE, r"^\d-[0-9a-z]{3}(\.[0-9a-z]{1,2})?$", "OPS"),
+    (Content.PROCEDURE, r"^[0-9A-HJ-NP-Z]{7}$", "ICD-10-PCS"),
+    (Content.DRUG, r"^\d{4,5}-\d{3,4}-\d{1,2}$", "NDC"),
+    (Content.PROCEDURE, r"^[A-Z]\d{2}[A-Z]$", "DRG"),
+)  # fmt: skip
+
+
+def _codes(column: _Values) -> Held | None:
+    """Codes of public lists, which repeat."""
+    form = column.form
+    if form.distinct < 5 or (form.unique and form.filled > 20):
+        return None
+    for content, shape, called in _CODE_SHAPES:
+        share = column.share(shape)
+        if share < 0.95 or not _bears_out(called, column):
+            continue
+        return Held(
+            content, 0.9, f"codes of the shape of {called} in {100 * share:.0f} % of the records"
+        )
+    digits = (
+        form.distinct >= 10 and column.repeats > 1.5 and column.share(r"^[1-9]\d{5,17}$") == 1.0
+    )
+    if digits and _valid(column, "verhoeff", CHECKED) > 0.95:
+        return Held(Content.CONCEPT, 0.9, "codes with the check digit of SNOMED CT")
+    return None
+
+
+def _bears_out(called: str, column: _Values) -> bool:
+    """Whether values of a shape that much else has are those codes all the same."""
+    if called == "ATC":  # whole codes, or groups of more than one length
+        return column.share(r"^[A-Z]\d{2}[A-Z]") > 0.5 and column.share(r"^.{4}$") < 0.9
+    if called == "ICD-9":
+        text = column.form.look == "text" or column.form.width == 3
+        letters, dots = column.share(r"^[VE]\d"), column.share(r"^\d{3}\.\d{1,2}$")
+        zeros = column.share(r"^0\d\d")
+        headed = bool(re.search(r"icd|diag|dx|disease|condition", column.header))
+        mixed = 0.05 < dots < 0.999 and column.share(r"^\d{3}$") > 0.02
+        return headed or (text and (letters > 0 or zeros > 0) and column.repeats > 1.2) or (
+            text and mixed and column.form.distinct > 20)  # fmt: skip
+    if called == "LOINC":
+        return _valid(column, "luhn", CHECKED, strip="-") > 0.9
+    if called == "ICD-10-PCS":
+        both = column.share(r"[A-Z].*\d|\d.*[A-Z]")
+        return both > 0.95 and column.repeats > 2 and column.share(r"^[0-9A-HX]") > 0.99
+    if called == "ICD-10":
+        initials = pc.utf8_slice_codeunits(column.texts, 0, 1)
+        several = pc.count_distinct(initials).as_py() > 1
+        return several or column.share(r"\.") > 0.3
+    return True
+
+
+def _valid(column: _Values, module: str, most: int, *, strip: str = "") -> float:
+    """Share of values that a check of `stdnum` accepts."""
+    accepts = import_module(f"stdnum.{module}").is_valid
+    texts = column.texts[:most].to_pylist()
+    return float(np.mean([bool(accepts(t.replace(strip, "") if strip else t)) for t in texts]))
+
+
+_NATIONAL: tuple[tuple[str, str, str], ...] = (
+    ("gb.nhs", r"\d{10}", "an NHS number"),
+    ("gb.nino" , r"[A-Z]{2}\d{6}[A-D]", "a National Insurance number"),
+    ("nl.bsn", r"\d{8,9}", "a Dutch BSN"),
+    ("fr.nir", r"[1-478]\d{12}(\d{2})?|[12]\d{4}2[AB]\d{6,8}", "a French NIR"),
+    ("de.idnr", r"\d{11}", "a German tax number"),
+    ("se.personnummer", r"\d{10}(\d{2})?", "a Swedish personal number"),
+    ("fi.hetu", r"\d{6}[-+A-FU-Y]?\d{3}[0-9A-Y]", "a Finnish personal number"),
+    ("no.fodselsnummer", r"\d{11}", "a Norwegian birth number"),
+    ("dk.cpr", r"\d{10}", "a Danish CPR number"),
+    ("is_.kennitala", r"\d{10}", "an Icelandic kennitala"),
+    ("be.nn", r"\d{11}", "a Belgian national number"),
+    ("es.dni", r"\d{8}[A-Z]", "a Spanish DNI"),
+    ("es.nie", r"[XYZ]\d{7}[A-Z]", "a Spanish NIE"),
+    ("es.nif", r"[0-9XYZKLM]\d{7}[A-Z]", "a Spanish NIF"),
+    ("it.codicefiscale", r"[A-Z]{6}([0-9L-V]{2}[A-Z]){2}[0-9L-V]{3}[A-Z]", "a codice fiscale"),
+    ("pl.pesel", r"\d{11}", "a Polish PESEL"),
+    ("br.cpf", r"\d{11}", "a Brazilian CPF"),
+    ("pt.nif", r"\d{9}", "a Portuguese NIF"),
+    ("pt.cc", r"\d{9}[A-Z0-9]{2}\d", "a Portuguese citizen card"),
+    ("ch.ssn", r"756\d{10}", "a Swiss AHV number"),
+    ("at.vnr", r"\d{10}", "an Austrian insurance number"),
+    ("au.medicare", r"\d{10,11}", "an Australian Medicare number"),
+    ("au.tfn", r"\d{8,9}", "an Australian tax number"),
+    ("ca.sin", r"\d{9}", "a Canadian SIN"),
+    ("cz.rc", r"\d{9,10}", "a Czech or Slovak birth number"),
+    ("tr.tckimlik", r"[1-9]\d{10}", "a Turkish identity number"),
+    ("ro.cnp", r"[1-9]\d{12}", "a Romanian CNP"),
+    ("hr.oib", r"\d{11}", "a Croatian OIB"),
+    ("bg.egn", r"\d{10}", "a Bulgarian EGN"),
+    ("ee.ik", r"\d{11}", "an Estonian identity code"),
+    ("lt.asmens", r"\d{11}", "a Lithuanian personal code"),
+    ("lv.pk", r"\d{11}", "a Latvian personal code"),
+    ("ie.pps", r"\d{7}[A-W][A-IW]?", "an Irish PPS number"),
+    ("gr.amka", r"\d{11}", "a Greek AMKA"),
+    ("si.emso", r"\d{13}", "an EMŠO"),
+    ("za.idnr", r"\d{13}", "a South African identity number"),
+    ("il.idnr", r"\d{9}", "an Israeli identity number"),
+    ("in_.aadhaar", r"[2-9]\d{11}", "an Aadhaar number"),
+    ("cn.ric", r"\d{17}[0-9X]", "a Chinese identity number"),
+    ("kr.rrn", r"\d{13}", "a Korean registration number"),
+    ("th.pin", r"\d{13}", "a Thai identity number"),
+    ("mx.curp", r"[A-Z]{4}\d{6}[A-Z]{6}[0-9A-Z]\d", "a Mexican CURP"),
+    ("cl.rut", r"\d{7,8}[0-9K]", "a Chilean RUT"),
+    ("ar.cuit", r"\d{11}", "an Argentine CUIT"),
+    ("hu.taj", r"\d{9}", "a Hungarian TAJ"),
+)  # fmt: skip
+"""Module of `stdnum`, shape without separators, and what it is."""
+
+
+def _national_number(column: _Values) -> Held | None:
+    """Numbers of persons, cards and accounts, by their check digits.
+
+    A check counts where numbers with one digit changed rarely pass it.
+    """
+    form = column.form
+    if form.distinct < 10 or column.share(r"^[A-Za-z]{0,6}[\d ./-]{5,}[\dA-Za-z /.-]*$") < MOSTLY:
+        return None
+    if column.share(r"^\d{3}-\d{2}-\d{4}$") > MOSTLY:
+        return Held(Content.NATIONAL_NUMBER, 0.9, "the shape of a US social security number")
+    texts = column.texts[:CHECKED].to_pylist()
+    compact = [re.sub(r"[\s./-]", "", each).upper() for each in texts]
+    if form.look == "numbers" and not form.width:
+        compact = [each.zfill(max(map(len, compact))) for each in compact]
+    kept = [re.sub(r"[\s./]", "", each).upper() for each in texts]
+    changed = list(_with_a_wrong_digit(compact))
+    best, margin = "", 0.0
+    for module, shape, called in _candidates(compact):
+        accepts = _checker(module)
+        if accepts is None:
+            continue
+        own = kept if "-+A" in shape or module in {"se.personnummer", "lv.pk"} else compact
+        right = float(np.mean([accepts(each) for each in own]))
+        chance = float(np.mean([accepts(each) for each in changed]))
+        if right > 0.85 and chance < BY_CHANCE and right - chance > margin:
+            best, margin = called, right - chance
+    if not best:
+        return None
+    of_money = best in {"an IBAN", "the check digit of payment cards"}
+    content = Content.PAYMENT_NUMBER if of_money else Content.NATIONAL_NUMBER
+    return Held(content, 0.97, f"the check digits of {best}" if not of_money else best)
+
+
+def _candidates(compact: list[str]) -> Iterator[tuple[str, str, str]]:
+    money = (("iban", r"[A-Z]{2}\d{2}[A-Z0-9]{11,30}", "an IBAN"),
+             ("luhn", r"\d{15,16}", "the check digit of payment cards"))  # fmt: skip
+    for module, shape, called in (*_NATIONAL, *money):
+        whole = re.compile(rf"(?:{shape})\Z")
+        if sum(whole.match(each) is not None for each in compact) > MOSTLY * len(compact):
+            yield module, shape, called
+
+
+def _checker(module: str) -> Callable[[str], bool] | None:
+    try:
+        found: Callable[[str], bool] = import_module(f"stdnum.{module}").is_valid
+    except ModuleNotFoundError:
+        return None
+    return found
+
+
+def _with_a_wrong_digit(texts: list[str]) -> Iterator[str]:
+    rng = np.random.default_rng(0)
+    for text in texts:
+        places = [i for i, each in enumerate(text) if each.isdigit()]
+        if places:
+            place = places[int(rng.integers(len(places)))]
+            digit = (int(text[place]) + int(rng.integers(1, 10))) % 10
+            yield f"{text[:place]}{digit}{text[place + 1 :]}"
+
+
+_STREET = re.compile(STREET)
+_POSTCODES = (
+    (r"^[A-Za-z]{1,2}\d[A-Za-z\d]? ?\d[A-Za-z]{2}$", 0.95),
+    (r"^[A-Za-z]\d[A-Za-z] ?\d[A-Za-z]\d$", 0.95),
+    (r"^\d{4} ?[A-Za-z]{2}$", 0.9),
+    (r"^\d{2}-\d{3}$", 0.9),
+    (r"^\d{5}-\d{3,4}$", 0.9),
+    (r"^\d{3} \d{2}$", 0.9),
+    (r"^\d{4}-\d{3}$", 0.9),
+    (r"^[A-Z]{1,2}-?\d{4,5}$", 0.5),
+    (r"^\d{5}$", 0.6),
+    (r"^\d{4}$", 0.5),
+    (r"^\d{6}$", 0.4),
+)  # fmt: skip
+_SAYS_POSTCODE = re.compile(
+    r"zip|post|plz|\bcp\b|\bcap\b|\bcep\b|psc|pincode|kod_poczt|codigo_p|irsz|pc$"
+)
+
+
+def _postcode(column: _Values) -> Held | None:
+    form = column.form
+    if form.distinct < 8 or (form.unique and form.filled > 30):
+        return None
+    for shape, sure in _POSTCODES:
+        if column.share(shape) < 0.97:
+            continue
+        if _SAYS_POSTCODE.search(column.header):
+            return Held(
+                Content.POSTCODE, 0.95, "codes of the shape of postcodes, and its name says so"
+            )
+        plain = sure <= 0.6
+        if plain and (
+            (form.look == "numbers" and not form.width) or form.filled < 3 * form.distinct
+        ):
+            return None
+        if sure == 0.5 and form.look == "numbers" and _years(form.numbers()):
+            return None
+        return Held(Content.POSTCODE, sure, "codes of the shape of postcodes")
+    return None
+
+
+def _years(numbers: Floats) -> bool:
+    return bool(((numbers >= 1850) & (numbers <= _now() + 50)).all())
+
+
+def _address(column: _Values) -> Held | None:
+    form = column.form
+    if column.share(r"\p{L}{2}") < MOSTLY or form.distinct < 10:
+        return None
+    words = column.share_of_found(_STREET)
+    numbered = column.share(
+        r"^\D*\p{L}{3}\D*[ ,.]\d{1,5} ?[A-Za-z]?(\W.*)?$|^\d{1,5} ?[A-Za-z]?,? +\D*\p{L}{3}"
+    )
+    if numbered > 0.8 and (
+        words > 0.3 or (form.distinct > FEW and form.distinct > 0.3 * form.filled)
+    ):
+        return Held(
+            Content.ADDRESS, 0.95 if words > 0.3 else 0.75, "streets with the numbers of houses"
+        )
+    if words > 0.5 and form.distinct > 20:
+        return Held(Content.STREET, 0.9, "words for streets in most values")
+    return None
+
+
+def _free_text(column: _Values) -> Held | None:
+    length = pc.mean(pc.utf8_length(column.texts)).as_py()
+    spaces = pc.mean(pc.count_substring(column.texts, " ")).as_py()
+    long = length >= FREE_TEXT_LENGTH and spaces >= FREE_TEXT_SPACES
+    if long and column.form.distinct > 1 and (spaces >= 6 or column.share_of_found(_STREET) < 0.3):
+        return Held(Content.FREE_TEXT, 0.95, "free text may name people")
+    sentences = spaces >= 3 and column.share_of_found(_STREET) < 0.3
+    if sentences and column.form.distinct > max(FEW, 0.5 * column.form.filled):
+        return Held(Content.FREE_TEXT, 0.8, "sentences that hardly repeat may name people")
+    return None
+
+
+def _words(column: _Values) -> Held | None:
+    """Few words that are known: sexes, answers, countries, steps of a scale."""
+    form = column.form
+    if form.distinct > 300:
+        return None
+    texts = [folded(each) for each in column.texts.to_pylist()]
+    known = {SEXES[each] for each in texts if each in SEXES}
+    only = all(each in SEXES or each in OTHER_SEXES for each in texts)
+    if len(known) == 2 and only and not set(texts) <= {"no", "v", "n", "o", "e"}:
+        return Held(Content.SEX, 0.9, "words for the sexes")
+    if form.distinct <= 3 and set(texts) <= YES_NO:
+        return Held(Content.YES_NO, 0.85, "yes or no")
+    if form.distinct <= 30 and scale_of(column.texts.to_pylist()) is not None:
+        return Held(Content.SCALE, 0.85, "the steps of a known scale")
+    if form.distinct >= 3 and column.share_of(lambda each: each in COUNTRIES) > 0.8:
+        return Held(Content.COUNTRY, 0.85, "countries")
+    return None
+
+
+_NAME = r"^[\p{L}\p{M}][\p{L}\p{M}.'’\-]*(?:,? [\p{L}\p{M}.'’\-]+){0,4}$"
+_TITLE = (
+    r"(?i)^(dr|prof|mr|mrs|ms|miss|sir|herr|frau|hr|fr|mme|mlle|sr|sra|dra|dott|mag|dhr|mevr)\b\.? "
+    r"?\p{L}"
+)
+_HAN_NAME = r"^[\p{Han}\p{Hangul}]{2,4}$"
+
+
+def _name(column: _Values) -> Held | None:
+    """Names of persons, by how many are among the frequent ones, and by how surnames end."""
+    form = column.form
+    if form.distinct < 8 or column.share(r"\d") > 0.1 or column.share(_NAME) < MOSTLY:
+        return None
+    if column.share(_TITLE) > MOSTLY:
+        return Held(Content.FULL_NAME, 0.9, "titles before names of persons")
+    if column.share(_HAN_NAME) > MOSTLY and form.distinct > FEW:
+        return Held(Content.FULL_NAME, 0.7, "two to four ideographs, as names have")
+    tokens = [re.split(r"[ ,.\-]+", folded(each)) for each in column.texts.to_pylist()]
+    weights = column.weights
+    given = float(weights[[any(t in GIVEN_NAMES for t in each) for each in tokens]].sum())
+    first = float(weights[[each[0] in GIVEN_NAMES for each in tokens]].sum())
+    known = float(weights[[any(t in SURNAMES for t in each) for each in tokens]].sum())
+    ended = column.share(SURNAME_ENDING)
+    family = max(known, ended if ended > 0.35 and known > 0.03 else 0.0)
+    several = float(weights[[len(each) > 1 for each in tokens]].sum())
+    said = "names of persons: {:.0f} % of the records have a frequent {}"
+    if (
+        several > 0.7
+        and form.distinct > 20
+        and given > 0.25
+        and (known + ended > 0.15 or given > 0.5)
+    ):
+        return Held(Content.FULL_NAME, 0.95, said.format(100 * given, "given name"))
+    if given > 0.25 and first >= family * 0.9:
+        return Held(Content.GIVEN_NAME, min(0.6 + given / 2, 0.97), said.format(100 * given, "one"))
+    if family > 0.12 and form.distinct > 15:
+        return Held(
+            Content.SURNAME, min(0.65 + family / 2, 0.97), said.format(100 * family, "surname")
+        )
+    if given > 0.12 and form.distinct > 15:
+        return Held(Content.GIVEN_NAME, 0.65, said.format(100 * given, "one"))
+    return None
+
+
+def _text(column: _Values) -> Held:
+    """What is left of texts: identifiers, categories, anything."""
+    form = column.form
+    share = form.distinct / form.filled
+    digits = column.share(r"\d")
+    one_word = column.share(r"^\S+$")
+    long = column.share(r"^[0-9A-Fa-f-]{16,}$") > MOSTLY
+    if form.unique and form.filled >= 20 and one_word > MOSTLY and (digits > 0.5 or long):
+        return Held(Content.IDENTIFIER, 0.95, "different in every record")
+    if form.distinct > FEW and one_word > MOSTLY and (digits > 0.95 or long):
+        sure = 0.9 if long or _alike(column.texts) else 0.6
+        return Held(Content.IDENTIFIER, sure, "many codes of one shape that is of no known list")
+    if form.distinct <= FEW and (share < 0.2 or form.distinct <= 8):
+        return Held(Content.CATEGORY, 0.8, "few different values")
+    if share > 0.5 and form.filled >= 20:
+        return Held(Content.TEXT, 0.5, "text, different in most records")
+    return Held(Content.TEXT, 0.5, "text with many different values")
+
+
+def _alike(texts: pa.Array) -> bool:
+    """Whether texts are of one shape: as many letters and digits at the same places."""
+    shapes = {
+        re.sub(r"\d", "9", re.sub(r"[A-Za-z]", "a", each)) for each in texts[:500].to_pylist()
+    }
+    return len(shapes) <= 3
+
+
+def _year_or_age(column: _Values) -> Held | None:
+    form = column.form
+    numbers = form.numbers()
+    if not form.whole or form.distinct < 3:
+        return None
+    order = np.argsort(numbers)
+    at = np.cumsum(form.counts[order]) / form.filled
+    low, middle, high = (numbers[order[np.searchsorted(at, q)]] for q in (0.02, 0.5, 0.98))
+    now = _now()
+    if _years(numbers[[order[np.searchsorted(at, 0.005)], order[np.searchsorted(at, 0.994)]]]):
+        born = high - low >= 30 and high <= now and middle < now - 10
+        if born:
+            return Held(Content.YEAR_OF_BIRTH, 0.9, f"years spread over {high - low:.0f} years")
+        return Held(Content.YEAR, 0.9, "years")
+    ends = int(numbers.min()), int(numbers.max())
+    if form.distinct > FEW and _are_numbering(form, numbers):
+        return None
+    says_age = bool(
+        re.search(
+            r"\bage|alter|edad|leeftijd|^eta$|idade|wiek|alder|ålder|yas|ika\b", column.header
+        )
+    )
+    if ends[0] >= 0 and ends[1] <= 120 and form.distinct >= 15 and (
+        says_age
+        or (form.distinct >= 40 and ends[0] <= 25 and 60 <= ends[1] != 100 and _dense(numbers))
+    ):  # fmt: skip
+        return Held(Content.AGE, 0.95 if says_age else 0.75, "whole numbers as ages are")
+    if form.distinct == 12 and ends == (1, 12):
+        return Held(Content.MONTH, 0.7, "whole numbers from 1 to 12")
+    if 28 <= form.distinct <= 31 and ends[0] == 1 and ends[1] == 31 and form.filled > 60:
+        return Held(Content.DAY, 0.7, "whole numbers from 1 to 31")
+    return None
+
+
+def _dense(numbers: Floats) -> bool:
+    return bool(len(numbers) > 0.6 * (numbers.max() - numbers.min()))
+
+
+def _number(column: _Values) -> Held:
+    """What is left of numbers."""
+    form = column.form
+    numbers = form.numbers()
+    if not form.whole:
+        few = form.distinct <= 12
+        return Held(Content.CATEGORY if few else Content.MEASUREMENT, 0.8, "numbers with decimals")
+    many = form.distinct > FEW or form.distinct > 0.3 * form.filled
+    long = float(numbers.max()) >= 1e8 and form.distinct > 0.5 * form.filled
+    if long or (form.unique and form.filled >= 20 and not is_skewed(numbers)):
+        return Held(Content.IDENTIFIER, 0.9, "whole numbers, different in every record")
+    if form.distinct > FEW and _are_numbering(form, numbers):
+        return Held(
+            Content.IDENTIFIER, CERTAIN, "numbers without gaps, as those that number things"
+        )
+    if (
+        many
+        and not is_skewed(numbers)
+        and (
+            form.width >= 5
+            or (form.width == 0 and numbers.min() >= 10_000 and _one_length(numbers))
+        )
+    ):
+        return Held(Content.IDENTIFIER, 0.7, "whole numbers of one length")
+    if form.distinct <= FEW and form.distinct < 0.5 * form.filled:
+        if form.distinct <= 3 and set(numbers.tolist()) <= {0.0, 1.0}:
+            return Held(Content.YES_NO, 0.8, "0 or 1")
+        return Held(Content.CATEGORY, 0.7, "few different whole numbers")
+    return Held(Content.NUMBER, 0.6, "many different whole numbers")
+
+
+def is_skewed(numbers: Floats) -> bool:
+    """Whether different values lie as those of amounts do, more of them low than high."""
+    spread, limit = float(numbers.std()), 0.15 + 1 / np.sqrt(len(numbers))
+    return spread > 0 and abs(float(numbers.mean() - np.median(numbers))) > limit * spread
+
+
+def _are_numbering(form: Form, numbers: Floats) -> bool:
+    """Whether numbers count up from 0 or 1 without gaps, the last as frequent as the others."""
+    if numbers.min() not in (0.0, 1.0) or len(numbers) < 0.9 * (numbers.max() - numbers.min()):
+        return False
+    last = form.counts[numbers > np.quantile(numbers, 0.9)]
+    return float(last.mean()) > 0.6 * float(form.counts.mean())
+
+
+def _one_length(numbers: Floats) -> bool:
+    lengths = np.floor(np.log10(np.maximum(numbers, 1)))
+    return bool(np.unique(lengths).size == 1)
+
+
+_Test = Callable[[_Values], Held | None]
+_OF_TEXTS: tuple[_Test, ...] = (
+    _shapes, _time, _pair, _codes, _national_number, _postcode, _phone, _words, _free_text,
+    _address, _name, _text,
+)  # fmt: skip
+_OF_NUMBERS: tuple[_Test, ...] = (
+    _year_or_age, _codes, _national_number, _postcode, _phone, _number,
+)  # fmt: skip

@@ -1,0 +1,707 @@
+"""The profile of a file: what each column holds, whose records these are, what tells what."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import takewhile
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sfumato.schema.recipe import Cleaning
+from sfumato.table.cleaning import cleaned
+from sfumato.table.contents import FEW, OF_A_PERSON, PERSONAL, Content, Held, held_in, is_skewed
+from sfumato.table.dependence import (
+    LOOKED_AT,
+    Dependence,
+    coded_rows,
+    codes_of,
+    dependences,
+    exceptions,
+    tells,
+)
+from sfumato.table.header_words import hinted, identifies, named, words_of
+from sfumato.table.numbering import Accumulator
+from sfumato.table.person_column import (
+    LEAST_VALUES,
+    MOST_RECORDS,
+    PersonCandidate,
+    person_candidates,
+    person_candidates_of,
+)
+from sfumato.table.sources import Ints, Source, check_utf8, matching
+from sfumato.table.table_files import open_source
+from sfumato.table.value_forms import Form, Look, form_of, habits_of
+
+ROWS = 100_000
+"""Records looked at."""
+SAYS_PERSON = 2.0
+"""Score of a column whose header says that it is the person."""
+_TOLD = 0.85
+"""Share of a column that another one tells, from which they are about the same."""
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnProfile:
+    """What one column holds.
+
+    Attributes
+    ----------
+    name
+        Its name.
+    form
+        Its values as they can be read.
+    held
+        What they are about.
+    """
+
+    name: str
+    form: Form
+    held: Held
+
+    @property
+    def content(self) -> Content:
+        """What the values are about."""
+        return self.held.content
+
+    @property
+    def confidence(self) -> float:
+        """How sure that is, from 0 to 1."""
+        return self.held.confidence
+
+    @property
+    def evidence(self) -> str:
+        """Why, without a value."""
+        return self.held.evidence
+
+    @property
+    def look(self) -> Look:
+        """What the values are, once read."""
+        return self.form.look
+
+    @property
+    def whole(self) -> bool:
+        """Whether they are whole numbers."""
+        return self.form.whole
+
+    @property
+    def cleaning(self) -> Cleaning | None:
+        """The line of the recipe that reads them."""
+        return self.form.cleaning
+
+    @property
+    def values(self) -> pa.Array:
+        """The different values as they can be read."""
+        return self.form.values
+
+    @property
+    def counts(self) -> Ints:
+        """The records of each of `values`."""
+        return self.form.counts
+
+    @property
+    def records(self) -> int:
+        """Records looked at."""
+        return self.form.records
+
+    @property
+    def filled(self) -> int:
+        """Those with a value."""
+        return self.form.filled
+
+    @property
+    def distinct(self) -> int:
+        """Different values."""
+        return self.form.distinct
+
+    @property
+    def spellings(self) -> int:
+        """Values that differ from another one by case or blanks alone."""
+        return self.form.spellings
+
+    @property
+    def summary(self) -> str:
+        """What the values look like, in a few words without a value."""
+        parts = [self.look, f"{self.distinct:,} different"]
+        empty = self.records - self.filled
+        if empty:
+            parts.append(f"missing in {100 * empty / self.records:.3g} %")
+        if self.form.unreadable:
+            parts.append(f"{self.form.unreadable:,} cannot be read")
+        if self.spellings:
+            parts.append(f"{self.spellings:,} differ by case or blanks only")
+        return ", ".join(parts)
+
+    def to_json(self, *, values: bool = False) -> dict[str, Any]:
+        """The column as plain values; with values of the data only where they are asked for."""
+        line = self.cleaning
+        found: dict[str, Any] = {
+            "name": self.name,
+            "content": str(self.content),
+            "confidence": round(self.confidence, 2),
+            "evidence": self.evidence,
+            "look": self.look,
+            "records": self.records,
+            "filled": self.filled,
+            "distinct": self.distinct,
+            "unreadable": self.form.unreadable,
+            "spellings": self.spellings,
+            "recipe": None if line is None else line.model_dump(
+                mode="json", by_alias=True, exclude_defaults=True
+            ),
+        }  # fmt: skip
+        if values and self.distinct:
+            found |= self._shown()
+        return found
+
+    def _shown(self) -> dict[str, Any]:
+        """Range and examples: values of the data."""
+        order = np.argsort(-self.counts, kind="stable")[:5]
+        frequent = [str(self.values[int(place)].as_py()) for place in order]
+        if self.look not in ("numbers", "dates"):
+            return {"examples": frequent}
+        numbers = self.form.numbers()
+        ends = [
+            str(self.values[int(place)].as_py()) for place in (numbers.argmin(), numbers.argmax())
+        ]
+        return {"lowest": ends[0], "highest": ends[1], "examples": frequent}
+
+
+@dataclass(frozen=True)
+class Uniqueness:
+    """How far a column singles persons out.
+
+    Attributes
+    ----------
+    column
+        Its name.
+    up_to
+        Share of the persons who are unique on it and those before it.
+    without
+        The same on all columns but this one.
+    """
+
+    column: str
+    up_to: float
+    without: float
+
+
+@dataclass(frozen=True, eq=False)
+class FileProfile:
+    """What a file holds, by its first records.
+
+    Attributes
+    ----------
+    subject
+        The file.
+    columns
+        Its columns by name.
+    sample
+        The records looked at, as they came.
+    records
+        Records of the whole file; ``None`` where that takes reading it.
+    dates_in_parts
+        Names of columns of year, month and day that are one date.
+    person
+        The column that says whose record each is, where one was found.
+    keys
+        Columns that are different in every record of the whole file, by a count of it.
+    """
+
+    subject: str
+    columns: Mapping[str, ColumnProfile]
+    sample: pa.Table = field(repr=False)
+    records: int | None
+    dates_in_parts: tuple[tuple[str, str, str], ...] = ()
+    person: str | None = None
+    keys: tuple[str, ...] = ()
+
+    @property
+    def sampled(self) -> int:
+        """Records looked at."""
+        return int(self.sample.num_rows)
+
+    @cached_property
+    def codes(self) -> dict[str, Ints]:
+        """The columns as codes of the first records, missing ones -1."""
+        return {name: codes_of(self.readable(name)) for name in self.columns}
+
+    def readable(self, name: str) -> pa.ChunkedArray:
+        """The first records of a column as they can be read, what cannot be read as missing."""
+        form = self.columns[name].form
+        column = self.sample[name][:LOOKED_AT]
+        if form.look in ("bytes", "empty") or not (form.cleaning or form.missing_words):
+            return column
+        line = form.cleaning or Cleaning(strip=True)
+        return pa.chunked_array([cleaned(column.combine_chunks(), line, form.missing_words).values])
+
+    @cached_property
+    def dependences(self) -> tuple[Dependence, ...]:
+        """Which columns tell others; what tells by numbering persons or records is left out."""
+        kept = {
+            name: codes for name, codes in self.codes.items()
+            if not self.columns[name].form.unique and self.columns[name].distinct
+        }  # fmt: skip
+        found = (each for each in dependences(kept) if each.by != self.person)
+        return tuple(sorted(found, key=lambda each: -each.share))
+
+    @cached_property
+    def constant(self) -> tuple[str, ...]:
+        """The columns that hardly change about a person."""
+        return tuple(name for name, share in self._changing.items() if share <= 0.1)
+
+    @cached_property
+    def events(self) -> tuple[str, ...]:
+        """The columns that change about a person: what happened, when, how much."""
+        return tuple(name for name, share in self._changing.items() if share > 0.1)
+
+    @cached_property
+    def _changing(self) -> dict[str, float]:
+        """By column: the share of a person's records that differ from most of them."""
+        if self.person is None:
+            return {}
+        persons = self.codes[self.person]
+        sizes = np.bincount(persons[persons >= 0])
+        several = np.append(sizes > 1, False)[persons]
+        if not several.any():
+            return {}
+        found = {}
+        for name, codes in self.codes.items():
+            of_column = codes[several]
+            if name != self.person and of_column.max(initial=-1) > 0:
+                found[name] = exceptions(persons[several], of_column) / max(
+                    (of_column >= 0).sum(), 1
+                )
+        return found
+
+    @cached_property
+    def uniqueness(self) -> tuple[Uniqueness, ...]:
+        """How the share of unique persons grows with each column that an intruder may know.
+
+        Of a person the first record is taken. Columns that number or name persons are left out;
+        those that do not change about a person come first, of them those of few values.
+        """
+        rows = np.arange(min(self.sampled, LOOKED_AT))
+        if self.person is not None:
+            rows = np.unique(self.codes[self.person], return_index=True)[1]
+        known = [
+            each.name for each in self.columns.values()
+            if each.content not in PERSONAL and each.distinct > 1 and each.name != self.person
+            and each.content is not Content.MEASUREMENT
+        ]  # fmt: skip
+        known.sort(key=lambda name: (name in self.events, self.columns[name].distinct))
+        codes = {name: self.codes[name][rows] for name in known}
+        found, so_far = [], np.zeros(len(rows), dtype=np.int64)
+        for name in known:
+            so_far = coded_rows({"": so_far, name: codes[name]}, ["", name])
+            others = [each for each in known if each != name]
+            rest = _unique_share(coded_rows(codes, others)) if others else 0.0
+            found.append(Uniqueness(name, _unique_share(so_far), rest))
+        return tuple(found)
+
+    def to_json(self, *, values: bool = False) -> dict[str, Any]:
+        """The profile as plain values.
+
+        Parameters
+        ----------
+        values
+            Whether ranges and examples, values of the data, are in it.
+        """
+        return {
+            "file": self.subject,
+            "records": self.records,
+            "sampled": self.sampled,
+            "person": self.person,
+            "keys": list(self.keys),
+            "constant_within_person": list(self.constant),
+            "changing_within_person": list(self.events),
+            "dates_in_parts": [list(each) for each in self.dates_in_parts],
+            "columns": [each.to_json(values=values) for each in self.columns.values()],
+            "dependences": [
+                {"by": d.by, "of": d.of, "share": round(d.share, 4), "exceptions": d.exceptions,
+                 "copy": d.copy} for d in self.dependences
+            ],
+            "uniqueness": [
+                {"column": u.column, "up_to": round(u.up_to, 4), "without": round(u.without, 4)}
+                for u in self.uniqueness
+            ],
+        }  # fmt: skip
+
+    def _repr_html_(self) -> str:
+        return html_table(HEADINGS, self.rows())
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """A line for each column, as `HEADINGS` call its cells; without values."""
+        within = dict.fromkeys(self.constant, "constant") | dict.fromkeys(self.events, "changes")
+        if self.person is not None:
+            within[self.person] = "the person"
+        return [
+            (each.name, str(each.content), f"{each.confidence:.2f}", each.summary, each.evidence,
+             within.get(each.name, ""))
+            for each in self.columns.values()
+        ]  # fmt: skip
+
+
+def html_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table for a notebook."""
+    said = "".join(
+        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
+    )
+    head = "".join(f"<th>{html.escape(each)}</th>" for each in heads)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{said}</tbody></table>"
+
+
+HEADINGS = ("column", "holds", "sure", "values", "because", "within a person")
+
+
+def _unique_share(rows: Ints) -> float:
+    counts = np.unique(rows, return_counts=True)[1]
+    return float((counts == 1).sum() / max(len(rows), 1))
+
+
+def profile(data: object, *, delimiter: str | None = None) -> FileProfile:
+    """What a file or dataframe holds, by its first 100,000 records; keys by all of them.
+
+    Parameters
+    ----------
+    data
+        As in `open_table`.
+    delimiter
+        The delimiter of a CSV file; without it, it is detected.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read.
+    """
+    source = data if isinstance(data, Source) else open_source(data, delimiter=delimiter)
+    found = first_look(source)
+    person = person_of(found, source)
+    return replace(found, person=None if person is None else person.name, keys=_keys(found, source))
+
+
+def first_look(source: Source) -> FileProfile:
+    """The columns of a source by its first records, before anything is asked of their persons.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read.
+    """
+    sample = _sample(source)
+    rows = sample.num_rows if sample.num_rows < ROWS else source.rows
+    columns = columns_of(sample)
+    return FileProfile(source.subject, columns, sample, rows, _dates_in_parts(columns))
+
+
+def _sample(source: Source) -> pa.Table:
+    batches, rows = [], 0
+    for batch in source.batches(source.names):
+        batches.append(batch.slice(0, ROWS - rows))
+        for name in source.names:
+            check_utf8(batches[-1].column(name), name)
+        rows += batches[-1].num_rows
+        if rows >= ROWS:
+            break
+    return pa.Table.from_batches(batches)
+
+
+def columns_of(sample: pa.Table) -> dict[str, ColumnProfile]:
+    """What the columns of a table hold: each by itself, then by what the others tell of it."""
+    forms = {name: form_of(sample[name]) for name in sample.column_names}
+    habits = habits_of(forms.values())
+    for name, form in forms.items():
+        if not form.certain:
+            forms[name] = form_of(sample[name], habits)
+    columns = {name: ColumnProfile(name, form, held_in(form, name)) for name, form in forms.items()}
+    return _by_each_other(columns, sample)
+
+
+def _by_each_other(columns: dict[str, ColumnProfile], sample: pa.Table) -> dict[str, ColumnProfile]:
+    """What columns hold that others tell of: given names go with a sex, places with a postcode."""
+    of = {content: [n for n, each in columns.items() if each.content is content]
+          for content in (Content.SEX, Content.POSTCODE)}  # fmt: skip
+    two = [n for n, each in columns.items() if each.distinct == 2 and n not in of[Content.SEX]]
+    for name, each in list(columns.items()):
+        if each.look != "text" or each.distinct < 3 or not _are_words(each):
+            continue
+        open_ = each.content in (Content.TEXT, Content.CATEGORY) or (
+            each.content in (Content.GIVEN_NAME, Content.SURNAME) and each.confidence < 0.9
+        )
+        if not open_:
+            continue
+        own = codes_of(sample[name][:LOOKED_AT])
+        for code in of[Content.POSTCODE]:
+            if 3 * columns[code].distinct > columns[code].filled:
+                continue
+            if tells(codes_of(sample[code][:LOOKED_AT]), own) > _TOLD:
+                columns[name] = _held(
+                    each, Content.PLACE, 0.9, f"told by the postcodes of '{code}'"
+                )
+                if columns[code].confidence < 0.85:
+                    columns[code] = _held(
+                        columns[code],
+                        Content.POSTCODE,
+                        0.85,
+                        f"codes that tell the places of '{name}'",
+                    )
+        if columns[name] is each and 12 <= each.distinct <= 0.4 * each.filled:
+            for sex in (*of[Content.SEX], *two):
+                if tells(own, codes_of(sample[sex][:LOOKED_AT])) > _TOLD:
+                    columns[name] = _held(
+                        each, Content.GIVEN_NAME, 0.85, f"words that tell the two values of '{sex}'"
+                    )
+    return _with_coordinates(columns)
+
+
+def _with_coordinates(columns: dict[str, ColumnProfile]) -> dict[str, ColumnProfile]:
+    """The columns, a pair that can be latitude and longitude among them."""
+    exact = [n for n, each in columns.items() if _is_exact(each)]
+    for name in exact:
+        if len(exact) == 2 or re.search(r"lat|lon|lng|coord", name.casefold()):
+            columns[name] = _held(
+                columns[name], Content.COORDINATE, 0.7, "degrees of a place, to four places or more"
+            )
+    return columns
+
+
+def _is_exact(column: ColumnProfile) -> bool:
+    """Whether numbers can be latitudes or longitudes: four to seven decimals, up to 180."""
+    if column.look != "numbers" or column.whole or column.distinct <= FEW:
+        return False
+    numbers = column.form.numbers()[:500]
+    if np.abs(numbers).max() > 180 or float(np.ptp(numbers)) > 30:
+        return False
+    decimals = np.array([len(f"{each:.9f}".rstrip("0").partition(".")[2]) for each in numbers])
+    return bool((decimals >= 4).mean() > 0.7 and (decimals <= 7).all())
+
+
+def _held(column: ColumnProfile, content: Content, sure: float, why: str) -> ColumnProfile:
+    return replace(column, held=Held(content, sure, why))
+
+
+def _are_words(column: ColumnProfile) -> bool:
+    texts = column.values[:1000]
+    return float(np.mean(matching(texts, r"^[\p{L}\p{M} .,'’()/\-]+$"))) > 0.9
+
+
+def _dates_in_parts(columns: Mapping[str, ColumnProfile]) -> tuple[tuple[str, str, str], ...]:
+    """Columns of year, month and day that go together: by their names, else by their places."""
+    names = list(columns)
+    years, months, days = (
+        [n for n in names if columns[n].content in kinds]
+        for kinds in ((Content.YEAR, Content.YEAR_OF_BIRTH), (Content.MONTH,), (Content.DAY,))
+    )
+    found = []
+    for month in months:
+        parts = [month]
+
+        def apart(name: str, month: str = month) -> tuple[int, int]:
+            return -_shared(name, month), abs(names.index(name) - names.index(month))
+
+        parts += [min(others, key=apart) for others in (days, years) if others]
+        if len(parts) == 3:
+            _, day, year = parts
+            days.remove(day)
+            years.remove(year)
+            found.append((year, month, day))
+    return tuple(found)
+
+
+def _shared(first: str, second: str) -> int:
+    """Letters that two names share at both ends."""
+    prefix = len(_beginning([first, second]))
+    return prefix + len(_beginning([first[prefix:][::-1], second[prefix:][::-1]]))
+
+
+def _beginning(texts: Sequence[str]) -> str:
+    """The letters with which all texts begin."""
+    alike = takewhile(lambda letters: len(set(letters)) == 1, zip(*texts, strict=False))
+    return "".join(letters[0] for letters in alike)
+
+
+def name_of_parts(parts: Sequence[str], taken: Iterable[str]) -> str:
+    """The name of the date that some columns are parts of."""
+    known = set(taken)
+    prefix = _beginning(parts)
+    suffix = _beginning([each[::-1] for each in parts])[::-1]
+    best = max((prefix, suffix), key=len)
+    words = [each for each in re.split(r"[^\w]|_", best) if len(each) > 1]
+    name = "_".join(words) or "date"
+    while name in known:
+        name += "_date"
+    return name
+
+
+@dataclass(frozen=True)
+class PersonFound:
+    """The column that says whose record each is.
+
+    Attributes
+    ----------
+    name
+        Its name.
+    confidence
+        How sure that is, from 0 to 1.
+    reason
+        Why, without a value.
+    rivals
+        Other columns that may be it, likeliest first, each with its reason.
+    """
+
+    name: str
+    confidence: float
+    reason: str
+    rivals: Mapping[str, str] = field(default_factory=dict)
+
+
+_MAY_NUMBER = frozenset({
+    Content.IDENTIFIER, Content.NUMBER, Content.TEXT, Content.NATIONAL_NUMBER, Content.CATEGORY,
+    Content.POSTCODE, Content.PHONE, Content.CONCEPT, Content.DISEASE,
+})  # fmt: skip
+"""What the numbers of persons may look like."""
+_OF_PLACES = frozenset({Content.PLACE, Content.COUNTRY, Content.POSTCODE, Content.STREET})
+
+
+def person_of(found: FileProfile, source: Source) -> PersonFound | None:
+    """The column that most likely says which person a record belongs to.
+
+    What a header says of the person comes first, then what the values say, then a header that
+    says of a number only that it is one.
+
+    Raises
+    ------
+    InputError
+        If the source cannot be read.
+    """
+    columns = found.columns
+    if len(columns) < 2:
+        return None
+    scores = {name: _person_score(each) for name, each in columns.items()}
+    best = max(scores, key=lambda name: scores[name])
+    if scores[best] >= SAYS_PERSON:
+        return PersonFound(best, 0.9, _said_by_header(columns[best]))
+    among = [
+        name for name, each in columns.items()
+        if each.content in _MAY_NUMBER and each.distinct >= LEAST_VALUES and not each.form.unique
+        and not (each.content is Content.CATEGORY and each.form.look == "text" and _are_words(each))
+    ]  # fmt: skip
+    candidates = person_candidates(found.sample, among)
+    # A file in the order of its years holds each person once among its first records.
+    unseen = [name for name, each in columns.items()
+              if each.distinct > 0.5 * each.filled and each.content in _MAY_NUMBER]  # fmt: skip
+    if found.sampled == ROWS and unseen:
+        candidates = person_candidates_of(source, unseen) + candidates
+    kept = [each for each in candidates if _is_about_persons(each, columns)]
+    kept = [each for each in kept if columns[each.name].filled == columns[each.name].records]
+    if kept:
+        order = list(columns)
+        alike = [each for each in kept if abs(each.values - kept[0].values) <= 0.05 * each.values]
+        best_one = min(alike, key=lambda each: (*_rank(columns[each.name]), order.index(each.name)))
+        rivals = {each.name: each.reason for each in kept if each is not best_one}
+        return PersonFound(best_one.name, 0.9, best_one.reason, rivals)
+    if scores[best] > 0:
+        return PersonFound(best, 0.7, _said_by_header(columns[best]))
+    numbering = [
+        name for name in among
+        if columns[name].content in (Content.IDENTIFIER, Content.NATIONAL_NUMBER)
+        and not hinted(name, "direct") and _has_constants(found, name)
+        and 1.15 < columns[name].filled / columns[name].distinct <= FEW
+        and columns[name].filled == columns[name].records
+    ]  # fmt: skip
+    if not numbering:
+        return None
+    numbering.sort(key=lambda name: -columns[name].confidence)
+    name = numbering[0]
+    each = columns[name]
+    reason = f"codes of one shape that repeat: {each.distinct:,} different, {each.filled / each.distinct:.1f} records each"  # noqa: E501
+    return PersonFound(name, 0.55, reason, dict.fromkeys(numbering[1:], "codes that repeat, too"))
+
+
+_LIKELIEST = (
+    Content.IDENTIFIER, Content.TEXT, Content.CATEGORY, Content.POSTCODE, Content.CONCEPT,
+    Content.NUMBER, Content.NATIONAL_NUMBER, Content.PHONE,
+)  # fmt: skip
+"""What the numbers of persons look like; what tells more than whose record it is comes last."""
+
+
+def _has_constants(found: FileProfile, name: str) -> bool:
+    """Whether what does not change about a person is constant within a column's values."""
+    own = found.codes[name]
+    about = (each for each in found.columns.values() if each.content in OF_A_PERSON)
+    return all(
+        exceptions(own, found.codes[each.name]) <= 0.1 * each.filled
+        for each in about
+        if each.name != name
+    )
+
+
+def _rank(column: ColumnProfile) -> tuple[bool, int, bool]:
+    """A header that says person, then what numbers persons and says nothing else of them."""
+    amounts = column.content is Content.NUMBER and is_skewed(column.form.numbers())
+    place = _LIKELIEST.index(column.content) if column.content in _LIKELIEST and not amounts else 9
+    return not hinted(column.name, "person"), place, not identifies(words_of(column.name))
+
+
+def _is_about_persons(candidate: PersonCandidate, columns: Mapping[str, ColumnProfile]) -> bool:
+    """Whether what is constant within its values is about persons, not about a place they share."""
+    own = columns[candidate.name].content
+    about = {columns[name].content for name in candidate.constant if name in columns}
+    if about & OF_A_PERSON:
+        return True
+    return own not in (Content.POSTCODE, Content.DISEASE, Content.CONCEPT) and bool(
+        about - _OF_PLACES
+    )
+
+
+def _person_score(column: ColumnProfile) -> float:
+    """How far the header says that it is the person; 0 where it does not."""
+    form, words = column.form, words_of(column.name)
+    whole = form.look == "text" or (form.look == "numbers" and form.whole)
+    tells_apart = form.filled == form.records and form.distinct > 1
+    if not (whole and tells_apart) or column.content not in _MAY_NUMBER:
+        return 0.0
+    repeats = form.filled / form.distinct
+    if {"name", "names"} & set(words) or repeats > MOST_RECORDS:
+        return 0.0
+    numbers = identifies(words)
+    many = form.distinct > FEW or form.distinct > 0.1 * form.filled
+    if hinted(column.name, "person") and (numbers or many or len(words) == 1):
+        # Likeliest where persons have a few records each.
+        return SAYS_PERSON + numbers + (0.5 if form.unique else 1.0 if repeats <= FEW else 0.2)
+    if not form.unique and many and (numbers or named(words, "ssn nhs mrn")):
+        return 1.0 + form.distinct / form.filled
+    return 0.0
+
+
+def _said_by_header(column: ColumnProfile) -> str:
+    form = column.form
+    if form.unique:
+        return "its name says person; every record has a person of its own"
+    return (
+        f"looks like the number of a person: {form.distinct:,} different values, "
+        f"{form.filled / form.distinct:.1f} records each"
+    )
+
+
+def _keys(found: FileProfile, source: Source) -> tuple[str, ...]:
+    """Columns that are different in every record; those of a longer file are read whole."""
+    unique = [n for n, each in found.columns.items() if each.form.unique and each.distinct > FEW
+              and each.filled == each.records
+              and each.content is not Content.MEASUREMENT]  # fmt: skip
+    if found.sampled < ROWS:
+        return tuple(unique)
+    keys = []
+    for name in unique:
+        accumulator = Accumulator(name, source.rows)
+        for batch in source.batches([name]):
+            accumulator.add(batch.column(0))
+        raw = accumulator.finish()
+        if len(raw.values) == len(raw.codes):
+            keys.append(name)
+    return tuple(keys)

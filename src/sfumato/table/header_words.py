@@ -1,0 +1,116 @@
+"""What the header of a column says: words for its role, in English and in other languages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Literal
+
+from sfumato.table.common_words import folded
+
+Role = Literal["person", "direct", "quasi", "sensitive"]
+_Hint = Literal["person", "direct", "quasi", "sensitive", "household"]
+
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+")
+
+# A word that ends in "-" stands for every word that starts with it.
+WORDS: dict[Role, str] = {
+    "person": "patient person pers pid subject participant member client individual respondent "
+    "beneficiary resident enrolid dupersid personid patientid subjectid patid persid",
+    "direct": "name names surname forename firstname lastname givenname fullname username maiden "
+    "family phone telephone tel mobile fax mail email address addr street ssn nhs nhi mrn "
+    "passport licence license iban account url login photo initials note notes comment comments "
+    "remark remarks narrative freetext letter medicare-",
+    "quasi": "age ages agegroup sex gender dob- birth- born zip zipcode postcode postal plz "
+    "race- ethnic- hisp- marital marry married marriage civil educ- school degree income "
+    "occup- job profession employ- workclass employer industry country countries national- "
+    "native citizen- city town suburb municipality county state region province district ward "
+    "neighbourhood neighborhood location place religio- language spoken height weight household "
+    "children insurance poverty admission admitted discharge visit date year yob month "
+    "deathdate tribe caste origin rank veteran",
+    "sensitive": "diagnos- dx icd- disease- disorder- condition- comorbid- drug- medic- "
+    "prescri- procedure- treatment- therap- hiv lab labs result- outcome cause disab- salary "
+    "wage- genetic genotype mutation mental symptom- atc ndc cpt loinc snomed offence offense "
+    "crime conviction sexual pregnan- abortion addict- alcohol smok- score sick- grade debt",
+}
+
+_IDENTIFIER_WORDS = (
+    "id ids identifier no nr num number key code uid uuid guid rec record row index pid"
+)
+_NO_IDENTIFIERS = "aid covid grid hybrid medicaid paid said solid steroid thyroid unpaid valid"
+
+CATEGORY_WORDS = (
+    "sex gender race- ethnic- hisp- marital marry married religio- state region country "
+    "county national- language employ- workclass occup- insurance"
+)
+
+
+def words_of(name: str) -> tuple[str, ...]:
+    """The words of a column name in lower case.
+
+    Names in snake_case, kebab-case, camelCase and with digits are taken apart.
+
+    Examples
+    --------
+    >>> words_of("birthYear"), words_of("ICD9_code"), words_of("ZIPCode")
+    (('birth', 'year'), ('icd', '9', 'code'), ('zip', 'code'))
+    """
+    return tuple(word.lower() for word in _WORD.findall(name))
+
+
+def named(words: Iterable[str], known: str) -> bool:
+    """Whether one of the words is among the known ones (``"dob-"``: starts with dob)."""
+    entries = known.split()
+    whole = {entry for entry in entries if not entry.endswith("-")}
+    starts = tuple(entry[:-1] for entry in entries if entry.endswith("-"))
+    return any(word in whole or word.startswith(starts) for word in words)
+
+
+def identifies(words: tuple[str, ...]) -> bool:
+    """Whether a name ends as that of a number or key does: rec_id, DUID, file_no."""
+    last = words[-1] if words else ""
+    if named((last,), _IDENTIFIER_WORDS):
+        return True
+    return last.endswith("id") and not named((last,), _NO_IDENTIFIERS)
+
+
+_HINTS: dict[_Hint, str] = {
+    "household": "household hh hhid haushalt- hogar menage foyer huishouden- hushall- duid "
+    "famiglia nucleo dwelling- gospodarstwo kotitalous domicilio_id hane famid "
+    "familyid familie family_id",
+    "person": "fallnummer fallnr patientennummer patientnr patient- nhc pacient- pacjent- "
+    "paziente paciente numpatient proband- teilnehmer- versicherten- potilas- hasta- "
+    "klient- asiakas- lopnr dossier prontuario chi mrn subject- idperson- personne "
+    "cliente- bewohner- deelnemer- client-",
+    "direct": "vorname nachname familienname nom prenom nombre apellido- cognome nome sobrenome "
+    "achternaam voornaam naam fornamn efternamn namn etunimi sukunimi nimi imie "
+    "nazwisko ad soyad strasse anschrift adresse adres direccion domicilio indirizzo "
+    "endereco logradouro osoite telefon- telefoon telefono puhelin handy celular "
+    "correo courriel epost- sahkoposti bemerkung- kommentar- observacion- remarque- "
+    "opmerking- anteckning- uwagi notiz- versichertennummer sozialversicherung- bsn "
+    "nir dni nif cpf pesel personnummer hetu tckn",
+    "quasi": "alter geschlecht geburt- plz ort wohnort familienstand beruf bildung staat- land "
+    "kreis gemeinde edad sexo fecha nacimiento municipio provincia estado profesion "
+    "estudios age sexe date- naissance commune departement situation diplome metier "
+    "leeftijd geslacht geboorte- woonplaats opleiding beroep alder kon fodelse- yrke "
+    "utbildning civilstand ika sukupuoli syntyma- kunta ammatti wiek plec data- "
+    "urodzenia miejscowosc wojewodztwo zawod eta sesso nascita comune professione "
+    "idade nascimento cidade ocupacao escolaridade yas cinsiyet dogum- il meslek "
+    "egitim medeni- datum fecha- ingreso aufnahme entlassung opname ontslag groesse "
+    "gewicht poids peso",
+    "sensitive": "diagnos- krankheit- befund- medikament- wirkstoff labor- erkrankung- therapie- "
+    "diagnostic- enfermedad farmaco- medicamento- analitica- resultado- maladie- "
+    "medicament- dosage- traitement- ziekte- middel geneesmiddel bepaling- uitslag- "
+    "lakemedel- provsvar- sjukdom- diagnoosi laake- mittaus- rozpoznanie lek leki "
+    "wynik- choroba diagnosi- farmaci esame esami malattia cid10 exame- remedio- "
+    "doenca tani ilac tahlil hastalik- gehalt lohn sueldo salario kosten costo coste "
+    "cout kostnad koszt valor importo hinta tutar score- befinden raucher fumador "
+    "fumeur blutdruck cholesterin- hba1c glucose glukose bmi",
+}
+"""Words of other languages than English, folded; they decide only between what values allow."""
+
+
+def hinted(name: str, role: _Hint) -> bool:
+    """Whether a header has a word of some language for a role."""
+    words = tuple(folded(word) for word in words_of(name))
+    return named(words, _HINTS[role]) or (role != "household" and named(words, WORDS[role]))

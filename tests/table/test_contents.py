@@ -1,0 +1,100 @@
+"""What columns hold, told by their values: names, numbers of persons, dates of birth, codes."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from sfumato.examples.messy_files import COUNTRIES
+from sfumato.table.contents import Content, held_in
+from sfumato.table.value_forms import form_of
+
+RNG = np.random.default_rng(7)
+N = 300
+
+
+def content(values: list[object], header: str = "") -> Content:
+    return held_in(form_of(pa.chunked_array([values])), header).content
+
+
+def drawn(words: str) -> list[object]:
+    return RNG.choice(words.split("|"), N).tolist()
+
+
+@pytest.mark.parametrize("country", sorted(COUNTRIES))
+def test_names_streets_and_national_numbers(country: str) -> None:
+    of = COUNTRIES[country]
+    assert content(drawn(of.women + "|" + of.men)) is Content.GIVEN_NAME
+    assert content(drawn(of.surnames)) is Content.SURNAME
+    both = [f"{g} {s}" for g, s in zip(drawn(of.men), drawn(of.surnames), strict=True)]
+    assert content(both) is Content.FULL_NAME
+    assert content(drawn(of.jobs)) is Content.CATEGORY
+    streets = [of.street.format(s, n) for n, s in enumerate(drawn(of.streets), 1)]
+    assert content(streets) is Content.ADDRESS
+    born = [dt.date(1930, 1, 1) + dt.timedelta(90 * n) for n in range(N)]
+    numbers = [of.number(each, RNG) for each in born]
+    assert content(numbers) is Content.NATIONAL_NUMBER
+    wrong = [n[:-1] + chr((ord(n[-1]) - 48 + 1 + i % 8) % 10 + 48) for i, n in enumerate(numbers)]
+    assert content(wrong) is not Content.NATIONAL_NUMBER
+
+
+def shape(pattern: str) -> Callable[[], list[object]]:
+    def sign(each: str) -> str:
+        drawn_from = {"#": "0123456789", "?": "ABCDEFGHJKLM"}.get(each, each)
+        return str(RNG.choice(list(drawn_from)))
+
+    def made() -> list[object]:
+        return ["".join(map(sign, pattern)) for _ in range(N)]
+
+    return made
+
+
+@pytest.mark.parametrize(
+    ("make", "expected"),
+    [
+        (lambda: [f"u{n}@mail.example" for n in range(N)], Content.EMAIL),
+        (shape("+49 171 #######"), Content.PHONE),
+        (shape("(0##) ###-####"), Content.PHONE),
+        (shape("10.0.#.1#"), Content.NETWORK_ADDRESS),
+        (lambda: drawn("A01.1|B20|C34.9|E11|I10|J45.0|M54.5"), Content.DISEASE),
+        (lambda: drawn("250.01|V70|401|E812|041|780.6"), Content.DISEASE),
+        (lambda: drawn("A10BA02|C09AA05|N02BE01|J01CA04|A02BC01"), Content.DRUG),
+        (lambda: drawn("718-7|2345-7|4548-4|2160-0|2951-2|6690-2"), Content.LABORATORY),
+        (lambda: drawn("22298006|38341003|73211009|195967001|44054006|13645005|84114007|"
+                       "271737000|40930008|414545008"), Content.CONCEPT),
+        (shape("4#2# AB"), Content.POSTCODE),
+        (lambda: [f"{n:05d}" for n in RNG.integers(1000, 1060, N)], Content.POSTCODE),
+        (lambda: [f"DE{n:020d}" for n in range(N)], Content.IDENTIFIER),
+        (lambda: RNG.integers(1930, 2010, N).tolist(), Content.YEAR_OF_BIRTH),
+        (lambda: RNG.integers(2018, 2024, N).tolist(), Content.YEAR),
+        (lambda: [int(n) for n in np.clip(RNG.normal(45, 22, 2000), 0, 97)], Content.AGE),
+        (lambda: list(range(1, N + 1)), Content.IDENTIFIER),
+        (lambda: RNG.normal(5, 1, N).round(2).tolist(), Content.MEASUREMENT),
+        (lambda: np.exp(RNG.normal(10, 1, N)).astype(int).tolist(), Content.NUMBER),
+        (lambda: drawn("W|m"), Content.SEX),
+        (lambda: drawn("yes|no"), Content.YES_NO),
+        (lambda: drawn("mild|moderate|severe"), Content.SCALE),
+        (lambda: drawn("Germany|France|Spain|Italy"), Content.COUNTRY),
+        (lambda: ["x"] * N, Content.CONSTANT),
+        (lambda: [f"{n % 24:02d}:{n % 60:02d}" for n in range(N)], Content.TIME),
+        (lambda: [f"{110 + n % 50}/{60 + n % 40}" for n in range(N)], Content.MEASUREMENT),
+        (lambda: [f"Dr. Wnuk{'abcdef'[n % 6]}" for n in range(N)], Content.CATEGORY),
+    ],
+)  # fmt: skip
+def test_kinds(make: Callable[[], list[object]], expected: Content) -> None:
+    assert content(make()) is expected
+
+
+def test_dates_of_birth_spread_and_events_do_not() -> None:
+    past = [dt.date(2020, 1, 1) - dt.timedelta(int(d)) for d in RNG.integers(0, 33_000, N)]
+    visits = [dt.date(2020, 1, 1) + dt.timedelta(int(d)) for d in RNG.integers(0, 1500, N)]
+    assert content([*past]) is Content.DATE_OF_BIRTH
+    assert content([*visits]) is Content.DATE
+
+
+def test_codes_different_in_every_record_are_no_public_codes() -> None:
+    assert content([f"{c}{n:02d}" for c in "ABCDEFGH" for n in range(50)]) is not Content.DISEASE

@@ -1,0 +1,128 @@
+"""The profile of a file: its persons, keys and events, and that it shows no value."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import sfumato as sf
+from sfumato.examples.messy_files import messy_file
+from sfumato.table.contents import Content
+from sfumato.table.file_profile import columns_of
+
+RNG = np.random.default_rng(3)
+PERSONS = 150
+
+
+def visits() -> pa.Table:
+    """Three visits of each person under headers that say nothing."""
+    person = np.repeat(np.arange(PERSONS), 3)
+    town = RNG.integers(0, 12, PERSONS)
+    names = np.array([f"kanarie{chr(97 + n)}" for n in range(26)])
+    return pa.table({
+        "a1": [f"X{n * 7919 % 100_000:05d}" for n in person],
+        "a2": [f"{10_000 + 17 * n}" for n in town[person]],
+        "a3": names[town][person],
+        "a4": RNG.integers(1925, 2015, PERSONS)[person],
+        "a5": np.array(["m", "f"])[RNG.integers(0, 2, PERSONS)][person],
+        "a6": RNG.choice(["A01", "B20.1", "C34", "E11.9"], 3 * PERSONS),
+        "a7": RNG.permutation(3 * PERSONS) + 1,
+        "a8": RNG.normal(5, 1, 3 * PERSONS).round(2),
+    })  # fmt: skip
+
+
+def test_the_person_the_keys_and_what_changes() -> None:
+    found = sf.profile(visits())
+    assert found.person == "a1"
+    assert found.keys == ("a7",)
+    assert set(found.constant) == {"a2", "a3", "a4", "a5"}
+    assert {"a6", "a8"} <= set(found.events)
+    assert found.columns["a3"].content is Content.PLACE, "the postcodes tell it"
+    assert found.columns["a2"].content is Content.POSTCODE
+    told = {(each.by, each.of): each.exceptions for each in found.dependences}
+    assert told["a2", "a3"] == 0
+
+
+def test_uniqueness_is_that_of_a_naive_count() -> None:
+    table = visits()
+    found = sf.profile(table)
+    first = table.to_pandas().drop_duplicates("a1")
+    columns: list[str] = []
+    for step in found.uniqueness:
+        columns.append(step.column)
+        counts = first.groupby(columns, dropna=False)[columns[0]].transform("size")
+        assert step.up_to == pytest.approx((counts == 1).mean()), columns
+    shares = [step.up_to for step in found.uniqueness]
+    assert shares == sorted(shares), "more columns never single out fewer"
+
+
+def test_no_value_unless_asked() -> None:
+    found = sf.profile(visits())
+    shown = json.dumps(found.to_json()) + found._repr_html_() + repr(found.rows())
+    assert "kanarie" not in shown
+    assert "B20.1" not in shown
+    asked = json.dumps(found.to_json(values=True))
+    assert "kanarie" in asked
+    assert '"lowest": "1925"' in asked or '"lowest": "192' in asked
+
+
+def test_keys_are_counted_in_the_whole_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sfumato.table.file_profile.ROWS", 100)
+    table = pa.table({
+        "key": list(range(1000)), "once": [*range(999), 500], "other": [n % 7 for n in range(1000)],
+    })  # fmt: skip
+    found = sf.profile(table)
+    assert (found.sampled, found.records) == (100, 1000)
+    assert found.keys == ("key",)
+
+
+def test_parts_of_a_date_and_pairs_of_columns() -> None:
+    n = 500
+    table = pa.table({
+        "DOB_DAY": RNG.integers(1, 32, n), "DOB_MON": RNG.integers(1, 13, n),
+        "DOB_YEAR": RNG.integers(1930, 2010, n), "visit_year": RNG.integers(2018, 2022, n),
+        "x_lat": RNG.normal(48, 0.1, n).round(5), "x_lon": RNG.normal(11, 0.1, n).round(5),
+    })  # fmt: skip
+    assert sf.profile(table).dates_in_parts == (("DOB_YEAR", "DOB_MON", "DOB_DAY"),)
+    assert columns_of(table)["x_lat"].content is Content.COORDINATE
+    guessed = sf.guess_schema(table).schema
+    assert guessed.recipe["DOB"].parts == ("DOB_YEAR", "DOB_MON", "DOB_DAY")
+    assert "DOB" in guessed.quasi_identifiers
+
+
+def test_given_names_that_nobody_listed_go_with_the_sex() -> None:
+    n = 800
+    sex = RNG.integers(0, 2, n)
+    stems = [f"Qx{'abcdefghij'[k]}r" for k in RNG.integers(0, 10, n)]
+    names = [f"{stem}{'aeiou'[k % 2] * (1 + sex[k])}" for k, stem in enumerate(stems)]
+    table = pa.table({
+        "s": sex, "n": names,
+        "t": RNG.choice([f"Ort{c}" for c in "abcdefghijklmnop"], n),
+    })  # fmt: skip
+    columns = columns_of(table)
+    assert columns["n"].content is Content.GIVEN_NAME
+    assert columns["t"].content is not Content.GIVEN_NAME
+
+
+@pytest.mark.parametrize("seed", [1, 4])
+def test_reports(seed: int, tmp_path: Path) -> None:
+    file = tmp_path / "messy.csv"
+    made = messy_file(seed, persons=80)
+    made.write(file)
+    sf.report(sf.profile(file), tmp_path / "profile.html")
+    page = (tmp_path / "profile.html").read_text(encoding="utf-8")
+    assert all(name in page for name in made.columns)
+    content = json.loads((tmp_path / "profile.json").read_text(encoding="utf-8"))
+    assert content["files"][0]["person"] == made.person
+
+
+def test_a_parquet_file_gives_the_same_as_a_frame(tmp_path: Path) -> None:
+    table = visits()
+    pq.write_table(table, tmp_path / "t.parquet")
+    one, other = sf.profile(table).to_json(), sf.profile(tmp_path / "t.parquet").to_json()
+    assert one | {"file": ""} == other | {"file": ""}
