@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -23,6 +23,15 @@ from sfumato.release.coarsen_counts import (
     while_cutting,
 )
 from sfumato.release.distributions import query_stream
+from sfumato.release.event_protection import (
+    WIDEN_COUNTS,
+    Attempt,
+    Protection,
+    known_events_of,
+    protect,
+    quasi_identifier_loss,
+    widened,
+)
 from sfumato.release.full_domain import shown_at, with_hierarchies
 from sfumato.release.generalisation import (
     ReleasedColumn,
@@ -41,6 +50,7 @@ from sfumato.release.population_register import (
     measured,
     persons_of,
 )
+from sfumato.release.promises.k_anonymity import PidKAnonymity
 from sfumato.release.promises.promise import (
     Budget,
     Constraint,
@@ -48,9 +58,11 @@ from sfumato.release.promises.promise import (
     overspent_alone,
     unmet,
 )
+from sfumato.release.promises.shared_events import KnownEvents
 from sfumato.release.release_manifest import Manifest
 from sfumato.release.release_result import Release, ReleasedTable
 from sfumato.release.suppression import capped_rows, not_met, suppressed_rows
+from sfumato.release.techniques import Technique, Techniques
 from sfumato.release.utility_measures import measure_utility
 from sfumato.risk.assessment import assess
 from sfumato.risk.class_measures import ranks_of
@@ -71,6 +83,7 @@ def assemble(
     class_of: Codes,
     pseudonyms: pa.Array | None,
     order: npt.NDArray[np.int64],
+    cells: Mapping[str, pa.Array],
 ) -> pa.Table:
     """The released file, without direct identifiers and households, in the file's column order.
 
@@ -86,6 +99,8 @@ def assemble(
         The pseudonym of each person; ``None`` without a person column.
     order
         The records in the order in which they leave.
+    cells
+        The columns of events that say less than they did.
     """
     columns: dict[str, pa.Array | pa.ChunkedArray] = {}
     for name in table.columns:
@@ -99,7 +114,8 @@ def assemble(
                 from_numpy(table.person[order]), pseudonyms
             )
         else:
-            columns[name] = table.source.column(name).take(from_numpy(order))
+            column = cells.get(name, table.source.column(name))
+            columns[name] = column.take(from_numpy(order))
     return pa.table(columns)
 
 
@@ -192,14 +208,14 @@ def make_release(
     promises = manifest.constraints
     if population is not None:
         promises = population.bound(promises, table.persons)
-    constraints = [each for each in promises if not isinstance(each, Budget)]
     if options.recoding is Recoding.FULL_DOMAIN:
         table = with_hierarchies(table)
-    draft = _divided(table, promises, constraints, options, population, rng, progress)
+    made = partial(_made, table, promises, options, population, rng, progress)
+    promise = known_events_of(promises)
+    finished = made() if promise is None else _protected(made, promise, options, rng, table.persons)
+    draft, part = finished.draft, finished.draft.table
     if draft.levels is not None:
         table = shown_at(table, draft.levels)
-    finished = _generalised(draft, constraints, options, rng)
-    draft, part = finished.draft, finished.draft.table
     order = np.arange(part.records) if options.keep_order else rng.permutation(part.records)
     named = replace(part, person=finished.pseudonym_of)
     pseudonyms = person_pseudonyms(named, key, rng)
@@ -221,7 +237,15 @@ def make_release(
     progress("measure", 1.0)
     return Release(
         content=ReleasedTable(
-            assemble(named, finished.released, draft.class_of, pseudonyms, order), original
+            assemble(
+                named,
+                finished.released,
+                draft.class_of,
+                pseudonyms,
+                order,
+                {} if finished.protection is None else finished.protection.cells,
+            ),
+            original,
         ),
         schema=table.schema,
         constraints=manifest.constraints,
@@ -252,6 +276,47 @@ def _told_first(risk: Risk) -> tuple[str, ...]:
     """What two known events do, where nobody has said which ones may be known."""
     told = risk.known_events
     return () if told is None or told.named else (told.warning(),)
+
+
+def _made(
+    table: Table,
+    promises: Sequence[Constraint | Budget],
+    options: Options,
+    population: Population | None,
+    rng: np.random.Generator,
+    progress: Progress,
+    *beside: Constraint,
+) -> _Generalised:
+    """The records in classes that keep the promises and those beside them, with their cells."""
+    every = [*(each for each in promises if not isinstance(each, KnownEvents)), *beside]
+    constraints = [each for each in every if not isinstance(each, Budget)]
+    draft = _divided(table, every, constraints, options, population, rng, progress)
+    return _generalised(draft, constraints, options, rng)
+
+
+def _protected(
+    made: Callable[..., _Generalised],
+    promise: KnownEvents,
+    options: Options,
+    rng: np.random.Generator,
+    persons: int,
+) -> _Generalised:
+    """The same, as wide as loses least, with events written as the promise allows."""
+    weights = Techniques().read(options.techniques)
+    state = rng.bit_generator.state
+
+    def attempt(width: int) -> Attempt:
+        rng.bit_generator.state = state
+        found = made(*([PidKAnonymity(width)] if width else []))
+        kept = protect(found.draft, found.pseudonym_of, promise, options)
+        counts = WIDEN_COUNTS * weights.get(Technique.WIDEN, 1.0)
+        lost = np.inf
+        if kept is not None:
+            lost = kept.lost + counts * quasi_identifier_loss(found.draft)
+        return Attempt(found, kept, float(lost))
+
+    best = widened(attempt, promise, options, persons)
+    return replace(best.made, protection=best.protection)
 
 
 def _divided(
@@ -298,12 +363,15 @@ class _Generalised:
         Number of the pseudonym of each record.
     count_loss
         What coarser numbers of records cost; ``None`` where they stay as they are.
+    protection
+        What is written of events; ``None`` where nothing is promised about them.
     """
 
     draft: Draft
     released: ReleasedColumns
     pseudonym_of: Codes
     count_loss: CountLoss | None = None
+    protection: Protection | None = None
 
 
 def _generalised(
@@ -355,6 +423,7 @@ def _released_risk(generalised: _Generalised, order: Ints, manifest: Manifest) -
         draft.classes,
         manifest.seed,
         pseudonym=generalised.pseudonym_of if coarsened else None,
+        shown=None if generalised.protection is None else generalised.protection.shown,
     )
     risk = replace(risk, known_events=told)
     if part.household is None:

@@ -1,0 +1,351 @@
+"""The promise about known events, kept and measured on classes: how wide they are, what is written.
+
+Wider classes lose of the quasi-identifiers and gain for the events. Classes are widened step by
+step, each time with the events written as exactly as the promise allows, until both together lose
+more; what is kept is then measured as in every assessment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from math import comb
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.core.errors import ConstraintsNotMetError, InputError
+from sfumato.kernels.class_counts import Holding, count_holders
+from sfumato.kernels.history_loops import Rungs
+from sfumato.release.histories import (
+    ANYTHING,
+    Gathered,
+    Solution,
+    gather,
+    mean_and_p95,
+    solve,
+    written,
+)
+from sfumato.release.information_loss import normalized_error
+from sfumato.release.options import Options
+from sfumato.release.partitioning import Draft
+from sfumato.release.promises.promise import TOLERANCE
+from sfumato.release.promises.shared_events import KnownEvents, Success
+from sfumato.release.techniques import Technique, Techniques
+from sfumato.risk.known_events import EventCodes, Shown, event_codes, holding
+from sfumato.schema import EventKind
+from sfumato.table.table import MISSING, Codes, Table
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+WIDENING = 1.6
+"""By how much the least number of persons of a class grows from one attempt to the next."""
+WIDEN_COUNTS = 4.0
+"""How much the loss of the quasi-identifiers counts, as a share of what one class for all would
+lose, beside what events lose."""
+SETS_OF_A_PERSON = 30
+"""Sets of known events of a person that are looked at, where all are more."""
+
+
+def known_events_of(promises: Iterable[object]) -> KnownEvents | None:
+    """The promise about known events, if there is one."""
+    return next((each for each in promises if isinstance(each, KnownEvents)), None)
+
+
+@dataclass(frozen=True, eq=False)
+class Protection:
+    """What is written of the events of a draft, and what was measured.
+
+    Attributes
+    ----------
+    cells
+        The columns of events that say less than they did; shape (records,) each.
+    shown
+        What an intruder sees of them.
+    done
+        What was done, by column.
+    lost
+        Share of what events say that is lost, each person counting alike.
+    found
+        The mean and the 95th percentile of the persons' chances, by number of known events.
+    """
+
+    cells: Mapping[str, pa.Array]
+    shown: Shown
+    done: Mapping[str, Mapping[str, float]]
+    lost: float
+    found: Mapping[int, tuple[float, float]] = field(default_factory=dict)
+
+
+def protect(
+    draft: Draft, pseudonym_of: Codes, promise: KnownEvents, options: Options
+) -> Protection | None:
+    """Write the events of classes as exactly as the promise allows; ``None`` where none is enough.
+
+    Parameters
+    ----------
+    draft
+        Records in the classes that a reader sees.
+    pseudonym_of
+        Pseudonym of each record.
+    promise
+        What is promised.
+    options
+        How the release is made.
+    """
+    table, classes = draft.table, draft.classes
+    weights = Techniques().read(options.techniques)
+    columns = [each for each in table.events if each.event.kind is not EventKind.DATE]
+    events = event_codes(table)
+    assert events is not None
+    gathered = gather(columns, pseudonym_of, draft.class_of, classes, weights, promise.of)
+
+    def holds(rung: Rungs) -> bool:
+        if promise.of is Success.FOUND and promise.m <= 2:
+            mean, p95 = mean_and_p95(gathered, rung, table.persons, promise.m)
+            return mean <= promise.risk * (1 + TOLERANCE) and p95 <= promise.p95 + TOLERANCE
+        seen = _shown(gathered, rung, table.records)
+        return _kept(promise, chances(events, table, draft, seen, promise))
+
+    found = solve(gathered, promise, table.persons, holds)
+    if found is None:
+        return None
+    seen = _shown(gathered, found.rung, table.records)
+    measured = chances(events, table, draft, seen, promise)
+    if not _kept(promise, measured):
+        return None
+    cells = written(gathered, found.rung, table.source)
+    return Protection(cells, seen, _done(gathered, found), found.lost, measured)
+
+
+def _shown(gathered: Gathered, rung: Rungs, records: int) -> Shown:
+    """What an intruder sees of each record's events."""
+    own = gathered.labels[gathered.slot_of_record * 1, rung[gathered.slot_of_record]]
+    labels = np.full(records, MISSING, dtype=np.int32)
+    labels[gathered.told] = own
+    silent = np.zeros(int(gathered.labels.max()) + 1, dtype=np.bool_)
+    nothing = [
+        at
+        for at, each in enumerate(gathered.rungs)
+        if all(
+            one.texts[level][:1] == (ANYTHING,)
+            for one, level in zip(gathered.levels, each.levels, strict=True)
+        )
+    ]
+    silent[gathered.labels[:, nothing]] = True
+    return Shown(labels, labels, labels, silent=silent)
+
+
+def _kept(promise: KnownEvents, measured: Mapping[int, tuple[float, float]]) -> bool:
+    return all(
+        mean <= promise.risk * (1 + TOLERANCE) and p95 <= promise.p95 + TOLERANCE
+        for mean, p95 in measured.values()
+    )
+
+
+def _done(gathered: Gathered, found: Solution) -> dict[str, dict[str, float]]:
+    """The share of the records at each level of each column, by what is written."""
+    done = {}
+    rung = found.rung[gathered.slot_of_record]
+    for at, each in enumerate(gathered.levels):
+        level = np.array([one.levels[at] for one in gathered.rungs])[rung]
+        names = [
+            "exact"
+            if place == 0
+            else "suppressed"
+            if set(texts) == {ANYTHING}
+            else f"level {place}"
+            for place, texts in enumerate(each.texts)
+        ]
+        shares = np.bincount(level, minlength=len(names)) / max(len(level), 1)
+        done[each.column.name] = dict(zip(names, shares.tolist(), strict=True))
+    return done
+
+
+def chances(
+    events: EventCodes, table: Table, draft: Draft, shown: Shown, promise: KnownEvents
+) -> dict[int, tuple[float, float]]:
+    """The mean and the 95th percentile of the persons' chances, for every number of known events.
+
+    Parameters
+    ----------
+    events
+        The event of each record, as exactly as it is known.
+    table
+        The records.
+    draft
+        Their classes.
+    shown
+        What the release shows of them.
+    promise
+        Up to how many events are known, and what counts.
+    """
+    held = holding(events, table.person, draft.class_of, draft.classes, shown)
+    found = {}
+    for m in range(1, promise.m + 1):
+        persons, sets, weight = known_sets(held, m)
+        answers = count_holders(held, persons, sets)
+        each = answers.learned if promise.of is Success.LEARNED else answers.found
+        mean = np.bincount(persons, each * weight, minlength=len(held.class_of))
+        found[m] = float(mean.mean()), float(np.quantile(mean, 0.95, method="inverted_cdf"))
+    return found
+
+
+def known_sets(held: Holding, m: int) -> tuple[Codes, Codes, Floats]:
+    """The events that are known of each person: all sets of m, or some where they are many.
+
+    Those of a person with many events are spread evenly over all of them, in a fixed order.
+
+    Parameters
+    ----------
+    held
+        Who has which events.
+    m
+        How many are known; all of a person who has fewer.
+
+    Returns
+    -------
+    tuple
+        The person of each set, its places, and its weight among those of the person.
+    """
+    counts = np.diff(held.known_starts)
+    persons, sets, weights = [], [], []
+    for many in np.unique(counts).tolist():
+        own = np.flatnonzero(counts == many)
+        some = _places(many, m)
+        places = held.known_starts[own][:, np.newaxis, np.newaxis] + some
+        places = np.where(some < 0, -1, places)
+        persons.append(np.repeat(own, len(some)))
+        sets.append(places.reshape(-1, m))
+        weights.append(np.full(len(own) * len(some), 1 / len(some)))
+    return (
+        np.concatenate(persons).astype(np.int32),
+        np.concatenate(sets).astype(np.int32),
+        np.concatenate(weights),
+    )
+
+
+def _places(many: int, m: int) -> Ints:
+    """Sets of m of so many places, -1 where there are fewer; shape (sets, m)."""
+    if many <= m:
+        return np.array([[*range(many), *[-1] * (m - many)]], dtype=np.int64)
+    if m <= 2 or comb(many, m) <= SETS_OF_A_PERSON:
+        return np.array([*combinations(range(many), m)], dtype=np.int64)
+    rng = np.random.default_rng(many * 10 + m)
+    drawn = [np.sort(rng.permutation(many)[:m]) for _ in range(SETS_OF_A_PERSON)]
+    return np.stack(drawn).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Attempt:
+    """A release of classes of at least some persons.
+
+    Attributes
+    ----------
+    made
+        The release so far, in classes.
+    protection
+        What is written of its events; ``None`` where nothing keeps the promise.
+    lost
+        What is lost of quasi-identifiers and events.
+    """
+
+    made: Any
+    protection: Protection | None
+    lost: float
+
+
+def quasi_identifier_loss(draft: Draft) -> float:
+    """ANE of classes as a share of what one class for all would lose."""
+    table = draft.table
+    whole = np.zeros_like(draft.class_of)
+    columns = table.quasi_identifiers
+    weights = np.array([each.weight for each in columns])
+    own, one = (
+        float(
+            weights @ [normalized_error(each, of, classes, table.person)[0] for each in columns]
+        )
+        for of, classes in ((draft.class_of, draft.classes), (whole, 1))
+    )
+    return own / one if one > 0 else 0.0
+
+
+def widened(
+    attempt: Callable[[int], Attempt], promise: KnownEvents, options: Options, persons: int
+) -> Attempt:
+    """The attempt that loses least, from classes as they are on to ever wider ones.
+
+    Parameters
+    ----------
+    attempt
+        Makes a release of classes of at least so many persons.
+    promise
+        What is promised.
+    options
+        How the release is made.
+    persons
+        Persons of the file.
+
+    Raises
+    ------
+    ConstraintsNotMetError
+        If no width keeps the promise, or classes may not be widened and as they are do not.
+    """
+    weights = Techniques().read(options.techniques)
+    best = attempt(promise.k or 0)
+    width = 1.0 * max(promise.k or 0, best.made.draft.table.persons / best.made.draft.classes)
+    may_widen = Technique.WIDEN in weights
+    if best.protection is not None and not may_widen:
+        return best
+    while width < persons:
+        found = attempt(int(width))
+        if best.protection is None or (found.protection is not None and found.lost < best.lost):
+            best = found
+        elif found.protection is not None:
+            break
+        if best.protection is not None and not may_widen:
+            raise _too_narrow(promise, int(width))
+        width *= WIDENING
+    if best.protection is None:
+        raise _too_few(promise, persons)
+    return best
+
+
+def _too_narrow(promise: KnownEvents, width: int) -> ConstraintsNotMetError:
+    return ConstraintsNotMetError(
+        (
+            f"known_events ({promise.known}) is not kept in classes as they are, whatever their "
+            "events say.",
+        ),
+        (f"classes of at least {width} persons (pid_k = {width}), or the technique 'widen'",),
+    )
+
+
+def _too_few(promise: KnownEvents, persons: int) -> ConstraintsNotMetError:
+    return ConstraintsNotMetError(
+        (
+            f"known_events ({promise.known}) is not kept by one class of all {persons} persons, "
+            "whatever is written of their events.",
+        ),
+        ("a higher risk, fewer known events, or more techniques",),
+    )
+
+
+def check_known_events(schema_events: Mapping[str, Any], promises: Sequence[object]) -> None:
+    """Refuse a promise about known events where the schema names none.
+
+    Raises
+    ------
+    InputError
+        If there is such a promise, and no column of events.
+    """
+    if known_events_of(promises) is not None and not schema_events:
+        raise InputError(
+            "constraint known_events",
+            "needs columns that say what happened",
+            found="none in the schema",
+            advice="name them under [events]",
+        )
