@@ -286,3 +286,102 @@ cdef class Histories:
         cdef double[:, ::1] kept = found
         with nogil:
             self.risks_of(begin, end, now, kept)
+
+
+# ------------------------------------------------------- who has known events, by their intervals
+
+
+cdef inline int64_t _first_key(const int64_t[::1] keys, int64_t key) noexcept nogil:
+    """Place of the first of ascending keys that is not below ``key``."""
+    cdef int64_t low = 0, high = keys.shape[0], middle
+    while low < high:
+        middle = (low + high) >> 1
+        if keys[middle] < key:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+cdef bint _others_fit(
+    const int64_t[:, ::1] sets, int64_t s, int known, int anchor, int64_t base, int64_t end,
+    const int32_t[::1] labels, const int64_t[::1] dates,
+    const int32_t[::1] row_label, const int64_t[::1] row_date,
+    int64_t first, int64_t last, int64_t used,
+) noexcept nogil:
+    """Whether the unit has a row of its own for each other known event, moved by ``base`` to ``end``."""
+    cdef int64_t[8] taken
+    cdef int64_t row, away
+    cdef int each, other, many = 1
+    cdef bint found, free
+    taken[0] = used
+    for each in range(known):
+        if each == anchor:
+            continue
+        found = False
+        for row in range(first, last):
+            if row_label[row] != labels[sets[s, each]]:
+                continue
+            away = row_date[row] - dates[sets[s, each]]
+            if away < base or away > end:
+                continue
+            free = True
+            for other in range(many):
+                free = free and taken[other] != row
+            if free:
+                found = True
+                break
+        if not found:
+            return False
+        taken[many] = row
+        many += 1
+    return True
+
+
+def count_dated(
+    const int64_t[:, ::1] sets,
+    const int32_t[::1] groups,
+    const int32_t[::1] labels,
+    const int64_t[::1] dates,
+    int64_t label_span,
+    const int64_t[::1] list_keys,
+    const int64_t[::1] list_rows,
+    const int32_t[::1] row_unit,
+    const int32_t[::1] row_label,
+    const int64_t[::1] row_date,
+    const int64_t[::1] unit_rows,
+    int64_t spread,
+    int64_t low,
+    int64_t high,
+    int64_t[::1] stamps,
+    int32_t[::1] fitting,
+):
+    """See `sfumato.kernels.history_loops.dated_units`."""
+    cdef int64_t s, at, row, unit, base, end
+    cdef int known, anchor
+    with nogil:
+        for s in range(sets.shape[0]):
+            known = 0
+            while known < sets.shape[1] and sets[s, known] >= 0:
+                known += 1
+            fitting[s] = 0
+            for anchor in range(known):
+                at = _first_key(list_keys, groups[s] * label_span + labels[sets[s, anchor]])
+                while at < list_keys.shape[0]:
+                    if list_keys[at] != groups[s] * label_span + labels[sets[s, anchor]]:
+                        break
+                    row = list_rows[at]
+                    at += 1
+                    unit = row_unit[row]
+                    if stamps[unit] == s:
+                        continue
+                    base = row_date[row] - dates[sets[s, anchor]]
+                    if base < low or base > high:
+                        continue
+                    end = min(base + spread, high)
+                    if _others_fit(
+                        sets, s, known, anchor, base, end, labels, dates, row_label, row_date,
+                        unit_rows[unit], unit_rows[unit + 1], row,
+                    ):
+                        stamps[unit] = s
+                        fitting[s] += 1

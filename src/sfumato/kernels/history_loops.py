@@ -213,3 +213,81 @@ def with_weights(events: Events, alone_one: Floats, alone_two: Floats, together:
 
 def _parts(events: Events) -> list[slice]:
     return parts(np.cumsum(events.pairs()), WORTH_A_THREAD)
+
+
+@dataclass(frozen=True, eq=False)
+class DatedRows:
+    """What units show of their events and when, unit by unit.
+
+    Attributes
+    ----------
+    start
+        First row of each unit, and the end; shape (units + 1,).
+    group
+        Class of each unit; shape (units,).
+    label
+        What each row shows beside its date; shape (rows,).
+    date
+        The date that it shows, as days; shape (rows,).
+    """
+
+    start: Ints
+    group: Codes
+    label: Codes
+    date: Ints
+
+
+def dated_units(
+    shown: DatedRows,
+    sets: Ints,
+    groups: Codes,
+    labels: Codes,
+    dates: Ints,
+    *,
+    spread: int,
+    low: int,
+    high: int,
+) -> Codes:
+    """How many units of a class fit each set of known events, all moved by about one offset.
+
+    A unit fits if it has a row of its own with the label of each event, so that the differences
+    between the rows' dates and the known ones lie within ``low`` and ``high``, and no two of them
+    more than ``spread`` apart. O(m² · rows of a label in the class · rows of a unit) a set.
+
+    Parameters
+    ----------
+    shown
+        The rows of the units.
+    sets
+        Known events of each set, as indices, -1 behind the last; shape (sets, m).
+    groups
+        Class in which each set is looked for; shape (sets,).
+    labels, dates
+        How each known event is written in its class, and when it was, as days; shape (events,).
+    spread, low, high
+        Days, as above.
+    """
+    units = np.repeat(np.arange(len(shown.group), dtype=np.int32), np.diff(shown.start))
+    span = int(max(shown.label.max(initial=0), labels.max(initial=0))) + 1
+    keys = shown.group[units].astype(np.int64) * span + shown.label
+    order = np.argsort(keys, kind="stable").astype(np.int64)
+    fitting = np.empty(len(sets), dtype=np.int32)
+    _histories.count_dated(
+        np.ascontiguousarray(sets, dtype=np.int64),
+        groups.astype(np.int32),
+        labels,
+        dates,
+        span,
+        keys[order],
+        order,
+        units,
+        shown.label,
+        shown.date,
+        shown.start,
+        spread,
+        low,
+        high,
+        np.full(len(shown.group), -1, dtype=np.int64),
+        fitting,
+    )
+    return fitting

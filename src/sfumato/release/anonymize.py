@@ -15,7 +15,8 @@ from sfumato.core.secret_keys import check_key
 from sfumato.core.shared_options import Engine, Progress, drawn_seed, silent, takes_spark
 from sfumato.release.assembly import make_release
 from sfumato.release.coarsen_counts import promised
-from sfumato.release.on_spark.spark_refusals import refuse_before_work
+from sfumato.release.event_protection import check_known_events
+from sfumato.release.on_spark.refused import refuse_before_work
 from sfumato.release.options import (
     AnonymizeOptions,
     Circumstances,
@@ -144,6 +145,7 @@ def check_asked(
         If there is no promise, or one of them, an option or the key does not fit the others.
     """
     check_constraints(schema, constraints)
+    check_known_events(schema.events, constraints)
     about = any(isinstance(each, AboutPopulation) for each in constraints)
     if about or register or population is not None:
         check_population(constraints, options, register=register, population=population)

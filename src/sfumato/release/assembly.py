@@ -316,7 +316,10 @@ def _protected(
         return Attempt(found, kept, float(lost))
 
     best = widened(attempt, promise, options, persons)
-    return replace(best.made, protection=best.protection)
+    made_so: _Generalised = best.made
+    kept = best.protection
+    assert kept is not None
+    return replace(made_so, protection=kept, pseudonym_of=kept.pseudonym_of)
 
 
 def _divided(
@@ -404,7 +407,7 @@ def _generalised(
 def _released_risk(generalised: _Generalised, order: Ints, manifest: Manifest) -> Risk:
     """What the release gives away, its records in the order in which they leave."""
     draft, threshold = generalised.draft, manifest.options.threshold
-    part, coarsened = draft.table, generalised.count_loss is not None
+    part, coarsened = draft.table, not np.array_equal(generalised.pseudonym_of, draft.table.person)
     ordered = ordered_attributes(manifest.constraints, part.schema.sensitive)
     seen, count = group([draft.class_of[order]], [draft.classes])
     risk = measure_classes(

@@ -24,9 +24,10 @@ from sfumato.release.histories import (
     ANYTHING,
     Gathered,
     Solution,
+    chances_of_two,
     gather,
-    mean_and_p95,
     solve,
+    solve_shared,
     written,
 )
 from sfumato.release.information_loss import normalized_error
@@ -41,9 +42,10 @@ from sfumato.table.table import MISSING, Codes, Table
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
 WIDENING = 1.6
 """By how much the least number of persons of a class grows from one attempt to the next."""
-WIDEN_COUNTS = 4.0
+WIDEN_COUNTS = 3.0
 """How much the loss of the quasi-identifiers counts, as a share of what one class for all would
 lose, beside what events lose."""
 SETS_OF_A_PERSON = 30
@@ -69,6 +71,8 @@ class Protection:
         What was done, by column.
     lost
         Share of what events say that is lost, each person counting alike.
+    pseudonym_of
+        Pseudonym of each record.
     found
         The mean and the 95th percentile of the persons' chances, by number of known events.
     """
@@ -77,6 +81,7 @@ class Protection:
     shown: Shown
     done: Mapping[str, Mapping[str, float]]
     lost: float
+    pseudonym_of: Codes
     found: Mapping[int, tuple[float, float]] = field(default_factory=dict)
 
 
@@ -105,20 +110,37 @@ def protect(
 
     def holds(rung: Rungs) -> bool:
         if promise.of is Success.FOUND and promise.m <= 2:
-            mean, p95 = mean_and_p95(gathered, rung, table.persons, promise.m)
-            return mean <= promise.risk * (1 + TOLERANCE) and p95 <= promise.p95 + TOLERANCE
+            found = _worse(*chances_of_two(gathered, rung, promise.m))
+            return _kept(promise, {promise.m: found})
         seen = _shown(gathered, rung, table.records)
         return _kept(promise, chances(events, table, draft, seen, promise))
 
-    found = solve(gathered, promise, table.persons, holds)
-    if found is None:
-        return None
+    found: Solution | None
+    if promise.k:
+        found, broken = solve_shared(gathered, promise.k, promise.m)
+        if len(broken) and Technique.SPLIT_PSEUDONYMS not in weights:
+            return None
+        # Nothing is said of their events, and each stands alone.
+        alone = np.isin(draft.class_of, broken)
+        pseudonym_of = _each_alone(pseudonym_of, alone)
+    else:
+        found = solve(gathered, promise, holds)
+        if found is None:
+            return None
     seen = _shown(gathered, found.rung, table.records)
+    if not np.array_equal(pseudonym_of, table.person):
+        seen = replace(seen, pseudonym=pseudonym_of)
     measured = chances(events, table, draft, seen, promise)
-    if not _kept(promise, measured):
+    if not promise.k and not _kept(promise, measured):
         return None
     cells = written(gathered, found.rung, table.source)
-    return Protection(cells, seen, _done(gathered, found), found.lost, measured)
+    return Protection(cells, seen, _done(gathered, found), found.lost, pseudonym_of, measured)
+
+
+def _each_alone(pseudonym_of: Codes, alone: Bools) -> Codes:
+    """Pseudonyms, some records having one of their own."""
+    own = np.where(alone, pseudonym_of.max() + 1 + np.arange(len(alone)), pseudonym_of)
+    return np.unique(own, return_inverse=True)[1].astype(np.int32)
 
 
 def _shown(gathered: Gathered, rung: Rungs, records: int) -> Shown:
@@ -137,6 +159,20 @@ def _shown(gathered: Gathered, rung: Rungs, records: int) -> Shown:
     ]
     silent[gathered.labels[:, nothing]] = True
     return Shown(labels, labels, labels, silent=silent)
+
+
+def _worse(each: Floats, many: Bools) -> tuple[float, float]:
+    """The mean and the 95th percentile of persons, or of those who have many events, if higher.
+
+    Whoever has fewer events is asked for all of them, and hides those who have more.
+    """
+    found = [(0.0, 0.0)]
+    for some in (each, each[many]):
+        if len(some):
+            found.append(
+                (float(some.mean()), float(np.quantile(some, 0.95, method="inverted_cdf")))
+            )
+    return max(one for one, _ in found), max(one for _, one in found)
 
 
 def _kept(promise: KnownEvents, measured: Mapping[int, tuple[float, float]]) -> bool:
@@ -170,6 +206,8 @@ def chances(
 ) -> dict[int, tuple[float, float]]:
     """The mean and the 95th percentile of the persons' chances, for every number of known events.
 
+    Over all persons or over those who have as many events, whichever is more.
+
     Parameters
     ----------
     events
@@ -190,7 +228,7 @@ def chances(
         answers = count_holders(held, persons, sets)
         each = answers.learned if promise.of is Success.LEARNED else answers.found
         mean = np.bincount(persons, each * weight, minlength=len(held.class_of))
-        found[m] = float(mean.mean()), float(np.quantile(mean, 0.95, method="inverted_cdf"))
+        found[m] = _worse(mean, np.diff(held.known_starts) >= m)
     return found
 
 
@@ -265,9 +303,7 @@ def quasi_identifier_loss(draft: Draft) -> float:
     columns = table.quasi_identifiers
     weights = np.array([each.weight for each in columns])
     own, one = (
-        float(
-            weights @ [normalized_error(each, of, classes, table.person)[0] for each in columns]
-        )
+        float(weights @ [normalized_error(each, of, classes, table.person)[0] for each in columns])
         for of, classes in ((draft.class_of, draft.classes), (whole, 1))
     )
     return own / one if one > 0 else 0.0

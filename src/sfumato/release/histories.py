@@ -8,8 +8,9 @@ lowest price at which the promise is kept, and classes of the next lower one as 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 
@@ -19,15 +20,15 @@ import pyarrow as pa
 
 from sfumato.engines.embedded.counts import group
 from sfumato.kernels.history_loops import Events, Recodings, Rungs, recodings, unit_risks
-from sfumato.release.promises.shared_events import KnownEvents, Success
 from sfumato.release.promises.promise import TOLERANCE
+from sfumato.release.promises.shared_events import KnownEvents, Success
 from sfumato.release.techniques import Technique
-from sfumato.schema import EventKind
 from sfumato.table.sources import from_numpy, from_texts
-from sfumato.table.table import MISSING, Codes, EventColumn, Table
+from sfumato.table.table import MISSING, Codes, EventColumn
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
 ANYTHING = "*"
 ROLLED_UP = 0.6
 """What a code loses by the first label above it, of what it loses as ``*``."""
@@ -35,6 +36,8 @@ DEAREST = 32.0
 """The price of a person found at which the search begins."""
 STEP = 2.0
 """How much lower the next price is."""
+FORBIDDING = 1e9
+"""A price that nothing outweighs."""
 CHEAPEST = 0.02
 """The price at which the search ends, if nothing breaks the promise."""
 MOST_RUNGS = 16
@@ -193,7 +196,9 @@ def gather(
     by_class = own_class * (int(unit.max()) + 1) + unit[told]
     units, unit_of_record = np.unique(by_class, return_inverse=True)
     class_of_unit = units // (int(unit.max()) + 1)
-    keys, rows = np.unique(unit_of_record * np.int64(len(slots)) + slot_of_record, return_counts=True)
+    keys, rows = np.unique(
+        unit_of_record * np.int64(len(slots)) + slot_of_record, return_counts=True
+    )
     owner, slot_of = keys // len(slots), (keys % len(slots)).astype(np.int32)
     event_start = np.searchsorted(owner, np.arange(len(units) + 1)).astype(np.int64)
     own = np.diff(event_start)
@@ -262,9 +267,10 @@ def _numbered(parts: Sequence[Ints]) -> Ints:
 
 
 def _weights(own: Ints, owner: Ints, of: Success) -> tuple[Floats, Floats, Floats]:
-    """The weights of questions for one event and for two, each unit's adding up to 1.
+    """The weights of questions for one event and for two; each unit's add up to 1.
 
-    Where only what is learned counts, none for a unit of which everything is known.
+    A unit with one event is asked for it by who knows two. Where only what is learned counts, none
+    for a unit of which everything is known.
     """
     many = np.maximum(own, 1).astype(np.float64)
     more = of is Success.LEARNED
@@ -299,7 +305,7 @@ class Solution:
         return float(self.gathered.losses[slots, self.rung].sum()) / max(self.gathered.units, 1)
 
 
-def solve(gathered: Gathered, promise: KnownEvents, persons: int, holds: Holds) -> Solution | None:
+def solve(gathered: Gathered, promise: KnownEvents, holds: Holds) -> Solution | None:
     """Write events as exactly as a promise allows; ``None`` where nothing that is tried keeps it.
 
     Parameters
@@ -308,23 +314,14 @@ def solve(gathered: Gathered, promise: KnownEvents, persons: int, holds: Holds) 
         The events, in classes.
     promise
         What is promised.
-    persons
-        Persons of the release, those without an event among them.
     holds
         Whether the promise is kept where slots are at some rungs.
     """
     events, labels, losses = gathered.events, gathered.labels, gathered.losses
     share = 1.0 if promise.m == 1 else 0.5 * (promise.of is Success.LEARNED)
-    limit = promise.risk * persons * (1 + TOLERANCE)
 
-    def at(price: float, start: Rungs | None) -> Recodings:
-        rates = np.array([price])
-        return recodings(events, labels, losses, rates, share=share, start=start)
-
-    def kept(found: Recodings) -> bool:
-        two = promise.m > 1
-        sums = max(float(found.one.sum()), float(found.two.sum()) if two else 0.0)
-        return sums <= limit and holds(found.rung[0])
+    def at(price: float, start: Rungs) -> Recodings:
+        return recodings(events, labels, losses, np.array([price]), share=share, start=start)
 
     top = np.full(len(losses), losses.shape[1] - 1, dtype=np.int8)
     if not holds(top):
@@ -332,7 +329,7 @@ def solve(gathered: Gathered, promise: KnownEvents, persons: int, holds: Holds) 
     price, good, bad = DEAREST, None, None
     while price >= CHEAPEST:
         found = at(price, top if good is None else good.rung[0])
-        if not kept(found):
+        if not holds(found.rung[0]):
             bad = found
             break
         good = found
@@ -342,21 +339,21 @@ def solve(gathered: Gathered, promise: KnownEvents, persons: int, holds: Holds) 
     if bad is None:
         return Solution(gathered, good.rung[0])
     between = at(price * STEP**0.5, good.rung[0])
-    if kept(between):
+    if holds(between.rung[0]):
         good = between
     else:
         bad = between
-    return Solution(gathered, _filled(gathered, good, bad, holds, limit, promise.m))
+    return Solution(gathered, _filled(gathered, good, bad, holds, share))
 
 
 def _filled(
-    gathered: Gathered, good: Recodings, bad: Recodings, holds: Holds, limit: float, m: int
+    gathered: Gathered, good: Recodings, bad: Recodings, holds: Holds, share: float
 ) -> Rungs:
     """The better recoding, with as many classes of the cheaper one as the promise allows.
 
     Those come first that gain most for what they cost.
     """
-    extra = np.maximum(bad.two - good.two if m > 1 else bad.one - good.one, 0.0)[0]
+    extra = share * (bad.one - good.one)[0] + (1 - share) * (bad.two - good.two)[0]
     gain = (good.lost - bad.lost)[0]
     order = np.argsort(-gain / np.maximum(extra, TOLERANCE), kind="stable")
     starts = gathered.events.slot_start
@@ -367,22 +364,99 @@ def _filled(
     def mixed(many: int) -> Rungs:
         return np.where(rank[class_of_slot] < many, bad.rung[0], good.rung[0])
 
-    def kept(many: int) -> bool:
-        some = rank < many
-        sums = [
-            float(np.where(some, cheap[0], dear[0]).sum())
-            for dear, cheap in ((good.one, bad.one), (good.two, bad.two))[: min(m, 2)]
-        ]
-        return max(sums) <= limit and holds(mixed(many))
-
     low, high = 0, len(order)
     while high - low > max(len(order) // 100, 1):
         middle = (low + high) // 2
-        if kept(middle):
+        if holds(mixed(middle)):
             low = middle
         else:
             high = middle
     return mixed(low)
+
+
+def solve_shared(gathered: Gathered, k: int, m: int) -> tuple[Solution, Ints]:
+    """Write events as exactly as every m of a unit's are shared by k units of its class.
+
+    Parameters
+    ----------
+    gathered
+        The events, in classes.
+    k, m
+        As promised.
+
+    Returns
+    -------
+    tuple
+        What is written, and the classes in which even saying nothing does not suffice, because
+        fewer than k units have as many rows as some unit has events.
+    """
+    events, labels, losses = gathered.events, gathered.labels, gathered.losses
+    top = np.full(len(losses), losses.shape[1] - 1, dtype=np.int8)
+    broken = _unshared(gathered, top, k, m)
+    start = recodings(events, labels, losses, np.array([FORBIDDING]), share=0.5, fewest=k)
+    rung = (
+        start.rung[0]
+        if m > 1
+        else recodings(events, labels, losses, np.array([FORBIDDING]), share=1.0, fewest=k).rung[0]
+    )
+    starts = events.slot_start
+    class_of_slot = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    failing = np.setdiff1d(_unshared(gathered, rung, k, m), broken)
+    while len(failing):
+        # The rarest events of a class say less, step by step, until its larger sets are shared.
+        rung = _rarest_hidden(gathered, rung, failing)
+        failing = np.setdiff1d(_unshared(gathered, rung, k, m), broken)
+    rung[np.isin(class_of_slot, broken)] = losses.shape[1] - 1
+    return Solution(gathered, rung), broken
+
+
+def _rarest_hidden(gathered: Gathered, rung: Rungs, classes: Ints) -> Rungs:
+    """The same with the rarest event of some classes that says something saying nothing."""
+    events, top = gathered.events, gathered.losses.shape[1] - 1
+    holders = np.bincount(events.slot_of, minlength=len(rung))
+    rung = rung.copy()
+    for each in classes.tolist():
+        own = np.arange(events.slot_start[each], events.slot_start[each + 1])
+        telling = own[rung[own] < top]
+        rung[telling[holders[telling] == holders[telling].min()]] = top
+    return rung
+
+
+def _unshared(gathered: Gathered, rung: Rungs, k: int, m: int) -> Ints:
+    """The classes in which up to m events of a unit are shared by fewer than k of its units."""
+    events = gathered.events
+    class_of_unit = np.repeat(np.arange(events.classes), np.diff(events.unit_start))
+    costs = unit_risks(events, gathered.labels, rung, fewest=k)
+    found = np.unique(class_of_unit[costs[:, : min(m, 2)].max(axis=1, initial=0) > 0])
+    if m <= 2:
+        return found
+    label = gathered.labels[events.slot_of, rung[events.slot_of]]
+    larger = [each for each in range(events.classes) if not _all_shared(events, label, each, k, m)]
+    return np.union1d(found, np.array(larger, dtype=np.int64))
+
+
+def _all_shared(events: Events, label: Codes, group: int, k: int, m: int) -> bool:
+    """Whether k units of a class show every set of labels that up to m events of one have."""
+    sharing: Counter[tuple[int, ...]] = Counter()
+    asked: set[tuple[int, ...]] = set()
+    for unit in range(events.unit_start[group], events.unit_start[group + 1]):
+        own = slice(events.event_start[unit], events.event_start[unit + 1])
+        labels = label[own].tolist()
+        asked |= _parts_of(labels, m)
+        sharing.update(_parts_of(np.repeat(labels, events.rows[own]).tolist(), m))
+    return all(sharing[each] >= k for each in asked)
+
+
+def _parts_of(labels: Sequence[int], m: int) -> set[tuple[int, ...]]:
+    """The multisets of at most m of some labels."""
+    found: set[tuple[int, ...]] = {()}
+    for label, many in sorted(Counter(labels).items()):
+        found |= {
+            (*each, *[label] * more)
+            for each in found
+            for more in range(1, min(many, m - len(each)) + 1)
+        }
+    return found
 
 
 def written(gathered: Gathered, rung: Rungs, source: pa.Table) -> dict[str, pa.Array]:
@@ -413,8 +487,8 @@ def written(gathered: Gathered, rung: Rungs, source: pa.Table) -> dict[str, pa.A
     return found
 
 
-def mean_and_p95(gathered: Gathered, rung: Rungs, persons: int, m: int) -> tuple[float, float]:
-    """The mean and the 95th percentile of the persons' chances to be found, at most two known.
+def chances_of_two(gathered: Gathered, rung: Rungs, m: int) -> tuple[Floats, Bools]:
+    """The chance of each unit to be found by m of its events, and which have as many.
 
     Parameters
     ----------
@@ -422,11 +496,8 @@ def mean_and_p95(gathered: Gathered, rung: Rungs, persons: int, m: int) -> tuple
         The events, each unit being a person.
     rung
         Rung of each slot.
-    persons
-        Persons of the release; those without an event are found by nothing.
     m
         Known events, 1 or 2.
     """
-    risks = np.zeros(max(persons, gathered.units))
-    risks[: gathered.units] = unit_risks(gathered.events, gathered.labels, rung)[:, m - 1]
-    return float(risks.mean()), float(np.quantile(risks, 0.95, method="inverted_cdf"))
+    risks = unit_risks(gathered.events, gathered.labels, rung)[:, m - 1]
+    return risks, np.diff(gathered.events.event_start) >= m

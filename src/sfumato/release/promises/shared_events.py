@@ -18,13 +18,13 @@ from sfumato.release.promises.promise import TOLERANCE, Promise, Verdicts
 from sfumato.risk.risk_thresholds import Bound
 
 if TYPE_CHECKING:
-    from sfumato.core.measure import Position
     from sfumato.release.person_table import PersonTable
     from sfumato.risk.classes import ClassSummary
-    from sfumato.risk.disclosure_risk import Risk
 
 MOST_KNOWN = 6
-_WORDS = re.compile(r"\s*(?P<m>\d+)\s*:\s*(?:k\s*(?P<k>\d+)|(?P<risk>\d*\.?\d+)\s*(?P<percent>%)?)\s*")
+_WORDS = re.compile(
+    r"\s*(?P<m>\d+)\s*:\s*(?:k\s*(?P<k>\d+)|(?P<risk>\d*\.?\d+)\s*(?P<percent>%)?)\s*"
+)
 
 
 class Success(StrEnum):
@@ -53,7 +53,9 @@ class Knowledge:
         """
         found = _WORDS.fullmatch(value) if isinstance(value, str) else None
         if found is None:
-            raise InputError(subject, "must say what is known and what is promised", accepted=str(self))
+            raise InputError(
+                subject, "must say what is known and what is promised", accepted=str(self)
+            )
         m = Count(1, MOST_KNOWN).check(subject, int(found["m"]))
         if found["k"]:
             return f"{m}:k{Count(2).check(subject, int(found['k']))}"
