@@ -1,4 +1,4 @@
-from sfumato.kernels.loop_calls import Bytes, Codes, Floats, Ints
+from sfumato.kernels.loop_calls import Codes, Floats, Ints
 
 class Histories:
     def __init__(self, *arrays: object) -> None: ...

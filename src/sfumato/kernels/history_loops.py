@@ -16,7 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.kernels import _histories
-from sfumato.kernels.loop_calls import Codes, Floats, Ints, in_threads, parts
+from sfumato.kernels.loop_calls import Codes, Floats, Ints, in_threads, ints, parts
+from sfumato.kernels.loop_calls import codes as as_codes
 
 Rungs = npt.NDArray[np.int8]
 WORTH_A_THREAD = 20_000
@@ -273,17 +274,17 @@ def dated_units(
     order = np.argsort(keys, kind="stable").astype(np.int64)
     fitting = np.empty(len(sets), dtype=np.int32)
     _histories.count_dated(
-        np.ascontiguousarray(sets, dtype=np.int64),
-        groups.astype(np.int32),
-        labels,
-        dates,
+        ints(sets),
+        as_codes(groups),
+        as_codes(labels),
+        ints(dates),
         span,
         keys[order],
         order,
         units,
-        shown.label,
-        shown.date,
-        shown.start,
+        as_codes(shown.label),
+        ints(shown.date),
+        ints(shown.start),
         spread,
         low,
         high,

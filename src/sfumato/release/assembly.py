@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -75,6 +77,8 @@ from sfumato.table.table import Table
 
 Codes = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
+OFFSETS = 0x6F666673657473
+"""Beside the seed of a release, so that its other draws stay as they are."""
 
 
 def assemble(
@@ -212,7 +216,7 @@ def make_release(
         table = with_hierarchies(table)
     made = partial(_made, table, promises, options, population, rng, progress)
     promise = known_events_of(promises)
-    finished = made() if promise is None else _protected(made, promise, options, rng, table.persons)
+    finished = made() if promise is None else _protected(made, promise, manifest, key, rng)
     draft, part = finished.draft, finished.draft.table
     if draft.levels is not None:
         table = shown_at(table, draft.levels)
@@ -297,29 +301,59 @@ def _made(
 def _protected(
     made: Callable[..., _Generalised],
     promise: KnownEvents,
-    options: Options,
+    manifest: Manifest,
+    key: bytes | None,
     rng: np.random.Generator,
-    persons: int,
 ) -> _Generalised:
     """The same, as wide as loses least, with events written as the promise allows."""
-    weights = Techniques().read(options.techniques)
+    weights = dict(Techniques().read(manifest.options.techniques))
+    if key is not None:
+        # A key makes one pseudonym per person, the same in every release.
+        weights.pop(Technique.SPLIT_PSEUDONYMS, None)
     state = rng.bit_generator.state
 
     def attempt(width: int) -> Attempt:
         rng.bit_generator.state = state
         found = made(*([PidKAnonymity(width)] if width else []))
-        kept = protect(found.draft, found.pseudonym_of, promise, options)
+        offset_of = partial(person_offsets, found.draft.table, key, manifest.seed)
+        kept = protect(found.draft, found.pseudonym_of, promise, weights, offset_of)
         counts = WIDEN_COUNTS * weights.get(Technique.WIDEN, 1.0)
         lost = np.inf
         if kept is not None:
             lost = kept.lost + counts * quasi_identifier_loss(found.draft)
         return Attempt(found, kept, float(lost))
 
-    best = widened(attempt, promise, options, persons)
+    best = widened(attempt, promise, may_widen=Technique.WIDEN in weights)
     made_so: _Generalised = best.made
     kept = best.protection
     assert kept is not None
     return replace(made_so, protection=kept, pseudonym_of=kept.pseudonym_of)
+
+
+def person_offsets(table: Table, key: bytes | None, seed: int, most: int) -> Ints:
+    """The days by which each person's dates are moved: keyed ones where there is a key.
+
+    Parameters
+    ----------
+    table
+        The records.
+    key
+        The secret; ``None`` for offsets of the seed.
+    seed
+        Seed of every random choice.
+    most
+        Days by which dates are moved at most, either way.
+    """
+    span = 2 * most + 1
+    if key is None or table.schema.person is None:
+        rng = np.random.default_rng([seed, OFFSETS])
+        return rng.integers(0, span, table.persons) - most
+    _, first = np.unique(table.person, return_index=True)
+    ids = table.source.column(table.schema.person).take(from_numpy(first))
+    own = hmac.new(key, b"dates", hashlib.sha256).digest()
+    names = pseudonyms_of(ids, own).to_pylist()
+    drawn = [int.from_bytes(hashlib.sha256(each.encode()).digest()[:8], "big") for each in names]
+    return np.array([each % span for each in drawn], dtype=np.int64) - most
 
 
 def _divided(
@@ -420,14 +454,17 @@ def _released_risk(generalised: _Generalised, order: Ints, manifest: Manifest) -
         ranks=ranks_of(part, ordered),
         warnings=part.warnings,
     )
-    told = measure_known_events(
-        part,
-        draft.class_of,
-        draft.classes,
-        manifest.seed,
-        pseudonym=generalised.pseudonym_of if coarsened else None,
-        shown=None if generalised.protection is None else generalised.protection.shown,
-    )
+    kept = generalised.protection
+    told = None if kept is None else kept.risk
+    if told is None:
+        told = measure_known_events(
+            part,
+            draft.class_of,
+            draft.classes,
+            manifest.seed,
+            pseudonym=generalised.pseudonym_of if coarsened else None,
+            shown=None if kept is None else kept.shown,
+        )
     risk = replace(risk, known_events=told)
     if part.household is None:
         return risk

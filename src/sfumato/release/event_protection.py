@@ -18,8 +18,18 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.core.errors import ConstraintsNotMetError, InputError
-from sfumato.kernels.class_counts import Holding, count_holders
+from sfumato.core.measure import Measure
+from sfumato.kernels.class_counts import count_holders
 from sfumato.kernels.history_loops import Rungs
+from sfumato.release.event_dates import (
+    Dates,
+    Dating,
+    date_column,
+    date_schemes,
+    dated_candidates,
+    dated_events,
+    dates_by,
+)
 from sfumato.release.histories import (
     ANYTHING,
     Gathered,
@@ -31,14 +41,20 @@ from sfumato.release.histories import (
     written,
 )
 from sfumato.release.information_loss import normalized_error
-from sfumato.release.options import Options
 from sfumato.release.partitioning import Draft
 from sfumato.release.promises.promise import TOLERANCE
 from sfumato.release.promises.shared_events import KnownEvents, Success
-from sfumato.release.techniques import Technique, Techniques
-from sfumato.risk.known_events import EventCodes, Shown, event_codes, holding
-from sfumato.schema import EventKind
-from sfumato.table.table import MISSING, Codes, Table
+from sfumato.release.techniques import Technique
+from sfumato.risk.known_events import (
+    EventCodes,
+    EventRisk,
+    KnownEventRisk,
+    Shown,
+    event_codes,
+    holding,
+)
+from sfumato.schema import Event, EventKind
+from sfumato.table.table import MISSING, Codes, EventColumn, LabelDomain, Table
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -48,6 +64,8 @@ WIDENING = 1.6
 WIDEN_COUNTS = 3.0
 """How much the loss of the quasi-identifiers counts, as a share of what one class for all would
 lose, beside what events lose."""
+PATIENCE = 2
+"""Attempts that may lose more, one after the other, where dates are written in steps."""
 SETS_OF_A_PERSON = 30
 """Sets of known events of a person that are looked at, where all are more."""
 
@@ -75,6 +93,10 @@ class Protection:
         Pseudonym of each record.
     found
         The mean and the 95th percentile of the persons' chances, by number of known events.
+    dates
+        How dates are written; ``None`` without any.
+    risk
+        What an assessment says of it, where there are dates: their intervals are known, too.
     """
 
     cells: Mapping[str, pa.Array]
@@ -83,10 +105,16 @@ class Protection:
     lost: float
     pseudonym_of: Codes
     found: Mapping[int, tuple[float, float]] = field(default_factory=dict)
+    dates: Dates | None = None
+    risk: EventRisk | None = None
 
 
 def protect(
-    draft: Draft, pseudonym_of: Codes, promise: KnownEvents, options: Options
+    draft: Draft,
+    pseudonym_of: Codes,
+    promise: KnownEvents,
+    weights: Mapping[Technique, float],
+    offset_of: Callable[[int], Ints],
 ) -> Protection | None:
     """Write the events of classes as exactly as the promise allows; ``None`` where none is enough.
 
@@ -98,31 +126,75 @@ def protect(
         Pseudonym of each record.
     promise
         What is promised.
-    options
-        How the release is made.
+    weights
+        The techniques that are allowed.
+    offset_of
+        The offset of each person, as days of at most so many either way.
     """
+    table = draft.table
+    column = date_column(table)
+    if column is None:
+        return _protect(draft, pseudonym_of, promise, weights, None)
+    best: Protection | None = None
+    columns = len(table.events)
+    for scheme in date_schemes(weights):
+        if best is not None and scheme.loss / columns >= best.lost:
+            break
+        dates = dates_by(column, scheme, table.person, offset_of)
+        found = _protect(draft, pseudonym_of, promise, weights, dates)
+        if found is not None:
+            lost = ((columns - 1) * found.lost + scheme.loss) / columns
+            cells, shown = dict(found.cells), dates.cells()
+            if shown is not None:
+                cells[column.name] = shown
+            done = {**found.done, column.name: {scheme.words: 1.0}}
+            if best is None or lost < best.lost:
+                best = replace(found, cells=cells, done=done, lost=lost, dates=dates)
+    return best
+
+
+def _protect(
+    draft: Draft,
+    pseudonym_of: Codes,
+    promise: KnownEvents,
+    weights: Mapping[Technique, float],
+    dates: Dates | None,
+) -> Protection | None:
+    """The same with dates written in one way."""
     table, classes = draft.table, draft.classes
-    weights = Techniques().read(options.techniques)
     columns = [each for each in table.events if each.event.kind is not EventKind.DATE]
     events = event_codes(table)
     assert events is not None
-    gathered = gather(columns, pseudonym_of, draft.class_of, classes, weights, promise.of)
+    times = None if dates is None or dates.scheme.dating is Dating.NOTHING else dates
+    gathered = gather(
+        columns or [_without_codes(table.records)],
+        pseudonym_of,
+        draft.class_of,
+        classes,
+        weights if columns else {},
+        promise.of,
+        None if times is None else (times.day, 2 * times.spread + 1),
+    )
+
+    def measured(rung: Rungs) -> Chances:
+        if dates is not None:
+            return _dated_chances(gathered, dates, rung, promise)
+        seen = _shown(gathered, rung, table.records)
+        return chances(events, table, draft, seen, promise)
 
     def holds(rung: Rungs) -> bool:
-        if promise.of is Success.FOUND and promise.m <= 2:
+        if dates is None and promise.of is Success.FOUND and promise.m <= 2:
             found = _worse(*chances_of_two(gathered, rung, promise.m))
             return _kept(promise, {promise.m: found})
-        seen = _shown(gathered, rung, table.records)
-        return _kept(promise, chances(events, table, draft, seen, promise))
+        return _kept(promise, measured(rung))
 
     found: Solution | None
     if promise.k:
         found, broken = solve_shared(gathered, promise.k, promise.m)
-        if len(broken) and Technique.SPLIT_PSEUDONYMS not in weights:
+        if len(broken) and (dates is not None or Technique.SPLIT_PSEUDONYMS not in weights):
             return None
         # Nothing is said of their events, and each stands alone.
-        alone = np.isin(draft.class_of, broken)
-        pseudonym_of = _each_alone(pseudonym_of, alone)
+        pseudonym_of = _each_alone(pseudonym_of, np.isin(draft.class_of, broken))
     else:
         found = solve(gathered, promise, holds)
         if found is None:
@@ -130,11 +202,113 @@ def protect(
     seen = _shown(gathered, found.rung, table.records)
     if not np.array_equal(pseudonym_of, table.person):
         seen = replace(seen, pseudonym=pseudonym_of)
-    measured = chances(events, table, draft, seen, promise)
-    if not promise.k and not _kept(promise, measured):
+    if dates is not None or not promise.k:
+        reached = measured(found.rung)
+    else:
+        reached = chances(events, table, draft, seen, promise)
+    if (dates is not None or not promise.k) and not _kept(promise, reached):
         return None
     cells = written(gathered, found.rung, table.source)
-    return Protection(cells, seen, _done(gathered, found), found.lost, pseudonym_of, measured)
+    kept = Protection(cells, seen, _done(gathered, found), found.lost, pseudonym_of, reached)
+    if dates is None:
+        return kept
+    return replace(kept, risk=_dated_risk(gathered, dates, found.rung, promise.m, events))
+
+
+def _without_codes(records: int) -> EventColumn:
+    """A column that says nothing, where events are dates alone."""
+    domain = LabelDomain(("",))
+    return EventColumn("", np.zeros(records, dtype=np.int32), 1, Event(), domain)
+
+
+Chances = dict[int, tuple[float, float]]
+
+
+def _dated_chances(gathered: Gathered, dates: Dates, rung: Rungs, promise: KnownEvents) -> Chances:
+    """The mean and the 95th percentile of the persons' chances, intervals between dates known.
+
+    Where k is promised, the worst chance instead of both.
+    """
+    found = {}
+    for m in range(1, promise.m + 1):
+        told = _dated_shares(gathered, dates, rung, m)
+        each = told.learned if promise.of is Success.LEARNED else told.found
+        if promise.k:
+            found[m] = float(told.found.max()), float(told.found.max())
+            continue
+        mean = np.bincount(told.person, each * told.weight, minlength=gathered.units)
+        found[m] = _worse(mean, told.events >= m)
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class _DatedShares:
+    """What sets of known events, their dates among them, tell of persons; an entry per set.
+
+    Attributes
+    ----------
+    person, weight
+        Whose events they are, and how often they are known.
+    found, learned
+        Chance that the person is found, and also something is learned.
+    events
+        Number of distinct events of each person; shape (persons,).
+    """
+
+    person: Codes
+    weight: Floats
+    found: Floats
+    learned: Floats
+    events: Ints
+
+
+def _dated_shares(gathered: Gathered, dates: Dates, rung: Rungs, m: int) -> _DatedShares:
+    events = dated_events(gathered, dates)
+    rows = np.bincount(gathered.unit_of_record, minlength=gathered.units)
+    persons, sets, weight = known_sets(events.start, m)
+    chance = 1.0 / dated_candidates(gathered, dates, events, rung, sets, persons)
+    more = rows[persons] > (sets >= 0).sum(axis=1)
+    return _DatedShares(persons, weight, chance, np.where(more, chance, 0.0), np.diff(events.start))
+
+
+def _dated_risk(
+    gathered: Gathered, dates: Dates, rung: Rungs, most: int, events: EventCodes
+) -> EventRisk:
+    """What an assessment says of a release with dates: their intervals count as known."""
+    risks, units = [], gathered.units
+    for m in range(1, max(most, 2) + 1):
+        told = _dated_shares(gathered, dates, rung, m)
+        several = told.events >= m
+        exact = bool(several.sum() == 0) or m <= 2
+        for drawn in ("random", "worst"):
+            each = (told.found, told.learned, (told.found == 1).astype(np.float64))
+            shares = [_of_persons(told, one, drawn, units) for one in each]
+            name = f"_{m}" if drawn == "random" else f"_{m}_worst"
+            with_m = float(shares[0][several].mean()) if several.any() else 0.0
+            risks.append(
+                KnownEventRisk(
+                    m,
+                    drawn,  # type: ignore[arg-type]
+                    *(
+                        Measure(what + name, float(each.mean()))
+                        for what, each in zip(("found", "learned", "alone"), shares, strict=True)
+                    ),
+                    float(np.quantile(shares[0], 0.95, method="inverted_cdf")),
+                    Measure("found_with" + name, with_m),
+                    units,
+                    exact,
+                )
+            )
+    return EventRisk(events.columns, events.named, False, units, tuple(risks), (), 0)
+
+
+def _of_persons(told: _DatedShares, chance: Floats, drawn: str, persons: int) -> Floats:
+    """The mean, or the largest, chance of each person over sets of known events."""
+    if drawn == "random":
+        return np.bincount(told.person, chance * told.weight, minlength=persons)
+    worst = np.zeros(persons)
+    np.maximum.at(worst, told.person, chance)
+    return worst
 
 
 def _each_alone(pseudonym_of: Codes, alone: Bools) -> Codes:
@@ -176,6 +350,8 @@ def _worse(each: Floats, many: Bools) -> tuple[float, float]:
 
 
 def _kept(promise: KnownEvents, measured: Mapping[int, tuple[float, float]]) -> bool:
+    if promise.k:
+        return all(worst <= promise.risk * (1 + TOLERANCE) for worst, _ in measured.values())
     return all(
         mean <= promise.risk * (1 + TOLERANCE) and p95 <= promise.p95 + TOLERANCE
         for mean, p95 in measured.values()
@@ -203,7 +379,7 @@ def _done(gathered: Gathered, found: Solution) -> dict[str, dict[str, float]]:
 
 def chances(
     events: EventCodes, table: Table, draft: Draft, shown: Shown, promise: KnownEvents
-) -> dict[int, tuple[float, float]]:
+) -> Chances:
     """The mean and the 95th percentile of the persons' chances, for every number of known events.
 
     Over all persons or over those who have as many events, whichever is more.
@@ -224,7 +400,7 @@ def chances(
     held = holding(events, table.person, draft.class_of, draft.classes, shown)
     found = {}
     for m in range(1, promise.m + 1):
-        persons, sets, weight = known_sets(held, m)
+        persons, sets, weight = known_sets(held.known_starts, m)
         answers = count_holders(held, persons, sets)
         each = answers.learned if promise.of is Success.LEARNED else answers.found
         mean = np.bincount(persons, each * weight, minlength=len(held.class_of))
@@ -232,15 +408,15 @@ def chances(
     return found
 
 
-def known_sets(held: Holding, m: int) -> tuple[Codes, Codes, Floats]:
+def known_sets(starts: Ints, m: int) -> tuple[Codes, Codes, Floats]:
     """The events that are known of each person: all sets of m, or some where they are many.
 
     Those of a person with many events are spread evenly over all of them, in a fixed order.
 
     Parameters
     ----------
-    held
-        Who has which events.
+    starts
+        First event of each person, and the end.
     m
         How many are known; all of a person who has fewer.
 
@@ -249,12 +425,12 @@ def known_sets(held: Holding, m: int) -> tuple[Codes, Codes, Floats]:
     tuple
         The person of each set, its places, and its weight among those of the person.
     """
-    counts = np.diff(held.known_starts)
+    counts = np.diff(starts)
     persons, sets, weights = [], [], []
     for many in np.unique(counts).tolist():
         own = np.flatnonzero(counts == many)
         some = _places(many, m)
-        places = held.known_starts[own][:, np.newaxis, np.newaxis] + some
+        places = starts[own][:, np.newaxis, np.newaxis] + some
         places = np.where(some < 0, -1, places)
         persons.append(np.repeat(own, len(some)))
         sets.append(places.reshape(-1, m))
@@ -309,9 +485,7 @@ def quasi_identifier_loss(draft: Draft) -> float:
     return own / one if one > 0 else 0.0
 
 
-def widened(
-    attempt: Callable[[int], Attempt], promise: KnownEvents, options: Options, persons: int
-) -> Attempt:
+def widened(attempt: Callable[[int], Attempt], promise: KnownEvents, *, may_widen: bool) -> Attempt:
     """The attempt that loses least, from classes as they are on to ever wider ones.
 
     Parameters
@@ -320,28 +494,29 @@ def widened(
         Makes a release of classes of at least so many persons.
     promise
         What is promised.
-    options
-        How the release is made.
-    persons
-        Persons of the file.
+    may_widen
+        Whether classes may be wider than the other promises ask for.
 
     Raises
     ------
     ConstraintsNotMetError
         If no width keeps the promise, or classes may not be widened and as they are do not.
     """
-    weights = Techniques().read(options.techniques)
     best = attempt(promise.k or 0)
-    width = 1.0 * max(promise.k or 0, best.made.draft.table.persons / best.made.draft.classes)
-    may_widen = Technique.WIDEN in weights
+    persons = int(best.made.draft.table.persons)
+    width = max(promise.k or 0.0, persons / best.made.draft.classes)
     if best.protection is not None and not may_widen:
         return best
-    while width < persons:
+    # How dates are written changes in steps, so that a loss may rise before it falls.
+    dated = any(each.event.kind is EventKind.DATE for each in best.made.draft.table.events)
+    patience = PATIENCE if dated else 1
+    worse = 0
+    while width < persons and worse < patience:
         found = attempt(int(width))
         if best.protection is None or (found.protection is not None and found.lost < best.lost):
-            best = found
+            best, worse = found, 0
         elif found.protection is not None:
-            break
+            worse += 1
         if best.protection is not None and not may_widen:
             raise _too_narrow(promise, int(width))
         width *= WIDENING
@@ -353,8 +528,10 @@ def widened(
 def _too_narrow(promise: KnownEvents, width: int) -> ConstraintsNotMetError:
     return ConstraintsNotMetError(
         (
-            f"known_events ({promise.known}) is not kept in classes as they are, whatever their "
-            "events say.",
+            (
+                f"known_events ({promise.known}) is not kept in classes as they are, whatever is "
+                "written of their events."
+            ),
         ),
         (f"classes of at least {width} persons (pid_k = {width}), or the technique 'widen'",),
     )
@@ -363,8 +540,10 @@ def _too_narrow(promise: KnownEvents, width: int) -> ConstraintsNotMetError:
 def _too_few(promise: KnownEvents, persons: int) -> ConstraintsNotMetError:
     return ConstraintsNotMetError(
         (
-            f"known_events ({promise.known}) is not kept by one class of all {persons} persons, "
-            "whatever is written of their events.",
+            (
+                f"known_events ({promise.known}) is not kept by one class of all {persons} "
+                "persons, whatever is written of their events."
+            ),
         ),
         ("a higher risk, fewer known events, or more techniques",),
     )

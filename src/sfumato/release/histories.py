@@ -159,6 +159,7 @@ def gather(
     classes: int,
     weights: Mapping[Technique, float],
     of: Success = Success.FOUND,
+    times: tuple[Ints, int] | None = None,
 ) -> Gathered:
     """Number the events of a file, class by class.
 
@@ -174,6 +175,9 @@ def gather(
         The techniques that are allowed.
     of
         What an intruder must not do.
+    times
+        The day of each record and the days that a reader cannot tell apart, where intervals are
+        shown.
     """
     levels = tuple(column_levels(each, weights) for each in columns)
     rungs = _rungs(levels)
@@ -196,10 +200,11 @@ def gather(
     by_class = own_class * (int(unit.max()) + 1) + unit[told]
     units, unit_of_record = np.unique(by_class, return_inverse=True)
     class_of_unit = units // (int(unit.max()) + 1)
+    day = np.zeros(len(told), dtype=np.int64) if times is None else times[0][told]
     keys, rows = np.unique(
-        unit_of_record * np.int64(len(slots)) + slot_of_record, return_counts=True
+        np.stack([unit_of_record, slot_of_record, day]), axis=1, return_counts=True
     )
-    owner, slot_of = keys // len(slots), (keys % len(slots)).astype(np.int32)
+    owner, slot_of = keys[0], keys[1].astype(np.int32)
     event_start = np.searchsorted(owner, np.arange(len(units) + 1)).astype(np.int64)
     own = np.diff(event_start)
     records = np.bincount(owner, rows, len(units))
@@ -214,6 +219,7 @@ def gather(
         alone_one,
         alone_two,
         together,
+        None if times is None else (keys[2] // times[1]).astype(np.int32),
     )
     return Gathered(
         levels,
@@ -248,7 +254,8 @@ def _labels(
     levels: Sequence[ColumnLevels], rungs: Sequence[_Rung], codes: Codes
 ) -> tuple[Ints, Ints]:
     """What can be told apart, and what is written, of each event at each rung."""
-    known, shown = [], []
+    known: list[Ints] = []
+    shown: list[Ints] = []
     for each, own in zip(levels, codes, strict=True):
         level = each.column.event.level
         floor = min(level, len(each.losses) - 1)
@@ -262,8 +269,11 @@ def _labels(
 def _numbered(parts: Sequence[Ints]) -> Ints:
     """One number for the labels of all columns, over all rungs; shape (events, rungs)."""
     flat = [each.ravel() for each in parts]
-    number, _ = group(flat, [int(each.max()) + 1 for each in flat])
-    return number.reshape(parts[0].shape).astype(np.int64)
+    number, _ = group(
+        [each.astype(np.int32) for each in flat], [int(each.max()) + 1 for each in flat]
+    )
+    numbered: Ints = number.reshape(parts[0].shape).astype(np.int64)
+    return numbered
 
 
 def _weights(own: Ints, owner: Ints, of: Success) -> tuple[Floats, Floats, Floats]:
@@ -326,6 +336,8 @@ def solve(gathered: Gathered, promise: KnownEvents, holds: Holds) -> Solution | 
     top = np.full(len(losses), losses.shape[1] - 1, dtype=np.int8)
     if not holds(top):
         return None
+    if losses.shape[1] == 1:
+        return Solution(gathered, top)
     price, good, bad = DEAREST, None, None
     while price >= CHEAPEST:
         found = at(price, top if good is None else good.rung[0])
@@ -362,7 +374,8 @@ def _filled(
     rank[order] = np.arange(len(order))
 
     def mixed(many: int) -> Rungs:
-        return np.where(rank[class_of_slot] < many, bad.rung[0], good.rung[0])
+        chosen: Rungs = np.where(rank[class_of_slot] < many, bad.rung[0], good.rung[0])
+        return chosen
 
     low, high = 0, len(order)
     while high - low > max(len(order) // 100, 1):
