@@ -1,4 +1,4 @@
-"""Dates of events: intervals are kept or coarser, and candidates by intervals counted one by one."""
+"""Dates of events: what is kept of them, and candidates by intervals, counted one by one."""
 
 from itertools import permutations
 

@@ -58,7 +58,7 @@ def test_the_mean_chance_is_at_most_the_risk(m, of):
     old = data.iloc[release.source_rows].reset_index(drop=True).astype(str)
     keys = new["age"] + "|" + new["sex"]
     total, persons = 0.0, 0
-    for _, rows in new.groupby(keys).groups.items():
+    for rows in new.groupby(keys).groups.values():
         codes = {code: place for place, code in enumerate(sorted(set(old["code"][rows])))}
         labels = [""] * len(codes)
         units = {}

@@ -65,6 +65,7 @@ from sfumato.release.release_manifest import Manifest
 from sfumato.release.release_result import Release, ReleasedTable
 from sfumato.release.suppression import capped_rows, not_met, suppressed_rows
 from sfumato.release.techniques import Technique, Techniques
+from sfumato.release.tree import grow
 from sfumato.release.utility_measures import measure_utility
 from sfumato.risk.assessment import assess
 from sfumato.risk.class_measures import ranks_of
@@ -79,6 +80,8 @@ Codes = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
 OFFSETS = 0x6F666673657473
 """Beside the seed of a release, so that its other draws stay as they are."""
+REGION = 1 << 15
+"""Persons of a file in all of which classes are tried; a part of so many of a larger one."""
 
 
 def assemble(
@@ -214,9 +217,12 @@ def make_release(
         promises = population.bound(promises, table.persons)
     if options.recoding is Recoding.FULL_DOMAIN:
         table = with_hierarchies(table)
-    made = partial(_made, table, promises, options, population, rng, progress)
+    made = partial(_made, promises, options, population, progress)
     promise = known_events_of(promises)
-    finished = made() if promise is None else _protected(made, promise, manifest, key, rng)
+    if promise is None:
+        finished = made(table, rng)
+    else:
+        finished = _protected(made, table, promise, manifest, key, rng)
     draft, part = finished.draft, finished.draft.table
     if draft.levels is not None:
         table = shown_at(table, draft.levels)
@@ -283,12 +289,12 @@ def _told_first(risk: Risk) -> tuple[str, ...]:
 
 
 def _made(
-    table: Table,
     promises: Sequence[Constraint | Budget],
     options: Options,
     population: Population | None,
-    rng: np.random.Generator,
     progress: Progress,
+    table: Table,
+    rng: np.random.Generator,
     *beside: Constraint,
 ) -> _Generalised:
     """The records in classes that keep the promises and those beside them, with their cells."""
@@ -300,6 +306,7 @@ def _made(
 
 def _protected(
     made: Callable[..., _Generalised],
+    table: Table,
     promise: KnownEvents,
     manifest: Manifest,
     key: bytes | None,
@@ -312,22 +319,39 @@ def _protected(
         weights.pop(Technique.SPLIT_PSEUDONYMS, None)
     state = rng.bit_generator.state
 
-    def attempt(width: int) -> Attempt:
+    def attempt(some: Table, width: int) -> Attempt:
         rng.bit_generator.state = state
-        found = made(*([PidKAnonymity(width)] if width else []))
+        found = made(some, rng, *([PidKAnonymity(width)] if width else []))
         offset_of = partial(person_offsets, found.draft.table, key, manifest.seed)
         kept = protect(found.draft, found.pseudonym_of, promise, weights, offset_of)
         counts = WIDEN_COUNTS * weights.get(Technique.WIDEN, 1.0)
         lost = np.inf
         if kept is not None:
             lost = kept.lost + counts * quasi_identifier_loss(found.draft)
-        return Attempt(found, kept, float(lost))
+        return Attempt(found, kept, float(lost), width)
 
-    best = widened(attempt, promise, may_widen=Technique.WIDEN in weights)
-    made_so: _Generalised = best.made
-    kept = best.protection
+    may_widen, first = Technique.WIDEN in weights, promise.k or 0
+    if table.persons > REGION and may_widen:
+        # How wide classes are best hardly depends on where they are.
+        tried = widened(partial(attempt, _region(table)), promise, first, may_widen=True)
+        first = max(first, tried.width)
+        found = attempt(table, first)
+        if found.protection is None:
+            found = widened(partial(attempt, table), promise, first, may_widen=True)
+    else:
+        found = widened(partial(attempt, table), promise, first, may_widen=may_widen)
+    made_so: _Generalised = found.made
+    kept = found.protection
     assert kept is not None
     return replace(made_so, protection=kept, pseudonym_of=kept.pseudonym_of)
+
+
+def _region(table: Table) -> Table:
+    """The records of some persons who are near each other in their quasi-identifiers."""
+    persons = person_table(table)
+    nodes = grow(persons, [PidKAnonymity(REGION // 4)], subtree_persons=REGION)
+    largest = int(np.argmax(np.bincount(nodes.class_of_person)))
+    return table.take(np.flatnonzero(nodes.class_of_person[table.person] == largest))
 
 
 def person_offsets(table: Table, key: bytes | None, seed: int, most: int) -> Ints:

@@ -256,7 +256,7 @@ def dated_events(gathered: Gathered, dates: Dates) -> DatedEvents:
 
 
 def dated_candidates(
-    gathered: Gathered, dates: Dates, events: DatedEvents, rung: Rungs, sets: Ints, persons: Ints
+    gathered: Gathered, dates: Dates, events: DatedEvents, rung: Rungs, sets: Codes, persons: Codes
 ) -> Ints:
     """How many persons of the class fit each set of known events, their dates among them.
 
@@ -280,7 +280,7 @@ def dated_candidates(
     label = gathered.labels[np.arange(len(rung)), rung]
     fitting = dated_units(
         DatedRows(start.astype(np.int64), group, label[rows], shown),
-        sets,
+        sets.astype(np.int64),
         group[persons],
         label[events.slot],
         np.zeros(len(events.day), dtype=np.int64) if silent else events.day,

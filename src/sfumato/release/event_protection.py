@@ -46,6 +46,7 @@ from sfumato.release.promises.promise import TOLERANCE
 from sfumato.release.promises.shared_events import KnownEvents, Success
 from sfumato.release.techniques import Technique
 from sfumato.risk.known_events import (
+    Drawn,
     EventCodes,
     EventRisk,
     KnownEventRisk,
@@ -64,6 +65,7 @@ WIDENING = 1.6
 WIDEN_COUNTS = 3.0
 """How much the loss of the quasi-identifiers counts, as a share of what one class for all would
 lose, beside what events lose."""
+DRAWN: tuple[Drawn, ...] = ("random", "worst")
 PATIENCE = 2
 """Attempts that may lose more, one after the other, where dates are written in steps."""
 SETS_OF_A_PERSON = 30
@@ -236,8 +238,7 @@ def _dated_chances(gathered: Gathered, dates: Dates, rung: Rungs, promise: Known
         if promise.k:
             found[m] = float(told.found.max()), float(told.found.max())
             continue
-        mean = np.bincount(told.person, each * told.weight, minlength=gathered.units)
-        found[m] = _worse(mean, told.events >= m)
+        found[m] = _worse(_of_persons(told, each, "random", gathered.units), told.events >= m)
     return found
 
 
@@ -275,37 +276,32 @@ def _dated_risk(
     gathered: Gathered, dates: Dates, rung: Rungs, most: int, events: EventCodes
 ) -> EventRisk:
     """What an assessment says of a release with dates: their intervals count as known."""
-    risks, units = [], gathered.units
+    risks: list[KnownEventRisk] = []
+    units = gathered.units
     for m in range(1, max(most, 2) + 1):
         told = _dated_shares(gathered, dates, rung, m)
         several = told.events >= m
         exact = bool(several.sum() == 0) or m <= 2
-        for drawn in ("random", "worst"):
+        for drawn in DRAWN:
             each = (told.found, told.learned, (told.found == 1).astype(np.float64))
             shares = [_of_persons(told, one, drawn, units) for one in each]
             name = f"_{m}" if drawn == "random" else f"_{m}_worst"
             with_m = float(shares[0][several].mean()) if several.any() else 0.0
-            risks.append(
-                KnownEventRisk(
-                    m,
-                    drawn,  # type: ignore[arg-type]
-                    *(
-                        Measure(what + name, float(each.mean()))
-                        for what, each in zip(("found", "learned", "alone"), shares, strict=True)
-                    ),
-                    float(np.quantile(shares[0], 0.95, method="inverted_cdf")),
-                    Measure("found_with" + name, with_m),
-                    units,
-                    exact,
-                )
+            found, learned, alone = (
+                Measure(what + name, float(each.mean()))
+                for what, each in zip(("found", "learned", "alone"), shares, strict=True)
             )
+            p95 = float(np.quantile(shares[0], 0.95, method="inverted_cdf"))
+            among = Measure("found_with" + name, with_m)
+            risks.append(KnownEventRisk(m, drawn, found, learned, alone, p95, among, units, exact))
     return EventRisk(events.columns, events.named, False, units, tuple(risks), (), 0)
 
 
 def _of_persons(told: _DatedShares, chance: Floats, drawn: str, persons: int) -> Floats:
     """The mean, or the largest, chance of each person over sets of known events."""
     if drawn == "random":
-        return np.bincount(told.person, chance * told.weight, minlength=persons)
+        mean = np.bincount(told.person, chance * told.weight, minlength=persons)
+        return mean.astype(np.float64)
     worst = np.zeros(persons)
     np.maximum.at(worst, told.person, chance)
     return worst
@@ -404,7 +400,7 @@ def chances(
         answers = count_holders(held, persons, sets)
         each = answers.learned if promise.of is Success.LEARNED else answers.found
         mean = np.bincount(persons, each * weight, minlength=len(held.class_of))
-        found[m] = _worse(mean, np.diff(held.known_starts) >= m)
+        found[m] = _worse(np.asarray(mean, dtype=np.float64), np.diff(held.known_starts) >= m)
     return found
 
 
@@ -465,11 +461,14 @@ class Attempt:
         What is written of its events; ``None`` where nothing keeps the promise.
     lost
         What is lost of quasi-identifiers and events.
+    width
+        Least number of persons of a class that it was made with.
     """
 
     made: Any
     protection: Protection | None
     lost: float
+    width: int
 
 
 def quasi_identifier_loss(draft: Draft) -> float:
@@ -485,7 +484,9 @@ def quasi_identifier_loss(draft: Draft) -> float:
     return own / one if one > 0 else 0.0
 
 
-def widened(attempt: Callable[[int], Attempt], promise: KnownEvents, *, may_widen: bool) -> Attempt:
+def widened(
+    attempt: Callable[[int], Attempt], promise: KnownEvents, first: int, *, may_widen: bool
+) -> Attempt:
     """The attempt that loses least, from classes as they are on to ever wider ones.
 
     Parameters
@@ -494,6 +495,8 @@ def widened(attempt: Callable[[int], Attempt], promise: KnownEvents, *, may_wide
         Makes a release of classes of at least so many persons.
     promise
         What is promised.
+    first
+        Least number of persons of a class in the first attempt.
     may_widen
         Whether classes may be wider than the other promises ask for.
 
@@ -502,9 +505,9 @@ def widened(attempt: Callable[[int], Attempt], promise: KnownEvents, *, may_wide
     ConstraintsNotMetError
         If no width keeps the promise, or classes may not be widened and as they are do not.
     """
-    best = attempt(promise.k or 0)
+    best = attempt(first)
     persons = int(best.made.draft.table.persons)
-    width = max(promise.k or 0.0, persons / best.made.draft.classes)
+    width = max(float(first), persons / best.made.draft.classes)
     if best.protection is not None and not may_widen:
         return best
     # How dates are written changes in steps, so that a loss may rise before it falls.
