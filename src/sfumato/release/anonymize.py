@@ -16,7 +16,7 @@ from sfumato.core.shared_options import Engine, Progress, drawn_seed, silent, ta
 from sfumato.release.assembly import make_release
 from sfumato.release.coarsen_counts import promised
 from sfumato.release.event_protection import check_known_events
-from sfumato.release.on_spark.refused import refuse_before_work
+from sfumato.release.on_spark.spark_refusals import refuse_before_work
 from sfumato.release.options import (
     AnonymizeOptions,
     Circumstances,

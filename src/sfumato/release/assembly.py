@@ -41,6 +41,7 @@ from sfumato.release.generalisation import (
     generalised,
     with_coded_ends,
 )
+from sfumato.release.history_utility import HistoryUtility, history_utility
 from sfumato.release.options import Coarsening, Options, Recoding
 from sfumato.release.partitioning import Draft, divide
 from sfumato.release.person_table import PersonTable, person_table
@@ -267,7 +268,7 @@ def make_release(
             seed=manifest.seed,
         ),
         risk=risk,
-        utility=replace(utility, counts=finished.count_loss),
+        utility=replace(utility, counts=finished.count_loss, histories=_histories(finished)),
         tree=draft.tree,
         manifest=manifest,
         levels=draft.levels,
@@ -280,6 +281,15 @@ def make_release(
         population=against,
         source_rows=draft.rows[order],
     )
+
+
+def _histories(finished: _Generalised) -> HistoryUtility | None:
+    """What is left of histories; ``None`` where nothing is promised about them."""
+    kept = finished.protection
+    if kept is None:
+        return None
+    person = finished.draft.table.person
+    return history_utility(person, kept.pseudonym_of, kept.exact, kept.done, kept.dates)
 
 
 def _told_first(risk: Risk) -> tuple[str, ...]:

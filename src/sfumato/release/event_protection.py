@@ -89,6 +89,8 @@ class Protection:
         What an intruder sees of them.
     done
         What was done, by column.
+    exact
+        Which records show their events as they were, dates aside.
     lost
         Share of what events say that is lost, each person counting alike.
     pseudonym_of
@@ -104,6 +106,7 @@ class Protection:
     cells: Mapping[str, pa.Array]
     shown: Shown
     done: Mapping[str, Mapping[str, float]]
+    exact: Bools
     lost: float
     pseudonym_of: Codes
     found: Mapping[int, tuple[float, float]] = field(default_factory=dict)
@@ -149,7 +152,8 @@ def protect(
             cells, shown = dict(found.cells), dates.cells()
             if shown is not None:
                 cells[column.name] = shown
-            done = {**found.done, column.name: {scheme.words: 1.0}}
+            done = {name: of for name, of in found.done.items() if name}
+            done[column.name] = {scheme.words: 1.0}
             if best is None or lost < best.lost:
                 best = replace(found, cells=cells, done=done, lost=lost, dates=dates)
     return best
@@ -211,7 +215,9 @@ def _protect(
     if (dates is not None or not promise.k) and not _kept(promise, reached):
         return None
     cells = written(gathered, found.rung, table.source)
-    kept = Protection(cells, seen, _done(gathered, found), found.lost, pseudonym_of, reached)
+    exact = np.ones(table.records, dtype=np.bool_)
+    exact[gathered.told] = found.rung[gathered.slot_of_record] == 0
+    kept = Protection(cells, seen, _done(gathered, found), exact, found.lost, pseudonym_of, reached)
     if dates is None:
         return kept
     return replace(kept, risk=_dated_risk(gathered, dates, found.rung, promise.m, events))
@@ -339,9 +345,8 @@ def _worse(each: Floats, many: Bools) -> tuple[float, float]:
     found = [(0.0, 0.0)]
     for some in (each, each[many]):
         if len(some):
-            found.append(
-                (float(some.mean()), float(np.quantile(some, 0.95, method="inverted_cdf")))
-            )
+            p95 = float(np.quantile(some, 0.95, method="inverted_cdf"))
+            found = [*found, (float(some.mean()), p95)]
     return max(one for one, _ in found), max(one for _, one in found)
 
 
