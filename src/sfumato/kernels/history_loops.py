@@ -9,7 +9,7 @@ costs is its weight divided by the units that answer it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -191,10 +191,12 @@ def unit_risks(
 
     Parameters
     ----------
-    events, labels, fewest
+    events, labels
         As in `recodings`.
     rung
         Rung of each slot; shape (slots,).
+    fewest
+        As in `recodings`.
     """
     risks = np.zeros((len(events.event_start) - 1, 2))
     loops = _Loops(events, labels, np.zeros(labels.shape), fewest)
@@ -205,11 +207,6 @@ def unit_risks(
         ]
     )
     return risks
-
-
-def with_weights(events: Events, alone_one: Floats, alone_two: Floats, together: Floats) -> Events:
-    """The same events with other weights of the questions."""
-    return replace(events, alone_one=alone_one, alone_two=alone_two, together=together)
 
 
 def _parts(events: Events) -> list[slice]:

@@ -15,7 +15,6 @@ from sfumato.core.secret_keys import check_key
 from sfumato.core.shared_options import Engine, Progress, drawn_seed, silent, takes_spark
 from sfumato.release.assembly import make_release
 from sfumato.release.coarsen_counts import promised
-from sfumato.release.event_protection import check_known_events
 from sfumato.release.on_spark.spark_refusals import refuse_before_work
 from sfumato.release.options import (
     AnonymizeOptions,
@@ -33,6 +32,7 @@ from sfumato.release.promises.promise import (
     Constraint,
     ordered_attributes,
 )
+from sfumato.release.promises.shared_events import KnownEvents
 from sfumato.release.release_manifest import Manifest, file_sha256, schema_sha256, versions
 from sfumato.release.release_result import Release
 from sfumato.risk.class_measures import ranks_of
@@ -145,7 +145,6 @@ def check_asked(
         If there is no promise, or one of them, an option or the key does not fit the others.
     """
     check_constraints(schema, constraints)
-    check_known_events(schema.events, constraints)
     about = any(isinstance(each, AboutPopulation) for each in constraints)
     if about or register or population is not None:
         check_population(constraints, options, register=register, population=population)
@@ -290,6 +289,13 @@ def check_constraints(schema: Schema, constraints: Sequence[Constraint | Budget]
             )
         if isinstance(each, AboutAttribute):
             _check_attribute(schema, each)
+        if isinstance(each, KnownEvents) and not schema.events:
+            raise InputError(
+                "constraint known_events",
+                "needs columns that say what happened",
+                found="none in the schema",
+                advice="name them under [events]",
+            )
 
 
 def _check_attribute(schema: Schema, constraint: AboutAttribute) -> None:

@@ -29,7 +29,6 @@ from sfumato.release.event_protection import (
     WIDEN_COUNTS,
     Attempt,
     Protection,
-    known_events_of,
     protect,
     quasi_identifier_loss,
     widened,
@@ -219,7 +218,7 @@ def make_release(
     if options.recoding is Recoding.FULL_DOMAIN:
         table = with_hierarchies(table)
     made = partial(_made, promises, options, population, progress)
-    promise = known_events_of(promises)
+    promise = next((each for each in promises if isinstance(each, KnownEvents)), None)
     if promise is None:
         finished = made(table, rng)
     else:

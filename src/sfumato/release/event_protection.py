@@ -7,7 +7,7 @@ more; what is kept is then measured as in every assessment.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from math import comb
@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.core.errors import ConstraintsNotMetError, InputError
+from sfumato.core.errors import ConstraintsNotMetError
 from sfumato.core.measure import Measure
 from sfumato.kernels.class_counts import count_holders
 from sfumato.kernels.history_loops import Rungs
@@ -70,11 +70,6 @@ PATIENCE = 2
 """Attempts that may lose more, one after the other, where dates are written in steps."""
 SETS_OF_A_PERSON = 30
 """Sets of known events of a person that are looked at, where all are more."""
-
-
-def known_events_of(promises: Iterable[object]) -> KnownEvents | None:
-    """The promise about known events, if there is one."""
-    return next((each for each in promises if isinstance(each, KnownEvents)), None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -555,20 +550,3 @@ def _too_few(promise: KnownEvents, persons: int) -> ConstraintsNotMetError:
         ),
         ("a higher risk, fewer known events, or more techniques",),
     )
-
-
-def check_known_events(schema_events: Mapping[str, Any], promises: Sequence[object]) -> None:
-    """Refuse a promise about known events where the schema names none.
-
-    Raises
-    ------
-    InputError
-        If there is such a promise, and no column of events.
-    """
-    if known_events_of(promises) is not None and not schema_events:
-        raise InputError(
-            "constraint known_events",
-            "needs columns that say what happened",
-            found="none in the schema",
-            advice="name them under [events]",
-        )

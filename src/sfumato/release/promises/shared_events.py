@@ -93,6 +93,8 @@ class KnownEvents(Promise):
         and shows something that was not known.
     k
         Least number of persons who share every m events of a person, instead of a risk.
+    known
+        The words, where they are not given in place of m.
 
     Raises
     ------
