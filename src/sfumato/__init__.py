@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from sfumato.release.promises.l_diversity import LDiversity
     from sfumato.release.promises.marketer_risk import MarketerRisk
     from sfumato.release.promises.shared_counts import SharedCounts
+    from sfumato.release.promises.shared_events import KnownEvents
     from sfumato.release.promises.t_closeness import TCloseness
     from sfumato.release.release_result import Release
     from sfumato.reports import report
@@ -115,6 +116,7 @@ __all__ = [
     "IntervalHierarchy",
     "KAnonymity",
     "Kind",
+    "KnownEvents",
     "LDiversity",
     "LinkSpec",
     "LinkageAnonymity",

@@ -32,6 +32,7 @@ from sfumato.release.promises.promise import (
     Constraint,
     ordered_attributes,
 )
+from sfumato.release.promises.shared_events import KnownEvents
 from sfumato.release.release_manifest import Manifest, file_sha256, schema_sha256, versions
 from sfumato.release.release_result import Release
 from sfumato.risk.class_measures import ranks_of
@@ -289,6 +290,13 @@ def check_constraints(schema: Schema, constraints: Sequence[Constraint | Budget]
             )
         if isinstance(each, AboutAttribute):
             _check_attribute(schema, each)
+        if isinstance(each, KnownEvents) and not schema.events:
+            raise InputError(
+                "constraint known_events",
+                "needs columns that say what happened",
+                found="none in the schema",
+                advice="name them under [events]",
+            )
 
 
 def _check_attribute(schema: Schema, constraint: AboutAttribute) -> None:

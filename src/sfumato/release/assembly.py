@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import hashlib
+import hmac
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -23,6 +25,14 @@ from sfumato.release.coarsen_counts import (
     while_cutting,
 )
 from sfumato.release.distributions import query_stream
+from sfumato.release.event_protection import (
+    WIDEN_COUNTS,
+    Attempt,
+    Protection,
+    protect,
+    quasi_identifier_loss,
+    widened,
+)
 from sfumato.release.full_domain import shown_at, with_hierarchies
 from sfumato.release.generalisation import (
     ReleasedColumn,
@@ -30,6 +40,7 @@ from sfumato.release.generalisation import (
     generalised,
     with_coded_ends,
 )
+from sfumato.release.history_utility import HistoryUtility, history_utility
 from sfumato.release.options import Coarsening, Options, Recoding
 from sfumato.release.partitioning import Draft, divide
 from sfumato.release.person_table import PersonTable, person_table
@@ -41,6 +52,7 @@ from sfumato.release.population_register import (
     measured,
     persons_of,
 )
+from sfumato.release.promises.k_anonymity import PidKAnonymity
 from sfumato.release.promises.promise import (
     Budget,
     Constraint,
@@ -48,9 +60,12 @@ from sfumato.release.promises.promise import (
     overspent_alone,
     unmet,
 )
+from sfumato.release.promises.shared_events import KnownEvents
 from sfumato.release.release_manifest import Manifest
 from sfumato.release.release_result import Release, ReleasedTable
 from sfumato.release.suppression import capped_rows, not_met, suppressed_rows
+from sfumato.release.techniques import Technique, Techniques
+from sfumato.release.tree import grow
 from sfumato.release.utility_measures import measure_utility
 from sfumato.risk.assessment import assess, measure_classes
 from sfumato.risk.class_measures import ranks_of
@@ -62,6 +77,10 @@ from sfumato.table.table import Table
 
 Codes = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
+OFFSETS = 0x6F666673657473
+"""Beside the seed of a release, so that its other draws stay as they are."""
+REGION = 1 << 15
+"""Persons of a file in all of which classes are tried; a part of so many of a larger one."""
 
 
 def assemble(
@@ -70,6 +89,7 @@ def assemble(
     class_of: Codes,
     pseudonyms: pa.Array | None,
     order: npt.NDArray[np.int64],
+    cells: Mapping[str, pa.Array],
 ) -> pa.Table:
     """The released file, without direct identifiers and households, in the file's column order.
 
@@ -85,6 +105,8 @@ def assemble(
         The pseudonym of each person; ``None`` without a person column.
     order
         The records in the order in which they leave.
+    cells
+        The columns of events that say less than they did.
     """
     columns: dict[str, pa.Array | pa.ChunkedArray] = {}
     for name in table.columns:
@@ -98,7 +120,8 @@ def assemble(
                 from_numpy(table.person[order]), pseudonyms
             )
         else:
-            columns[name] = table.source.column(name).take(from_numpy(order))
+            column = cells.get(name, table.source.column(name))
+            columns[name] = column.take(from_numpy(order))
     return pa.table(columns)
 
 
@@ -191,14 +214,17 @@ def make_release(
     promises = manifest.constraints
     if population is not None:
         promises = population.bound(promises, table.persons)
-    constraints = [each for each in promises if not isinstance(each, Budget)]
     if options.recoding is Recoding.FULL_DOMAIN:
         table = with_hierarchies(table)
-    draft = _divided(table, promises, constraints, options, population, rng, progress)
+    made = partial(_made, promises, options, population, progress)
+    promise = next((each for each in promises if isinstance(each, KnownEvents)), None)
+    if promise is None:
+        finished = made(table, rng)
+    else:
+        finished = _protected(made, table, promise, manifest, key, rng)
+    draft, part = finished.draft, finished.draft.table
     if draft.levels is not None:
         table = shown_at(table, draft.levels)
-    finished = _generalised(draft, constraints, options, rng)
-    draft, part = finished.draft, finished.draft.table
     order = np.arange(part.records) if options.keep_order else rng.permutation(part.records)
     named = replace(part, person=finished.pseudonym_of)
     pseudonyms = person_pseudonyms(named, key, rng)
@@ -220,7 +246,14 @@ def make_release(
     progress("measure", 1.0)
     return Release(
         content=ReleasedTable(
-            assemble(named, finished.released, draft.class_of, pseudonyms, order),
+            assemble(
+                named,
+                finished.released,
+                draft.class_of,
+                pseudonyms,
+                order,
+                {} if finished.protection is None else finished.protection.cells,
+            ),
             original,
             table.labels,
         ),
@@ -234,7 +267,7 @@ def make_release(
             seed=manifest.seed,
         ),
         risk=risk,
-        utility=replace(utility, counts=finished.count_loss),
+        utility=replace(utility, counts=finished.count_loss, histories=_histories(finished)),
         tree=draft.tree,
         manifest=manifest,
         levels=draft.levels,
@@ -249,10 +282,111 @@ def make_release(
     )
 
 
+def _histories(finished: _Generalised) -> HistoryUtility | None:
+    """What is left of histories; ``None`` where nothing is promised about them."""
+    kept = finished.protection
+    if kept is None:
+        return None
+    person = finished.draft.table.person
+    return history_utility(person, kept.pseudonym_of, kept.exact, kept.done, kept.dates)
+
+
 def _told_first(risk: Risk) -> tuple[str, ...]:
     """What two known events do, where nobody has said which ones may be known."""
     told = risk.known_events
     return () if told is None or told.named else (told.warning(),)
+
+
+def _made(
+    promises: Sequence[Constraint | Budget],
+    options: Options,
+    population: Population | None,
+    progress: Progress,
+    table: Table,
+    rng: np.random.Generator,
+    *beside: Constraint,
+) -> _Generalised:
+    """The records in classes that keep the promises and those beside them, with their cells."""
+    every = [*(each for each in promises if not isinstance(each, KnownEvents)), *beside]
+    constraints = [each for each in every if not isinstance(each, Budget)]
+    draft = _divided(table, every, constraints, options, population, rng, progress)
+    return _generalised(draft, constraints, options, rng)
+
+
+def _protected(
+    made: Callable[..., _Generalised],
+    table: Table,
+    promise: KnownEvents,
+    manifest: Manifest,
+    key: bytes | None,
+    rng: np.random.Generator,
+) -> _Generalised:
+    """The same, as wide as loses least, with events written as the promise allows."""
+    weights = dict(Techniques().read(manifest.options.techniques))
+    if key is not None:
+        # A key makes one pseudonym per person, the same in every release.
+        weights.pop(Technique.SPLIT_PSEUDONYMS, None)
+    state = rng.bit_generator.state
+
+    def attempt(some: Table, width: int) -> Attempt:
+        rng.bit_generator.state = state
+        found = made(some, rng, *([PidKAnonymity(width)] if width else []))
+        offset_of = partial(person_offsets, found.draft.table, key, manifest.seed)
+        kept = protect(found.draft, found.pseudonym_of, promise, weights, offset_of)
+        counts = WIDEN_COUNTS * weights.get(Technique.WIDEN, 1.0)
+        lost = np.inf
+        if kept is not None:
+            lost = kept.lost + counts * quasi_identifier_loss(found.draft)
+        return Attempt(found, kept, float(lost), width)
+
+    may_widen, first = Technique.WIDEN in weights, promise.k or 0
+    if table.persons > REGION and may_widen:
+        # How wide classes are best hardly depends on where they are.
+        tried = widened(partial(attempt, _region(table)), promise, first, may_widen=True)
+        first = max(first, tried.width)
+        found = attempt(table, first)
+        if found.protection is None:
+            found = widened(partial(attempt, table), promise, first, may_widen=True)
+    else:
+        found = widened(partial(attempt, table), promise, first, may_widen=may_widen)
+    made_so: _Generalised = found.made
+    kept = found.protection
+    assert kept is not None
+    return replace(made_so, protection=kept, pseudonym_of=kept.pseudonym_of)
+
+
+def _region(table: Table) -> Table:
+    """The records of some persons who are near each other in their quasi-identifiers."""
+    persons = person_table(table)
+    nodes = grow(persons, [PidKAnonymity(REGION // 4)], subtree_persons=REGION)
+    largest = int(np.argmax(np.bincount(nodes.class_of_person)))
+    return table.take(np.flatnonzero(nodes.class_of_person[table.person] == largest))
+
+
+def person_offsets(table: Table, key: bytes | None, seed: int, most: int) -> Ints:
+    """The days by which each person's dates are moved: keyed ones where there is a key.
+
+    Parameters
+    ----------
+    table
+        The records.
+    key
+        The secret; ``None`` for offsets of the seed.
+    seed
+        Seed of every random choice.
+    most
+        Days by which dates are moved at most, either way.
+    """
+    span = 2 * most + 1
+    if key is None or table.schema.person is None:
+        rng = np.random.default_rng([seed, OFFSETS])
+        return rng.integers(0, span, table.persons) - most
+    _, first = np.unique(table.person, return_index=True)
+    ids = table.source.column(table.schema.person).take(from_numpy(first))
+    own = hmac.new(key, b"dates", hashlib.sha256).digest()
+    names = pseudonyms_of(ids, own).to_pylist()
+    drawn = [int.from_bytes(hashlib.sha256(each.encode()).digest()[:8], "big") for each in names]
+    return np.array([each % span for each in drawn], dtype=np.int64) - most
 
 
 def _divided(
@@ -299,12 +433,15 @@ class _Generalised:
         Number of the pseudonym of each record.
     count_loss
         What coarser numbers of records cost; ``None`` where they stay as they are.
+    protection
+        What is written of events; ``None`` where nothing is promised about them.
     """
 
     draft: Draft
     released: ReleasedColumns
     pseudonym_of: Codes
     count_loss: CountLoss | None = None
+    protection: Protection | None = None
 
 
 def _generalised(
@@ -337,7 +474,7 @@ def _generalised(
 def _released_risk(generalised: _Generalised, order: Ints, manifest: Manifest) -> Risk:
     """What the release gives away, its records in the order in which they leave."""
     draft, threshold = generalised.draft, manifest.options.threshold
-    part, coarsened = draft.table, generalised.count_loss is not None
+    part, coarsened = draft.table, not np.array_equal(generalised.pseudonym_of, draft.table.person)
     ordered = ordered_attributes(manifest.constraints, part.schema.sensitive)
     seen, count = group([draft.class_of[order]], [draft.classes])
     risk = measure_classes(
@@ -350,13 +487,17 @@ def _released_risk(generalised: _Generalised, order: Ints, manifest: Manifest) -
         ranks=ranks_of(part, ordered),
         warnings=part.warnings,
     )
-    told = measure_known_events(
-        part,
-        draft.class_of,
-        draft.classes,
-        manifest.seed,
-        pseudonym=generalised.pseudonym_of if coarsened else None,
-    )
+    kept = generalised.protection
+    told = None if kept is None else kept.risk
+    if told is None:
+        told = measure_known_events(
+            part,
+            draft.class_of,
+            draft.classes,
+            manifest.seed,
+            pseudonym=generalised.pseudonym_of if coarsened else None,
+            shown=None if kept is None else kept.shown,
+        )
     risk = replace(risk, known_events=told)
     if part.household is None:
         return risk

@@ -9,6 +9,7 @@ from typing import Annotated, Any, TypedDict
 from sfumato.core.declaration import Count, Parameter, Share, check_fields, plain
 from sfumato.core.errors import InputError
 from sfumato.core.shared_options import Delimiter, EngineName, PseudonymKey, Seed, Threshold
+from sfumato.release.techniques import Technique, Techniques
 from sfumato.schema.roles import Unclassified
 
 
@@ -119,6 +120,16 @@ class Options:
             Share(zero=True, one=False),
         ),
     ] = 0.0
+    techniques: Annotated[
+        str | None,
+        Parameter(
+            "By what --known-events may be kept, the others not: "
+            f"{', '.join(Technique)}; roll-up=2 makes what a technique loses count twice.",
+            "LIST",
+            Techniques(),
+            usual="all of them",
+        ),
+    ] = None
     threshold: Threshold = 0.2
     unclassified: Annotated[
         Unclassified,
@@ -223,6 +234,7 @@ class AnonymizeOptions(TypedDict, total=False):
     cap_records: int | None
     coarsen_counts: str | None
     suppress: float
+    techniques: str | None
     threshold: float
     unclassified: str
     register: Any

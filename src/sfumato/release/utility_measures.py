@@ -20,6 +20,7 @@ from sfumato.release.distributions import (
     released_cells,
 )
 from sfumato.release.generalisation import ExtraValues, ReleasedColumn, with_extra_values
+from sfumato.release.history_utility import HistoryUtility
 from sfumato.release.information_loss import (
     CorrelationChange,
     certainty_penalty,
@@ -111,6 +112,8 @@ class Utility:
         Each quasi-identifier before and after.
     counts
         What coarser numbers of records cost, where they were asked for.
+    histories
+        What is left of histories, where a promise was made about known events.
     """
 
     ane: float
@@ -129,6 +132,7 @@ class Utility:
     queries: QueryError
     distributions: tuple[Distribution, ...]
     counts: CountLoss | None = None
+    histories: HistoryUtility | None = None
 
     @classmethod
     def of_columns(cls, columns: tuple[ColumnLoss, ...], **measured: Any) -> Utility:
@@ -178,6 +182,7 @@ class Utility:
             "suppressed_persons": self.suppressed_persons,
             "suppressed_persons_share": self.suppressed_persons_share,
             **({} if self.counts is None else {"counts": self.counts.to_json()}),
+            **({} if self.histories is None else {"histories": self.histories.to_json()}),
             "columns": [each.to_json() for each in self.columns],
             "correlations": self.correlations.to_json(),
             "queries": self.queries.to_json(),
@@ -201,6 +206,7 @@ class Utility:
             _suppressed("suppressed_records", self.suppressed_records, self.records),
             _suppressed("suppressed_persons", self.suppressed_persons, self.persons),
             *([] if self.counts is None else _count_rows(self.counts, self.persons)),
+            *([] if self.histories is None else self.histories.rows()),
             _row(
                 "correlation_change",
                 self.correlations.max_change,

@@ -1,0 +1,387 @@
+"""The loops over the events of persons: which of them are written less exactly, class by class.
+
+Loops without the interpreter's lock: they check nothing, so that their callers must pass
+contiguous arrays of the stated types. A cell of a table stands for one label, or for two labels
+of one pseudonym: how many pseudonyms show them, and what weight the questions have that they
+answer.
+"""
+
+from libc.stdint cimport int8_t, int32_t, int64_t, uint64_t
+
+cdef uint64_t GOLDEN = 0x9E3779B97F4A7C15
+cdef double LEAST_GAIN = 1e-9
+# A move must gain more than rounding.
+
+
+cdef struct Sums:
+    double one
+    double two
+    int64_t used
+
+
+cdef class Histories:
+    """The events of the pseudonyms of some classes, how they are written now, and what that costs.
+
+    Events of one pseudonym follow each other, and so do the pseudonyms of a class and the slots
+    (the distinct events) of a class.
+    """
+
+    cdef const int64_t[::1] slot_start, unit_start, event_start, holder_start, holders
+    cdef const int32_t[::1] unit_of, slot_of, rows, place
+    cdef const double[::1] alone_one, alone_two, together
+    cdef const int32_t[:, ::1] labels
+    cdef const double[:, ::1] losses
+    cdef int32_t[::1] label
+    cdef int64_t[::1] keys
+    cdef int32_t[::1] stamps, counts
+    cdef double[:, ::1] weights
+    cdef Sums sums
+    cdef int32_t epoch, fewest
+    cdef bint placed
+
+    def __init__(
+        self, slot_start, unit_start, event_start, unit_of, slot_of, rows, place, alone_one,
+        alone_two, together, holder_start, holders, labels, losses, label, placed, fewest,
+    ):
+        self.slot_start, self.unit_start, self.event_start = slot_start, unit_start, event_start
+        self.unit_of, self.slot_of, self.rows, self.place = unit_of, slot_of, rows, place
+        self.alone_one, self.alone_two, self.together = alone_one, alone_two, together
+        self.holder_start, self.holders = holder_start, holders
+        self.labels, self.losses, self.label = labels, losses, label
+        self.placed, self.fewest, self.epoch = placed, fewest, 0
+
+    def in_table(self, keys, stamps, counts, weights):
+        """Take a table of cells, all of them empty; its size is a power of two."""
+        self.keys, self.stamps, self.counts, self.weights = keys, stamps, counts, weights
+        self.epoch = 0
+
+    cdef inline int64_t cell(self, int64_t key) noexcept nogil:
+        cdef int64_t mask = self.keys.shape[0] - 1
+        cdef int64_t at = <int64_t>((<uint64_t>key * GOLDEN) >> 20) & mask
+        while self.stamps[at] == self.epoch:
+            if self.keys[at] == key:
+                return at
+            at = (at + 1) & mask
+        self.stamps[at], self.keys[at], self.counts[at] = self.epoch, key, 0
+        self.weights[at, 0] = self.weights[at, 1] = 0
+        self.sums.used += 1
+        return at
+
+    cdef inline double price(self, double weight, int32_t count) noexcept nogil:
+        """What questions cost that so many pseudonyms answer."""
+        if self.fewest:
+            return weight if count < self.fewest else 0.0
+        return weight / count
+
+    cdef inline void change(
+        self, int64_t key, double one, double two, int32_t count
+    ) noexcept nogil:
+        cdef int64_t at = self.cell(key)
+        if self.counts[at] > 0:
+            self.sums.one -= self.price(self.weights[at, 0], self.counts[at])
+            self.sums.two -= self.price(self.weights[at, 1], self.counts[at])
+        self.weights[at, 0] += one
+        self.weights[at, 1] += two
+        self.counts[at] += count
+        if self.counts[at] > 0:
+            self.sums.one += self.price(self.weights[at, 0], self.counts[at])
+            self.sums.two += self.price(self.weights[at, 1], self.counts[at])
+
+    cdef inline int64_t pair(self, int64_t e, int64_t f) noexcept nogil:
+        """The key of two events of a pseudonym: their labels and how far apart they are."""
+        cdef int64_t one = self.label[e], other = self.label[f], apart = 0
+        if self.placed:
+            apart = self.place[f] - self.place[e]
+            if one > other or (one == other and apart < 0):
+                apart = -apart
+            apart += 1 << 18
+        if one > other:
+            one, other = other, one
+        return (one + 1) << 41 | other << 19 | apart
+
+    cdef void link(self, int64_t e, int32_t sign, int64_t upto) noexcept nogil:
+        """Add or take away what an event does among its pseudonym's events before ``upto``."""
+        cdef int64_t unit = self.unit_of[e], first = self.event_start[unit], f, g
+        cdef int32_t mine = self.label[e], beside = 0
+        cdef double weight = sign * self.together[unit]
+        cdef bint seen
+        for f in range(first, upto):
+            if f != e and self.label[f] == mine:
+                beside += self.rows[f]
+        self.change(
+            mine, sign * self.alone_one[e], sign * self.alone_two[e], 0 if beside else sign
+        )
+        if self.placed:
+            for f in range(first, upto):
+                if f != e:
+                    self.change(self.pair(e, f), 0, weight, sign)
+            return
+        for f in range(first, upto):
+            if f == e:
+                continue
+            seen = beside > 0
+            if not seen:
+                for g in range(first, f):
+                    if g != e and self.label[g] == self.label[f]:
+                        seen = True
+                        break
+            self.change(
+                self.pair(e, f), 0, weight, 0 if seen or self.label[f] == mine else sign
+            )
+        if beside < 2 and beside + self.rows[e] >= 2:
+            self.change(self.pair(e, e), 0, 0, sign)
+
+    cdef void move(self, int64_t slot, int32_t to) noexcept nogil:
+        """Write an event with another label, wherever the class has it."""
+        cdef int64_t at, e, end
+        for at in range(self.holder_start[slot], self.holder_start[slot + 1]):
+            e = self.holders[at]
+            if self.label[e] == to:
+                continue
+            end = self.event_start[self.unit_of[e] + 1]
+            self.link(e, -1, end)
+            self.label[e] = to
+            self.link(e, 1, end)
+
+    cdef void begin(self, int64_t group, const int8_t[::1] rung) noexcept nogil:
+        """Fill the table with a class, its events written as the rungs say."""
+        cdef int64_t unit, e
+        self.epoch += 1
+        self.sums.one = self.sums.two = 0
+        self.sums.used = 0
+        for unit in range(self.unit_start[group], self.unit_start[group + 1]):
+            for e in range(self.event_start[unit], self.event_start[unit + 1]):
+                self.label[e] = self.labels[self.slot_of[e], rung[self.slot_of[e]]]
+                self.link(e, 1, e)
+
+    cdef inline double cost(self, double rate, double share) noexcept nogil:
+        return rate * (share * self.sums.one + (1 - share) * self.sums.two)
+
+    cdef bint one_by_one(
+        self, int64_t group, int8_t[::1] rung, double rate, double share
+    ) noexcept nogil:
+        """Give each event of a class the rung that costs least, the others being as they are."""
+        cdef int64_t slot, rungs = self.labels.shape[1], r
+        cdef int8_t now, best
+        cdef double least, found
+        cdef bint changed = False
+        for slot in range(self.slot_start[group], self.slot_start[group + 1]):
+            self.make_room(group, rung)
+            now = best = rung[slot]
+            least = self.cost(rate, share) + self.losses[slot, now] - LEAST_GAIN
+            for r in range(rungs):
+                if r == now or self.losses[slot, r] < 0:
+                    continue
+                if r and self.labels[slot, r] == self.labels[slot, r - 1]:
+                    continue  # written alike, and no more is lost one rung below
+                self.move(slot, self.labels[slot, r])
+                found = self.cost(rate, share) + self.losses[slot, r]
+                if found < least:
+                    least, best = found, <int8_t>r
+            self.move(slot, self.labels[slot, best])
+            if best != now:
+                rung[slot] = best
+                changed = True
+        return changed
+
+    cdef bint together_down(
+        self, int64_t group, int8_t[::1] rung, double rate, double share
+    ) noexcept nogil:
+        """Write all events below one label with it that are written less exactly, where that pays.
+
+        One alone gains nothing by a label that nobody else of the class has. Events below one
+        label follow each other.
+        """
+        cdef int64_t first, end, slot, rungs = self.labels.shape[1], r, moved
+        cdef int64_t last = self.slot_start[group + 1]
+        cdef double before, lost
+        cdef bint changed = False
+        for r in range(rungs - 2, 0, -1):
+            first = self.slot_start[group]
+            while first < last:
+                end, moved, lost = first, 0, 0.0
+                while end < last and self.labels[end, r] == self.labels[first, r]:
+                    if rung[end] > r and self.losses[end, r] >= 0:
+                        moved += 1
+                        lost += self.losses[end, r] - self.losses[end, rung[end]]
+                    end += 1
+                if moved > 1:
+                    self.make_room(group, rung)
+                    before = self.cost(rate, share)
+                    for slot in range(first, end):
+                        if rung[slot] > r and self.losses[slot, r] >= 0:
+                            self.move(slot, self.labels[slot, r])
+                    if self.cost(rate, share) + lost < before - LEAST_GAIN:
+                        changed = True
+                        for slot in range(first, end):
+                            if rung[slot] > r and self.losses[slot, r] >= 0:
+                                rung[slot] = <int8_t>r
+                    else:
+                        for slot in range(first, end):
+                            self.move(slot, self.labels[slot, rung[slot]])
+                first = end
+        return changed
+
+    cdef inline void make_room(self, int64_t group, const int8_t[::1] rung) noexcept nogil:
+        """Fill the table anew with what is used now, before what was tried fills it up."""
+        if self.sums.used > self.keys.shape[0] // 4:
+            self.begin(group, rung)
+
+    cdef void solve(
+        self, int64_t first, int64_t last, const double[::1] rates, double share, int64_t sweeps,
+        int8_t[::1] rung, int8_t[:, ::1] found, double[:, :, ::1] spent,
+    ) noexcept nogil:
+        cdef int64_t group, slot, at, sweep
+        cdef bint changed
+        for group in range(first, last):
+            self.begin(group, rung)
+            for at in range(rates.shape[0]):
+                for sweep in range(sweeps):
+                    changed = self.one_by_one(group, rung, rates[at], share)
+                    changed = self.together_down(group, rung, rates[at], share) or changed
+                    if not changed:
+                        break
+                self.begin(group, rung)  # sums without what rounding has left
+                spent[at, group, 0], spent[at, group, 1] = self.sums.one, self.sums.two
+                spent[at, group, 2] = 0
+                for slot in range(self.slot_start[group], self.slot_start[group + 1]):
+                    found[at, slot] = rung[slot]
+                    spent[at, group, 2] += self.losses[slot, rung[slot]]
+
+    def recode(self, first, last, rates, share, sweeps, rung, found, spent):
+        """See `sfumato.kernels.history_loops.recodings`."""
+        cdef int64_t begin = first, end = last, many = sweeps
+        cdef double part = share
+        cdef const double[::1] every = rates
+        cdef int8_t[::1] now = rung
+        cdef int8_t[:, ::1] kept = found
+        cdef double[:, :, ::1] paid = spent
+        with nogil:
+            self.solve(begin, end, every, part, many, now, kept, paid)
+
+    cdef void risks_of(
+        self, int64_t first, int64_t last, const int8_t[::1] rung, double[:, ::1] risks
+    ) noexcept nogil:
+        cdef int64_t group, unit, e, f, start
+        for group in range(first, last):
+            self.begin(group, rung)
+            for unit in range(self.unit_start[group], self.unit_start[group + 1]):
+                start = self.event_start[unit]
+                for e in range(start, self.event_start[unit + 1]):
+                    self.add(risks, unit, self.label[e], self.alone_one[e], self.alone_two[e])
+                    for f in range(start, e):
+                        self.add(risks, unit, self.pair(e, f), 0, self.together[unit])
+
+    cdef inline void add(
+        self, double[:, ::1] risks, int64_t unit, int64_t key, double one, double two
+    ) noexcept nogil:
+        cdef int64_t at = self.cell(key)
+        risks[unit, 0] += self.price(one, self.counts[at])
+        risks[unit, 1] += self.price(two, self.counts[at])
+
+    def risks(self, first, last, rung, found):
+        """See `sfumato.kernels.history_loops.unit_risks`."""
+        cdef int64_t begin = first, end = last
+        cdef const int8_t[::1] now = rung
+        cdef double[:, ::1] kept = found
+        with nogil:
+            self.risks_of(begin, end, now, kept)
+
+
+# ------------------------------------------------------- who has known events, by their intervals
+
+
+cdef inline int64_t _first_key(const int64_t[::1] keys, int64_t key) noexcept nogil:
+    """Place of the first of ascending keys that is not below ``key``."""
+    cdef int64_t low = 0, high = keys.shape[0], middle
+    while low < high:
+        middle = (low + high) >> 1
+        if keys[middle] < key:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+cdef bint _others_fit(
+    const int64_t[:, ::1] sets, int64_t s, int known, int anchor, int64_t base, int64_t end,
+    const int32_t[::1] labels, const int64_t[::1] dates,
+    const int32_t[::1] row_label, const int64_t[::1] row_date,
+    int64_t first, int64_t last, int64_t used,
+) noexcept nogil:
+    """Whether the unit has a row of its own for each other known event, moved by ``base`` to ``end``."""
+    cdef int64_t[8] taken
+    cdef int64_t row, away
+    cdef int each, other, many = 1
+    cdef bint found, free
+    taken[0] = used
+    for each in range(known):
+        if each == anchor:
+            continue
+        found = False
+        for row in range(first, last):
+            if row_label[row] != labels[sets[s, each]]:
+                continue
+            away = row_date[row] - dates[sets[s, each]]
+            if away < base or away > end:
+                continue
+            free = True
+            for other in range(many):
+                free = free and taken[other] != row
+            if free:
+                found = True
+                break
+        if not found:
+            return False
+        taken[many] = row
+        many += 1
+    return True
+
+
+def count_dated(
+    const int64_t[:, ::1] sets,
+    const int32_t[::1] groups,
+    const int32_t[::1] labels,
+    const int64_t[::1] dates,
+    int64_t label_span,
+    const int64_t[::1] list_keys,
+    const int64_t[::1] list_rows,
+    const int32_t[::1] row_unit,
+    const int32_t[::1] row_label,
+    const int64_t[::1] row_date,
+    const int64_t[::1] unit_rows,
+    int64_t spread,
+    int64_t low,
+    int64_t high,
+    int64_t[::1] stamps,
+    int32_t[::1] fitting,
+):
+    """See `sfumato.kernels.history_loops.dated_units`."""
+    cdef int64_t s, at, row, unit, base, end
+    cdef int known, anchor
+    with nogil:
+        for s in range(sets.shape[0]):
+            known = 0
+            while known < sets.shape[1] and sets[s, known] >= 0:
+                known += 1
+            fitting[s] = 0
+            for anchor in range(known):
+                at = _first_key(list_keys, groups[s] * label_span + labels[sets[s, anchor]])
+                while at < list_keys.shape[0]:
+                    if list_keys[at] != groups[s] * label_span + labels[sets[s, anchor]]:
+                        break
+                    row = list_rows[at]
+                    at += 1
+                    unit = row_unit[row]
+                    if stamps[unit] == s:
+                        continue
+                    base = row_date[row] - dates[sets[s, anchor]]
+                    if base < low or base > high:
+                        continue
+                    end = min(base + spread, high)
+                    if _others_fit(
+                        sets, s, known, anchor, base, end, labels, dates, row_label, row_date,
+                        unit_rows[unit], unit_rows[unit + 1], row,
+                    ):
+                        stamps[unit] = s
+                        fitting[s] += 1

@@ -1,0 +1,291 @@
+"""Which events of a class are written less exactly, by what each costs and what each loses.
+
+A *unit* is what a reader sees as one person: a pseudonym. A *slot* is a distinct event of a class,
+of which all that its units have are written alike: as it is, or with one of the labels above it
+(its *rungs*). An intruder asks for one known event, or for two of one unit; a question is answered
+by the units that show its label, or both, two rows where both have one label. What a question
+costs is its weight divided by the units that answer it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.kernels import _histories
+from sfumato.kernels.loop_calls import Codes, Floats, Ints, in_threads, ints, parts
+from sfumato.kernels.loop_calls import codes as as_codes
+
+Rungs = npt.NDArray[np.int8]
+WORTH_A_THREAD = 20_000
+"""Pairs of events that are not worth dividing."""
+SWEEPS = 4
+"""How often every event of a class is looked at for one rate, at most."""
+
+
+@dataclass(frozen=True, eq=False)
+class Events:
+    """The distinct events of units, class by class, unit by unit.
+
+    Attributes
+    ----------
+    slot_start, unit_start
+        First slot and first unit of each class, and the end; shape (classes + 1,).
+    event_start
+        First event of each unit, and the end; shape (units + 1,).
+    slot_of
+        Slot of each event; slots that share a label above follow each other.
+    rows
+        Records that show the event; shape (events,).
+    place
+        When it was, in steps that a reader can tell apart; ``None`` where no times between events
+        are shown.
+    alone_one, alone_two
+        Weight of the question for one event among those of an intruder who knows one, and who
+        knows two; shape (events,).
+    together
+        Weight of the question for each two events of a unit; shape (units,).
+    """
+
+    slot_start: Ints
+    unit_start: Ints
+    event_start: Ints
+    slot_of: Codes
+    rows: Codes
+    alone_one: Floats
+    alone_two: Floats
+    together: Floats
+    place: Codes | None = None
+
+    @property
+    def classes(self) -> int:
+        """Number of classes."""
+        return len(self.slot_start) - 1
+
+    def pairs(self) -> Ints:
+        """Events and pairs of events of each class."""
+        own = np.diff(self.event_start)
+        total = np.concatenate([[0], np.cumsum(own * (own + 1) // 2)])
+        return np.diff(total[self.unit_start])
+
+
+@dataclass(frozen=True, eq=False)
+class Recodings:
+    """What is written of each slot at each rate, and what it comes to.
+
+    Attributes
+    ----------
+    rung
+        Rung of each slot, 0 for the event itself; shape (rates, slots).
+    one, two
+        Cost in each class of the questions of an intruder who knows one event, and two; shape
+        (rates, classes).
+    lost
+        What each class loses; shape (rates, classes).
+    """
+
+    rung: Rungs
+    one: Floats
+    two: Floats
+    lost: Floats
+
+
+class _Loops:
+    """The compiled loops over some events, with the arrays that they need."""
+
+    def __init__(self, events: Events, labels: Codes, losses: Floats, fewest: int) -> None:
+        count = len(events.slot_of)
+        units = np.arange(len(events.event_start) - 1, dtype=np.int32)
+        holders = np.argsort(events.slot_of, kind="stable").astype(np.int64)
+        slots = np.arange(events.slot_start[-1] + 1)
+        self.events = events
+        self.of = (
+            *(events.slot_start, events.unit_start, events.event_start),
+            np.repeat(units, np.diff(events.event_start)),
+            *(events.slot_of, events.rows),
+            np.zeros(count, dtype=np.int32) if events.place is None else events.place,
+            *(events.alone_one, events.alone_two, events.together),
+            np.searchsorted(events.slot_of[holders], slots).astype(np.int64),
+            *(holders, labels, losses),
+            np.zeros(count, dtype=np.int32),
+            *(events.place is not None, fewest),
+        )
+
+    def room(self, some: slice) -> int:
+        """Cells of a table that holds the largest of some classes, and what is tried of it."""
+        pairs = self.events.pairs()[some]
+        rungs = self.of[12].shape[1]
+        slots = np.diff(self.events.slot_start)[some] * rungs
+        most = 8 * pairs * max(rungs, 2)
+        if self.events.place is None:
+            most = np.minimum(most, 4 * (slots * (slots + 3) // 2))
+        return 1 << max(int(most.max(initial=1)).bit_length(), 6)
+
+    def over(self, some: slice) -> _histories.Histories:
+        """The loops with a table for some classes."""
+        loops, room = _histories.Histories(*self.of), self.room(some)
+        loops.in_table(
+            np.empty(room, dtype=np.int64),
+            np.zeros(room, dtype=np.int32),
+            np.empty(room, dtype=np.int32),
+            np.empty((room, 2)),
+        )
+        return loops
+
+
+def recodings(
+    events: Events,
+    labels: Codes,
+    losses: Floats,
+    rates: Floats,
+    *,
+    share: float = 0.0,
+    fewest: int = 0,
+    start: Rungs | None = None,
+) -> Recodings:
+    """Write events of a class less exactly where that saves more than it loses, at several rates.
+
+    At each rate ρ, in their order, every slot gets in turn the rung of least loss + ρ · cost, the
+    others being as they are, until none changes (at most `SWEEPS` times); slots below one label
+    also move to it together. The cost is share · (cost of one event known) + (1 - share) · (of
+    two). Where ``fewest`` is given, a question costs its weight if fewer units answer it, else
+    nothing. A class is solved by itself: O(Σ events² · rungs) over its units a sweep.
+
+    Parameters
+    ----------
+    events
+        The events.
+    labels
+        Label of each slot at each rung, the last one being the least exact; shape (slots, rungs).
+    losses
+        What is lost where a slot is at a rung, below 0 where it must not be; shape (slots, rungs).
+    rates
+        The rates, descending: each begins with what the one before has found.
+    share
+        Of the cost, how much is that of one event known.
+    fewest
+        Least number of units; 0 for a cost that falls with each of them.
+    start
+        Rungs before the first rate; the last one where not given.
+    """
+    slots = labels.shape[0]
+    rung = np.full(slots, labels.shape[1] - 1, dtype=np.int8) if start is None else start.copy()
+    found = np.empty((len(rates), slots), dtype=np.int8)
+    spent = np.zeros((len(rates), events.classes, 3))
+    loops = _Loops(events, labels, losses, fewest)
+
+    def solve(some: slice) -> None:
+        loops.over(some).recode(some.start, some.stop, rates, share, SWEEPS, rung, found, spent)
+
+    in_threads([partial(solve, each) for each in _parts(events)])
+    return Recodings(found, spent[:, :, 0], spent[:, :, 1], spent[:, :, 2])
+
+
+def unit_risks(
+    events: Events, labels: Codes, rung: Rungs, *, fewest: int = 0
+) -> npt.NDArray[np.float64]:
+    """What the questions about each unit cost, by one event known and by two; shape (units, 2).
+
+    Parameters
+    ----------
+    events, labels
+        As in `recodings`.
+    rung
+        Rung of each slot; shape (slots,).
+    fewest
+        As in `recodings`.
+    """
+    risks = np.zeros((len(events.event_start) - 1, 2))
+    loops = _Loops(events, labels, np.zeros(labels.shape), fewest)
+    in_threads(
+        [
+            partial(loops.over(each).risks, each.start, each.stop, rung, risks)
+            for each in _parts(events)
+        ]
+    )
+    return risks
+
+
+def _parts(events: Events) -> list[slice]:
+    return parts(np.cumsum(events.pairs()), WORTH_A_THREAD)
+
+
+@dataclass(frozen=True, eq=False)
+class DatedRows:
+    """What units show of their events and when, unit by unit.
+
+    Attributes
+    ----------
+    start
+        First row of each unit, and the end; shape (units + 1,).
+    group
+        Class of each unit; shape (units,).
+    label
+        What each row shows beside its date; shape (rows,).
+    date
+        The date that it shows, as days; shape (rows,).
+    """
+
+    start: Ints
+    group: Codes
+    label: Codes
+    date: Ints
+
+
+def dated_units(
+    shown: DatedRows,
+    sets: Ints,
+    groups: Codes,
+    labels: Codes,
+    dates: Ints,
+    *,
+    spread: int,
+    low: int,
+    high: int,
+) -> Codes:
+    """How many units of a class fit each set of known events, all moved by about one offset.
+
+    A unit fits if it has a row of its own with the label of each event, so that the differences
+    between the rows' dates and the known ones lie within ``low`` and ``high``, and no two of them
+    more than ``spread`` apart. O(m² · rows of a label in the class · rows of a unit) a set.
+
+    Parameters
+    ----------
+    shown
+        The rows of the units.
+    sets
+        Known events of each set, as indices, -1 behind the last; shape (sets, m).
+    groups
+        Class in which each set is looked for; shape (sets,).
+    labels, dates
+        How each known event is written in its class, and when it was, as days; shape (events,).
+    spread, low, high
+        Days, as above.
+    """
+    units = np.repeat(np.arange(len(shown.group), dtype=np.int32), np.diff(shown.start))
+    span = int(max(shown.label.max(initial=0), labels.max(initial=0))) + 1
+    keys = shown.group[units].astype(np.int64) * span + shown.label
+    order = np.argsort(keys, kind="stable").astype(np.int64)
+    fitting = np.empty(len(sets), dtype=np.int32)
+    _histories.count_dated(
+        ints(sets),
+        as_codes(groups),
+        as_codes(labels),
+        ints(dates),
+        span,
+        keys[order],
+        order,
+        units,
+        as_codes(shown.label),
+        ints(shown.date),
+        ints(shown.start),
+        spread,
+        low,
+        high,
+        np.full(len(shown.group), -1, dtype=np.int64),
+        fitting,
+    )
+    return fitting

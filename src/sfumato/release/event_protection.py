@@ -1,0 +1,552 @@
+"""The promise about known events, kept and measured on classes: how wide they are, what is written.
+
+Wider classes lose of the quasi-identifiers and gain for the events. Classes are widened step by
+step, each time with the events written as exactly as the promise allows, until both together lose
+more; what is kept is then measured as in every assessment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from math import comb
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.core.errors import ConstraintsNotMetError
+from sfumato.core.measure import Measure
+from sfumato.kernels.class_counts import count_holders
+from sfumato.kernels.history_loops import Rungs
+from sfumato.release.event_dates import (
+    Dates,
+    Dating,
+    date_column,
+    date_schemes,
+    dated_candidates,
+    dated_events,
+    dates_by,
+)
+from sfumato.release.histories import (
+    ANYTHING,
+    Gathered,
+    Solution,
+    chances_of_two,
+    gather,
+    solve,
+    solve_shared,
+    written,
+)
+from sfumato.release.information_loss import normalized_error
+from sfumato.release.partitioning import Draft
+from sfumato.release.promises.promise import TOLERANCE
+from sfumato.release.promises.shared_events import KnownEvents, Success
+from sfumato.release.techniques import Technique
+from sfumato.risk.known_events import (
+    Drawn,
+    EventCodes,
+    EventRisk,
+    KnownEventRisk,
+    Shown,
+    event_codes,
+    holding,
+)
+from sfumato.schema import Event, EventKind
+from sfumato.table.table import MISSING, Codes, EventColumn, LabelDomain, Table
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+WIDENING = 1.6
+"""By how much the least number of persons of a class grows from one attempt to the next."""
+WIDEN_COUNTS = 3.0
+"""How much the loss of the quasi-identifiers counts, as a share of what one class for all would
+lose, beside what events lose."""
+DRAWN: tuple[Drawn, ...] = ("random", "worst")
+PATIENCE = 2
+"""Attempts that may lose more, one after the other, where dates are written in steps."""
+SETS_OF_A_PERSON = 30
+"""Sets of known events of a person that are looked at, where all are more."""
+
+
+@dataclass(frozen=True, eq=False)
+class Protection:
+    """What is written of the events of a draft, and what was measured.
+
+    Attributes
+    ----------
+    cells
+        The columns of events that say less than they did; shape (records,) each.
+    shown
+        What an intruder sees of them.
+    done
+        What was done, by column.
+    exact
+        Which records show their events as they were, dates aside.
+    lost
+        Share of what events say that is lost, each person counting alike.
+    pseudonym_of
+        Pseudonym of each record.
+    found
+        The mean and the 95th percentile of the persons' chances, by number of known events.
+    dates
+        How dates are written; ``None`` without any.
+    risk
+        What an assessment says of it, where there are dates: their intervals are known, too.
+    """
+
+    cells: Mapping[str, pa.Array]
+    shown: Shown
+    done: Mapping[str, Mapping[str, float]]
+    exact: Bools
+    lost: float
+    pseudonym_of: Codes
+    found: Mapping[int, tuple[float, float]] = field(default_factory=dict)
+    dates: Dates | None = None
+    risk: EventRisk | None = None
+
+
+def protect(
+    draft: Draft,
+    pseudonym_of: Codes,
+    promise: KnownEvents,
+    weights: Mapping[Technique, float],
+    offset_of: Callable[[int], Ints],
+) -> Protection | None:
+    """Write the events of classes as exactly as the promise allows; ``None`` where none is enough.
+
+    Parameters
+    ----------
+    draft
+        Records in the classes that a reader sees.
+    pseudonym_of
+        Pseudonym of each record.
+    promise
+        What is promised.
+    weights
+        The techniques that are allowed.
+    offset_of
+        The offset of each person, as days of at most so many either way.
+    """
+    table = draft.table
+    column = date_column(table)
+    if column is None:
+        return _protect(draft, pseudonym_of, promise, weights, None)
+    best: Protection | None = None
+    columns = len(table.events)
+    for scheme in date_schemes(weights):
+        if best is not None and scheme.loss / columns >= best.lost:
+            break
+        dates = dates_by(column, scheme, table.person, offset_of)
+        found = _protect(draft, pseudonym_of, promise, weights, dates)
+        if found is not None:
+            lost = ((columns - 1) * found.lost + scheme.loss) / columns
+            cells, shown = dict(found.cells), dates.cells()
+            if shown is not None:
+                cells[column.name] = shown
+            done = {name: of for name, of in found.done.items() if name}
+            done[column.name] = {scheme.words: 1.0}
+            if best is None or lost < best.lost:
+                best = replace(found, cells=cells, done=done, lost=lost, dates=dates)
+    return best
+
+
+def _protect(
+    draft: Draft,
+    pseudonym_of: Codes,
+    promise: KnownEvents,
+    weights: Mapping[Technique, float],
+    dates: Dates | None,
+) -> Protection | None:
+    """The same with dates written in one way."""
+    table, classes = draft.table, draft.classes
+    columns = [each for each in table.events if each.event.kind is not EventKind.DATE]
+    events = event_codes(table)
+    assert events is not None
+    times = None if dates is None or dates.scheme.dating is Dating.NOTHING else dates
+    gathered = gather(
+        columns or [_without_codes(table.records)],
+        pseudonym_of,
+        draft.class_of,
+        classes,
+        weights if columns else {},
+        promise.of,
+        None if times is None else (times.day, 2 * times.spread + 1),
+    )
+
+    def measured(rung: Rungs) -> Chances:
+        if dates is not None:
+            return _dated_chances(gathered, dates, rung, promise)
+        seen = _shown(gathered, rung, table.records)
+        return chances(events, table, draft, seen, promise)
+
+    def holds(rung: Rungs) -> bool:
+        if dates is None and promise.of is Success.FOUND and promise.m <= 2:
+            found = _worse(*chances_of_two(gathered, rung, promise.m))
+            return _kept(promise, {promise.m: found})
+        return _kept(promise, measured(rung))
+
+    found: Solution | None
+    if promise.k:
+        found, broken = solve_shared(gathered, promise.k, promise.m)
+        if len(broken) and (dates is not None or Technique.SPLIT_PSEUDONYMS not in weights):
+            return None
+        # Nothing is said of their events, and each stands alone.
+        pseudonym_of = _each_alone(pseudonym_of, np.isin(draft.class_of, broken))
+    else:
+        found = solve(gathered, promise, holds)
+        if found is None:
+            return None
+    seen = _shown(gathered, found.rung, table.records)
+    if not np.array_equal(pseudonym_of, table.person):
+        seen = replace(seen, pseudonym=pseudonym_of)
+    if dates is not None or not promise.k:
+        reached = measured(found.rung)
+    else:
+        reached = chances(events, table, draft, seen, promise)
+    if (dates is not None or not promise.k) and not _kept(promise, reached):
+        return None
+    cells = written(gathered, found.rung, table.source)
+    exact = np.ones(table.records, dtype=np.bool_)
+    exact[gathered.told] = found.rung[gathered.slot_of_record] == 0
+    kept = Protection(cells, seen, _done(gathered, found), exact, found.lost, pseudonym_of, reached)
+    if dates is None:
+        return kept
+    return replace(kept, risk=_dated_risk(gathered, dates, found.rung, promise.m, events))
+
+
+def _without_codes(records: int) -> EventColumn:
+    """A column that says nothing, where events are dates alone."""
+    domain = LabelDomain(("",))
+    return EventColumn("", np.zeros(records, dtype=np.int32), 1, Event(), domain)
+
+
+Chances = dict[int, tuple[float, float]]
+
+
+def _dated_chances(gathered: Gathered, dates: Dates, rung: Rungs, promise: KnownEvents) -> Chances:
+    """The mean and the 95th percentile of the persons' chances, intervals between dates known.
+
+    Where k is promised, the worst chance instead of both.
+    """
+    found = {}
+    for m in range(1, promise.m + 1):
+        told = _dated_shares(gathered, dates, rung, m)
+        each = told.learned if promise.of is Success.LEARNED else told.found
+        if promise.k:
+            found[m] = float(told.found.max()), float(told.found.max())
+            continue
+        found[m] = _worse(_of_persons(told, each, "random", gathered.units), told.events >= m)
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class _DatedShares:
+    """What sets of known events, their dates among them, tell of persons; an entry per set.
+
+    Attributes
+    ----------
+    person, weight
+        Whose events they are, and how often they are known.
+    found, learned
+        Chance that the person is found, and also something is learned.
+    events
+        Number of distinct events of each person; shape (persons,).
+    """
+
+    person: Codes
+    weight: Floats
+    found: Floats
+    learned: Floats
+    events: Ints
+
+
+def _dated_shares(gathered: Gathered, dates: Dates, rung: Rungs, m: int) -> _DatedShares:
+    events = dated_events(gathered, dates)
+    rows = np.bincount(gathered.unit_of_record, minlength=gathered.units)
+    persons, sets, weight = known_sets(events.start, m)
+    chance = 1.0 / dated_candidates(gathered, dates, events, rung, sets, persons)
+    more = rows[persons] > (sets >= 0).sum(axis=1)
+    return _DatedShares(persons, weight, chance, np.where(more, chance, 0.0), np.diff(events.start))
+
+
+def _dated_risk(
+    gathered: Gathered, dates: Dates, rung: Rungs, most: int, events: EventCodes
+) -> EventRisk:
+    """What an assessment says of a release with dates: their intervals count as known."""
+    risks: list[KnownEventRisk] = []
+    units = gathered.units
+    for m in range(1, max(most, 2) + 1):
+        told = _dated_shares(gathered, dates, rung, m)
+        several = told.events >= m
+        exact = bool(several.sum() == 0) or m <= 2
+        for drawn in DRAWN:
+            each = (told.found, told.learned, (told.found == 1).astype(np.float64))
+            shares = [_of_persons(told, one, drawn, units) for one in each]
+            name = f"_{m}" if drawn == "random" else f"_{m}_worst"
+            with_m = float(shares[0][several].mean()) if several.any() else 0.0
+            found, learned, alone = (
+                Measure(what + name, float(each.mean()))
+                for what, each in zip(("found", "learned", "alone"), shares, strict=True)
+            )
+            p95 = float(np.quantile(shares[0], 0.95, method="inverted_cdf"))
+            among = Measure("found_with" + name, with_m)
+            risks.append(KnownEventRisk(m, drawn, found, learned, alone, p95, among, units, exact))
+    return EventRisk(events.columns, events.named, False, units, tuple(risks), (), 0)
+
+
+def _of_persons(told: _DatedShares, chance: Floats, drawn: str, persons: int) -> Floats:
+    """The mean, or the largest, chance of each person over sets of known events."""
+    if drawn == "random":
+        mean = np.bincount(told.person, chance * told.weight, minlength=persons)
+        return mean.astype(np.float64)
+    worst = np.zeros(persons)
+    np.maximum.at(worst, told.person, chance)
+    return worst
+
+
+def _each_alone(pseudonym_of: Codes, alone: Bools) -> Codes:
+    """Pseudonyms, some records having one of their own."""
+    own = np.where(alone, pseudonym_of.max() + 1 + np.arange(len(alone)), pseudonym_of)
+    return np.unique(own, return_inverse=True)[1].astype(np.int32)
+
+
+def _shown(gathered: Gathered, rung: Rungs, records: int) -> Shown:
+    """What an intruder sees of each record's events."""
+    own = gathered.labels[gathered.slot_of_record * 1, rung[gathered.slot_of_record]]
+    labels = np.full(records, MISSING, dtype=np.int32)
+    labels[gathered.told] = own
+    silent = np.zeros(int(gathered.labels.max()) + 1, dtype=np.bool_)
+    nothing = [
+        at
+        for at, each in enumerate(gathered.rungs)
+        if all(
+            one.texts[level][:1] == (ANYTHING,)
+            for one, level in zip(gathered.levels, each.levels, strict=True)
+        )
+    ]
+    silent[gathered.labels[:, nothing]] = True
+    return Shown(labels, labels, labels, silent=silent)
+
+
+def _worse(each: Floats, many: Bools) -> tuple[float, float]:
+    """The mean and the 95th percentile of persons, or of those who have many events, if higher.
+
+    Whoever has fewer events is asked for all of them, and hides those who have more.
+    """
+    found = [(0.0, 0.0)]
+    for some in (each, each[many]):
+        if len(some):
+            p95 = float(np.quantile(some, 0.95, method="inverted_cdf"))
+            found = [*found, (float(some.mean()), p95)]
+    return max(one for one, _ in found), max(one for _, one in found)
+
+
+def _kept(promise: KnownEvents, measured: Mapping[int, tuple[float, float]]) -> bool:
+    if promise.k:
+        return all(worst <= promise.risk * (1 + TOLERANCE) for worst, _ in measured.values())
+    return all(
+        mean <= promise.risk * (1 + TOLERANCE) and p95 <= promise.p95 + TOLERANCE
+        for mean, p95 in measured.values()
+    )
+
+
+def _done(gathered: Gathered, found: Solution) -> dict[str, dict[str, float]]:
+    """The share of the records at each level of each column, by what is written."""
+    done = {}
+    rung = found.rung[gathered.slot_of_record]
+    for at, each in enumerate(gathered.levels):
+        level = np.array([one.levels[at] for one in gathered.rungs])[rung]
+        names = [
+            "exact"
+            if place == 0
+            else "suppressed"
+            if set(texts) == {ANYTHING}
+            else f"level {place}"
+            for place, texts in enumerate(each.texts)
+        ]
+        shares = np.bincount(level, minlength=len(names)) / max(len(level), 1)
+        done[each.column.name] = dict(zip(names, shares.tolist(), strict=True))
+    return done
+
+
+def chances(
+    events: EventCodes, table: Table, draft: Draft, shown: Shown, promise: KnownEvents
+) -> Chances:
+    """The mean and the 95th percentile of the persons' chances, for every number of known events.
+
+    Over all persons or over those who have as many events, whichever is more.
+
+    Parameters
+    ----------
+    events
+        The event of each record, as exactly as it is known.
+    table
+        The records.
+    draft
+        Their classes.
+    shown
+        What the release shows of them.
+    promise
+        Up to how many events are known, and what counts.
+    """
+    held = holding(events, table.person, draft.class_of, draft.classes, shown)
+    found = {}
+    for m in range(1, promise.m + 1):
+        persons, sets, weight = known_sets(held.known_starts, m)
+        answers = count_holders(held, persons, sets)
+        each = answers.learned if promise.of is Success.LEARNED else answers.found
+        mean = np.bincount(persons, each * weight, minlength=len(held.class_of))
+        found[m] = _worse(np.asarray(mean, dtype=np.float64), np.diff(held.known_starts) >= m)
+    return found
+
+
+def known_sets(starts: Ints, m: int) -> tuple[Codes, Codes, Floats]:
+    """The events that are known of each person: all sets of m, or some where they are many.
+
+    Those of a person with many events are spread evenly over all of them, in a fixed order.
+
+    Parameters
+    ----------
+    starts
+        First event of each person, and the end.
+    m
+        How many are known; all of a person who has fewer.
+
+    Returns
+    -------
+    tuple
+        The person of each set, its places, and its weight among those of the person.
+    """
+    counts = np.diff(starts)
+    persons, sets, weights = [], [], []
+    for many in np.unique(counts).tolist():
+        own = np.flatnonzero(counts == many)
+        some = _places(many, m)
+        places = starts[own][:, np.newaxis, np.newaxis] + some
+        places = np.where(some < 0, -1, places)
+        persons.append(np.repeat(own, len(some)))
+        sets.append(places.reshape(-1, m))
+        weights.append(np.full(len(own) * len(some), 1 / len(some)))
+    return (
+        np.concatenate(persons).astype(np.int32),
+        np.concatenate(sets).astype(np.int32),
+        np.concatenate(weights),
+    )
+
+
+def _places(many: int, m: int) -> Ints:
+    """Sets of m of so many places, -1 where there are fewer; shape (sets, m)."""
+    if many <= m:
+        return np.array([[*range(many), *[-1] * (m - many)]], dtype=np.int64)
+    if m <= 2 or comb(many, m) <= SETS_OF_A_PERSON:
+        return np.array([*combinations(range(many), m)], dtype=np.int64)
+    rng = np.random.default_rng(many * 10 + m)
+    drawn = [np.sort(rng.permutation(many)[:m]) for _ in range(SETS_OF_A_PERSON)]
+    return np.stack(drawn).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Attempt:
+    """A release of classes of at least some persons.
+
+    Attributes
+    ----------
+    made
+        The release so far, in classes.
+    protection
+        What is written of its events; ``None`` where nothing keeps the promise.
+    lost
+        What is lost of quasi-identifiers and events.
+    width
+        Least number of persons of a class that it was made with.
+    """
+
+    made: Any
+    protection: Protection | None
+    lost: float
+    width: int
+
+
+def quasi_identifier_loss(draft: Draft) -> float:
+    """ANE of classes as a share of what one class for all would lose."""
+    table = draft.table
+    whole = np.zeros_like(draft.class_of)
+    columns = table.quasi_identifiers
+    weights = np.array([each.weight for each in columns])
+    own, one = (
+        float(weights @ [normalized_error(each, of, classes, table.person)[0] for each in columns])
+        for of, classes in ((draft.class_of, draft.classes), (whole, 1))
+    )
+    return own / one if one > 0 else 0.0
+
+
+def widened(
+    attempt: Callable[[int], Attempt], promise: KnownEvents, first: int, *, may_widen: bool
+) -> Attempt:
+    """The attempt that loses least, from classes as they are on to ever wider ones.
+
+    Parameters
+    ----------
+    attempt
+        Makes a release of classes of at least so many persons.
+    promise
+        What is promised.
+    first
+        Least number of persons of a class in the first attempt.
+    may_widen
+        Whether classes may be wider than the other promises ask for.
+
+    Raises
+    ------
+    ConstraintsNotMetError
+        If no width keeps the promise, or classes may not be widened and as they are do not.
+    """
+    best = attempt(first)
+    persons = int(best.made.draft.table.persons)
+    width = max(float(first), persons / best.made.draft.classes)
+    if best.protection is not None and not may_widen:
+        return best
+    # How dates are written changes in steps, so that a loss may rise before it falls.
+    dated = any(each.event.kind is EventKind.DATE for each in best.made.draft.table.events)
+    patience = PATIENCE if dated else 1
+    worse = 0
+    while width < persons and worse < patience:
+        found = attempt(int(width))
+        if best.protection is None or (found.protection is not None and found.lost < best.lost):
+            best, worse = found, 0
+        elif found.protection is not None:
+            worse += 1
+        if best.protection is not None and not may_widen:
+            raise _too_narrow(promise, int(width))
+        width *= WIDENING
+    if best.protection is None:
+        raise _too_few(promise, persons)
+    return best
+
+
+def _too_narrow(promise: KnownEvents, width: int) -> ConstraintsNotMetError:
+    return ConstraintsNotMetError(
+        (
+            (
+                f"known_events ({promise.known}) is not kept in classes as they are, whatever is "
+                "written of their events."
+            ),
+        ),
+        (f"classes of at least {width} persons (pid_k = {width}), or the technique 'widen'",),
+    )
+
+
+def _too_few(promise: KnownEvents, persons: int) -> ConstraintsNotMetError:
+    return ConstraintsNotMetError(
+        (
+            (
+                f"known_events ({promise.known}) is not kept by one class of all {persons} "
+                "persons, whatever is written of their events."
+            ),
+        ),
+        ("a higher risk, fewer known events, or more techniques",),
+    )

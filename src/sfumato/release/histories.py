@@ -1,0 +1,516 @@
+"""What a release says of events, so that who knows some of a person's finds few.
+
+Within a class every distinct event is written in one way: as it is, with a label above it, or as
+``*``; whoever knows the class and the events knows how they are written. Which events, is found by
+a search over all classes at one price for a person found (`sfumato.kernels.history_loops`): the
+lowest price at which the promise is kept, and classes of the next lower one as far as it goes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.engines.embedded.counts import group
+from sfumato.kernels.history_loops import Events, Recodings, Rungs, recodings, unit_risks
+from sfumato.release.promises.promise import TOLERANCE
+from sfumato.release.promises.shared_events import KnownEvents, Success
+from sfumato.release.techniques import Technique
+from sfumato.table.sources import from_numpy, from_texts
+from sfumato.table.table import MISSING, Codes, EventColumn
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+ANYTHING = "*"
+ROLLED_UP = 0.6
+"""What a code loses by the first label above it, of what it loses as ``*``."""
+DEAREST = 32.0
+"""The price of a person found at which the search begins."""
+STEP = 2.0
+"""How much lower the next price is."""
+FORBIDDING = 1e9
+"""A price that nothing outweighs."""
+CHEAPEST = 0.02
+"""The price at which the search ends, if nothing breaks the promise."""
+MOST_RUNGS = 16
+"""Ways to write one event that are tried."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Rung:
+    """One way to write events: a level of each column, and what is lost by it."""
+
+    levels: tuple[int, ...]
+    loss: float
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnLevels:
+    """The ways to write the values of a column of events.
+
+    Attributes
+    ----------
+    column
+        The column.
+    texts
+        What is written of each value at each level, 0 for the value itself; shape (levels, values).
+    losses
+        What is lost at each level; 1 where nothing is said.
+    """
+
+    column: EventColumn
+    texts: tuple[tuple[str, ...], ...]
+    losses: tuple[float, ...]
+
+    @cached_property
+    def labels(self) -> Ints:
+        """Number of each text, equal texts having one; shape (levels, values + 1), last missing."""
+        number: dict[str, int] = {}
+        rows = [[number.setdefault(text, len(number)) for text in row] for row in self.texts]
+        return np.array([[*row, len(number)] for row in rows], dtype=np.int64)
+
+
+def column_levels(column: EventColumn, weights: Mapping[Technique, float]) -> ColumnLevels:
+    """The levels of a column of codes, places or amounts that the techniques allow.
+
+    Parameters
+    ----------
+    column
+        The column.
+    weights
+        The techniques that are allowed.
+    """
+    assert column.domain is not None
+    own = tuple(column.domain.label(code) for code in range(column.size))
+    texts, losses = [own], [0.0]
+    hierarchy = column.hierarchy
+    if hierarchy is not None and Technique.ROLL_UP in weights:
+        tops = hierarchy.height
+        for level in range(1, tops + 1):
+            names = hierarchy.labels[level]
+            if level == tops and names == (ANYTHING,):
+                break
+            texts.append(tuple(names[index] for index in hierarchy.ancestors[level]))
+            part = ROLLED_UP + (1 - ROLLED_UP) * (level - 1) / max(tops, 1)
+            losses.append(part * weights[Technique.ROLL_UP])
+    if Technique.SUPPRESS_CELLS in weights:
+        texts.append((ANYTHING,) * column.size)
+        losses.append(weights[Technique.SUPPRESS_CELLS])
+    return ColumnLevels(column, tuple(texts), tuple(losses))
+
+
+@dataclass(frozen=True, eq=False)
+class Gathered:
+    """The events of a file in classes, and the ways to write them.
+
+    Attributes
+    ----------
+    levels
+        The columns that say what happened.
+    rungs
+        The ways to write an event.
+    told
+        The records that show an event; the others have none.
+    slot_of_record
+        Slot of each of them.
+    code_of_slot
+        Code of each slot in each column; shape (columns, slots).
+    labels
+        What an intruder can tell apart of each slot at each rung; shape (slots, rungs).
+    shown
+        What is written of each slot at each rung, as one number; shape (slots, rungs).
+    losses
+        What is lost where a slot is at a rung, in persons; shape (slots, rungs).
+    events
+        The distinct events of units.
+    unit_of_record
+        Unit of each record that is told.
+    """
+
+    levels: tuple[ColumnLevels, ...]
+    rungs: tuple[_Rung, ...]
+    told: Ints
+    slot_of_record: Ints
+    code_of_slot: Codes
+    labels: Codes
+    shown: Codes
+    losses: Floats
+    events: Events
+    unit_of_record: Ints
+
+    @property
+    def units(self) -> int:
+        """Number of units that have an event."""
+        return len(self.events.event_start) - 1
+
+
+def gather(
+    columns: Sequence[EventColumn],
+    unit: Codes,
+    class_of: Codes,
+    classes: int,
+    weights: Mapping[Technique, float],
+    of: Success = Success.FOUND,
+    times: tuple[Ints, int] | None = None,
+) -> Gathered:
+    """Number the events of a file, class by class.
+
+    Parameters
+    ----------
+    columns
+        What says what happened, of each record.
+    unit
+        What a reader sees as one person, of each record; shape (records,).
+    class_of, classes
+        Class of each record, and how many there are.
+    weights
+        The techniques that are allowed.
+    of
+        What an intruder must not do.
+    times
+        The day of each record and the days that a reader cannot tell apart, where intervals are
+        shown.
+    """
+    levels = tuple(column_levels(each, weights) for each in columns)
+    rungs = _rungs(levels)
+    told = np.flatnonzero(np.logical_or.reduce([each.codes != MISSING for each in columns]))
+    codes = [each.codes[told] for each in columns]
+    item, items = group([code + 1 for code in codes], [each.size + 1 for each in columns])
+    first = np.empty(items, dtype=np.int64)
+    first[item] = np.arange(len(item))
+    code_of_item = np.stack([code[first] for code in codes])
+    known, shown = _labels(levels, rungs, code_of_item)
+    # Those below one label side by side: the least exact label first, then the next.
+    order = np.lexsort(shown.T)
+    rank = np.empty(items, dtype=np.int64)
+    rank[order] = np.arange(items)
+    own_class = class_of[told].astype(np.int64)
+    slots, slot_of_record = np.unique(own_class * items + rank[item], return_inverse=True)
+    slot_start = np.searchsorted(slots // items, np.arange(classes + 1)).astype(np.int64)
+    item_of_slot = order[slots % items]
+    # Units by class, each with its events.
+    by_class = own_class * (int(unit.max()) + 1) + unit[told]
+    units, unit_of_record = np.unique(by_class, return_inverse=True)
+    class_of_unit = units // (int(unit.max()) + 1)
+    day = np.zeros(len(told), dtype=np.int64) if times is None else times[0][told]
+    keys, rows = np.unique(
+        np.stack([unit_of_record, slot_of_record, day]), axis=1, return_counts=True
+    )
+    owner, slot_of = keys[0], keys[1].astype(np.int32)
+    event_start = np.searchsorted(owner, np.arange(len(units) + 1)).astype(np.int64)
+    own = np.diff(event_start)
+    records = np.bincount(owner, rows, len(units))
+    share = np.bincount(slot_of, rows / records[owner], len(slots))
+    alone_one, alone_two, together = _weights(own, owner, of)
+    events = Events(
+        slot_start,
+        np.searchsorted(class_of_unit, np.arange(classes + 1)).astype(np.int64),
+        event_start,
+        slot_of,
+        rows.astype(np.int32),
+        alone_one,
+        alone_two,
+        together,
+        None if times is None else (keys[2] // times[1]).astype(np.int32),
+    )
+    return Gathered(
+        levels,
+        rungs,
+        told,
+        slot_of_record,
+        code_of_item[:, item_of_slot],
+        np.ascontiguousarray(known[item_of_slot], dtype=np.int32),
+        np.ascontiguousarray(shown[item_of_slot], dtype=np.int32),
+        share[:, np.newaxis] * np.array([each.loss for each in rungs]),
+        events,
+        unit_of_record,
+    )
+
+
+def _rungs(levels: Sequence[ColumnLevels]) -> tuple[_Rung, ...]:
+    """All levels of each column with all of the others; only the ends where they are many."""
+    every = [range(len(each.losses)) for each in levels]
+    if np.prod([len(each) for each in every]) > MOST_RUNGS:
+        every = [sorted({0, len(each) - 1}) for each in every]  # type: ignore[misc]
+    chosen = [*product(*every)]
+    if len(chosen) > MOST_RUNGS:
+        chosen = [chosen[0], chosen[-1]]
+    rungs = [
+        _Rung(one, float(np.mean([e.losses[at] for e, at in zip(levels, one, strict=True)])))
+        for one in chosen
+    ]
+    return tuple(sorted(rungs, key=lambda each: (each.loss, each.levels)))
+
+
+def _labels(
+    levels: Sequence[ColumnLevels], rungs: Sequence[_Rung], codes: Codes
+) -> tuple[Ints, Ints]:
+    """What can be told apart, and what is written, of each event at each rung."""
+    known: list[Ints] = []
+    shown: list[Ints] = []
+    for each, own in zip(levels, codes, strict=True):
+        level = each.column.event.level
+        floor = min(level, len(each.losses) - 1)
+        at = np.array([rung.levels[len(known)] for rung in rungs])
+        written = each.labels[:, own].T
+        shown.append(written[:, at])
+        known.append(written[:, np.maximum(at, floor)])
+    return _numbered(known), _numbered(shown)
+
+
+def _numbered(parts: Sequence[Ints]) -> Ints:
+    """One number for the labels of all columns, over all rungs; shape (events, rungs)."""
+    flat = [each.ravel() for each in parts]
+    number, _ = group(
+        [each.astype(np.int32) for each in flat], [int(each.max()) + 1 for each in flat]
+    )
+    numbered: Ints = number.reshape(parts[0].shape).astype(np.int64)
+    return numbered
+
+
+def _weights(own: Ints, owner: Ints, of: Success) -> tuple[Floats, Floats, Floats]:
+    """The weights of questions for one event and for two; each unit's add up to 1.
+
+    A unit with one event is asked for it by who knows two. Where only what is learned counts, none
+    for a unit of which everything is known.
+    """
+    many = np.maximum(own, 1).astype(np.float64)
+    more = of is Success.LEARNED
+    alone = np.where(own > more, 1 / many, 0.0)
+    pairs = np.where(own > 1 + more, 2 / np.maximum(many * (many - 1), 1), 0.0)
+    single = np.where((own == 1) & (not more), 1.0, 0.0)
+    return alone[owner], single[owner], pairs
+
+
+Holds = Callable[[Rungs], bool]
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """How events are written, and what is lost by it.
+
+    Attributes
+    ----------
+    gathered
+        The events.
+    rung
+        Rung of each slot.
+    """
+
+    gathered: Gathered
+    rung: Rungs
+
+    @property
+    def lost(self) -> float:
+        """Share of what events say that is lost, each person counting alike; in [0, 1]."""
+        slots = np.arange(len(self.rung))
+        return float(self.gathered.losses[slots, self.rung].sum()) / max(self.gathered.units, 1)
+
+
+def solve(gathered: Gathered, promise: KnownEvents, holds: Holds) -> Solution | None:
+    """Write events as exactly as a promise allows; ``None`` where nothing that is tried keeps it.
+
+    Parameters
+    ----------
+    gathered
+        The events, in classes.
+    promise
+        What is promised.
+    holds
+        Whether the promise is kept where slots are at some rungs.
+    """
+    events, labels, losses = gathered.events, gathered.labels, gathered.losses
+    share = 1.0 if promise.m == 1 else 0.5 * (promise.of is Success.LEARNED)
+
+    def at(price: float, start: Rungs) -> Recodings:
+        return recodings(events, labels, losses, np.array([price]), share=share, start=start)
+
+    top = np.full(len(losses), losses.shape[1] - 1, dtype=np.int8)
+    if not holds(top):
+        return None
+    if losses.shape[1] == 1:
+        return Solution(gathered, top)
+    price, good, bad = DEAREST, None, None
+    while price >= CHEAPEST:
+        found = at(price, top if good is None else good.rung[0])
+        if not holds(found.rung[0]):
+            bad = found
+            break
+        good = found
+        price /= STEP
+    if good is None:
+        return Solution(gathered, top)
+    if bad is None:
+        return Solution(gathered, good.rung[0])
+    between = at(price * STEP**0.5, good.rung[0])
+    if holds(between.rung[0]):
+        good = between
+    else:
+        bad = between
+    return Solution(gathered, _filled(gathered, good, bad, holds, share))
+
+
+def _filled(
+    gathered: Gathered, good: Recodings, bad: Recodings, holds: Holds, share: float
+) -> Rungs:
+    """The better recoding, with as many classes of the cheaper one as the promise allows.
+
+    Those come first that gain most for what they cost.
+    """
+    extra = share * (bad.one - good.one)[0] + (1 - share) * (bad.two - good.two)[0]
+    gain = (good.lost - bad.lost)[0]
+    order = np.argsort(-gain / np.maximum(extra, TOLERANCE), kind="stable")
+    starts = gathered.events.slot_start
+    class_of_slot = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+
+    def mixed(many: int) -> Rungs:
+        chosen: Rungs = np.where(rank[class_of_slot] < many, bad.rung[0], good.rung[0])
+        return chosen
+
+    low, high = 0, len(order)
+    while high - low > max(len(order) // 100, 1):
+        middle = (low + high) // 2
+        if holds(mixed(middle)):
+            low = middle
+        else:
+            high = middle
+    return mixed(low)
+
+
+def solve_shared(gathered: Gathered, k: int, m: int) -> tuple[Solution, Ints]:
+    """Write events as exactly as every m of a unit's are shared by k units of its class.
+
+    Parameters
+    ----------
+    gathered
+        The events, in classes.
+    k, m
+        As promised.
+
+    Returns
+    -------
+    tuple
+        What is written, and the classes in which even saying nothing does not suffice, because
+        fewer than k units have as many rows as some unit has events.
+    """
+    events, labels, losses = gathered.events, gathered.labels, gathered.losses
+    top = np.full(len(losses), losses.shape[1] - 1, dtype=np.int8)
+    broken = _unshared(gathered, top, k, m)
+    start = recodings(events, labels, losses, np.array([FORBIDDING]), share=0.5, fewest=k)
+    rung = (
+        start.rung[0]
+        if m > 1
+        else recodings(events, labels, losses, np.array([FORBIDDING]), share=1.0, fewest=k).rung[0]
+    )
+    starts = events.slot_start
+    class_of_slot = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    failing = np.setdiff1d(_unshared(gathered, rung, k, m), broken)
+    while len(failing):
+        # The rarest events of a class say less, step by step, until its larger sets are shared.
+        rung = _rarest_hidden(gathered, rung, failing)
+        failing = np.setdiff1d(_unshared(gathered, rung, k, m), broken)
+    rung[np.isin(class_of_slot, broken)] = losses.shape[1] - 1
+    return Solution(gathered, rung), broken
+
+
+def _rarest_hidden(gathered: Gathered, rung: Rungs, classes: Ints) -> Rungs:
+    """The same with the rarest event of some classes that says something saying nothing."""
+    events, top = gathered.events, gathered.losses.shape[1] - 1
+    holders = np.bincount(events.slot_of, minlength=len(rung))
+    rung = rung.copy()
+    for each in classes.tolist():
+        own = np.arange(events.slot_start[each], events.slot_start[each + 1])
+        telling = own[rung[own] < top]
+        rung[telling[holders[telling] == holders[telling].min()]] = top
+    return rung
+
+
+def _unshared(gathered: Gathered, rung: Rungs, k: int, m: int) -> Ints:
+    """The classes in which up to m events of a unit are shared by fewer than k of its units."""
+    events = gathered.events
+    class_of_unit = np.repeat(np.arange(events.classes), np.diff(events.unit_start))
+    costs = unit_risks(events, gathered.labels, rung, fewest=k)
+    found = np.unique(class_of_unit[costs[:, : min(m, 2)].max(axis=1, initial=0) > 0])
+    if m <= 2:
+        return found
+    label = gathered.labels[events.slot_of, rung[events.slot_of]]
+    larger = [each for each in range(events.classes) if not _all_shared(events, label, each, k, m)]
+    return np.union1d(found, np.array(larger, dtype=np.int64))
+
+
+def _all_shared(events: Events, label: Codes, group: int, k: int, m: int) -> bool:
+    """Whether k units of a class show every set of labels that up to m events of one have."""
+    sharing: Counter[tuple[int, ...]] = Counter()
+    asked: set[tuple[int, ...]] = set()
+    for unit in range(events.unit_start[group], events.unit_start[group + 1]):
+        own = slice(events.event_start[unit], events.event_start[unit + 1])
+        labels = label[own].tolist()
+        asked |= _parts_of(labels, m)
+        sharing.update(_parts_of(np.repeat(labels, events.rows[own]).tolist(), m))
+    return all(sharing[each] >= k for each in asked)
+
+
+def _parts_of(labels: Sequence[int], m: int) -> set[tuple[int, ...]]:
+    """The multisets of at most m of some labels."""
+    found: set[tuple[int, ...]] = {()}
+    for label, many in sorted(Counter(labels).items()):
+        found |= {
+            (*each, *[label] * more)
+            for each in found
+            for more in range(1, min(many, m - len(each)) + 1)
+        }
+    return found
+
+
+def written(gathered: Gathered, rung: Rungs, source: pa.Table) -> dict[str, pa.Array]:
+    """The cells of the columns of events, of all records; those that are unchanged are left out.
+
+    Parameters
+    ----------
+    gathered
+        The events.
+    rung
+        Rung of each slot.
+    source
+        The columns as they were read.
+    """
+    found = {}
+    for at, each in enumerate(gathered.levels):
+        level_of_rung = np.array([one.levels[at] for one in gathered.rungs])
+        level = level_of_rung[rung[gathered.slot_of_record]]
+        if not level.any():
+            continue
+        codes = gathered.code_of_slot[at][gathered.slot_of_record]
+        texts = [*dict.fromkeys(text for row in each.texts for text in row)]
+        label = np.full(source.num_rows, -1, dtype=np.int32)
+        label[gathered.told] = np.where(codes == MISSING, -1, each.labels[level, codes])
+        found[each.column.name] = pa.DictionaryArray.from_arrays(
+            from_numpy(np.maximum(label, 0), label < 0), from_texts(texts).cast(pa.string())
+        )
+    return found
+
+
+def chances_of_two(gathered: Gathered, rung: Rungs, m: int) -> tuple[Floats, Bools]:
+    """The chance of each unit to be found by m of its events, and which have as many.
+
+    Parameters
+    ----------
+    gathered
+        The events, each unit being a person.
+    rung
+        Rung of each slot.
+    m
+        Known events, 1 or 2.
+    """
+    risks = unit_risks(gathered.events, gathered.labels, rung)[:, m - 1]
+    return risks, np.diff(gathered.events.event_start) >= m

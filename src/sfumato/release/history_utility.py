@@ -1,0 +1,121 @@
+"""What a release keeps of histories: each person's events, how they belong together, and when."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.release.event_dates import Dates, Dating
+from sfumato.risk.measure_table import Row
+
+Ints = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.int32]
+Floats = npt.NDArray[np.float64]
+WEEK = 7
+
+
+@dataclass(frozen=True)
+class HistoryUtility:
+    """What is left of histories; means over persons, so that those with many events count alike.
+
+    Attributes
+    ----------
+    done
+        By column, the share of records that are written in each way.
+    exact
+        Share of a person's records whose events are written as they were.
+    together
+        Share of the pairs of a person's records that one pseudonym still shows; 1 for one record.
+    kept
+        The product of both, person by person.
+    intervals_exact, intervals_near
+        Share of a person's times between one date and the next that are exact, and within a week;
+        ``None`` without dates, or where they are not shown.
+    in_order
+        Share of a person's dates that still come before the next one, where that was later.
+    """
+
+    done: Mapping[str, Mapping[str, float]]
+    exact: float
+    together: float
+    kept: float
+    intervals_exact: float | None = None
+    intervals_near: float | None = None
+    in_order: float | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values, without those that are not known."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+    def rows(self) -> list[Row]:
+        """The lines of a table."""
+        lines = [
+            ("events_exact", self.exact, "share of a person's events as they were"),
+            ("events_together", self.together, "share of pairs of a person's events kept together"),
+            ("histories_kept", self.kept, "the product of both, person by person"),
+            ("intervals_exact", self.intervals_exact, "share of times between dates as they were"),
+            ("intervals_near", self.intervals_near, "share of them within 7 days"),
+            ("in_order", self.in_order, "share of dates that still come one after the other"),
+        ]
+        return [Row(name, f"{value:.4g}", said) for name, value, said in lines if value is not None]
+
+
+def history_utility(
+    person: Codes,
+    pseudonym_of: Codes,
+    exact: npt.NDArray[np.bool_],
+    done: Mapping[str, Mapping[str, float]],
+    dates: Dates | None,
+) -> HistoryUtility:
+    """Measure what is left of histories.
+
+    Parameters
+    ----------
+    person, pseudonym_of
+        Person and pseudonym of each record; shape (records,).
+    exact
+        Which records show their events as they were, dates aside.
+    done
+        By column, the share of records that are written in each way.
+    dates
+        The dates; ``None`` without any.
+    """
+    records = np.bincount(person).astype(np.float64)
+    detail = np.bincount(person, exact) / records
+    sizes = np.bincount(pseudonym_of)
+    first = np.unique(pseudonym_of, return_index=True)[1]
+    linked = np.bincount(person[first], sizes * (sizes - 1.0), len(records))
+    pairs = records * (records - 1)
+    together = np.where(pairs > 0, linked / np.maximum(pairs, 1), 1.0)
+    found = HistoryUtility(
+        done, float(detail.mean()), float(together.mean()), float((detail * together).mean())
+    )
+    if dates is None or dates.scheme.dating is Dating.NOTHING:
+        return found
+    order = np.lexsort((dates.day, pseudonym_of))
+    same = np.diff(pseudonym_of[order]) == 0
+    before, after = np.diff(dates.day[order])[same], np.diff(dates.shown[order])[same]
+    whose = person[order][1:][same]
+    off = np.abs(after - before)
+    return HistoryUtility(
+        done,
+        found.exact,
+        found.together,
+        found.kept,
+        _by_person(off == 0, whose),
+        _by_person(off <= WEEK, whose),
+        _by_person((after > 0)[before > 0], whose[before > 0]),
+    )
+
+
+def _by_person(holds: npt.NDArray[np.bool_], whose: Codes) -> float:
+    """The share of what holds of each person, averaged; 1 where there is nothing."""
+    if not len(whose):
+        return 1.0
+    many = np.bincount(whose)
+    share = np.bincount(whose, holds)[many > 0] / many[many > 0]
+    return float(share.mean())

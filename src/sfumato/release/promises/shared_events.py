@@ -1,0 +1,273 @@
+"""Known events: whoever knows some of a person's events beside the quasi-identifiers finds few."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.core.declaration import Count, Parameter, Share
+from sfumato.core.errors import InputError
+from sfumato.core.number_text import count, number, percent
+from sfumato.release.promises.promise import TOLERANCE, Promise, Verdicts
+from sfumato.risk.risk_thresholds import Bound
+
+if TYPE_CHECKING:
+    from sfumato.release.person_table import PersonTable
+    from sfumato.risk.classes import ClassSummary
+
+MOST_KNOWN = 6
+_WORDS = re.compile(
+    r"\s*(?P<m>\d+)\s*:\s*(?:k\s*(?P<k>\d+)|(?P<risk>\d*\.?\d+)\s*(?P<percent>%)?)\s*"
+)
+
+
+class Success(StrEnum):
+    """What an intruder must not do too often."""
+
+    FOUND = "found"
+    """Choose a pseudonym of the target."""
+    LEARNED = "learned"
+    """Choose one that also shows something that was not known."""
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """How many events are known, and what may follow: ``2:0.09`` or ``2:k5``."""
+
+    def __str__(self) -> str:
+        return f"M:RISK or M:kK, for example 2:0.09 or 2:k5, M from 1 to {MOST_KNOWN}"
+
+    def check(self, subject: str, value: object) -> str:
+        """The words as the promise writes them.
+
+        Raises
+        ------
+        InputError
+            If they say something else, or a number is out of range.
+        """
+        found = _WORDS.fullmatch(value) if isinstance(value, str) else None
+        if found is None:
+            raise InputError(
+                subject, "must say what is known and what is promised", accepted=str(self)
+            )
+        m = Count(1, MOST_KNOWN).check(subject, int(found["m"]))
+        if found["k"]:
+            return f"{m}:k{Count(2).check(subject, int(found['k']))}"
+        risk = float(found["risk"]) / (100 if found["percent"] else 1)
+        return f"{m}:{Share(zero=False, one=False).check(subject, risk):g}"
+
+    @property
+    def bounds(self) -> Mapping[str, float]:
+        """None: it is a text."""
+        return {}
+
+
+@dataclass(frozen=True, init=False)
+class KnownEvents(Promise):
+    """Who knows up to m events of a person, beside the quasi-identifiers, finds few of them.
+
+    Either a budget over the persons of the release: for every number of known events up to m,
+    drawn at random from a person's own, the mean chance to choose a pseudonym of that person is
+    at most ``risk``, and its 95th percentile at most ``p95``. Or a check of every class: every m
+    events of a person are shared by k of its persons, which is k^m-anonymity within classes
+    (Terrovitis, Mamoulis & Kalnis 2008; with quasi-identifiers LKC-privacy's first half, Mohammed
+    et al. 2009). It needs the columns of events in the schema.
+
+    Parameters
+    ----------
+    m
+        How many events are known at most, 1 to 6; or all that is promised as words, ``"2:0.09"``
+        or ``"2:k5"``.
+    risk
+        Largest mean chance, in (0, 1); 0.09 where nothing else is given.
+    p95
+        Largest 95th percentile of the persons' chances, in (0, 1].
+    of
+        Whether ``"found"`` counts, or only ``"learned"``: the chosen pseudonym is the person's
+        and shows something that was not known.
+    k
+        Least number of persons who share every m events of a person, instead of a risk.
+    known
+        The words, where they are not given in place of m.
+
+    Raises
+    ------
+    InputError
+        If a parameter is out of range, or both a risk and k are given.
+
+    Examples
+    --------
+    >>> KnownEvents(2, 0.09).parameters()
+    {'m': 2, 'risk': 0.09, 'p95': 0.3, 'of': 'found'}
+    >>> KnownEvents(2, k=5).known
+    '2:k5'
+    """
+
+    name = "known_events"
+    order = 8
+
+    known: Annotated[
+        str,
+        Parameter(
+            "Who knows up to M events of a person finds at most a share RISK of all; or every M "
+            "events are shared by K persons of the class.",
+            "M:RISK|M:kK",
+            Knowledge(),
+            flag="known_events",
+        ),
+    ]
+    p95: Annotated[
+        float,
+        Parameter(
+            "The same for the 95th percentile of the persons.",
+            "RISK",
+            Share(zero=False, one=True),
+            flag="known_events_p95",
+        ),
+    ] = 0.3
+    of: Annotated[
+        Success,
+        Parameter(
+            "What counts: a pseudonym of the person is found, or it also shows something new.",
+            flag="known_events_of",
+        ),
+    ] = Success.FOUND
+
+    def __init__(
+        self,
+        m: int | str | None = None,
+        risk: float | None = None,
+        p95: float = 0.3,
+        of: Success | str = Success.FOUND,
+        *,
+        k: int | None = None,
+        known: str | None = None,
+    ) -> None:
+        if isinstance(m, str):
+            m, known = None, m
+        if known is None:
+            known = _words(m, risk, k)
+        elif not (m is None and risk is None and k is None):
+            raise InputError(
+                "parameter known", "says m and the risk or k already", advice="give one of them"
+            )
+        for field, value in (("known", known), ("p95", p95), ("of", of)):
+            object.__setattr__(self, field, value)
+        self.__post_init__()
+
+    @property
+    def m(self) -> int:
+        """How many events are known at most."""
+        return int(self.known.partition(":")[0])
+
+    @property
+    def k(self) -> int | None:
+        """Least number of persons who share every m events; ``None`` where a risk is promised."""
+        stated = self.known.partition(":")[2]
+        return int(stated[1:]) if stated.startswith("k") else None
+
+    @property
+    def risk(self) -> float:
+        """Largest mean chance; 1 / k where k is promised."""
+        return 1 / self.k if self.k else float(self.known.partition(":")[2])
+
+    def met(self, classes: ClassSummary) -> Verdicts:
+        """Whether a class has k persons at all: its events are made to keep the rest."""
+        return classes.persons >= (self.k or 1)
+
+    def limit(self, records: int, persons: int) -> float:
+        """Persons who may be found: risk · n."""
+        return self.risk * persons
+
+    def spent(self, classes: ClassSummary) -> npt.NDArray[np.float64]:
+        """One in each class, which is found however little its events say."""
+        return np.ones(classes.classes)
+
+    def shortfall(self, whole: ClassSummary) -> str:
+        """The number of persons beside those that are needed."""
+        needed = self.fewest_persons
+        return (
+            f"known_events asks for at least {needed} persons in a class; the file has "
+            f"{whole.persons[0]}."
+        )
+
+    @property
+    def fewest_persons(self) -> int:
+        """k, or as many as 1 / risk for one class."""
+        return self.k or int(np.ceil(1 / self.risk - TOLERANCE))
+
+    def offenders(self, persons: PersonTable) -> npt.NDArray[np.int64]:
+        """None: removing persons never helps."""
+        return np.empty(0, dtype=np.int64)
+
+    @property
+    def measure(self) -> str:
+        """The key of the measure in an assessment."""
+        return "known_events"
+
+    @property
+    def bound(self) -> Bound:
+        """The measured chance has to be at most the limit."""
+        return Bound.AT_MOST
+
+    @property
+    def is_share(self) -> bool:
+        """Whether chances are promised: both forms are held against one."""
+        return True
+
+    @property
+    def threshold(self) -> float:
+        """The largest mean chance; with k the largest of any m events."""
+        return self.risk
+
+    def stricter(self, other: KnownEvents) -> bool:
+        """Whether it covers more known events, or allows less of as many."""
+        return (self.m, -self.risk) > (other.m, -other.risk)
+
+    def parameters(self) -> Mapping[str, Any]:
+        """What it was made with."""
+        if self.k:
+            return {"m": self.m, "k": self.k}
+        return {"m": self.m, "risk": self.risk, "p95": self.p95, "of": self.of.value}
+
+    def sentence(self, attribute: str = "") -> str:
+        """As a share of the persons, or as a number of them."""
+        events = "one event" if self.m == 1 else f"up to {number(self.m)} events"
+        if self.k:
+            return (
+                f"Whoever knows {events} of a person, beside the quasi-identifiers, has at least "
+                f"{count(self.k)} persons of the class to choose from."
+            )
+        does = "is found" if self.of is Success.FOUND else "is found and something new learned"
+        return (
+            f"Of the persons of whom {events}, drawn at random, are known beside the "
+            f"quasi-identifiers, a share of at most {percent(self.risk)} {does}; for 95 % of the "
+            f"persons the chance is at most {percent(self.p95)}."
+        )
+
+
+def _words(m: int | None, risk: float | None, k: int | None) -> str:
+    """The promise in words.
+
+    Raises
+    ------
+    InputError
+        If m is not given, or both a risk and k are.
+    """
+    if m is None:
+        raise InputError("parameter m", "must say how many events are known", accepted="1 to 6")
+    if risk is not None and k is not None:
+        raise InputError(
+            "parameters risk and k of KnownEvents", "promise different things", advice="give one"
+        )
+    m = Count(1, MOST_KNOWN).check("parameter m", m)
+    if k is not None:
+        return f"{m}:k{Count(2).check('parameter k', k)}"
+    share = Share(zero=False, one=False).check("parameter risk", 0.09 if risk is None else risk)
+    return f"{m}:{share:g}"

@@ -1,0 +1,103 @@
+"""The search for how events are written, against chances that are counted one by one."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from oracles import histories
+
+from sfumato.kernels.history_loops import Events, recodings, unit_risks
+
+LEVELS = 3
+
+
+@st.composite
+def files(draw):
+    """Units with a few events each, in one or two classes, and labels in pairs above them."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    slots, units = [int(each) for each in rng.integers(2, 7, 2)], rng.integers(2, 9, 2)
+    classes, start = [], 0
+    for many, size in zip(slots, units.tolist(), strict=True):
+        own = []
+        for _ in range(size):
+            chosen = rng.permutation(many)[: rng.integers(1, many + 1)]
+            own.append([(start + int(s), int(rng.integers(1, 3))) for s in sorted(chosen)])
+        used = sorted({slot for unit in own for slot, _ in unit})
+        number = {slot: start + place for place, slot in enumerate(used)}
+        classes.append([[(number[slot], rows) for slot, rows in unit] for unit in own])
+        start += len(used)
+    return classes, start
+
+
+def events_of(classes, slots):
+    """The arrays of the loops."""
+    units = [unit for own in classes for unit in own]
+    counts = np.array([len(unit) for unit in units])
+    ends = [1 + max(slot for unit in own for slot, _ in unit) for own in classes]
+    many = counts[np.repeat(np.arange(len(units)), counts)]
+    return Events(
+        np.array([0, *ends]),
+        np.cumsum([0, *(len(own) for own in classes)]),
+        np.cumsum([0, *counts]),
+        np.array([slot for unit in units for slot, _ in unit], dtype=np.int32),
+        np.array([rows for unit in units for _, rows in unit], dtype=np.int32),
+        1.0 / many,
+        (many == 1).astype(float),
+        np.where(counts > 1, 2 / np.maximum(counts * (counts - 1), 1), 0.0),
+    )
+
+
+def labels_of(slots):
+    """Each slot itself, a label above two neighbours, and one above all."""
+    own = np.arange(slots)
+    return np.stack([own, 100 + own // 2, np.full(slots, 200)], axis=1).astype(np.int32)
+
+
+@given(files(), st.integers(0, 2**32 - 1))
+@settings(max_examples=60, deadline=None)
+def test_chances_are_those_of_counting(made, seed):
+    classes, slots = made
+    labels = labels_of(slots)
+    rung = np.random.default_rng(seed).integers(0, LEVELS, slots).astype(np.int8)
+    found = unit_risks(events_of(classes, slots), labels, rung)
+    written = labels[np.arange(slots), rung]
+    for m in (1, 2):
+        expected = [chance for own in classes for chance in histories.unit_risks(own, written, m)]
+        assert_allclose(found[:, m - 1], expected)
+
+
+@given(files(), st.floats(0.1, 30))
+@settings(max_examples=60, deadline=None)
+def test_no_single_move_is_better_and_sums_are_those_of_units(made, rate):
+    classes, slots = made
+    labels, events = labels_of(slots), events_of(classes, slots)
+    losses = np.linspace(0, 1, LEVELS) * (1 + np.arange(slots)[:, np.newaxis] % 3)
+    found = recodings(events, labels, losses, np.array([rate * 2, rate]))
+    for at in range(2):
+        risks = unit_risks(events, labels, found.rung[at])
+        assert_allclose([found.one[at].sum(), found.two[at].sum()], risks.sum(axis=0))
+        assert_allclose(found.lost[at].sum(), losses[np.arange(slots), found.rung[at]].sum())
+    settled = recodings(events, labels, losses, np.array([rate] * 5), start=found.rung[1])
+    own = np.arange(slots)
+
+    def total(rung):
+        return rate * unit_risks(events, labels, rung)[:, 1].sum() + losses[own, rung].sum()
+
+    least = total(settled.rung[-1])
+    for slot in range(slots):
+        for rung in range(LEVELS):
+            other = settled.rung[-1].copy()
+            other[slot] = rung
+            assert least <= total(other) + 1e-6
+
+
+@given(files(), st.integers(2, 4))
+@settings(max_examples=40, deadline=None)
+def test_what_is_forbidden_is_no_more_than_at_the_top(made, fewest):
+    classes, slots = made
+    labels, events = labels_of(slots), events_of(classes, slots)
+    losses = np.tile(np.linspace(0, 1, LEVELS), (slots, 1))
+    top = np.full(slots, LEVELS - 1, dtype=np.int8)
+    found = recodings(events, labels, losses, np.array([1e9]), share=0.5, fewest=fewest)
+    before = unit_risks(events, labels, top, fewest=fewest).sum()
+    assert unit_risks(events, labels, found.rung[0], fewest=fewest).sum() <= before + 1e-9

@@ -1,0 +1,59 @@
+"""What an intruder finds who knows events, counted from a released file alone, one by one."""
+
+from collections import Counter, defaultdict
+from itertools import combinations
+
+
+def unit_risks(units, labels, m):
+    """The chance of each unit by m known events: units are lists of (slot, rows) of one class."""
+    shown = [Counter() for _ in units]
+    for own, has in zip(units, shown, strict=True):
+        for slot, rows in own:
+            has[labels[slot]] += rows
+    found = []
+    for own in units:
+        slots = [slot for slot, _ in own]
+        sets = [*combinations(slots, min(m, len(slots)))]
+        chances = []
+        for each in sets:
+            asked = Counter(labels[slot] for slot in each)
+            chances.append(1 / sum(all(has[a] >= n for a, n in asked.items()) for has in shown))
+        found.append(sum(chances) / len(chances))
+    return found
+
+
+def fewest_sharing(released, original, quasi_identifiers, person, columns, m):
+    """The fewest persons of a class who show up to m events of one of its persons.
+
+    Parameters
+    ----------
+    released, original
+        The same rows as lists of dictionaries; the original ones with their persons.
+    quasi_identifiers, person, columns
+        Names of columns; ``columns`` say what happened.
+    m
+        How many events are known at most.
+    """
+    classes, written = defaultdict(list), {}
+    for row, (new, old) in enumerate(zip(released, original, strict=True)):
+        key = tuple(new[name] for name in quasi_identifiers)
+        classes[key].append(row)
+        event = tuple(old[name] for name in columns)
+        shows = tuple(new[name] for name in columns)
+        assert written.setdefault((key, event), shows) == shows, "one event, written in two ways"
+    fewest = len(released)
+    for key, rows in classes.items():
+        shown, own, events = defaultdict(Counter), defaultdict(set), defaultdict(set)
+        for row in rows:
+            shown[released[row][person]][tuple(released[row][name] for name in columns)] += 1
+            own[original[row][person]].add(released[row][person])
+            events[original[row][person]].add(tuple(original[row][name] for name in columns))
+        for target, known in events.items():
+            sets = [one for many in range(1, m + 1) for one in combinations(sorted(known), many)]
+            for each in sets:
+                asked = Counter(written[key, event] for event in each)
+                fit = {p for p, has in shown.items() if all(has[a] >= n for a, n in asked.items())}
+                if not own[target] & fit:
+                    continue  # no pseudonym of the target shows them together
+                fewest = min(fewest, sum(1 for ids in own.values() if ids & fit))
+    return fewest

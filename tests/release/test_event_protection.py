@@ -1,0 +1,109 @@
+"""Releases that keep a promise about known events, counted again on what is released alone."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from oracles import histories
+
+import sfumato as sf
+
+CODES = [f"{a}{b}{c}" for a in "12" for b in "0123" for c in "05"]
+
+
+def visits(seed, persons=120):
+    """Visits with codes, a few common and many rare, of persons with quasi-identifiers."""
+    rng = np.random.default_rng(seed)
+    many = rng.integers(1, 6, persons)
+    person = np.repeat(np.arange(persons), many)
+    weights = 1.0 / (1 + rng.permutation(len(CODES)))
+    codes = rng.choice(CODES, len(person), p=weights / weights.sum())
+    age, sex = rng.integers(20, 80, persons), rng.choice(["f", "m"], persons)
+    return pd.DataFrame({"person": person, "age": age[person], "sex": sex[person], "code": codes})
+
+
+def schema(**more):
+    event = {"kind": "code", "hierarchy": {"lengths": [2, 1]}}
+    return sf.Schema(
+        person="person",
+        quasi_identifiers=["age", "sex"],
+        sensitive=["code"],
+        events={"code": event},
+        **more,
+    )
+
+
+def fewest(release, data, m):
+    """Persons who share what is least shared, from the released cells."""
+    new = release.data.astype(str).to_dict("records")
+    old = data.iloc[release.source_rows].astype(str).to_dict("records")
+    return histories.fewest_sharing(new, old, ["age", "sex"], "person", ["code"], m)
+
+
+@pytest.mark.parametrize("m", [1, 2, 3])
+@pytest.mark.parametrize("seed", range(3))
+def test_every_m_events_are_shared_by_k(m, seed):
+    data = visits(seed)
+    release = sf.anonymize(data, schema(), sf.PidKAnonymity(5), sf.KnownEvents(m, k=4), seed=1)
+    assert len(release.data) == len(data)
+    assert fewest(release, data, m) >= 4
+    assert (release.data["code"].astype(str) != "*").any()
+
+
+@pytest.mark.parametrize(("m", "of"), [(1, "found"), (2, "found"), (3, "found"), (2, "learned")])
+def test_the_mean_chance_is_at_most_the_risk(m, of):
+    data = visits(5, persons=400)
+    promise = sf.KnownEvents(m, 0.12, p95=0.5, of=of)
+    release = sf.anonymize(data, schema(), sf.PidKAnonymity(3), promise, seed=1)
+    new = release.data.astype(str)
+    old = data.iloc[release.source_rows].reset_index(drop=True).astype(str)
+    keys = new["age"] + "|" + new["sex"]
+    total, persons = 0.0, 0
+    for rows in new.groupby(keys).groups.values():
+        codes = {code: place for place, code in enumerate(sorted(set(old["code"][rows])))}
+        labels = [""] * len(codes)
+        units = {}
+        for row in rows:
+            labels[codes[old["code"][row]]] = new["code"][row]
+            unit = units.setdefault(new["person"][row], {})
+            unit[codes[old["code"][row]]] = unit.get(codes[old["code"][row]], 0) + 1
+        found = histories.unit_risks([[*unit.items()] for unit in units.values()], labels, m)
+        total, persons = total + sum(found), persons + len(found)
+    if of == "found":
+        assert total / persons <= 0.12 + 0.005 * (m > 2)
+    else:
+        assert total / persons > 0.12
+    assert (new["code"] == old["code"]).mean() > 0.1
+
+
+def test_what_is_written_is_the_value_a_label_above_it_or_a_star():
+    data = visits(7)
+    release = sf.anonymize(data, schema(), sf.GBalance(0.7), sf.KnownEvents(2, 0.2), seed=1)
+    old = data["code"].iloc[release.source_rows].tolist()
+    for shown, code in zip(release.data["code"].tolist(), old, strict=True):
+        assert shown in (code, code[:2], code[:1], "*")
+
+
+def test_techniques_that_are_not_named_are_not_used():
+    data = visits(8)
+    promises = sf.GBalance(0.7), sf.KnownEvents(2, 0.2)
+    release = sf.anonymize(data, schema(), *promises, seed=1, techniques="widen,suppress-cells")
+    shown = set(release.data["code"].astype(str))
+    assert shown <= {*CODES, "*"}
+    with pytest.raises(sf.ConstraintsNotMetError, match="classes of at least"):
+        sf.anonymize(
+            data, schema(), sf.GBalance(0.5), sf.KnownEvents(2, 0.03), techniques="suppress-cells"
+        )
+
+
+def test_what_cannot_be_asked_is_refused_before_work():
+    with pytest.raises(sf.InputError, match="must say what is known"):
+        sf.KnownEvents("2:often")
+    with pytest.raises(sf.InputError, match="give one"):
+        sf.KnownEvents(2, 0.1, k=3)
+    with pytest.raises(sf.InputError, match="1 to 6"):
+        sf.KnownEvents(7)
+    plain = sf.Schema(person="person", quasi_identifiers=["age", "sex"], sensitive=["code"])
+    with pytest.raises(sf.InputError, match=r"\[events\]"):
+        sf.anonymize(visits(1), plain, sf.KnownEvents(2))
+    with pytest.raises(sf.InputError, match="techniques"):
+        sf.anonymize(visits(1), schema(), sf.KnownEvents(2), techniques="widen,guess")
