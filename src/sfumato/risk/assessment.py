@@ -228,8 +228,8 @@ def assess(
         check_estimator(asked.estimator)
     more = checked_l(asked.recursive_l)
     chosen = _chosen(given.presets) if given.presets else ()
+    check_schema(schema)
     if takes_spark(data, given.engine):
-        check_schema(schema)
         for name, is_set in (
             ("parameter special_uniques", asked.special_uniques),
             ("parameter counts", asked.counts),
