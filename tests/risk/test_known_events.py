@@ -239,8 +239,13 @@ def test_every_choice_of_events_is_drawn_as_often():
 
 
 def test_on_spark_events_are_refused():
-    with pytest.raises(sf.InputError, match="events"):
-        sf.assess("nowhere.parquet", schema(events=["code"]), engine="spark")
+    named = schema(events=["code"])
+    with pytest.raises(sf.InputError, match="schema: its events must be left out on Spark"):
+        sf.assess("nowhere.parquet", named, engine="spark")
+    with pytest.raises(sf.InputError, match="parameter counts must be left out on Spark"):
+        sf.assess("nowhere.parquet", schema(), engine="spark", counts=True)
+    with pytest.raises(sf.InputError, match="schema: its events must be left out on Spark"):
+        sf.anonymize("nowhere.parquet", named, sf.PidKAnonymity(2), engine="spark")
 
 
 @pytest.fixture(scope="module")

@@ -51,7 +51,7 @@ _MEASURES = {
 }
 """What is shown before and after the release; the first three are counts."""
 _COUNTS = ("classes", "sample_uniques", "pid_k")
-_ATTACKS = ("exact_free", "probabilistic", "multi_record", "inference", "row_order")
+_ATTACKS = ("exact_free", "probabilistic", "multi_record", "events_2", "inference", "row_order")
 """The attacks that are shown, beside those that found too much; the report has all of them."""
 _OUTPUTS = {
     "reports/report.html": "the report of the project, to read and sign: open it first",
@@ -258,6 +258,8 @@ def _of_release(release: dict[str, Any]) -> list[str]:
         (said, _number(before[name], name in _COUNTS), _number(release[name], name in _COUNTS))
         for name, said in _MEASURES.items()
     ]
+    two = "persons found with two visits known (found_2)"
+    rows.append((two, _two_events(before), _two_events(release)))
     said = [
         f"Released: {release['records']:,} visits of these {release['persons']:,} persons. Asked",
         f"for: g_balance >= {G_BALANCE} and h_affiliation <= {H_AFFILIATION} in every class.",
@@ -265,6 +267,12 @@ def _of_release(release: dict[str, Any]) -> list[str]:
     lost = f"ncp {loss['ncp']:.1%}, mean error of a value (ane) {loss['ane']:.3f}"
     table = _table(rows, "before", "after")
     return [*_filled(said), "", *table, "", f"  Information lost: {lost}"]
+
+
+def _two_events(measures: dict[str, Any]) -> str:
+    """The share of persons found by whoever knows two of their events."""
+    told = {(each["m"], each["drawn"]): each["found"] for each in measures["known_events"]}
+    return _number(told[2, "random"])
 
 
 def _of_attack(attack: dict[str, Any]) -> list[str]:
