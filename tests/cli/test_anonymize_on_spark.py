@@ -52,6 +52,7 @@ def test_a_release_and_its_repetition(spark: Any, run: Any, folder: Path) -> Non
     assert names == {
         *("visits.csv", "schema.toml", "release.toml"),
         *("one.parquet", "two.parquet", "one.html", "one.json"),
+        *("one.codebook.md", "two.codebook.md"),
     }
     done = run("anonymize", "visits.csv", *again, "--engine", "embedded")
     assert done.code == 1
