@@ -105,5 +105,8 @@ def test_what_cannot_be_asked_is_refused_before_work():
     plain = sf.Schema(person="person", quasi_identifiers=["age", "sex"], sensitive=["code"])
     with pytest.raises(sf.InputError, match=r"\[events\]"):
         sf.anonymize(visits(1), plain, sf.KnownEvents(2))
+    both = sf.KnownEvents(2), sf.SharedCounts(3)
+    with pytest.raises(sf.InputError, match="coarsen_counts"):
+        sf.anonymize(visits(1), schema(), *both, coarsen_counts="split")
     with pytest.raises(sf.InputError, match="techniques"):
         sf.anonymize(visits(1), schema(), sf.KnownEvents(2), techniques="widen,guess")

@@ -166,7 +166,10 @@ def _protect(
     columns = [each for each in table.events if each.event.kind is not EventKind.DATE]
     events = event_codes(table)
     assert events is not None
-    times = None if dates is None or dates.scheme.dating is Dating.NOTHING else dates
+    times = None
+    if dates is not None:
+        shows = dates.scheme.dating is not Dating.NOTHING
+        times = dates.day, (2 * dates.spread + 1) * shows
     gathered = gather(
         columns or [_without_codes(table.records)],
         pseudonym_of,
@@ -174,14 +177,14 @@ def _protect(
         classes,
         weights if columns else {},
         promise.of,
-        None if times is None else (times.day, 2 * times.spread + 1),
+        times,
     )
 
     def measured(rung: Rungs) -> Chances:
         if dates is not None:
             return _dated_chances(gathered, dates, rung, promise)
         seen = _shown(gathered, rung, table.records)
-        return chances(events, table, draft, seen, promise)
+        return {} if promise.k else chances(events, table, draft, seen, promise)
 
     def holds(rung: Rungs) -> bool:
         if dates is None and promise.of is Success.FOUND and promise.m <= 2:
@@ -203,11 +206,8 @@ def _protect(
     seen = _shown(gathered, found.rung, table.records)
     if not np.array_equal(pseudonym_of, table.person):
         seen = replace(seen, pseudonym=pseudonym_of)
-    if dates is not None or not promise.k:
-        reached = measured(found.rung)
-    else:
-        reached = chances(events, table, draft, seen, promise)
-    if (dates is not None or not promise.k) and not _kept(promise, reached):
+    reached = measured(found.rung) if np.array_equal(pseudonym_of, table.person) else {}
+    if not _kept(promise, reached):
         return None
     cells = written(gathered, found.rung, table.source)
     exact = np.ones(table.records, dtype=np.bool_)

@@ -30,7 +30,7 @@ Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 ANYTHING = "*"
-ROLLED_UP = 0.6
+ROLLED_UP = 0.9
 """What a code loses by the first label above it, of what it loses as ``*``."""
 DEAREST = 32.0
 """The price of a person found at which the search begins."""
@@ -176,7 +176,7 @@ def gather(
     of
         What an intruder must not do.
     times
-        The day of each record and the days that a reader cannot tell apart, where intervals are
+        The day of each record and the days that a reader cannot tell apart, 0 where no days are
         shown.
     """
     levels = tuple(column_levels(each, weights) for each in columns)
@@ -219,7 +219,7 @@ def gather(
         alone_one,
         alone_two,
         together,
-        None if times is None else (keys[2] // times[1]).astype(np.int32),
+        None if times is None or not times[1] else (keys[2] // times[1]).astype(np.int32),
     )
     return Gathered(
         levels,

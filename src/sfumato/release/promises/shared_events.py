@@ -18,8 +18,10 @@ from sfumato.release.promises.promise import TOLERANCE, Promise, Verdicts
 from sfumato.risk.risk_thresholds import Bound
 
 if TYPE_CHECKING:
+    from sfumato.core.measure import Position
     from sfumato.release.person_table import PersonTable
     from sfumato.risk.classes import ClassSummary
+    from sfumato.risk.disclosure_risk import Risk
 
 MOST_KNOWN = 6
 _WORDS = re.compile(
@@ -225,6 +227,22 @@ class KnownEvents(Promise):
     def threshold(self) -> float:
         """The largest mean chance; with k the largest of any m events."""
         return self.risk
+
+    def reached(self, risk: Risk, attribute: str = "") -> tuple[float, Position | None]:
+        """The measured chance: for every number of events up to m, the largest.
+
+        That of persons who have as many events where it is larger; of the most telling ones where
+        k is promised.
+        """
+        if risk.known_events is None:
+            return 0.0, None
+        drawn, learned = "worst" if self.k else "random", self.of is Success.LEARNED
+        found = [0.0]
+        for each in risk.known_events.risks:
+            if each.m <= self.m and each.drawn == drawn:
+                both = [each.found.value, each.with_m.value]
+                found += [each.learned.value] if learned else both
+        return max(found), None
 
     def stricter(self, other: KnownEvents) -> bool:
         """Whether it covers more known events, or allows less of as many."""
