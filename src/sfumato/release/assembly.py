@@ -48,6 +48,7 @@ from sfumato.release.promises.promise import (
     overspent_alone,
     unmet,
 )
+from sfumato.release.regrouping import regrouped
 from sfumato.release.release_manifest import Manifest
 from sfumato.release.release_result import Release, ReleasedTable
 from sfumato.release.suppression import capped_rows, not_met, suppressed_rows
@@ -194,7 +195,7 @@ def make_release(
     constraints = [each for each in promises if not isinstance(each, Budget)]
     if options.recoding is Recoding.FULL_DOMAIN:
         table = with_hierarchies(table)
-    draft = _divided(table, promises, constraints, options, population, rng, progress)
+    draft = _divided(table, promises, constraints, manifest, population, rng, progress)
     if draft.levels is not None:
         table = shown_at(table, draft.levels)
     finished = _generalised(draft, constraints, options, rng)
@@ -249,12 +250,13 @@ def _divided(
     table: Table,
     promises: Sequence[Constraint | Budget],
     constraints: Sequence[Constraint],
-    options: Options,
+    manifest: Manifest,
     population: Population | None,
     rng: np.random.Generator,
     progress: Progress,
 ) -> Draft:
     """The records that remain, divided into classes; ``rows`` are those of the table."""
+    options = manifest.options
     budgets = [each for each in promises if isinstance(each, Budget)]
     # Numbers of records that are made coarser later need not be shared while the tree is cut.
     coarsening = options.coarsen_counts
@@ -272,6 +274,8 @@ def _divided(
         population=population,
         progress=progress,
     )
+    if population is None:
+        draft = regrouped(draft, while_tree, budgets, options.form, options.passes, progress)
     return replace(draft, rows=rows[draft.rows])
 
 
