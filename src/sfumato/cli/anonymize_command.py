@@ -171,6 +171,8 @@ def _summary(release: Release) -> str:
     lines = [str(release.risk), "", str(release.utility), "", "Promises"]
     if release.population is not None:
         lines[2:2] = [str(release.population), ""]
+    if release.lost:
+        lines[:0] = [*map(str, release.lost), ""]
     for constraint in release.constraints:
         stated = ", ".join(f"{name} = {value}" for name, value in constraint.parameters().items())
         said = verdict(True, release.manifest.promised(constraint))

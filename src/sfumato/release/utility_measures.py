@@ -21,6 +21,7 @@ from sfumato.release.distributions import (
 )
 from sfumato.release.generalisation import ExtraValues, ReleasedColumn, with_extra_values
 from sfumato.release.information_loss import (
+    WHOLE,
     CorrelationChange,
     certainty_penalty,
     correlation_change,
@@ -58,6 +59,9 @@ class ColumnLoss:
         Their ratio, in [0, 1].
     total_variation
         Distance between the distributions before and after, over the bars that are shown.
+    hidden
+        Share of the original records that show nothing of the column: ``*``, its widest range, a
+        set of all values, or no record any more.
     """
 
     column: str
@@ -70,6 +74,12 @@ class ColumnLoss:
     sst: float
     sse_sst: float
     total_variation: float
+    hidden: float
+
+    @property
+    def lost(self) -> bool:
+        """Whether more than half of the records show nothing of it."""
+        return self.hidden > 1 / 2
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
@@ -297,7 +307,8 @@ def measure_utility(
         shown = distribution(original, table.person, cells, sizes)
         penalty = certainty_penalty(held, of, classes, printed.leaves, own)
         ncp = (float(penalty @ sizes) + suppressed) / table.records
-        losses.append(_loss(column, class_of, classes, unit, ncp, shown))
+        hidden = (int((penalty > WHOLE) @ sizes) + suppressed) / table.records
+        losses.append(_loss(column, class_of, classes, unit, ncp, shown, hidden))
         distributions.append(shown)
         attributes.append(Attribute(original, cells))
         columns.append(column)
@@ -325,6 +336,7 @@ def _loss(
     person: Codes,
     ncp: float,
     shown: Distribution,
+    hidden: float,
 ) -> ColumnLoss:
     ane, ane_persons = normalized_error(column, class_of, classes, person)
     squares = squared_error(column, class_of, classes)
@@ -339,4 +351,5 @@ def _loss(
         squares.sst,
         squares.ratio,
         shown.total_variation,
+        hidden,
     )

@@ -21,6 +21,7 @@ from sfumato.release.distributions import (
 )
 from sfumato.release.generalisation import ReleasedColumn
 from sfumato.release.information_loss import (
+    WHOLE,
     Alike,
     certainty_penalty,
     error_sums,
@@ -37,7 +38,7 @@ Ints = npt.NDArray[np.int64]
 
 PROFILE, PERSONS, TIMES = f"{OWN}profile", f"{OWN}persons", f"{OWN}times"
 """A person's distinct records, how many persons have just these, how often each is there."""
-OF_COLUMN = ("error", "squares", "penalty", "after", "persons")
+OF_COLUMN = ("error", "squares", "penalty", "after", "persons", "hidden")
 """What is summed of each quasi-identifier."""
 SIZES, QUERIES, MOMENTS = "sizes", "queries", "moments"
 
@@ -131,6 +132,7 @@ class LossOfClasses:
         yield OF_COLUMN[0], np.array(errors[:4])
         yield OF_COLUMN[1], np.array([within])
         yield OF_COLUMN[2], np.array([penalty @ people.sizes])
+        yield OF_COLUMN[5], np.array([(penalty > WHOLE) @ people.sizes])
         yield OF_COLUMN[3], np.append(*cells.spread_evenly(people.sizes))
         yield OF_COLUMN[4], persons.astype(np.float64)
 

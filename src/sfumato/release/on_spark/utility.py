@@ -239,6 +239,7 @@ def _loss(
         squares.sst,
         squares.ratio,
         shown.total_variation,
+        float(_array(found, f"hidden{place}", 1)[0]) / table.records,
     )
 
 
