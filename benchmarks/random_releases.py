@@ -70,7 +70,7 @@ def drawn_promises(rng: np.random.Generator) -> list[Constraint | Budget]:
 def kept(promise: Any, rows: Sequence[Row], classes: Sequence[Sequence[Row]]) -> bool:
     """Whether a promise is kept, counted class by class."""
     if promise.name == "marketer":
-        return len(classes) <= promise.tau * len({row["who"] for row in rows}) + NEAR
+        return len(classes) <= float(promise.tau) * len({row["who"] for row in rows}) + NEAR
     return all(kept_by(promise, own, rows) for own in classes)
 
 

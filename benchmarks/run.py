@@ -18,7 +18,7 @@ PARTS = {
     "tree": ["trees.py"],
     "processes": ["processes.py"],
     "peers": ["peers.py"],
-    "loss": ["loss.py"],
+    "loss": ["loss.py", "random_releases.py"],
     "many_cells": ["many_cells.py"],
     "review": ["review.py"],
     "serve": ["serve.py", "--records", "100000", "--seconds", "20", "clicks"],
