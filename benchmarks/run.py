@@ -18,7 +18,7 @@ PARTS = {
     "tree": ["trees.py"],
     "processes": ["processes.py"],
     "peers": ["peers.py"],
-    "loss": ["loss.py"],
+    "loss": ["loss.py", "random_releases.py"],
     "many_cells": ["many_cells.py"],
     "histories": ["histories.py"],
     "review": ["review.py"],

@@ -180,6 +180,8 @@ def _summary(release: Release) -> str:
     if release.population is not None:
         at = len(first) + 2
         lines[at:at] = [str(release.population), ""]
+    if release.lost:
+        lines[:0] = [*map(str, release.lost), ""]
     for constraint in release.constraints:
         stated = ", ".join(f"{name} = {value}" for name, value in constraint.parameters().items())
         said = verdict(True, release.manifest.promised(constraint))

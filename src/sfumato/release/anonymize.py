@@ -15,6 +15,7 @@ from sfumato.core.secret_keys import check_key
 from sfumato.core.shared_options import Engine, Progress, drawn_seed, silent, takes_spark
 from sfumato.release.assembly import make_release
 from sfumato.release.coarsen_counts import promised
+from sfumato.release.lost_columns import lost_columns
 from sfumato.release.on_spark.spark_refusals import refuse_before_work
 from sfumato.release.options import (
     AnonymizeOptions,
@@ -90,6 +91,8 @@ def anonymize(
         pseudonym_key=pseudonym_key,
     )
     where = Engine.SPARK if takes_spark(data, given.engine) else Engine.EMBEDDED
+    if where is Engine.SPARK and making.effort is None:
+        making = replace(making, effort=0)  # so that the other engine can repeat the release
     manifest = Manifest(
         options=making,
         constraints=promises,
@@ -112,7 +115,12 @@ def anonymize(
     if register is not None:
         everybody = open_register(register, table.schema)
         manifest = replace(manifest, register_sha256=_sha256(register))
-    return make_release(table, manifest, pseudonym_key, progress, everybody, _frame(data))
+    release = make_release(table, manifest, pseudonym_key, progress, everybody, _frame(data))
+    if making.recoding is not Recoding.LOCAL or register is not None or population is not None:
+        return release
+    constraints = [each for each in promises if not isinstance(each, (Budget, KnownEvents))]
+    tried = partial(lost_columns, table, release.utility.columns, constraints, making)
+    return replace(release, tried=tried)
 
 
 def check_asked(

@@ -61,6 +61,7 @@ from sfumato.release.promises.promise import (
     unmet,
 )
 from sfumato.release.promises.shared_events import KnownEvents
+from sfumato.release.regrouping import regrouped
 from sfumato.release.release_manifest import Manifest
 from sfumato.release.release_result import Release, ReleasedTable
 from sfumato.release.suppression import capped_rows, not_met, suppressed_rows
@@ -416,6 +417,8 @@ def _divided(
         population=population,
         progress=progress,
     )
+    if population is None:
+        draft = regrouped(draft, while_tree, budgets, options.form, options.passes, progress)
     return replace(draft, rows=rows[draft.rows])
 
 

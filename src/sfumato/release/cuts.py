@@ -171,10 +171,11 @@ class _Columns:
             np.arange(len(axis.indicators.offsets) - 1), np.diff(axis.indicators.offsets)
         )
         single = self.size == 1
-        self.square_weight = column.weight * (1.0 if single else 0.5)
+        whole = column.weight * (1.0 if single else 0.5)
+        self.square_weight = whole * axis.share
         of_missing = column.kind is not Kind.CATEGORICAL
-        self.error_weight = 0.0 if of_missing else 2 * self.square_weight
-        self.width_weight = 0.0 if of_missing else column.weight
+        self.error_weight = 0.0 if of_missing or not axis.of_leaves else 2 * whole
+        self.width_weight = 0.0 if of_missing else column.weight * axis.share
         self.width_scale = 1 / max(column.domain.size - 1, 1) if sets else 1.0
 
 

@@ -20,6 +20,8 @@ Ints = npt.NDArray[np.int64]
 Matrix = tuple[tuple[float, ...], ...]
 RECORDS_AT_ONCE = 1 << 18
 """Records that are looked at together."""
+WHOLE = 1 - 1e-9
+"""Penalties above this are those of cells that may stand for any value."""
 NO_VARIANCE = 1e-24
 """Variances up to this are rounding errors of constant columns on the unit scale."""
 

@@ -12,6 +12,9 @@ from sfumato.core.shared_options import Delimiter, EngineName, PseudonymKey, See
 from sfumato.release.techniques import Technique, Techniques
 from sfumato.schema.roles import Unclassified
 
+USUAL_EFFORT = 4
+"""Passes over the classes after the tree, when nobody says how many."""
+
 
 class Cut(StrEnum):
     """Where a quasi-identifier is cut."""
@@ -93,6 +96,17 @@ class Options:
             "variance, widest range."
         ),
     ] = Split.BALANCE
+    effort: Annotated[
+        int | None,
+        Parameter(
+            "Most passes of the search that moves persons between the classes of the tree; 0 "
+            "leaves them as they are cut.",
+            "N",
+            Count(0),
+            usual="4; 0 with --cut median, another --split, --register or --population, and on "
+            "Spark",
+        ),
+    ] = None
     recoding: Annotated[
         Recoding, Parameter("Class by class, or one level of each hierarchy for all records.")
     ] = Recoding.LOCAL
@@ -168,6 +182,13 @@ class Options:
                 )
 
     def _check_full_domain(self) -> None:
+        if self.effort:
+            raise InputError(
+                "parameter effort",
+                "is for local recoding, whose classes can be any set of persons",
+                found="full-domain recoding",
+                advice="leave it out",
+            )
         if self.values not in (Form.RANGE, Form.HIERARCHY):
             raise InputError(
                 "parameter values",
@@ -182,6 +203,13 @@ class Options:
                 found="full-domain recoding, which may put a person into several",
                 advice="leave it out, or use local recoding",
             )
+
+    @property
+    def passes(self) -> int:
+        """Passes over the classes after the tree, where nothing forbids them."""
+        if self.effort is not None:
+            return self.effort
+        return USUAL_EFFORT if self.cut is Cut.SEARCH else 0
 
     @property
     def form(self) -> Form:
@@ -228,6 +256,7 @@ class AnonymizeOptions(TypedDict, total=False):
 
     cut: str | None
     split: str
+    effort: int | None
     recoding: str
     values: str
     keep_order: bool

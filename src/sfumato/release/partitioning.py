@@ -24,7 +24,7 @@ from sfumato.release.full_domain import Levels, recode, shown_at
 from sfumato.release.generalisation import ExtraValues, ReleasedColumns, generalised, values_of
 from sfumato.release.information_loss import normalized_error
 from sfumato.release.options import Cut, Form, Options, Recoding
-from sfumato.release.person_table import PersonTable, person_table
+from sfumato.release.person_table import PersonTable, person_table, with_ancestors
 from sfumato.release.population_register import Population, persons_of
 from sfumato.release.promises.promise import Budget, Constraint
 from sfumato.release.suppression import Suppressor
@@ -301,6 +301,8 @@ def partition_of_persons(
         return grow(owned.pop(), constraints, split=options.split, progress=progress)
     median = grow(owned[0], constraints, split=options.split, progress=progress)
     sets = options.form is Form.SET
+    if not sets:
+        owned[0] = with_ancestors(owned[0], table)
     # Popped from lists, so that the search is the only one to hold them when it reorders them.
     losses = [loss_space(owned[0], table.quasi_identifiers, sets=sets)]
     found = search(owned.pop(), losses.pop(), constraints, part=not whole, progress=progress)

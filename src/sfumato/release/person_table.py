@@ -229,12 +229,19 @@ class IndicatorAxis:
         The columns that hold for any of the person's records.
     categories
         Number of categories of the quasi-identifier; 0 for the column of being missing alone.
+    share
+        Where categories are released as labels of a hierarchy: what more of the domain a label
+        stands for, on average, when the values differ at this level, from 0 to 1.
+    of_leaves
+        Whether the categories are the values themselves, and not their ancestors.
     """
 
     column: int
     member: Codes
     indicators: Values
     categories: int = 0
+    share: float = 1.0
+    of_leaves: bool = True
 
     def take(self, persons: Codes) -> IndicatorAxis:
         """The axis of these persons, in this order."""
@@ -412,6 +419,45 @@ def _axes(
     axis = _ordered_axis(index, column, rows, starts, records)
     missing = axis.present < records
     return (axis, _missing_axis(index, missing, records)) if missing.any() else (axis,)
+
+
+def with_ancestors(persons: PersonTable, table: Table) -> PersonTable:
+    """The persons with an axis for each level of the hierarchies that categories are released by.
+
+    The children of a node can then be cut off together, and values that differ are priced by the
+    label that stands for both. Costs as much as the categorical columns did, for each level.
+
+    Parameters
+    ----------
+    persons
+        Persons of the table, as it numbers them.
+    table
+        The encoded records.
+    """
+    rows, starts = class_counts.group_rows(table.person, table.persons)
+    indicators: list[IndicatorAxis] = []
+    for axis in persons.indicators:
+        column = table.quasi_identifiers[axis.column]
+        hierarchy = column.hierarchy
+        labelled = column.kind is Kind.CATEGORICAL and column.ends is None
+        if hierarchy is None or not labelled or column.domain.size < 2:
+            indicators.append(axis)
+            continue
+        widths = [
+            float(np.mean(hierarchy.leaf_counts(level)[ancestors] - 1))
+            for level, ancestors in enumerate(hierarchy.ancestors)
+        ]
+        shares = np.diff(widths) / (column.domain.size - 1)
+        indicators.append(replace(axis, share=float(shares[0])))
+        for level in range(1, hierarchy.height):
+            if shares[level] <= 0:
+                continue
+            ancestors = hierarchy.ancestors[level]
+            codes = np.append(ancestors, MISSING)[column.codes].astype(np.int32)
+            above = replace(column, codes=codes, domain=LabelDomain(hierarchy.labels[level]))
+            found = _category_axis(axis.column, above, rows, starts)
+            indicators.append(replace(found, share=float(shares[level]), of_leaves=False))
+    return replace(persons, indicators=tuple(indicators))
 
 
 def _distinct_values(rows: Codes, starts: Ints, codes: Codes, size: int) -> Values:

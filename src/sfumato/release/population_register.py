@@ -256,6 +256,14 @@ def check_population(
             "say the same thing: who the file's persons come from",
             advice="give the register alone; the number of its persons follows",
         )
+    if options.effort and (register or population is not None):
+        raise InputError(
+            "parameter effort",
+            "moves persons between classes, whose cells must be those that the population is "
+            "counted in",
+            found="a register" if register else "a size of the population",
+            advice="leave it out, or give 0",
+        )
     presence = [each for each in promises if isinstance(each, DeltaPresence)]
     if presence and not register:
         raise InputError(

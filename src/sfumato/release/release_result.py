@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -18,6 +19,7 @@ from sfumato.core.atomic import all_or_none, check_path, write_text, written_at
 from sfumato.core.errors import InputError
 from sfumato.release.codebook import codebook_name, codebook_text
 from sfumato.release.full_domain import Levels
+from sfumato.release.lost_columns import LostColumn, named_only
 from sfumato.release.population_register import PopulationRisk
 from sfumato.release.promises.promise import Budget, Constraint
 from sfumato.release.release_manifest import Manifest, file_sha256
@@ -244,6 +246,8 @@ class Release:
     source_rows
         Position in the original of each released record, shape (records,); in no file and no
         JSON, for it undoes the release. ``None`` on Spark, where records have no position.
+    tried
+        What tries to save the columns that are lost, on request; ``None`` where nothing can.
     """
 
     content: Content
@@ -258,6 +262,17 @@ class Release:
     levels: Levels | None = None
     population: PopulationRisk | None = None
     source_rows: npt.NDArray[np.int64] | None = None
+    tried: Callable[[], tuple[LostColumn, ...]] | None = field(default=None, repr=False)
+
+    @cached_property
+    def lost(self) -> tuple[LostColumn, ...]:
+        """The columns of which more than half of the records show nothing, the worst first.
+
+        With what would save them: each remedy is tried when this is first read.
+        """
+        if self.tried is not None:
+            return self.tried()
+        return named_only(self.utility.columns)
 
     @property
     def data(self) -> Any:
@@ -393,6 +408,7 @@ class Release:
             **({} if self.population is None else {"population": self.population.to_json()}),
             "before": self.risk_before.to_json(),
             "utility": self.utility.to_json(),
+            "lost": [asdict(each) for each in self.lost],
             "constraints": [
                 {
                     "name": each.name,

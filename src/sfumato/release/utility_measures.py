@@ -22,6 +22,7 @@ from sfumato.release.distributions import (
 from sfumato.release.generalisation import ExtraValues, ReleasedColumn, with_extra_values
 from sfumato.release.history_utility import HistoryUtility
 from sfumato.release.information_loss import (
+    WHOLE,
     CorrelationChange,
     certainty_penalty,
     correlation_change,
@@ -59,6 +60,9 @@ class ColumnLoss:
         Their ratio, in [0, 1].
     total_variation
         Distance between the distributions before and after, over the bars that are shown.
+    hidden
+        Share of the original records that show nothing of the column: ``*``, its widest range, a
+        set of all values, or no record any more.
     """
 
     column: str
@@ -71,6 +75,12 @@ class ColumnLoss:
     sst: float
     sse_sst: float
     total_variation: float
+    hidden: float
+
+    @property
+    def lost(self) -> bool:
+        """Whether more than half of the records show nothing of it."""
+        return self.hidden > 1 / 2
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
@@ -303,7 +313,8 @@ def measure_utility(
         shown = distribution(original, table.person, cells, sizes)
         penalty = certainty_penalty(held, of, classes, printed.leaves, own)
         ncp = (float(penalty @ sizes) + suppressed) / table.records
-        losses.append(_loss(column, class_of, classes, unit, ncp, shown))
+        hidden = (int((penalty > WHOLE) @ sizes) + suppressed) / table.records
+        losses.append(_loss(column, class_of, classes, unit, ncp, shown, hidden))
         distributions.append(shown)
         attributes.append(Attribute(original, cells))
         columns.append(column)
@@ -331,6 +342,7 @@ def _loss(
     person: Codes,
     ncp: float,
     shown: Distribution,
+    hidden: float,
 ) -> ColumnLoss:
     ane, ane_persons = normalized_error(column, class_of, classes, person)
     squares = squared_error(column, class_of, classes)
@@ -345,4 +357,5 @@ def _loss(
         squares.sst,
         squares.ratio,
         shown.total_variation,
+        hidden,
     )

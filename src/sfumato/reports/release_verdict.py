@@ -177,6 +177,7 @@ def release_verdict(release: Release, promises: Sequence[PromiseLine]) -> Verdic
         headline += f" {ESTIMATED.capitalize()}: {estimated}."
     sentences = [
         _untold(after),
+        *map(str, release.lost),
         (
             f"The release holds {count(after.records)} of {count(before.records)} records and "
             f"{count(after.persons)} of {count(before.persons)} persons, in {count(after.classes)} "

@@ -20,7 +20,7 @@ from sfumato.release.release_manifest import load_manifest
 from sfumato.release.release_result import Release
 
 KEY = b"a secret of the custodian"
-OF_ONE_ENGINE = ("manifest", "positions", "ran")
+OF_ONE_ENGINE = ("lost", "manifest", "positions", "ran")
 
 
 def visits(persons: int, *, several: bool) -> pa.Table:
@@ -111,7 +111,7 @@ def check_numbers(here: Release, there: Release) -> None:
 def both(spark: Any, tree: Any) -> tuple[Release, Release]:
     """A release of several records per person by both engines, the second in eight partitions."""
     table, schema = visits(150, several=True), schema_of(tree, several=True)
-    asked = {"values": "bounds", "seed": 4, "pseudonym_key": KEY}
+    asked = {"values": "bounds", "effort": 0, "seed": 4, "pseudonym_key": KEY}
     far = sf.TCloseness(0.3, attribute="change", distance="ordered")
     promises = (sf.PidKAnonymity(4), sf.HAffiliation(0.8, attribute="icd9"), far)
     here = sf.anonymize(table, schema, *promises, **asked)
@@ -188,7 +188,7 @@ def test_records_without_persons_labels_of_a_hierarchy_and_coded_ends(
 ) -> None:
     """Records that differ beyond an end alone are still told apart where they are cut."""
     table, schema = visits(300, several=False), schema_of(tree, several=False, ends=True)
-    asked = {"values": "hierarchy", "seed": 2**62}
+    asked = {"values": "hierarchy", "effort": 0, "seed": 2**62}
     far = sf.TCloseness(0.7, attribute="icd9")
     here = sf.anonymize(table, schema, sf.KAnonymity(6), far, **asked)
     frame = spark.createDataFrame(shuffled(table)).coalesce(1)

@@ -70,6 +70,7 @@ def refuse_options(manifest: Manifest) -> None:
             advice=ADVICE,
         )
     for name, is_set in (
+        ("effort", bool(options.effort)),
         ("suppress", options.suppress > 0),
         ("cap_records", options.cap_records is not None),
         ("coarsen_counts", options.coarsen_counts is not None),

@@ -44,6 +44,7 @@ from sfumato.release.distributions import (
 )
 from sfumato.release.generalisation import ReleasedColumn
 from sfumato.release.information_loss import (
+    WHOLE,
     Alike,
     CorrelationChange,
     ErrorSums,
@@ -96,7 +97,7 @@ Ints = npt.NDArray[np.int64]
 
 PROFILE, PERSONS, TIMES = f"{OWN}profile", f"{OWN}persons", f"{OWN}times"
 """A person's distinct records, how many persons have just these, how often each is there."""
-OF_COLUMN = ("error", "squares", "penalty", "after", "persons")
+OF_COLUMN = ("error", "squares", "penalty", "after", "persons", "hidden")
 """What is summed of each quasi-identifier."""
 SIZES, QUERIES, MOMENTS = "sizes", "queries", "moments"
 
@@ -190,6 +191,7 @@ class LossOfClasses:
         yield OF_COLUMN[0], np.array(errors[:4])
         yield OF_COLUMN[1], np.array([within])
         yield OF_COLUMN[2], np.array([penalty @ people.sizes])
+        yield OF_COLUMN[5], np.array([(penalty > WHOLE) @ people.sizes])
         yield OF_COLUMN[3], np.append(*cells.spread_evenly(people.sizes))
         yield OF_COLUMN[4], persons.astype(np.float64)
 
@@ -447,6 +449,7 @@ def _loss(
         squares.sst,
         squares.ratio,
         shown.total_variation,
+        float(_array(found, f"hidden{place}", 1)[0]) / table.records,
     )
 
 

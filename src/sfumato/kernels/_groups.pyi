@@ -1,0 +1,10 @@
+"""What the compiled module has, for type checkers."""
+
+from typing import Any
+
+from sfumato.kernels.loop_calls import Codes
+
+def nearest_points(space: tuple[Any, ...], person_of: Codes, wanted: int, seed: int) -> Codes: ...
+def improved(
+    space: tuple[Any, ...], group_of: Codes, room: int, values: int, seed: int, once: bool
+) -> tuple[Codes, Codes, float, float]: ...

@@ -1,0 +1,209 @@
+"""Columns of which a release shows next to nothing, and what would save them, tried and priced."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sfumato.core.declaration import declared
+from sfumato.core.number_text import percent
+from sfumato.release.generalisation import generalised
+from sfumato.release.information_loss import WHOLE, certainty_penalty
+from sfumato.release.options import Cut, Form, Options, Split
+from sfumato.release.partitioning import partition_of_persons
+from sfumato.release.person_table import person_table
+from sfumato.release.promises.promise import Constraint, Promise, unmet
+from sfumato.release.utility_measures import ColumnLoss
+from sfumato.risk.risk_thresholds import Bound
+from sfumato.schema import Kind
+from sfumato.table.table import CodedColumn, Table
+
+TRIED_PERSONS = 20_000
+"""Persons of a file that remedies are tried on as it is; of a larger one, so many are tried."""
+HEAVIER = 10.0
+"""So many times its weight is tried."""
+DROPPED = 3
+"""Other columns that are tried without: those with the most values."""
+HELPS = 0.9
+"""A remedy is told if the column is hidden in fewer than this share of the records as before."""
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """What was tried for a lost column.
+
+    Attributes
+    ----------
+    words
+        What was done.
+    hidden
+        Share of the records that then show nothing of the column.
+    ncp
+        Certainty penalty of all quasi-identifiers that are left, the mean.
+    """
+
+    words: str
+    hidden: float
+    ncp: float
+
+
+@dataclass(frozen=True)
+class LostColumn:
+    """A column of which more than half of the records show nothing.
+
+    Attributes
+    ----------
+    column
+        Its name.
+    hidden
+        Share of the records.
+    ncp
+        The certainty penalty of all quasi-identifiers in the trial that changes nothing.
+    remedies
+        What helps, best first; ``None`` where nothing was tried.
+    """
+
+    column: str
+    hidden: float
+    ncp: float
+    remedies: tuple[Remedy, ...] | None = None
+
+    def __str__(self) -> str:
+        hidden = percent(self.hidden)
+        said = f"Column '{self.column}' is lost: {hidden} of the records show nothing of it"
+        if self.remedies is None:
+            return f"{said}."
+        if not self.remedies:
+            return f"{said}; nothing that was tried saves it."
+        tried = "; ".join(
+            f"{each.words}: {percent(each.hidden)}, NCP {each.ncp:.3g}" for each in self.remedies
+        )
+        return f"{said}. Tried (mean NCP as it is {self.ncp:.3g}): {tried}."
+
+
+def lost_columns(
+    table: Table, losses: Sequence[ColumnLoss], constraints: Sequence[Constraint], options: Options
+) -> tuple[LostColumn, ...]:
+    """Name the columns that a release has lost, and try what would save them.
+
+    Each trial grows the tree again, on at most `TRIED_PERSONS` persons: with the column weighing
+    more, with sets as released values, without one of the other columns, or with promises half as
+    strict. Nothing is tried where no column is lost.
+
+    Parameters
+    ----------
+    table
+        The records that are released.
+    losses
+        What each quasi-identifier lost.
+    constraints
+        Promises about every class, none about a population.
+    options
+        How the release was made.
+    """
+    lost = named_only(losses)
+    if not lost:
+        return ()
+    some = _some(table)
+    options = replace(options, cut=Cut.SEARCH, split=Split.BALANCE, effort=None)
+    now = _tried(some, constraints, options)
+    found = []
+    for each in lost:
+        remedies: list[Remedy] = []
+        if now is not None:
+            hidden = now[0]
+            for words, changed, asked, how in _remedies(some, each.column, constraints, options):
+                after = _tried(changed, asked, how)
+                if after is not None and after[0][each.column] < HELPS * hidden[each.column]:
+                    remedies.append(Remedy(words, after[0][each.column], after[1]))
+        remedies.sort(key=lambda remedy: (remedy.hidden, remedy.ncp))
+        ncp = each.ncp if now is None else now[1]
+        found.append(LostColumn(each.column, each.hidden, ncp, tuple(remedies)))
+    return tuple(found)
+
+
+def named_only(losses: Sequence[ColumnLoss]) -> tuple[LostColumn, ...]:
+    """The lost columns, the worst first, without anything tried."""
+    lost = sorted((each for each in losses if each.lost), key=lambda each: -each.hidden)
+    return tuple(LostColumn(each.column, each.hidden, each.ncp) for each in lost)
+
+
+def _remedies(
+    table: Table, column: str, constraints: Sequence[Constraint], options: Options
+) -> Iterator[tuple[str, Table, Sequence[Constraint], Options]]:
+    """What may be tried: in words, with what table, promises and options."""
+    columns = table.quasi_identifiers
+    heavier = [
+        replace(each, weight=each.weight * (HEAVIER if each.name == column else 1.0))
+        for each in columns
+    ]
+    weight = next(each.weight for each in heavier if each.name == column)
+    yield f"a weight of {weight:g}", _with(table, heavier), constraints, options
+    own = next(each for each in columns if each.name == column)
+    if own.kind is Kind.CATEGORICAL and options.values is not Form.SET:
+        how = "sets as released values"
+        yield how, table, constraints, replace(options, values=Form.SET)
+    others = sorted(
+        (each for each in columns if each.name != column), key=lambda each: -each.domain.size
+    )
+    for other in others[:DROPPED]:
+        left = [each for each in columns if each is not other]
+        yield f"without column '{other.name}'", _with(table, left), constraints, options
+    laxer = [_laxer(each) for each in constraints]
+    if laxer != list(constraints):
+        stated = ", ".join(
+            f"{each.name} {each.threshold:g}" for each in laxer if isinstance(each, Promise)
+        )
+        yield f"with {stated}", table, laxer, options
+
+
+def _laxer(promise: Constraint) -> Constraint:
+    """The same promise, half as strict; as it is where that cannot be said."""
+    if not isinstance(promise, Promise):
+        return promise
+    limit = declared(type(promise))[0].name
+    value = getattr(promise, limit)
+    if isinstance(value, int):
+        changed: float = max(1, value // 2)
+    elif promise.bound is Bound.AT_LEAST:
+        changed = max(0.0, 1 - 2 * (1 - value))
+    else:
+        changed = min(1.0, 2 * value)
+    others = {each.name: getattr(promise, each.name) for each in declared(type(promise))[1:]}
+    named = getattr(promise, "attribute", None)
+    return type(promise)(**{limit: changed, **others, **({"attribute": named} if named else {})})
+
+
+def _with(table: Table, columns: Sequence[CodedColumn]) -> Table:
+    return replace(table, quasi_identifiers=tuple(columns))
+
+
+def _some(table: Table) -> Table:
+    """The table, or that of every so many of its persons."""
+    step = -(-table.persons // TRIED_PERSONS)
+    return table if step == 1 else table.take(np.flatnonzero(table.person % step == 0))
+
+
+def _tried(
+    table: Table, constraints: Sequence[Constraint], options: Options
+) -> tuple[dict[str, float], float] | None:
+    """By column the share of records that show nothing of it, and the mean NCP.
+
+    ``None`` where even all records as one class break a promise.
+    """
+    persons = [person_table(table)]
+    if not table.quasi_identifiers or unmet(persons[0].whole(), constraints):
+        return None
+    found = partition_of_persons(table, persons, constraints, options, whole=True)
+    class_of = found.class_of_person[table.person]
+    released, merged, classes = generalised(table, class_of, found.classes, options.form)
+    class_of = merged[class_of]
+    sizes, hidden, penalties = np.bincount(class_of, minlength=classes), {}, []
+    for column in table.quasi_identifiers:
+        leaves = released[column.name][0].leaves
+        penalty = certainty_penalty(column, class_of, classes, leaves, options.form)
+        hidden[column.name] = float((penalty > WHOLE) @ sizes) / table.records
+        penalties.append(float(penalty @ sizes) / table.records)
+    return hidden, float(np.mean(penalties))

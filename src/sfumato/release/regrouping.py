@@ -1,0 +1,571 @@
+"""Classes that are no boxes: a local search over the tree's classes, under the same promises.
+
+A tree can only cut; its classes are boxes. Afterwards persons move, are exchanged, classes are
+dissolved and others opened as long as that lowers the loss: the width of the released cells (NCP)
+plus the distance of the values from their means (ANE), in records, in the form that is released.
+A class may then be any set of persons. What a reader sees are still cells: classes with the same
+ones are one, and every promise of ours that two classes keep is kept by both as one.
+
+Large files are searched in parts of neighbouring classes, each for itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.core.shared_options import Progress, silent
+from sfumato.kernels.class_counts import group_rows
+from sfumato.kernels.group_search import FIELDS, Space, Width, improved, nearest_points
+from sfumato.kernels.key_numbering import tie_order
+from sfumato.kernels.loop_calls import one_by_one
+from sfumato.release.cuts import rounded
+from sfumato.release.generalisation import generalised
+from sfumato.release.information_loss import (
+    certainty_penalty,
+    full_range,
+    normalized_error,
+    steps,
+)
+from sfumato.release.options import Form
+from sfumato.release.partitioning import Draft
+from sfumato.release.person_table import content_ties, person_table
+from sfumato.release.promises.promise import Budget, Constraint
+from sfumato.release.tree_search import limits_of
+from sfumato.risk.class_measures import ranks_of
+from sfumato.risk.classes import ClassSummary, summarize
+from sfumato.schema import Kind
+from sfumato.table.table import MISSING, CodedColumn, Codes, Table
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+PART_PERSONS = 1 << 15
+"""Persons of a part that is searched for itself."""
+PART_CELLS = 1 << 24
+"""Classes times values of a part, each of which needs a counter."""
+ROUNDS = 6
+"""Rounds of a pass where the promises are looked at between them."""
+ROOM = 2
+"""So many times the classes that there are at first, there may be."""
+LEAST_GAIN = 2e-3
+"""Share of the loss that a pass must gain for another one to follow."""
+ERROR_WEIGHTS = (0.5, 1.0, 2.0)
+"""What the distance from the mean weighs beside the width of the cell: the first with which neither
+ANE nor NCP becomes worse."""
+ROOT_OF_SQUARES = 0.85
+"""A mean distance from the mean over the root of the mean squared one: 0.87 for a uniform
+distribution, 0.80 for a normal one."""
+
+
+def regrouped(
+    draft: Draft,
+    constraints: Sequence[Constraint],
+    budgets: Sequence[Budget],
+    form: Form,
+    passes: int,
+    progress: Progress = silent,
+) -> Draft:
+    """The same records in classes that lose less, all promises kept.
+
+    The classes do not depend on the order of the records, the names of the persons, a seed or the
+    number of processors.
+
+    Parameters
+    ----------
+    draft
+        Records in classes that keep the promises; none about a population.
+    constraints, budgets
+        The promises.
+    form
+        The form in which the classes are released.
+    passes
+        Most passes over all persons; none follows one that gained less than `LEAST_GAIN`.
+    progress
+        Told the share of the work that is done and of the loss that is gained.
+    """
+    if passes < 1 or draft.classes < 2 or not draft.table.quasi_identifiers:
+        return draft
+    before = _losses(draft, form)
+    search = _Search(draft, form, constraints)
+    keeps = None
+    if budgets or limits_of(constraints, search.known) is None:
+        keeps = _Promises(draft.table, constraints, budgets)
+    for weight in ERROR_WEIGHTS:
+        tasks = [partial(search.part, number, weight) for number in range(len(search.parts))]
+        found = (
+            _each_alone(tasks, passes, progress)
+            if keeps is None
+            else _all_together(tasks, search.class_of, passes, keeps, progress)
+        )
+        class_of, classes = np.empty_like(search.class_of), 0
+        for persons, group_of in found:
+            _, numbered = np.unique(group_of, return_inverse=True)
+            class_of[persons] = numbered + classes
+            classes += int(numbered.max()) + 1
+        after = replace(draft, class_of=class_of[draft.table.person], classes=classes)
+        # The search prices classes one by one; those that look the same are one for a reader.
+        if (_losses(after, form) <= before).all():
+            return after
+    return draft
+
+
+def _losses(draft: Draft, form: Form) -> Floats:
+    """ANE and NCP of the release, at 11 significant digits."""
+    table = draft.table
+    released, merged, classes = generalised(table, draft.class_of, draft.classes, form)
+    class_of = merged[draft.class_of]
+    sizes, losses = np.bincount(class_of, minlength=classes), np.zeros(2)
+    for column in table.quasi_identifiers:
+        leaves = released[column.name][0].leaves
+        width = certainty_penalty(column, class_of, classes, leaves, form) @ sizes / sizes.sum()
+        error, _ = normalized_error(column, class_of, classes, table.person)
+        losses += column.weight * np.array([error, width])
+    return rounded(losses)
+
+
+def _parts(person_class: Codes, classes: int, table: Table) -> list[Codes]:
+    """Persons of neighbouring classes, few enough to be searched at a time."""
+    sizes = np.bincount(person_class, minlength=classes)
+    values = sum(column.domain.size for column in table.quasi_identifiers)
+    average = len(person_class) / classes
+    # A part of n persons has n / average classes, and no more values than n per column.
+    most = min(PART_PERSONS, int(PART_CELLS / max(ROOM * values, 1) * average))
+    columns = max(len(table.quasi_identifiers), 1)
+    most = max(most, min(PART_PERSONS, int(np.sqrt(PART_CELLS * average / (ROOM * columns)))))
+    # As many parts as needed, of about one size, none of them beginning within a class.
+    wanted = int(np.ceil(len(person_class) / most))
+    ends = np.cumsum(sizes)
+    part_of_class = np.minimum((ends - 1) * wanted // len(person_class), wanted - 1)
+    members, first = group_rows(
+        part_of_class[person_class].astype(np.int32), int(part_of_class.max()) + 1
+    )
+    return [members[low:high] for low, high in pairwise(first.tolist()) if high > low]
+
+
+@dataclass(eq=False)
+class _Part:
+    """Some persons and their groups, between two passes.
+
+    Attributes
+    ----------
+    persons
+        The persons, in the order in which the search numbers them.
+    space
+        What the search knows of them.
+    group_of, room
+        Their groups, and how many there can be.
+    seed
+        Seed of the next pass.
+    losses
+        Loss before the first pass and after each one.
+    """
+
+    persons: Codes
+    space: Space
+    group_of: Codes
+    room: int
+    seed: int
+    losses: list[float]
+
+    def improve(self, *, once: bool) -> Codes:
+        """One pass; gives the change that each group took part in."""
+        found = improved(self.space, self.group_of, self.room, self.seed, once=once)
+        self.seed = _next(self.seed)
+        self.group_of = found.group_of
+        if not self.losses:
+            self.losses.append(found.before)
+        self.losses.append(found.after)
+        return found.change_of
+
+    @property
+    def settled(self) -> bool:
+        """Whether the last pass gained little."""
+        return len(self.losses) > 1 and (
+            self.losses[-2] - self.losses[-1] <= LEAST_GAIN * self.losses[0]
+        )
+
+
+def _next(seed: int) -> int:
+    """A seed for the next pass, not 0 (the step of splitmix64)."""
+    return (seed + 0x9E3779B97F4A7C15) % (1 << 64) or 1
+
+
+def _gained(parts: Sequence[_Part]) -> str:
+    """The stage, with what the passes so far gained."""
+    before = sum(part.losses[0] for part in parts)
+    after = sum(part.losses[-1] for part in parts)
+    share = 1 - after / before if before > 0 else 0.0
+    most = max(len(part.losses) for part in parts) - 1
+    return f"regroup, pass {most}: {share:.1%} of the loss gained"
+
+
+def _each_alone(
+    tasks: Sequence[partial[_Part]], passes: int, progress: Progress
+) -> list[tuple[Codes, Codes]]:
+    """All passes of each part, where the search knows all promises; part by part in threads."""
+
+    def finished(task: partial[_Part]) -> tuple[Codes, Codes, list[float]]:
+        part = task()
+        for done in range(passes):
+            part.improve(once=False)
+            if len(tasks) == 1:
+                progress(_gained([part]), (done + 1) / passes)
+            if part.settled:
+                break
+        return part.persons, part.group_of, part.losses
+
+    found, before, after = [], 0.0, 0.0
+    for persons, group_of, losses in one_by_one([partial(finished, task) for task in tasks]):
+        found.append((persons, group_of))
+        before, after = before + losses[0], after + losses[-1]
+        share = 1 - after / before if before > 0 else 0.0
+        progress(f"regroup: {share:.1%} of the loss gained", len(found) / len(tasks))
+    return found
+
+
+def _all_together(
+    tasks: Sequence[partial[_Part]],
+    person_class: Codes,
+    passes: int,
+    keeps: _Promises,
+    progress: Progress,
+) -> list[tuple[Codes, Codes]]:
+    """Rounds of changes that have no class in common; those that break a promise are undone."""
+    parts = list(one_by_one(tasks))
+    starts = np.cumsum([0, *(part.room for part in parts)])
+    class_of = np.empty_like(person_class)
+    for part, start in zip(parts, starts, strict=False):
+        class_of[part.persons] = part.group_of + start
+    for done in range(passes * ROUNDS):
+        changes = list(one_by_one([partial(part.improve, once=True) for part in parts]))
+        proposed, change_of, first = class_of.copy(), [], 0
+        for part, change, start in zip(parts, changes, starts, strict=False):
+            proposed[part.persons] = part.group_of + start
+            change_of.append(np.where(change >= 0, change + first, -1))
+            first += int(change.max(initial=-1)) + 1
+        kept = keeps.kept(class_of, proposed, np.concatenate(change_of), first)
+        undone = ~np.append(kept, True)[np.concatenate(change_of)[proposed]]
+        class_of = np.where(undone, class_of, proposed).astype(np.int32)
+        for part, start in zip(parts, starts, strict=False):
+            part.group_of = (class_of[part.persons] - start).astype(np.int32)
+        progress(_gained(parts), (done + 1) / (passes * ROUNDS))
+        if not kept.any():
+            break
+    return [(part.persons, part.group_of) for part in parts]
+
+
+class _Promises:
+    """Promises of any kind, looked at class by class as the file's measures are."""
+
+    def __init__(
+        self, table: Table, constraints: Sequence[Constraint], budgets: Sequence[Budget]
+    ) -> None:
+        self.table, self.constraints, self.budgets = table, constraints, budgets
+        self.sensitive = {column.name: column.codes for column in table.sensitive}
+        needs = frozenset[str]().union(*(each.needs for each in constraints))
+        names = table.schema.sensitive if "ordered_distance" in needs else ()
+        self.ranks = ranks_of(table, [name for name in names if self._is_ranked(name)])
+
+    def _is_ranked(self, name: str) -> bool:
+        named = [
+            getattr(each, "attribute", None)
+            for each in self.constraints
+            if "ordered_distance" in each.needs
+        ]
+        return None in named or name in named
+
+    def summary(self, class_of: Codes) -> tuple[Ints, ClassSummary]:
+        """The classes that hold somebody, and what is counted of them."""
+        of_record = class_of[self.table.person]
+        present, number = np.unique(of_record, return_inverse=True)
+        return present.astype(np.int64), summarize(
+            number.astype(np.int32), len(present), self.table.person, self.sensitive,
+            ranks=self.ranks,
+        )  # fmt: skip
+
+    def kept(
+        self, before: Codes, after: Codes, change_of: Ints, changes: int
+    ) -> npt.NDArray[np.bool_]:
+        """Which changes may stay; shape (changes,).
+
+        Parameters
+        ----------
+        before, after
+            Class of each person.
+        change_of
+            The change that each class took part in, -1 for none.
+        changes
+            Number of changes.
+        """
+        kept = np.ones(changes, dtype=bool)
+        present, classes = self.summary(after)
+        for each in self.constraints:
+            broken = change_of[present[~each.met(classes)]]
+            kept[broken[broken >= 0]] = False
+        for budget in self.budgets:
+            kept &= self._affordable(budget, before, (present, classes), change_of, kept)
+        return kept
+
+    def _affordable(
+        self,
+        budget: Budget,
+        before: Codes,
+        after: tuple[Ints, ClassSummary],
+        change_of: Ints,
+        kept: npt.NDArray[np.bool_],
+    ) -> npt.NDArray[np.bool_]:
+        """Changes that save, and others as long as the budget pays."""
+        spent = np.zeros(len(change_of))
+        extra = np.zeros(len(kept) + 1)
+        for sign, (present, classes) in ((-1, self.summary(before)), (1, after)):
+            own = budget.spent(classes)
+            if sign < 0:
+                spent[present] = own
+            np.add.at(extra, change_of[present], sign * own)
+        extra = np.where(kept, extra[:-1], 0.0)
+        limit = budget.limit(self.table.records, self.table.persons)
+        left = limit - float(spent.sum()) - float(np.minimum(extra, 0).sum())
+        affordable: npt.NDArray[np.bool_] = (extra <= 0) | (
+            np.cumsum(np.maximum(extra, 0)) <= max(left, 0.0)
+        )
+        return affordable
+
+
+class _Search:
+    """What the searches of all parts are made from."""
+
+    def __init__(self, draft: Draft, form: Form, constraints: Sequence[Constraint]) -> None:
+        self.table, self.form = draft.table, form
+        self.known = person_table(self.table)
+        # By what persons are like, so that neither their names nor the rows' order count.
+        of_record = content_ties(self.table)
+        self.rows = np.lexsort((of_record, self.table.person)).astype(np.int32)
+        self.starts = np.concatenate([[0], np.cumsum(np.bincount(self.table.person))])
+        contents = np.zeros(self.table.persons, dtype=np.int64)
+        np.add.at(contents, self.table.person, of_record)
+        self.ties = contents
+        counted = [each for each in constraints if limits_of([each], self.known) is not None]
+        self.limits = limits_of(counted, self.known)
+        self.class_of = np.zeros(self.table.persons, dtype=np.int32)
+        self.class_of[self.table.person] = draft.class_of
+        self.parts = _parts(self.class_of, draft.classes, self.table)
+
+    def part(self, number: int, error_weight: float) -> _Part:
+        """Gather what the search knows of the persons of a part, and find their neighbours."""
+        persons = self.parts[number]
+        persons = persons[tie_order(self.ties[persons])]
+        _, own = np.unique(self.class_of[persons], return_inverse=True)
+        group_of: Codes = own.astype(np.int32)
+        room = ROOM * (int(group_of.max()) + 1) + 8
+        space = self._space(persons, error_weight)
+        seed = _next(number + 1)
+        space = space._replace(neighbours=nearest_points(space, seed))
+        return _Part(persons, space, group_of, room, _next(seed), [])
+
+    def _space(self, persons: Codes, error_weight: float) -> Space:
+        """Persons, columns and limits."""
+        assert self.limits is not None
+        counts = (self.starts[1:] - self.starts[:-1])[persons]
+        ends = np.cumsum(counts)
+        places = np.arange(ends[-1]) + np.repeat(self.starts[persons] - ends + counts, counts)
+        rows, owner = self.rows[places], np.repeat(np.arange(len(persons)), counts)
+        trees = _Trees()
+        columns = [
+            _Column(column, rows, owner, len(persons), self.form, trees)
+            for column in self.table.quasi_identifiers
+        ]
+        values, first = [], 0
+        for column in columns:
+            values.append(column.value + first)
+            first += column.size
+        by_person = np.argsort(
+            np.concatenate([column.owner * len(columns) + at for at, column in enumerate(columns)]),
+            kind="stable",
+        )
+        held = np.stack(
+            [np.bincount(column.owner, minlength=len(persons)) for column in columns], axis=1
+        )
+        offsets = np.zeros((len(persons), len(columns) + 1), dtype=np.int64)
+        whole = np.cumsum(held).reshape(held.shape)
+        offsets[:, 1:] = whole
+        offsets[1:, 0] = whole[:-1, -1]
+        own = np.ascontiguousarray(np.concatenate([column.own for column in columns], axis=1))
+        point_of, of_point, first_of_point = _points(own, columns)
+        offsets_of, held_values = self._sensitive(persons)
+        limits = self.limits
+        return Space(
+            own=own,
+            offsets=offsets,
+            values=np.concatenate(values)[by_person].astype(np.int32),
+            counts=np.concatenate([column.count for column in columns])[by_person].astype(np.int32),
+            form=np.array([column.form for column in columns], dtype=np.int32),
+            numeric=np.array([column.numeric for column in columns], dtype=bool),
+            full=np.array([column.full for column in columns]),
+            width_weight=np.array([column.width_weight for column in columns]),
+            error_weight=error_weight * np.array([column.error_weight for column in columns]),
+            up=np.array(trees.up, dtype=np.int32),
+            level=np.array(trees.level, dtype=np.int32),
+            width_of=np.array(trees.width, dtype=np.float64),
+            records=counts.astype(np.int64),
+            sensitive_offsets=offsets_of,
+            sensitive=held_values,
+            attribute_of=limits.attribute_of,
+            least_records=limits.records,
+            least_persons=limits.persons,
+            squares=limits.squares,
+            affiliation=limits.affiliation,
+            distinct=limits.distinct,
+            sharing=limits.sharing,
+            neighbours=np.empty((0, 0), dtype=np.int32),
+            point_of=point_of,
+            first_of_point=first_of_point,
+            of_point=of_point,
+        )
+
+    def _sensitive(self, persons: Codes) -> tuple[Ints, Codes]:
+        """The distinct sensitive values of each person, those of all attributes together."""
+        owners, values, first = [np.empty(0, np.int64)], [np.empty(0, np.int64)], 0
+        for each in self.known.sensitive.values():
+            taken = each.take(persons)
+            owners.append(np.repeat(np.arange(len(persons)), np.diff(taken.offsets)))
+            values.append(taken.values.astype(np.int64) + first)
+            first += each.size
+        owner = np.concatenate(owners)
+        offsets = np.zeros(len(persons) + 1, dtype=np.int64)
+        np.cumsum(np.bincount(owner, minlength=len(persons)), out=offsets[1:])
+        order = np.argsort(owner, kind="stable")
+        return offsets, np.concatenate(values)[order].astype(np.int32)
+
+
+def _points(own: Floats, columns: Sequence[_Column]) -> tuple[Codes, Codes, Ints]:
+    """Persons whose numbers are the same in every column share a point."""
+    keys = own.copy()
+    for at, column in enumerate(columns):
+        # A number for each value and count, so that other values are seldom of the same sums.
+        mixed = (column.value * 2654435761 + column.count * 40503) % 1000003
+        keys[:, at * FIELDS + FIELDS - 1] = np.bincount(
+            column.owner, weights=mixed.astype(np.float64), minlength=len(own)
+        )
+    flat = keys.view(np.dtype((np.void, keys.itemsize * keys.shape[1])))
+    _, first, point = np.unique(flat.ravel(), return_index=True, return_inverse=True)
+    # Numbered by their first person, which depends on no order of bytes.
+    rank = np.empty(len(first), dtype=np.int32)
+    rank[np.argsort(first, kind="stable")] = np.arange(len(first), dtype=np.int32)
+    point_of = rank[point.ravel()]
+    of_point, starts = group_rows(point_of, len(first))
+    return point_of, of_point, starts
+
+
+class _Trees:
+    """The nodes of all hierarchies."""
+
+    def __init__(self) -> None:
+        self.up: list[int] = []
+        self.level: list[int] = []
+        self.width: list[float] = []
+
+    def add(self, column: CodedColumn) -> Ints:
+        """Number the nodes of a column's hierarchy; gives the first of each level."""
+        hierarchy = column.hierarchy
+        assert hierarchy is not None
+        sizes = [len(labels) for labels in hierarchy.labels]
+        first = len(self.up) + np.cumsum([0, *sizes[:-1]])
+        span = max(column.domain.size - 1, 1)
+        for level, size in enumerate(sizes):
+            parents = first[-1] + np.zeros(size, dtype=np.int64)
+            if level < hierarchy.height:
+                parents[hierarchy.ancestors[level]] = (
+                    first[level + 1] + hierarchy.ancestors[level + 1]
+                )
+            self.up += parents.tolist()
+            self.level += [level] * size
+            self.width += (np.maximum(hierarchy.leaf_counts(level) - 1, 0) / span).tolist()
+        return first
+
+
+class _Column:
+    """What the search knows of a column: persons' numbers, and how its cells are priced."""
+
+    def __init__(
+        self,
+        column: CodedColumn,
+        rows: Codes,
+        owner: Ints,
+        persons: int,
+        form: Form,
+        trees: _Trees,
+    ) -> None:
+        codes = column.codes[rows]
+        present = codes != MISSING
+        has, of = codes[present], owner[present]
+        self.numeric = column.kind is not Kind.CATEGORICAL
+        self.form = _width_of(column, form)
+        spread = self.form in (Width.DISTINCT, Width.ANYTHING) or not self.numeric
+        span = max(column.domain.size - 1, 1)
+        scale = column.weight / (span if self.form is Width.DISTINCT else 1.0)
+        self.width_weight = scale if column.domain.size > 1 else 0.0
+        self.full = float(span if self.form is Width.DISTINCT else 1.0)
+        self.error_weight = column.weight
+        self.own = np.zeros((persons, FIELDS))
+        low, high = _places(column)
+        self.own[:, 2], self.own[:, 3] = np.inf, -np.inf
+        np.minimum.at(self.own[:, 2], of, low[has])
+        np.maximum.at(self.own[:, 3], of, high[has])
+        self.own[:, 4] = np.bincount(of, minlength=persons)
+        self.own[:, 5] = np.bincount(owner, minlength=persons) - self.own[:, 4]
+        # The distinct values of each person among those that occur here.
+        occurring, number = np.unique(has, return_inverse=True)
+        self.size = len(occurring) if spread else 0
+        pair, count = np.unique(of * max(len(occurring), 1) + number, return_counts=True)
+        pair, count = (pair, count) if spread else (pair[:0], count[:0])
+        self.owner = pair // max(len(occurring), 1)
+        self.value, self.count = pair % max(len(occurring), 1), count
+        if self.numeric:
+            self.error_weight *= ROOT_OF_SQUARES
+            values = steps(column) / full_range(steps(column))
+            self.own[:, 0] = np.bincount(of, weights=values[has], minlength=persons)
+            self.own[:, 1] = np.bincount(of, weights=values[has] ** 2, minlength=persons)
+        else:
+            squares = self.count.astype(np.float64) ** 2
+            self.own[:, 0] = np.bincount(self.owner, weights=squares, minlength=persons)
+        if self.form is Width.ANCESTOR and column.hierarchy is not None:
+            first = trees.add(column)
+            levels, index = column.hierarchy.lowest_common_ancestors(
+                of, has.astype(np.int32), persons
+            )
+            self.own[:, 6] = np.where(self.own[:, 4] > 0, first[levels] + index, -1)
+        else:
+            self.own[:, 6] = np.bincount(self.owner, minlength=persons)
+
+
+def _width_of(column: CodedColumn, form: Form) -> Width:
+    """How the width of its cells is counted, as `release_column` prints them."""
+    categorical = column.kind is Kind.CATEGORICAL
+    if column.ends is not None and form is not Form.BOUNDS:
+        return Width.RANGE
+    if form is Form.SET:
+        return Width.DISTINCT
+    if column.hierarchy is not None and (categorical or form is Form.HIERARCHY):
+        return Width.ANCESTOR
+    return Width.ANYTHING if categorical else Width.RANGE
+
+
+def _places(column: CodedColumn) -> tuple[Floats, Floats]:
+    """Lowest and highest place that each value's cell reaches to, on [0, 1]."""
+    size = column.domain.size
+    if column.kind is Kind.NUMERIC:
+        place = steps(column) / full_range(steps(column))
+    else:
+        place = np.arange(size) / max(size - 1, 1)
+    low, high = place.copy(), place.copy()
+    if column.ends is not None:
+        high[min(column.ends.top, size) :] = 1.0
+        high[: max(column.ends.bottom + 1, 0)] = place[max(column.ends.bottom, 0)]
+        low[min(column.ends.top, size) :] = place[min(column.ends.top, size - 1)]
+        low[: max(column.ends.bottom + 1, 0)] = 0.0
+    return low, high
