@@ -10,7 +10,7 @@ def number(text: str, decimal: str, thousands: str | None) -> float | None:
     """The number that a text of ASCII is; ``None`` where it is none."""
     text = text.strip()
     sign = -1.0 if text[:1] == "-" else 1.0
-    body = text[1:] if text[:1] in ("+", "-") else text
+    body = text[1:].lstrip() if text[:1] in ("+", "-") else text
     whole, _, fraction = body.partition(decimal)
     groups = whole.split(thousands) if thousands is not None else [whole]
     if not all(group.isascii() and group.isdigit() for group in groups if group or len(groups) > 1):

@@ -40,7 +40,7 @@ def done(found: Cleaned) -> dict[str, tuple[int, int]]:
     decimal=st.sampled_from(".,"),
     thousands=st.sampled_from([None, "'", ".", ",", " "]),
 )
-@example(["1.234,56", "12,34,567", "-0", ".5", "5.", "1.5"], ",", ".")
+@example(["1.234,56", "12,34,567", "-0", ".5", "5.", "1.5", "- 1", "-"], ",", ".")
 def test_numbers(texts: list[str], decimal: str, thousands: str | None) -> None:
     if decimal == thousands:
         thousands = None
