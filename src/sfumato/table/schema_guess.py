@@ -9,7 +9,7 @@ from typing import Any, Literal
 from sfumato.core.errors import InputError
 from sfumato.schema import Kind, QuasiIdentifier, Schema
 from sfumato.schema.recipe import Cleaning, Unreadable
-from sfumato.table.contents import CODES, FEW, Content
+from sfumato.table.contents import CODES, FEW, Content, is_skewed
 from sfumato.table.file_profile import (
     ColumnProfile,
     FileProfile,
@@ -165,7 +165,7 @@ def guess_schema(data: object, *, delimiter: str | None = None) -> Guess:
         if person is not None and name == person.name:
             roles[name] = Proposed("person", person.confidence, person.reason,
                                    _ask(person) if person.confidence < CERTAIN else "")  # fmt: skip
-        elif person is not None and name in person.rivals and column.content is not Content.NUMBER:
+        elif person is not None and name in person.rivals and not _is_amount(column):
             roles[name] = _rival(column, person.rivals[name])
         elif _weak(found, person, column):
             roles[name] = Proposed("direct identifier", 0.65, "numbers that few persons share")
@@ -189,6 +189,10 @@ def _constant_about(person: PersonFound | None, found: FileProfile) -> dict[str,
 
 def _ask(person: PersonFound) -> str:
     return f"does it say whose record each is ({person.reason})?"
+
+
+def _is_amount(column: ColumnProfile) -> bool:
+    return column.content is Content.NUMBER and is_skewed(column.form.numbers())
 
 
 def _rival(column: ColumnProfile, reason: str) -> Proposed:
@@ -256,7 +260,8 @@ def _by_header(
         return Proposed(
             "quasi-identifier", 0.8, "its name says something that an intruder may know"
         )
-    if identifies(words) and form.distinct > FEW and not measured:
+    numbers = identifies(words) or bool({"id", "uid", "uuid", "guid"} & set(words))
+    if numbers and form.distinct > FEW and not measured:
         return Proposed(
             "direct identifier", 0.7, "its name and its many values say that it numbers something"
         )
@@ -271,6 +276,9 @@ def _by_values(column: ColumnProfile, constant: bool | None) -> Proposed:
     if content is Content.IDENTIFIER:
         return Proposed("direct identifier", column.confidence, column.evidence)
     if content in (Content.MEASUREMENT, Content.NUMBER):
+        if constant and content is Content.NUMBER and _may_number(column):
+            why = "numbers with few gaps that do not change about a person, as those of households"
+            return Proposed("direct identifier", CERTAIN, why)
         if constant:
             why = "it does not change about a person, whom it may help to find"
             return Proposed("quasi-identifier", 0.7, why)
@@ -285,6 +293,12 @@ def _by_values(column: ColumnProfile, constant: bool | None) -> Proposed:
     return Proposed(
         "quasi-identifier", 0.7, "few different values, which an intruder may know: check it"
     )
+
+
+def _may_number(column: ColumnProfile) -> bool:
+    numbers = column.form.numbers()
+    dense = len(numbers) > 0.6 * (numbers.max() - numbers.min())
+    return column.distinct > FEW and numbers.min() in (0, 1, 2) and dense and not is_skewed(numbers)
 
 
 def _text(column: ColumnProfile, constant: bool | None) -> Proposed:
@@ -311,7 +325,7 @@ def _most_plausible(roles: Mapping[str, Proposed], found: FileProfile) -> dict[s
 
     def rank(name: str) -> tuple[bool, int, int]:
         return (
-            found.columns[name].distinct <= 1,
+            found.columns[name].distinct == 0,
             order.index(roles[name].role),
             found.columns[name].distinct,
         )
