@@ -216,9 +216,7 @@ def _check_coarsening(
             found="no such constraint",
             advice="give one, for example SharedCounts(3) or --shared-counts 3",
         )
-    if options.coarsen_counts is not None and any(
-        isinstance(each, KnownEvents) for each in constraints
-    ):
+    if any(isinstance(each, KnownEvents) for each in constraints):
         raise InputError(
             "parameter coarsen_counts",
             "must be left out where a promise is made about known events",
