@@ -170,7 +170,7 @@ sys.path.insert(0, sys.argv[1])
 from declared_tables import Options, Promises
 print([row for row in Promises.rows(None) if "full_rooms" in row[1]])
 table = Options.__new__(Options)
-table.arguments = ["sfumato.release.options:Options"]
+table.arguments = ["sfumato.release.release_manifest:Options"]
 print([row for row in table.rows() if "motto" in row[0]])
 """,
         str(ROOT / "docs" / "_extensions"),

@@ -22,8 +22,8 @@ from sfumato.pipeline.project.project_text import (
 )
 from sfumato.pipeline.project.releasing import Release
 from sfumato.pipeline.project_folder import open_project
-from sfumato.release.options import Options
 from sfumato.release.promises import PROMISES
+from sfumato.release.release_manifest import Options
 from sfumato.review.review_settings import Mode
 
 FULL = """

@@ -14,9 +14,9 @@ from numpy.testing import assert_array_equal
 import sfumato
 from sfumato.kernels import tree_loops
 from sfumato.release.cuts import rounded
-from sfumato.release.options import Options
 from sfumato.release.partitioning import divide, finish_subtree
 from sfumato.release.person_table import person_table
+from sfumato.release.release_manifest import Options
 from sfumato.release.tree import grow
 from sfumato.table.door import open_table
 

@@ -16,7 +16,6 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.release.options import Split
 from sfumato.release.person_table import person_table
 from sfumato.release.promises.g_balance import GBalance
 from sfumato.release.promises.h_affiliation import HAffiliation
@@ -24,6 +23,7 @@ from sfumato.release.promises.k_anonymity import KAnonymity, PidKAnonymity
 from sfumato.release.promises.l_diversity import LDiversity
 from sfumato.release.promises.shared_counts import SharedCounts
 from sfumato.release.promises.t_closeness import TCloseness
+from sfumato.release.release_manifest import Split
 from sfumato.release.tree import grow
 from sfumato.schema import Kind, Schema
 from sfumato.table.table import MISSING, CodedColumn, LabelDomain, NumberDomain, Table

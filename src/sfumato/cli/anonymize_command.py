@@ -26,9 +26,9 @@ from sfumato.cli.request_release import is_requested, release_requested
 from sfumato.core.atomic import all_or_none
 from sfumato.core.declaration import declared
 from sfumato.core.measure import verdict
-from sfumato.release.options import Circumstances, Options
 from sfumato.release.promises import PROMISES
 from sfumato.release.promises.promise import asked
+from sfumato.release.release_manifest import Circumstances, Options
 from sfumato.risk.assess_options import HeldAgainst
 from sfumato.semantics.request_options import RequestOptions
 

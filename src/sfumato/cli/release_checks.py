@@ -85,8 +85,7 @@ def check_other_release(
     """
     if not output.with_name(MANIFEST).is_file():
         return
-    from sfumato.release.options import Options
-    from sfumato.release.release_manifest import Manifest, file_sha256, schema_sha256
+    from sfumato.release.release_manifest import Manifest, Options, file_sha256, schema_sha256
     from sfumato.release.release_result import check_beside
 
     options = [each.name for each in fields(Options)]

@@ -13,10 +13,10 @@ from sfumato.pipeline.project.releasing import Release as ReleaseSection
 from sfumato.pipeline.project_folder import ASSESS, ATTACK, RELEASE, ProjectFolder
 from sfumato.pipeline.stage import Made, Stage, write_report
 from sfumato.release.anonymize import anonymize, check_asked
-from sfumato.release.options import Options
 from sfumato.release.preset_promises import held_against, strictest
 from sfumato.release.preset_promises import promises as promises_of
 from sfumato.release.promises.promise import Budget, Constraint
+from sfumato.release.release_manifest import Options
 from sfumato.release.release_result import Release
 from sfumato.risk.assessment import assess
 from sfumato.risk.risk_thresholds import Preset, thresholds

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 from sfumato.core.declaration import Above, Count, Parameter, Share, check_fields
 from sfumato.core.errors import InputError
 from sfumato.core.shared_options import Delimiter, Seed
-from sfumato.release.options import Form
+from sfumato.release.release_manifest import Form
 from sfumato.schema.roles import Unclassified
 
 if TYPE_CHECKING:

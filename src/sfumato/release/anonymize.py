@@ -17,14 +17,6 @@ from sfumato.release.assembly import make_release
 from sfumato.release.coarsen_counts import promised
 from sfumato.release.lost_columns import lost_columns
 from sfumato.release.on_spark.spark_refusals import refuse_before_work
-from sfumato.release.options import (
-    AnonymizeOptions,
-    Circumstances,
-    Coarsening,
-    Form,
-    Options,
-    Recoding,
-)
 from sfumato.release.population_register import check_population
 from sfumato.release.promises.promise import (
     AboutAttribute,
@@ -34,7 +26,18 @@ from sfumato.release.promises.promise import (
     ordered_attributes,
 )
 from sfumato.release.promises.shared_events import KnownEvents
-from sfumato.release.release_manifest import Manifest, file_sha256, schema_sha256, versions
+from sfumato.release.release_manifest import (
+    AnonymizeOptions,
+    Circumstances,
+    Coarsening,
+    Form,
+    Manifest,
+    Options,
+    Recoding,
+    file_sha256,
+    schema_sha256,
+    versions,
+)
 from sfumato.release.release_result import Release
 from sfumato.risk.class_measures import ranks_of
 from sfumato.risk.register_presence import open_register

@@ -41,7 +41,6 @@ from sfumato.release.generalisation import (
     with_coded_ends,
 )
 from sfumato.release.history_utility import HistoryUtility, history_utility
-from sfumato.release.options import Coarsening, Options, Recoding
 from sfumato.release.partitioning import Draft, divide
 from sfumato.release.person_table import PersonTable, person_table
 from sfumato.release.population_cells import with_gaps
@@ -62,7 +61,7 @@ from sfumato.release.promises.promise import (
 )
 from sfumato.release.promises.shared_events import KnownEvents
 from sfumato.release.regrouping import regrouped
-from sfumato.release.release_manifest import Manifest
+from sfumato.release.release_manifest import Coarsening, Manifest, Options, Recoding
 from sfumato.release.release_result import Release, ReleasedTable
 from sfumato.release.suppression import capped_rows, not_met, suppressed_rows
 from sfumato.release.techniques import Technique, Techniques

@@ -18,7 +18,7 @@ from scipy import sparse
 from sfumato.hierarchies import Range, format_released
 from sfumato.kernels.key_numbering import number_by_first_appearance
 from sfumato.release.generalisation import ReleasedColumn, Spread, shown_spread
-from sfumato.release.options import Form
+from sfumato.release.release_manifest import Form
 from sfumato.schema import Kind
 from sfumato.table.table import MISSING, CodedColumn, Codes, NumberDomain
 

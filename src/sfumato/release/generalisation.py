@@ -21,8 +21,8 @@ from sfumato.hierarchies import (
     Released,
     format_released,
 )
-from sfumato.release.options import Form
 from sfumato.release.person_table import content_ties
+from sfumato.release.release_manifest import Form
 from sfumato.schema import Kind
 from sfumato.table.table import MISSING, CodedColumn, CodedEnds, Codes, NumberDomain, Table
 

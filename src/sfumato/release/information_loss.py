@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from sfumato.kernels.key_numbering import number_by_first_appearance
 from sfumato.release.generalisation import shown_spread
-from sfumato.release.options import Form
+from sfumato.release.release_manifest import Form
 from sfumato.schema import Kind
 from sfumato.table.table import MISSING, CodedColumn, Codes, NumberDomain
 

@@ -23,10 +23,10 @@ from sfumato.release.cuts import loss_space, rounded
 from sfumato.release.full_domain import Levels, recode, shown_at
 from sfumato.release.generalisation import ExtraValues, ReleasedColumns, generalised, values_of
 from sfumato.release.information_loss import normalized_error
-from sfumato.release.options import Cut, Form, Options, Recoding
 from sfumato.release.person_table import PersonTable, person_table, with_ancestors
 from sfumato.release.population_register import Population, persons_of
 from sfumato.release.promises.promise import Budget, Constraint
+from sfumato.release.release_manifest import Cut, Form, Options, Recoding
 from sfumato.release.suppression import Suppressor
 from sfumato.release.tree import Partition, TreeClasses, grow
 from sfumato.release.tree_search import search

@@ -14,7 +14,6 @@ from sfumato.core.declaration import Count
 from sfumato.core.errors import InputError
 from sfumato.core.measure import REGISTER, Measure, Position
 from sfumato.hierarchies.builders import build_hierarchy, leaf_order
-from sfumato.release.options import Form, Options, Recoding
 from sfumato.release.person_table import (
     PersonTable,
     RegisterPersons,
@@ -25,6 +24,7 @@ from sfumato.release.person_table import (
 from sfumato.release.promises.delta_presence import DeltaPresence
 from sfumato.release.promises.marketer_risk import ALLOWANCE, estimated_matches
 from sfumato.release.promises.promise import AboutPopulation, Budget, Constraint
+from sfumato.release.release_manifest import Form, Options, Recoding
 from sfumato.schema import Kind, QuasiIdentifier
 from sfumato.table.domains import coded_ends
 from sfumato.table.scalars import natural_order

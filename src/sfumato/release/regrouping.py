@@ -32,10 +32,10 @@ from sfumato.release.information_loss import (
     normalized_error,
     steps,
 )
-from sfumato.release.options import Form
 from sfumato.release.partitioning import Draft
 from sfumato.release.person_table import content_ties, person_table
 from sfumato.release.promises.promise import Budget, Constraint
+from sfumato.release.release_manifest import Form
 from sfumato.release.tree_search import limits_of
 from sfumato.risk.class_measures import ranks_of
 from sfumato.risk.classes import ClassSummary, summarize

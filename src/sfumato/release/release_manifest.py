@@ -1,4 +1,4 @@
-"""What repeats a release: no value of the data, but its seed."""
+"""What a release is asked for, and the manifest that it can be repeated from."""
 
 from __future__ import annotations
 
@@ -8,21 +8,286 @@ import platform
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypedDict
 
 import tomlkit
 
 from sfumato.core.atomic import write_text
+from sfumato.core.declaration import Count, Parameter, Share, check_fields, plain
 from sfumato.core.errors import InputError
-from sfumato.core.shared_options import Engine
-from sfumato.release.options import Options
+from sfumato.core.shared_options import Delimiter, Engine, EngineName, PseudonymKey, Seed, Threshold
 from sfumato.release.promises import PROMISES
 from sfumato.release.promises.promise import AboutPopulation, Budget, Constraint
+from sfumato.release.techniques import Technique, Techniques
 from sfumato.schema import Schema, dump_schema
 from sfumato.schema.recipe import StepCount
+from sfumato.schema.roles import Unclassified
+
+USUAL_EFFORT = 4
+"""Passes over the classes after the tree, when nobody says how many."""
+
+
+class Cut(StrEnum):
+    """Where a quasi-identifier is cut."""
+
+    SEARCH = "search"
+    """Where least is lost, found by a search; never worse than the median's."""
+    MEDIAN = "median"
+    """At the median record, as the paper does."""
+
+
+class Split(StrEnum):
+    """The criterion that orders the candidate cuts of a node."""
+
+    BALANCE = "balance"
+    """Least balance-variance ratio Δg/v (paper 003, Definition 4)."""
+    VARIANCE = "variance"
+    """Largest normalised variance: the kd-tree of Friedman et al. 1977."""
+    RANGE = "range"
+    """Widest normalised range: Mondrian of LeFevre et al. 2006."""
+
+
+class Recoding(StrEnum):
+    """Whether a quasi-identifier is recoded class by class or everywhere alike."""
+
+    LOCAL = "local"
+    """Each class its own values, as the tree divides the persons."""
+    FULL_DOMAIN = "full-domain"
+    """One level of the hierarchy for all records."""
+
+
+class Form(StrEnum):
+    """The form in which quasi-identifiers are released."""
+
+    RANGE = "range"
+    """Ranges for numeric and ordered, the lowest common ancestor or ``*`` for categorical."""
+    BOUNDS = "bounds"
+    """As range, with the two ends in two columns ``age_low``, ``age_high``."""
+    MEAN = "mean"
+    """The class mean for numeric, else as range."""
+    SET = "set"
+    """The set of the values that occur."""
+    HIERARCHY = "hierarchy"
+    """The lowest common ancestor wherever there is a hierarchy, else as range."""
+
+
+class Coarsening(StrEnum):
+    """How each number of records in a class comes to be shared by enough persons."""
+
+    DROP = "drop"
+    """Persons lose records, down to a number that enough persons of the class keep."""
+    SPLIT = "split"
+    """Persons get several pseudonyms, of sizes that enough persons of the class show."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a release is made; checked when made, and written to the manifest.
+
+    ``cut`` is the search when not given, or the median where ``split`` asks for another order than
+    the paper's; it stays ``None`` where full-domain recoding cuts nothing.
+
+    Raises
+    ------
+    InputError
+        If a value is out of range or an unknown word, or two options contradict each other.
+    """
+
+    cut: Annotated[
+        Cut | None,
+        Parameter(
+            "Where a column is cut: where least is lost, or at the median, as the paper does.",
+            usual="search; median with another --split",
+        ),
+    ] = None
+    split: Annotated[
+        Split,
+        Parameter(
+            "Which cut at the median is tried first: least balance-variance ratio, largest "
+            "variance, widest range."
+        ),
+    ] = Split.BALANCE
+    effort: Annotated[
+        int | None,
+        Parameter(
+            "Most passes of the search that moves persons between the classes of the tree; 0 "
+            "leaves them as they are cut.",
+            "N",
+            Count(0),
+            usual="4; 0 with --cut median, another --split, --register or --population, and on "
+            "Spark",
+        ),
+    ] = None
+    recoding: Annotated[
+        Recoding, Parameter("Class by class, or one level of each hierarchy for all records.")
+    ] = Recoding.LOCAL
+    values: Annotated[Form, Parameter("Form of released quasi-identifiers.")] = Form.RANGE
+    keep_order: Annotated[
+        bool, Parameter("Do not shuffle the records; their order may give persons away.")
+    ] = False
+    cap_records: Annotated[
+        int | None,
+        Parameter("Keep at most M records of a person, drawn at random.", "M", Count(1)),
+    ] = None
+    coarsen_counts: Annotated[
+        Coarsening | None,
+        Parameter(
+            "How numbers of records come to keep --shared-counts: drop records, or split "
+            "pseudonyms; without it, by larger classes."
+        ),
+    ] = None
+    suppress: Annotated[
+        float,
+        Parameter(
+            "Largest share of persons to suppress: where nothing else meets the promises, and "
+            "then those whose suppression gains most for the others.",
+            "SHARE",
+            Share(zero=True, one=False),
+        ),
+    ] = 0.0
+    techniques: Annotated[
+        str | None,
+        Parameter(
+            "By what --known-events may be kept, the others not: "
+            f"{', '.join(Technique)}; roll-up=2 makes what a technique loses count twice.",
+            "LIST",
+            Techniques(),
+            usual="all of them",
+        ),
+    ] = None
+    threshold: Threshold = 0.2
+    unclassified: Annotated[
+        Unclassified,
+        Parameter(
+            "What becomes of columns that the schema does not name: they stop the release, or are "
+            "left out."
+        ),
+    ] = Unclassified.REFUSE
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        if self.cut is None:
+            object.__setattr__(self, "cut", self._usual_cut())
+        if self.cut is Cut.SEARCH:
+            self._check_search()
+        if self.recoding is Recoding.FULL_DOMAIN:
+            self._check_full_domain()
+
+    def _usual_cut(self) -> Cut | None:
+        """Where is cut when nobody says it."""
+        if self.recoding is Recoding.FULL_DOMAIN:
+            return None
+        return Cut.SEARCH if self.split is Split.BALANCE else Cut.MEDIAN
+
+    def _check_search(self) -> None:
+        for name, value, accepted in (
+            ("split", self.split, Split.BALANCE),
+            ("recoding", self.recoding, Recoding.LOCAL),
+        ):
+            if value is not accepted:
+                raise InputError(
+                    f"parameter {name}",
+                    "must be left out where the search chooses the cuts",
+                    found=f'{value.value} with cut = "search"',
+                    accepted=accepted.value,
+                )
+
+    def _check_full_domain(self) -> None:
+        if self.effort:
+            raise InputError(
+                "parameter effort",
+                "is for local recoding, whose classes can be any set of persons",
+                found="full-domain recoding",
+                advice="leave it out",
+            )
+        if self.values not in (Form.RANGE, Form.HIERARCHY):
+            raise InputError(
+                "parameter values",
+                "must be left out where all records show one level of a hierarchy",
+                found=f"{self.values.value} with full-domain recoding",
+                accepted="range, hierarchy",
+            )
+        if self.coarsen_counts is not None:
+            raise InputError(
+                "parameter coarsen_counts",
+                "works on persons who are in one class each",
+                found="full-domain recoding, which may put a person into several",
+                advice="leave it out, or use local recoding",
+            )
+
+    @property
+    def passes(self) -> int:
+        """Passes over the classes after the tree, where nothing forbids them."""
+        if self.effort is not None:
+            return self.effort
+        return USUAL_EFFORT if self.cut is Cut.SEARCH else 0
+
+    @property
+    def form(self) -> Form:
+        """The form in which quasi-identifiers are released."""
+        return Form.HIERARCHY if self.recoding is Recoding.FULL_DOMAIN else self.values
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, without those that are not set."""
+        return plain(self)
+
+
+@dataclass(frozen=True)
+class Circumstances:
+    """What a release is made with and where; a manifest cannot bring it back."""
+
+    register: Annotated[
+        Any,
+        Parameter(
+            "The population that the persons come from: a table with the same quasi-identifiers "
+            "and exact values. Marketer risk and presence are counted in it.",
+            "FILE",
+            path=True,
+        ),
+    ] = None
+    population: Annotated[
+        int | None,
+        Parameter(
+            "Persons of the population, where there is no register: marketer risk is estimated.",
+            "N",
+            Count(1),
+        ),
+    ] = None
+    pseudonym_key: PseudonymKey = None
+    seed: Seed = None
+    delimiter: Delimiter = None
+    engine: EngineName = None
+
+
+class AnonymizeOptions(TypedDict, total=False):
+    """The keywords of `sfumato.anonymize`, as a type checker and an editor know them.
+
+    A test holds them to `Options` and `Circumstances`.
+    """
+
+    cut: str | None
+    split: str
+    effort: int | None
+    recoding: str
+    values: str
+    keep_order: bool
+    cap_records: int | None
+    coarsen_counts: str | None
+    suppress: float
+    techniques: str | None
+    threshold: float
+    unclassified: str
+    register: Any
+    population: int | None
+    pseudonym_key: bytes | None
+    seed: int | None
+    delimiter: str | None
+    engine: str | None
+
 
 CHUNK = 1 << 20
 HEADER = (

@@ -31,10 +31,10 @@ from sfumato.release.cuts import (
     side_summary,
 )
 from sfumato.release.generalisation import ExtraValues
-from sfumato.release.options import Split
 from sfumato.release.person_table import PersonTable, take_persons
 from sfumato.release.population_cells import CutPlaces, RegisterTree, cut_places, whole_cells
 from sfumato.release.promises.promise import TOLERANCE, Bounded, Budget, Constraint
+from sfumato.release.release_manifest import Split
 from sfumato.risk.classes import ClassSummary
 
 Ints = npt.NDArray[np.int64]

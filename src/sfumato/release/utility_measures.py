@@ -30,7 +30,7 @@ from sfumato.release.information_loss import (
     normalized_error,
     squared_error,
 )
-from sfumato.release.options import Form
+from sfumato.release.release_manifest import Form
 from sfumato.risk import measure_table as render
 from sfumato.schema import Kind
 from sfumato.table.table import CodedColumn, Codes, Table

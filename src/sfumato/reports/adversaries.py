@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sfumato.core.measure import REGISTER
 from sfumato.core.number_text import count, percent
-from sfumato.release.options import Coarsening
+from sfumato.release.release_manifest import Coarsening
 from sfumato.release.release_result import Release
 from sfumato.reports.printed_numbers import listed
 from sfumato.risk.disclosure_risk import Risk

@@ -12,7 +12,7 @@ from typing import Any
 
 from sfumato.core.errors import InputError
 from sfumato.release.codebook import cell_words
-from sfumato.release.options import Form, Recoding
+from sfumato.release.release_manifest import Form, Recoding
 from sfumato.reports.audience import Discretion
 from sfumato.schema import Kind
 

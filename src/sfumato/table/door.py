@@ -146,16 +146,20 @@ def _named_events(
     )
 
 
+AS_IT_IS = Event()
+"""How a column that nobody named tells of an event."""
+
+
 def _all_events(
     raws: dict[str, RawColumn], sensitive: Sequence[CodedColumn], schema: Schema
 ) -> tuple[EventColumn, ...]:
     """All columns that may tell what happened; of the insensitive ones only the codes are known."""
     if schema.person is None or schema.events:
         return ()
-    told = [EventColumn(each.name, each.codes, each.domain.size, Event()) for each in sensitive]
+    told = [EventColumn(each.name, each.codes, each.domain.size, AS_IT_IS) for each in sensitive]
     for name, raw in raws.items():
         own = _without_missing(raw, schema.missing)
-        told.append(EventColumn(name, own.codes, len(own.values), Event()))
+        told.append(EventColumn(name, own.codes, len(own.values), AS_IT_IS))
     return tuple(told)
 
 

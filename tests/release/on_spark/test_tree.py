@@ -23,12 +23,11 @@ from sfumato.release.generalisation import generalised, with_coded_ends
 from sfumato.release.on_spark.spark_division import cell, divide_on_spark, leaves
 from sfumato.release.on_spark.spark_refusals import refuse_options
 from sfumato.release.on_spark.spark_released_file import with_coded_ends_on_spark
-from sfumato.release.options import Options
 from sfumato.release.partitioning import divide
 from sfumato.release.person_table import person_table
 from sfumato.release.promises.h_affiliation import HAffiliation
 from sfumato.release.promises.t_closeness import TCloseness
-from sfumato.release.release_manifest import Manifest
+from sfumato.release.release_manifest import Manifest, Options
 from sfumato.release.suppression import not_met
 from sfumato.table.door import open_table
 from sfumato.table.scalars import ties_of_codes, ties_of_values

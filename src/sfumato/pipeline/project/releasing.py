@@ -9,9 +9,9 @@ from pydantic import create_model, model_validator
 
 from sfumato.core.declaration import declared
 from sfumato.pipeline.project.frozen import Frozen, as_value_errors, declared_fields
-from sfumato.release.options import Circumstances, Options
 from sfumato.release.promises import PROMISES
 from sfumato.release.promises.promise import Budget, Constraint, asked
+from sfumato.release.release_manifest import Circumstances, Options
 from sfumato.risk.assess_options import HeldAgainst, KnownPopulation, Measuring
 from sfumato.risk.population.estimation import check_estimator
 from sfumato.risk.risk_thresholds import thresholds

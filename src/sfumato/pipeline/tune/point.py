@@ -17,8 +17,8 @@ from sfumato.pipeline.tune.limits import (
     promise_of,
     promise_words,
 )
-from sfumato.release.options import Recoding
 from sfumato.release.promises.k_anonymity import KAnonymity
+from sfumato.release.release_manifest import Recoding
 from sfumato.schema import IntervalHierarchy, PrefixHierarchy, QuasiIdentifier, Schema
 from sfumato.table.table import CodedColumn, Table
 

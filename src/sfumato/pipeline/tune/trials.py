@@ -19,8 +19,7 @@ from sfumato.pipeline.tune.limits import PRESENCE, limits_reached
 from sfumato.pipeline.tune.point import Point, changed_table
 from sfumato.release.assembly import make_release
 from sfumato.release.information_loss import normalized_error
-from sfumato.release.options import Options, Recoding
-from sfumato.release.release_manifest import Manifest
+from sfumato.release.release_manifest import Manifest, Options, Recoding
 from sfumato.release.release_result import Release
 from sfumato.risk.risk_thresholds import Held, Preset
 from sfumato.risk.threshold_checks import hold

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from sfumato.core.errors import InputError
-from sfumato.release.options import Recoding
 from sfumato.release.promises.delta_presence import DeltaPresence
 from sfumato.release.promises.promise import Budget
-from sfumato.release.release_manifest import Manifest
+from sfumato.release.release_manifest import Manifest, Recoding
 from sfumato.schema import Schema
 
 ADVICE = "leave it out, or take engine='embedded'"

@@ -71,9 +71,8 @@ from sfumato.release.on_spark.spark_released_file import (
     with_cells,
     with_coded_ends_on_spark,
 )
-from sfumato.release.options import Form
 from sfumato.release.promises.promise import ordered_attributes
-from sfumato.release.release_manifest import Manifest
+from sfumato.release.release_manifest import Form, Manifest
 from sfumato.release.release_result import Release
 from sfumato.release.utility_measures import ColumnLoss, Utility
 from sfumato.risk.class_measures import ranks_of

@@ -35,8 +35,8 @@ from sfumato.release.cuts import (
     ranked,
     side_summary,
 )
-from sfumato.release.options import Split
 from sfumato.release.promises.promise import Bounded, Constraint
+from sfumato.release.release_manifest import Split
 from sfumato.risk.classes import ClassSummary
 
 if TYPE_CHECKING:

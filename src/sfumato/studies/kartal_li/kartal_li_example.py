@@ -14,11 +14,11 @@ from sfumato.examples import worked_example
 from sfumato.release.anonymize import anonymize
 from sfumato.release.cuts import Candidates, Nodes, find_candidates, g_changes, ranked
 from sfumato.release.generalisation import release_column
-from sfumato.release.options import Form, Split
 from sfumato.release.person_table import PersonTable, person_table
 from sfumato.release.promises.g_balance import GBalance
 from sfumato.release.promises.h_affiliation import HAffiliation
 from sfumato.release.promises.promise import Constraint
+from sfumato.release.release_manifest import Form, Split
 from sfumato.risk.class_measures import g_balance, gidr, gsar
 from sfumato.risk.classes import ClassSummary, summarize
 from sfumato.schema import Schema

@@ -13,13 +13,13 @@ import pyarrow as pa
 
 from sfumato.core.shared_options import Progress, silent
 from sfumato.release.information_loss import normalized_error
-from sfumato.release.options import Split
 from sfumato.release.person_table import PersonTable, person_table
 from sfumato.release.promises.g_balance import GBalance
 from sfumato.release.promises.h_affiliation import HAffiliation
 from sfumato.release.promises.k_anonymity import KAnonymity, PidKAnonymity
 from sfumato.release.promises.l_diversity import LDiversity
 from sfumato.release.promises.promise import TOLERANCE, Constraint, Verdicts
+from sfumato.release.release_manifest import Split
 from sfumato.release.tree import Partition, grow
 from sfumato.risk.class_measures import gsar
 from sfumato.risk.classes import ClassSummary, summarize
