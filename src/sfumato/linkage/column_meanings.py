@@ -36,7 +36,7 @@ class Sample:
     rows
         Number of all its records.
     columns
-        Its columns as text, bytes and nested values left out; empty cells are missing.
+        Its columns as text, bytes left out; empty cells are missing.
     """
 
     rows: int
@@ -74,13 +74,9 @@ def take_sample(source: Source, columns: Sequence[str], most: int = ROWS) -> Sam
     arrays = {
         name: pa.chunked_array([as_text(batch.column(name), name) for batch in kept])
         for name in columns
-        if not any(_no_text(batch.column(name).type) for batch in kept)
+        if not any(is_bytes(batch.column(name).type) for batch in kept)
     }
     return Sample(rows, pa.table(arrays))
-
-
-def _no_text(kind: pa.DataType) -> bool:
-    return bool(is_bytes(kind) or pa.types.is_nested(kind))
 
 
 def _every_second(batches: list[pa.RecordBatch]) -> list[pa.RecordBatch]:
@@ -331,16 +327,19 @@ def _add_table(
 ) -> None:
     """Put the columns of a further table to those of the tables before."""
     known = [next(iter(group.values())) for group in groups]
-    columns = _join_names(known, columns)
-    turned = split_name(columns, known)
-    if turned is not None:
-        at = [turned.parts[0], turned.parts[1]]
-        if all(len(groups[place]) == 1 for place in at):
-            holder = next(iter(groups[at[0]]))
-            groups[min(at)] = {holder: _joined_name([known[place] for place in at])}
-            del groups[max(at)]
-            known = [next(iter(group.values())) for group in groups]
-    pairs = _by_header(known, columns)
+    pairs: dict[int, int] = {}
+    split = split_name(known, columns)
+    if split is not None:
+        joined_at = _join_names(columns, split.parts)
+        pairs[split.full] = joined_at
+    turned = None if split is not None else split_name(columns, known)
+    if turned is not None and all(len(groups[place]) == 1 for place in turned.parts):
+        holder = next(iter(groups[turned.parts[0]]))
+        joined_at = _join_names(known, turned.parts)
+        del groups[max(turned.parts)]
+        groups[joined_at] = {holder: known[joined_at]}
+        pairs[joined_at] = turned.full
+    pairs |= _by_header(known, columns, pairs)
     left = [i for i in range(len(known)) if i not in pairs]
     right = [j for j in range(len(columns)) if j not in pairs.values()]
     matched = counterparts([known[i] for i in left], [columns[j] for j in right])
@@ -357,14 +356,13 @@ def _add_table(
     groups += [{source: each} for j, each in enumerate(columns) if j not in pairs.values()]
 
 
-def _join_names(known: Sequence[Column], columns: list[Column]) -> list[Column]:
-    """Join names in two columns where a table before has full names."""
-    split = split_name(known, columns)
-    if split is None:
-        return columns
-    whole = _joined_name([columns[place] for place in split.parts])
-    kept = [each for j, each in enumerate(columns) if j not in split.parts]
-    return [*kept[: min(split.parts)], whole, *kept[min(split.parts) :]]
+def _join_names(columns: list[Column], places: tuple[int, int]) -> int:
+    """Put one column in the place of two that hold the names of a full one; gives its place."""
+    whole = _joined_name([columns[place] for place in places])
+    first, last = sorted(places)
+    columns[first] = whole
+    del columns[last]
+    return first
 
 
 def _joined_name(parts: Sequence[Column]) -> Column:
@@ -374,16 +372,19 @@ def _joined_name(parts: Sequence[Column]) -> Column:
     return Column(headers, kind, Content(pa.chunked_array([texts])))
 
 
-def _by_header(known: Sequence[Column], columns: Sequence[Column]) -> dict[int, int]:
+def _by_header(
+    known: Sequence[Column], columns: Sequence[Column], pairs: Mapping[int, int]
+) -> dict[int, int]:
     """Columns of one name and kind, unless all their few values are other ones."""
-    pairs: dict[int, int] = {}
+    found: dict[int, int] = {}
     for i, one in enumerate(known):
         for j, other in enumerate(columns):
             alike = one.own and one.own == other.own and one.kind is other.kind is not None
-            if alike and j not in pairs.values() and not _written_otherwise(one, other):
-                pairs[i] = j
+            free = i not in pairs and j not in {*pairs.values(), *found.values()}
+            if alike and free and not _written_otherwise(one, other):
+                found[i] = j
                 break
-    return pairs
+    return found
 
 
 def _written_otherwise(one: Column, other: Column) -> bool:
@@ -478,9 +479,6 @@ def _kind_of_digits(content: Content) -> ColumnKind | None:
     if content.share(r"^[\p{L}\d][\p{L}\d -]{3,8}$") > 0.9:
         return ColumnKind.POSTCODE
     return ColumnKind.NUMBER if content.form is Form.NUMBER else ColumnKind.ADDRESS
-
-
-_MOST_QUESTIONS = 12
 
 
 def _places(group: _Group) -> str:
@@ -682,6 +680,7 @@ def _without_repeats(found: list[Found]) -> list[Found]:
         if dates and each.kind is ColumnKind.NUMBER and _of_birth(each.name):
             continue
         if not any(_same(each, other) for other in kept):
+            kept = [other for other in kept if not _same(other, each)]
             kept.append(each)
     return kept
 
@@ -691,9 +690,25 @@ def _of_birth(name: str) -> bool:
 
 
 def _same(one: Found, other: Found) -> bool:
-    """Whether two columns have the same value in nearly all records of a source."""
+    """Whether a column says nothing that another one does not, in nearly all records of a source.
+
+    It has the same value, or is of an address and its words are words of the other one.
+    """
+    parts = {ColumnKind.ADDRESS, ColumnKind.NUMBER}
+    of_address = {one.kind, other.kind} <= parts and ColumnKind.ADDRESS in {one.kind, other.kind}
     for source in set(one.texts) & set(other.texts):
         texts = [each.texts[source].combine_chunks() for each in (one, other)]
-        if (pc.mean(pc.equal(*texts)).as_py() or 0.0) > 0.95:
+        if of_address:
+            mine, whole = ([f" {text} " for text in _words(each)] for each in texts)
+            within = np.mean([a in b for a, b in zip(mine, whole, strict=True)])
+        else:
+            within = pc.mean(pc.equal(*texts)).as_py() or 0.0
+        if within > 0.95:
             return True
     return False
+
+
+def _words(texts: pa.Array) -> list[str]:
+    """The words of each text in lower case, with single blanks; none where it is missing."""
+    plain = pc.replace_substring_regex(pc.utf8_lower(texts), r"[^\p{L}\p{N}]+", " ")
+    return pc.fill_null(pc.utf8_trim_whitespace(plain), "-").to_pylist()

@@ -40,7 +40,7 @@ from sfumato.linkage.link_spec import (
     quoted,
     sql_name,
 )
-from sfumato.linkage.spec_suggestion import suggest
+from sfumato.linkage.spec_suggestion import suggest_links
 from sfumato.linkage.standardisation import UNIQUE_ID
 from sfumato.schema import Schema
 
@@ -504,7 +504,7 @@ def encode_table(
         spec = load_encoding_spec(Path(spec))
     if spec is None:
         progress("suggest", 0.0)
-        spec = suggest({name: table}, schema, id_column=id_column).spec
+        spec = suggest_links({name: table}, schema, id_column=id_column).spec
     if isinstance(spec, LinkSpec):
         own = _asked(spec, name, id_column, headers or {}, missing)
     else:

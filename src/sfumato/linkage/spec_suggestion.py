@@ -32,6 +32,7 @@ from sfumato.linkage.link_spec import (
     LinkSpec,
     Mode,
     Part,
+    dump_link_spec,
     part_sql,
     sql_name,
 )
@@ -351,8 +352,13 @@ class Suggestion:
     spec: LinkSpec
     notes: dict[str, str]
 
+    @property
+    def text(self) -> str:
+        """The specification as TOML, with the notes as comments."""
+        return dump_link_spec(self.spec, self.notes)
 
-def suggest(
+
+def suggest_links(
     tables: Mapping[str, object],
     schema: Schema | None = None,
     *,

@@ -24,7 +24,7 @@ from sfumato.linkage.link_spec import (
     load_link_spec,
     sql_name,
 )
-from sfumato.linkage.spec_suggestion import Suggestion, suggest
+from sfumato.linkage.spec_suggestion import Suggestion, suggest_links
 from sfumato.pipeline.project.frozen import InFile
 from sfumato.pipeline.project.linking import Link, Reviewers
 from sfumato.pipeline.project_folder import LINK, LINKED, REVIEW, ProjectFolder, copy_private
@@ -78,7 +78,7 @@ def specification(place: ProjectFolder) -> Suggestion:
     mode = _mode(asked, len(names))
     given = _given(place, asked)
     if given is None:
-        made = suggest(
+        made = suggest_links(
             _source_tables(place),
             place.schema_to_link(),
             mode=mode,
