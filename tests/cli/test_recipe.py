@@ -106,7 +106,7 @@ def test_tables_are_cleaned_before_they_are_linked(files: Path) -> None:
     )
     schema = SCHEMA.model_copy(update={"person": None})
     spec = suggest_links({"a": frame, "b": other}, schema).spec
-    assert set(spec.columns) == {"name", "sex"}
+    assert set(spec.columns) == {"born", "name", "sex"}
     links = sf.link({"a": frame, "b": other}, spec, schema=schema, seed=1)
     table, declared = links.linked, links.linked_schema.schema
     assert not declared.recipe

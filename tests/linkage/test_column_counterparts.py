@@ -73,16 +73,12 @@ def test_counterparts_are_found_under_any_headers(seed, shared, translated):
     two = {name: two[name] for name in order}
     headers = OTHER if translated else {name: f"x{i}" for i, name in enumerate(order, 1)}
     made = sf.suggest_links({"a": renamed(one, {n: n for n in one}), "b": renamed(two, headers)})
-    expected = {
-        ((name,), (headers[name],)) for name in one if name not in {"visit"}
-    }
+    expected = {((name,), (headers[name],)) for name in one if name != "visit"}
     assert pairs_of(made, "ab") == expected
     assert "'visit' of a" in made.notes[""]
     blind = [{n: f"{side}{i}" for i, n in enumerate(table)} for side, table in
              (("l", one), ("r", two))]  # fmt: skip
-    made = sf.suggest_links(
-        {"a": renamed(one, blind[0]), "b": renamed(two, blind[1])}
-    )
+    made = sf.suggest_links({"a": renamed(one, blind[0]), "b": renamed(two, blind[1])})
     assert pairs_of(made, "ab") == {
         ((blind[0][name],), (blind[1][name],)) for name in one if name != "visit"
     }
@@ -91,14 +87,18 @@ def test_counterparts_are_found_under_any_headers(seed, shared, translated):
 def test_other_columns_are_no_counterparts():
     one, two = register(800, 0.3, 4)
     left = [Column((f"l_{n}",), None, Content(pa.chunked_array([list(v)]))) for n, v in one.items()]
-    right = [Column((f"r_{n}",), None, Content(pa.chunked_array([list(v)]))) for n, v in two.items()]
+    right = [
+        Column((f"r_{n}",), None, Content(pa.chunked_array([list(v)]))) for n, v in two.items()
+    ]
     names = list(one)
     for gone in names:
         mine = [each for each, name in zip(left, names, strict=True) if name != gone]
         found = counterparts(mine, right)
         for i, j in found.pairs + found.doubtful:
             assert mine[i].headers[0][2:] == right[j].headers[0][2:]
-    ids = Column(("id",), None, Content(pa.chunked_array([[str(10**8 + 7 * i) for i in range(800)]])))
+    ids = Column(
+        ("id",), None, Content(pa.chunked_array([[str(10**8 + 7 * i) for i in range(800)]]))
+    )
     assert counterparts([ids], right).pairs == ()
 
 
@@ -106,7 +106,7 @@ def split(table):
     year, month, day = (np.array(each, dtype=object) for each in zip(
         *(text.split("-") for text in table["birth"]), strict=True))  # fmt: skip
     made = {"yy": year.astype(int), "mm": month.astype(int), "dd": day.astype(int)}
-    return {n: v for n, v in table.items() if n not in {"birth"}} | made
+    return {n: v for n, v in table.items() if n != "birth"} | made
 
 
 def test_parts_of_a_date_and_of_a_name_are_one_column():

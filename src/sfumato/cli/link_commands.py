@@ -384,8 +384,7 @@ def _specification(
     from sfumato.linkage.earlier_linkage import read_earlier
     from sfumato.linkage.link import changed
     from sfumato.linkage.link_spec import MAX_PAIRS, load_link_spec
-    from sfumato.linkage.spec_suggestion import Suggestion
-    from sfumato.linkage.spec_suggestion import suggest_links
+    from sfumato.linkage.spec_suggestion import Suggestion, suggest_links
 
     changes = _changes(given)
     mode = _mode_of(len(tables)) if given["dedupe"] else None
@@ -395,7 +394,9 @@ def _specification(
         made = Suggestion(read_earlier(previous).spec, {})
     else:
         most = given["allow_pairs"] or MAX_PAIRS
-        made = suggest_links(tables, schema, mode=mode, id_column=given["id_column"], max_pairs=most)
+        made = suggest_links(
+            tables, schema, mode=mode, id_column=given["id_column"], max_pairs=most
+        )
     if mode is not None:
         changes["mode"] = mode
     if given["id_column"] is not None:

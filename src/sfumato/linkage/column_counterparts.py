@@ -112,7 +112,7 @@ class Content:
     def lengths(self) -> Floats:
         """Share of the values of each length, from 0 to 40 and more."""
         length = np.minimum(np.asarray(pc.utf8_length(self.values)), 40)
-        return np.bincount(length, weights=self.shares, minlength=41)
+        return np.asarray(np.bincount(length, weights=self.shares, minlength=41), dtype=np.float64)
 
     @cached_property
     def years(self) -> Floats:
@@ -286,7 +286,8 @@ def counterparts(one: Sequence[Column], other: Sequence[Column]) -> Matching:
         dtype=np.float64,
     )
     rows, columns = linear_sum_assignment(score, maximize=True)
-    pairs, doubtful = [], []
+    pairs: list[tuple[int, int]] = []
+    doubtful: list[tuple[int, int]] = []
     for row, column in zip(rows.tolist(), columns.tolist(), strict=True):
         found = score[row, column]
         if found <= 0:
@@ -386,9 +387,7 @@ def split_name(one: Sequence[Column], other: Sequence[Column]) -> Split | None:
         if not _may_be_name(column, words=True):
             continue
         first, last = (Content(each) for each in _halves(column.content.texts))
-        scores = [
-            [likeness(half, each.content) for _, each in apart] for half in (first, last)
-        ]
+        scores = [[likeness(half, each.content) for _, each in apart] for half in (first, last)]
         whole = max((likeness(column.content, each.content) for each in other), default=0.0)
         for i, (given, _) in enumerate(apart):
             for j, (surname, _) in enumerate(apart):

@@ -627,7 +627,9 @@ def _identifying(
         text = joined(texts, spec.columns[name].kind if name in spec.columns else None)
         reading.seen.setdefault(name, Seen()).add(text)
         as_given = spec.splink is not None
-        arrays[name if as_given else sql_name(name)] = batch.column(headers[0]) if as_given else text
+        arrays[name if as_given else sql_name(name)] = (
+            batch.column(headers[0]) if as_given else text
+        )
     for name, header in reading.halves.beside.items():
         arrays[name] = as_text(batch.column(header), header)
     return pa.RecordBatch.from_pydict(arrays)

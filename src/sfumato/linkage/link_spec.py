@@ -482,8 +482,8 @@ class LinkSpec(_Frozen):
             kind = self.columns[name].kind if name in self.columns else None
             if kind is None or kind not in _JOINED or len(set(given)) < max(2, len(given)):
                 raise ValueError(
-                    f"rename: '{name}' of source {source} must have one header; several that differ "
-                    f"go with {', '.join(sorted(_JOINED))} only"
+                    f"rename: '{name}' of source {source} must have one header; several that "
+                    f"differ go with {', '.join(sorted(_JOINED))} only"
                 )
             if kind is ColumnKind.DATE and len(given) != len(("year", "month", "day")):
                 raise ValueError(

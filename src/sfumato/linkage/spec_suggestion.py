@@ -15,13 +15,12 @@ from sfumato.core.errors import InputError
 from sfumato.core.optional_packages import quiet
 from sfumato.linkage.column_meanings import (
     FEW_VALUES,
-    Found,
     Sample,
-    find_columns,
     find_id,
     may_be_compared,
     take_sample,
 )
+from sfumato.linkage.compared_columns import Found, find_columns
 from sfumato.linkage.link_engine import connect
 from sfumato.linkage.link_sources import open_sources
 from sfumato.linkage.link_spec import (
@@ -368,8 +367,9 @@ def suggest_links(
 ) -> Suggestion:
     """Propose what to compare and which records to bring together, without labels.
 
-    Columns are chosen by what a sample of them holds, their names, and what a schema says of
-    them; columns of different names that hold the same are one. Blocking rules so that the matches that they are likely to catch are many and their pairs few.
+    Columns are chosen by what a sample of them holds, by their names, and by what a schema says
+    of them; columns of different names that hold the same are one. Blocking rules are chosen so
+    that the matches that they are likely to catch are many and their pairs few.
 
     Parameters
     ----------

@@ -162,7 +162,9 @@ def check_classified(place: ProjectFolder) -> None:
         return  # What will be compared, and is not in the linked file then, is not known yet.
     compared = spec.columns if spec.splink is None else columns_of_settings(spec.splink)
     for name, source in place.project.sources.items():
-        renamed = (each for given in spec.rename.get(name, {}).values() for each in headers_of(given))
+        renamed = (
+            each for given in spec.rename.get(name, {}).values() for each in headers_of(given)
+        )
         headers = (*renamed, spec.id or "", source.id or "")
         known = {sql_name(each) for each in (*schema.columns(), *compared, *headers)}
         tables = [open_source(place.at(source.file), delimiter=source.delimiter)]
