@@ -113,6 +113,7 @@ def test_parts_of_a_date_and_of_a_name_are_one_column():
     one, two = register(800, 0.6, 8)
     one["who"] = one.pop("surname") + ", " + one.pop("given_name")
     two = split(two)
+    two["given_name"][:9] = two["surname"][4:12] = None
     a = pa.table({f"p{i}": list(v) for i, v in enumerate(one.values())})
     b = pa.table({f"q{i}": list(v) for i, v in enumerate(two.values())})
     place = {name: f"q{i}" for i, name in enumerate(two)}

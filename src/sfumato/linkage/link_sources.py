@@ -82,7 +82,9 @@ def joined(texts: Sequence[pa.Array], kind: ColumnKind | None) -> pa.Array:
     if len(texts) == 1:
         return texts[0]
     if kind is not ColumnKind.DATE:
-        text = pc.binary_join_element_wise(*texts, _sign(" "), null_handling="skip")
+        # Not null_handling="skip", which leaves out records whose parts are all missing.
+        there = (pc.fill_null(each, "") for each in texts)
+        text = pc.utf8_trim_whitespace(pc.binary_join_element_wise(*there, _sign(" ")))
         return pc.if_else(pc.equal(text, ""), pa.scalar(None, text.type), text)
     year, *rest = texts
     month, day = (pc.utf8_lpad(each, 2, "0") for each in rest)
