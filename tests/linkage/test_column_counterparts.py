@@ -9,7 +9,10 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.core.errors import InputError
 from sfumato.linkage.column_counterparts import Column, Content, Form, counterparts, date_parts
-from sfumato.linkage.link_spec import LinkSpec, headers_of
+from sfumato.linkage.column_meanings import take_sample
+from sfumato.linkage.compared_columns import find_columns
+from sfumato.linkage.link_spec import LinkSpec
+from sfumato.table.table_files import open_source
 
 OTHER = {
     "given_name": "Vorname", "surname": "apellidos", "birth": "fecha_nac", "postcode": "CAP",
@@ -54,14 +57,14 @@ def renamed(table, headers):
     return pa.table({headers[name]: list(values) for name, values in table.items()})
 
 
-def pairs_of(suggestion, names):
-    """The columns found, by the header of each in the tables."""
-    found = {}
-    for column in suggestion.spec.columns:
-        found[column] = tuple(
-            headers_of(suggestion.spec.rename.get(name, {}).get(column, column)) for name in names
-        )
-    return set(found.values())
+def meanings(one, two):
+    """What is found in two tables, and the headers of each column in both."""
+    samples = {
+        name: take_sample(open_source(table), table.column_names)
+        for name, table in (("a", one), ("b", two))
+    }
+    made = find_columns(samples, None, sources_needed=2)
+    return {(each.headers["a"], each.headers["b"]) for each in made.found}, made.questions
 
 
 @settings(max_examples=4, deadline=None)
@@ -72,16 +75,14 @@ def test_counterparts_are_found_under_any_headers(seed, shared, translated):
     order = list(rng.permutation(list(two)))
     two = {name: two[name] for name in order}
     headers = OTHER if translated else {name: f"x{i}" for i, name in enumerate(order, 1)}
-    made = sf.suggest_links({"a": renamed(one, {n: n for n in one}), "b": renamed(two, headers)})
-    expected = {((name,), (headers[name],)) for name in one if name != "visit"}
-    assert pairs_of(made, "ab") == expected
-    assert "'visit' of a" in made.notes[""]
-    blind = [{n: f"{side}{i}" for i, n in enumerate(table)} for side, table in
-             (("l", one), ("r", two))]  # fmt: skip
-    made = sf.suggest_links({"a": renamed(one, blind[0]), "b": renamed(two, blind[1])})
-    assert pairs_of(made, "ab") == {
-        ((blind[0][name],), (blind[1][name],)) for name in one if name != "visit"
-    }
+    found, questions = meanings(renamed(one, {n: n for n in one}), renamed(two, headers))
+    assert found == {((name,), (headers[name],)) for name in one if name != "visit"}
+    assert any("'visit' of a" in question for question in questions)
+    left, right = (
+        {n: f"{side}{i}" for i, n in enumerate(t)} for side, t in zip("lr", (one, two), strict=True)
+    )
+    found, _ = meanings(renamed(one, left), renamed(two, right))
+    assert found == {((left[name],), (right[name],)) for name in one if name != "visit"}
 
 
 def test_other_columns_are_no_counterparts():
