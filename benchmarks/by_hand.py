@@ -27,7 +27,7 @@ from splink.backends.duckdb import DuckDBAPI
 from sfumato.examples import generate_clinics, generate_registrations, write_registrations
 from sfumato.linkage.link import link
 from sfumato.linkage.link_spec import Mode
-from sfumato.linkage.spec_suggestion import suggest
+from sfumato.linkage.spec_suggestion import suggest_links
 
 Pairs = set[frozenset[tuple[str, str]]]
 DATA = Path(os.environ.get("SFUMATO_DATA", Path(__file__).parents[2] / "shared" / "data"))
@@ -63,7 +63,7 @@ def _true(tables: dict[str, pd.DataFrame], who: Callable[[str, str], str]) -> Pa
 
 def _suggested(tables: dict[str, pd.DataFrame]) -> Pairs:
     mode = Mode.DEDUPE_ONLY if len(tables) == 1 else Mode.LINK_AND_DEDUPE
-    spec = suggest(tables, mode=mode, id_column="id").spec
+    spec = suggest_links(tables, mode=mode, id_column="id").spec
     with tempfile.TemporaryDirectory() as folder:
         link(tables, spec, seed=1).write(Path(folder) / "linked")
         found = pd.read_parquet(Path(folder) / "linked" / "pairs.parquet")

@@ -20,7 +20,7 @@ from sfumato.linkage.link_engine import connect
 from sfumato.linkage.link_sources import open_sources
 from sfumato.linkage.link_spec import dump_link_spec
 from sfumato.linkage.person_clusters import USUAL
-from sfumato.linkage.spec_suggestion import suggest
+from sfumato.linkage.spec_suggestion import suggest_links
 
 RECORDS = (100_000, 1_000_000)
 RECORDS_PER_PERSON = 1.586
@@ -41,7 +41,7 @@ def _tables(records: int, folder: Path) -> dict[str, Path]:
 
 def _prepare(paths: dict[str, Path], folder: Path) -> int:
     """Write the specification, and the standardised records for Splink; gives their number."""
-    spec = suggest(paths).spec
+    spec = suggest_links(paths).spec
     (folder / "spec.toml").write_text(dump_link_spec(spec), encoding="utf-8")
     with open_sources(paths, spec) as opened, closing(connect(folder)) as connection:
         for name, table in zip(paths, make_tables(connection, opened).tables, strict=True):

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from sfumato.linkage.link import link
     from sfumato.linkage.link_spec import LinkSpec
     from sfumato.linkage.linkage_result import Links
+    from sfumato.linkage.spec_suggestion import suggest_links
     from sfumato.pipeline.tune import Tuned, tune
     from sfumato.release.anonymize import anonymize
     from sfumato.release.preset_promises import promises
@@ -96,6 +97,7 @@ _HOMES = {
     "promises": "release.preset_promises",
     "release_linked": "semantics.linkage_anonymity",
     "report": "reports",
+    "suggest_links": "linkage.spec_suggestion",
     "thresholds": "risk.risk_thresholds",
     "tune": "pipeline.tune",
 }
@@ -152,6 +154,7 @@ __all__ = [
     "promises",
     "release_linked",
     "report",
+    "suggest_links",
     "thresholds",
     "tune",
 ]

@@ -13,7 +13,7 @@ import pyarrow.csv
 import pytest
 
 import sfumato as sf
-from sfumato.linkage.spec_suggestion import suggest
+from sfumato.linkage.spec_suggestion import suggest_links
 from sfumato.schema import dump_schema, load_schema
 
 Run = Callable[..., Any]
@@ -105,8 +105,8 @@ def test_tables_are_cleaned_before_they_are_linked(files: Path) -> None:
         sex=frame["sex"].str.lower().replace({CANARY: "f"}), born=frame["born"].str.strip()
     )
     schema = SCHEMA.model_copy(update={"person": None})
-    spec = suggest({"a": frame, "b": other}, schema).spec
-    assert set(spec.columns) == {"name", "sex"}
+    spec = suggest_links({"a": frame, "b": other}, schema).spec
+    assert set(spec.columns) == {"born", "name", "sex"}
     links = sf.link({"a": frame, "b": other}, spec, schema=schema, seed=1)
     table, declared = links.linked, links.linked_schema.schema
     assert not declared.recipe

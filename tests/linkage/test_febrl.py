@@ -12,12 +12,12 @@ from sfumato.linkage.link_sources import open_sources
 from sfumato.linkage.linkage_quality import quality_of_pairs
 from sfumato.linkage.model_fit import fit_and_score
 from sfumato.linkage.person_clusters import find_persons
-from sfumato.linkage.spec_suggestion import suggest
+from sfumato.linkage.spec_suggestion import suggest_links
 
 
 def fitted(tables):
     """Records, pairs and the model, with a suggested specification."""
-    with open_sources(tables, suggest(tables).spec) as opened:
+    with open_sources(tables, suggest_links(tables).spec) as opened:
         pairs, model = fit_and_score(opened)
     return opened.records, pairs, model
 

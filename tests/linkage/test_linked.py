@@ -19,7 +19,7 @@ from sfumato.linkage.link import link
 from sfumato.linkage.link_spec import LinkSpec, Mode
 from sfumato.linkage.linked_file import Analytic, kept_columns, linked_table, name_persons, stacked
 from sfumato.linkage.match_thresholds import Records
-from sfumato.linkage.spec_suggestion import suggest
+from sfumato.linkage.spec_suggestion import suggest_links
 
 pytestmark = pytest.mark.usefixtures("few_random_pairs")
 
@@ -50,7 +50,7 @@ def test_tables_1_and_2_of_kartal_and_li_2020_become_table_3a() -> None:
         quasi_identifiers=schema.quasi_identifiers,
         sensitive=schema.sensitive,
     )
-    made = suggest(tables, schema, mode=Mode.LINK_AND_DEDUPE, id_column="admission_no")
+    made = suggest_links(tables, schema, mode=Mode.LINK_AND_DEDUPE, id_column="admission_no")
     links = link(tables, made, schema=schema, seed=1)
 
     name_of = dict(zip(map(str, number.tolist()), table["name"].to_pylist(), strict=True))

@@ -29,7 +29,7 @@ from sfumato.linkage.link_model import LevelWeight, fit_prior, load_model, score
 from sfumato.linkage.link_sources import open_sources
 from sfumato.linkage.link_spec import LinkSpec, Mode, spec_of_settings
 from sfumato.linkage.model_fit import BELIEF, fit_and_score, steadied
-from sfumato.linkage.spec_suggestion import suggest
+from sfumato.linkage.spec_suggestion import suggest_links
 
 pytestmark = pytest.mark.usefixtures("few_random_pairs")
 
@@ -153,7 +153,7 @@ def test_a_session_that_fails_leaves_every_comparison(tmp_path):
     """20 persons: no pair of some training rule differs in anything, and Splink gives up."""
     write_registrations(generate_registrations(generate_clinics(20, rng=2020)), tmp_path)
     tables = {name: tmp_path / f"patients_{name}.csv" for name in ("hospital", "practice")}
-    spec = suggest(tables, mode=Mode.LINK_AND_DEDUPE, id_column="patient").spec
+    spec = suggest_links(tables, mode=Mode.LINK_AND_DEDUPE, id_column="patient").spec
     with open_sources(tables, spec) as opened:
         _, model = fit_and_score(opened)
     compared = {each.comparison for each in model.weights}

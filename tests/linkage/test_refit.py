@@ -9,7 +9,7 @@ from sfumato.examples.registrations import generate_registrations
 from sfumato.linkage.link_model import LevelWeight, distinct_patterns, fit_prior
 from sfumato.linkage.link_sources import open_sources
 from sfumato.linkage.model_fit import fit_and_score, refit_m, weight_change
-from sfumato.linkage.spec_suggestion import suggest
+from sfumato.linkage.spec_suggestion import suggest_links
 
 pytestmark = pytest.mark.usefixtures("few_random_pairs")
 
@@ -109,7 +109,7 @@ def test_values_that_go_together_do_not_mislead():
     pytest.importorskip("splink")
     made = generate_registrations(generate_clinics(5_000, rng=1))
     tables = {"hospital": made.hospital, "practice": made.practice}
-    with open_sources(tables, suggest(tables, id_column="patient").spec) as opened:
+    with open_sources(tables, suggest_links(tables, id_column="patient").spec) as opened:
         pairs, model = fit_and_score(opened)
     m = {w.level: w.m for w in model.weights if w.comparison == "date_of_birth"}
     assert m[6] > 0.935

@@ -10,7 +10,7 @@ from linkage.linked_tables import people, two_clinics, with_errors
 from sfumato.core.errors import InputError
 from sfumato.linkage.column_meanings import kind_by_header, take_sample
 from sfumato.linkage.link_spec import ColumnKind, Mode
-from sfumato.linkage.spec_suggestion import Sampled, choose_rules, imagine, pairs_of, suggest
+from sfumato.linkage.spec_suggestion import Sampled, choose_rules, imagine, pairs_of, suggest_links
 from sfumato.schema import Schema
 from sfumato.table.table_files import open_source
 
@@ -41,7 +41,7 @@ def test_kinds_by_header(kind, headers):
 def test_two_clinics():
     one, two = two_clinics()
     two = two.rename_columns(["id", "Forename", "SURNAME", " dob", "postcode", "mobile", "cost"])
-    suggestion = suggest({"one": one, "two": two})
+    suggestion = suggest_links({"one": one, "two": two})
     spec = suggestion.spec
     assert spec.mode is Mode.LINK_ONLY
     assert spec.id == "id"
@@ -69,7 +69,7 @@ def test_a_schema_keeps_columns_out():
         direct_identifiers=["given_name"],
         insensitive=["surname"],
     )
-    spec = suggest({"one": one, "two": two}, schema).spec
+    spec = suggest_links({"one": one, "two": two}, schema).spec
     assert set(spec.columns) == {"given_name", "postcode", "dob"}
 
 
@@ -77,7 +77,7 @@ def test_direct_identifiers_of_a_schema_are_seen_by_their_looks():
     columns = people(200)
     table = pa.table({"nom": columns["surname"], "ne_le": columns["dob"], "x": columns["phone"]})
     schema = Schema(quasi_identifiers=["y"], direct_identifiers=["nom", "ne_le", "x"])
-    spec = suggest({"one": table}, schema).spec
+    spec = suggest_links({"one": table}, schema).spec
     assert [column.kind.value for column in spec.columns.values()] == [
         "surname",
         "date",
@@ -95,14 +95,14 @@ def test_columns_that_say_nothing_are_left_out():
     columns["sex"] = ["f"] * 300
     columns["date_of_birth"] = ["soon"] * 299 + ["19900101"]
     columns["mobile"] = [None] * 300
-    spec = suggest({"one": pa.table({k: list(v) for k, v in columns.items()})}).spec
+    spec = suggest_links({"one": pa.table({k: list(v) for k, v in columns.items()})}).spec
     assert set(spec.columns) == {"given_name", "surname", "dob", "postcode", "phone"}
 
 
 def test_texts_that_mean_missing():
     columns = with_errors(people(300))
     columns["surname"][:20] = "N/A"
-    spec = suggest({"one": pa.table({k: list(v) for k, v in columns.items()})}).spec
+    spec = suggest_links({"one": pa.table({k: list(v) for k, v in columns.items()})}).spec
     assert spec.missing == ("N/A",)
 
 
@@ -116,14 +116,14 @@ def test_texts_that_mean_missing():
 )
 def test_nothing_to_compare(table):
     with pytest.raises(InputError, match="columns that can be compared"):
-        suggest({"one": pa.table(table)})
+        suggest_links({"one": pa.table(table)})
 
 
 def test_no_rule_with_few_enough_pairs():
     one, two = two_clinics()
     tables = {"one": one.select(["surname"]), "two": two.select(["surname"])}
     with pytest.raises(InputError, match="no blocking rule with at most 50 pairs"):
-        suggest(tables, max_pairs=50)
+        suggest_links(tables, max_pairs=50)
 
 
 def test_rules_stay_within_the_wanted_pairs():

@@ -254,7 +254,6 @@ def suggest(
 ) -> None:
     """Propose a specification: what to compare, which records to bring together, and why."""
     from sfumato.core.atomic import check_target, write_text
-    from sfumato.linkage.link_spec import dump_link_spec
     from sfumato.schema import load_schema
 
     named = named_paths(tables)
@@ -262,11 +261,10 @@ def suggest(
         check_target(output)
         check_apart((output,), (*named.values(), schema))
     made = _specification(named, None, given, None if schema is None else load_schema(schema))
-    text = dump_link_spec(made.spec, made.notes)
     if output is None:
-        typer.echo(text, nl=False)
+        typer.echo(made.text, nl=False)
         return
-    write_text(output, text)
+    write_text(output, made.text)
     say(f"Wrote {output}. Read and edit it: what is compared decides who is found.")
 
 
@@ -386,8 +384,7 @@ def _specification(
     from sfumato.linkage.earlier_linkage import read_earlier
     from sfumato.linkage.link import changed
     from sfumato.linkage.link_spec import MAX_PAIRS, load_link_spec
-    from sfumato.linkage.spec_suggestion import Suggestion
-    from sfumato.linkage.spec_suggestion import suggest as propose
+    from sfumato.linkage.spec_suggestion import Suggestion, suggest_links
 
     changes = _changes(given)
     mode = _mode_of(len(tables)) if given["dedupe"] else None
@@ -397,7 +394,9 @@ def _specification(
         made = Suggestion(read_earlier(previous).spec, {})
     else:
         most = given["allow_pairs"] or MAX_PAIRS
-        made = propose(tables, schema, mode=mode, id_column=given["id_column"], max_pairs=most)
+        made = suggest_links(
+            tables, schema, mode=mode, id_column=given["id_column"], max_pairs=most
+        )
     if mode is not None:
         changes["mode"] = mode
     if given["id_column"] is not None:

@@ -9,8 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sfumato.linkage.column_counterparts import Content, Form
 from sfumato.linkage.link_sources import as_text
-from sfumato.linkage.link_spec import RESERVED, ColumnKind, sql_name
+from sfumato.linkage.link_spec import ColumnKind, sql_name
 from sfumato.schema import Schema
 from sfumato.table.header_words import WORDS, identifies, named, words_of
 from sfumato.table.sources import Source, is_bytes
@@ -188,69 +189,69 @@ TELLING = 0.3
 """Share of different values from which a number can be that of a person."""
 
 
-@dataclass(frozen=True)
-class Found:
-    """A column that is worth comparing.
-
-    Attributes
-    ----------
-    name
-        How the specification calls it.
-    kind
-        What it holds.
-    headers
-        Its header in each source that has it.
-    filled
-        Smallest share of records with a value.
-    distinct
-        Number of different values in the samples.
-    why
-        What was seen, without a value.
-    """
-
-    name: str
-    kind: ColumnKind
-    headers: Mapping[str, str]
-    filled: float
-    distinct: int
-    why: str
+def speaks_of_birth(header: str) -> bool:
+    """Whether a header is, by one of its words, that of a birth."""
+    return named(
+        words_of(header), _BIRTH + " birth born naissance geburt- nacimiento nascita fodelse-"
+    )
 
 
-def find_columns(
-    samples: Mapping[str, Sample], schema: Schema | None, *, sources_needed: int
-) -> list[Found]:
-    """The columns to compare, in the order of the first table that has them.
+_SEXES = (
+    "m f w h v k male female man woman mann frau masculin feminin masculino femenino feminino "
+    "homme femme hombre mujer maschio femmina mannlich weiblich vrouw kvinna"
+)
+"""What columns of the sex hold, in some languages."""
+_LIFE = 15
+"""Years that dates must reach over to be dates of birth by their values."""
+_DISEASE = r"^[A-Za-z]\d\d([.]?\d{1,2})?$"
+"""A code of the ICD, which says nothing of who a person is."""
 
-    A column's name says its kind, and its values have to bear it out. Columns of different names
-    are one where each table has just one of the kind. What a schema calls sensitive or
-    insensitive is left out, and so is a full name beside its parts.
+
+def kind_by_values(content: Content) -> ColumnKind | None:
+    """The kind of values that say who a person is; ``None`` of others.
 
     Parameters
     ----------
-    samples
-        A sample of each table, by the source's name.
-    schema
-        What the columns are, where that is known.
-    sources_needed
-        Number of sources that must have a column.
+    content
+        What the column holds.
     """
-    kinds: dict[str, dict[str, ColumnKind]] = {}
-    for source, sample in samples.items():
-        kinds[source] = {}
-        for header in sample.columns.column_names:
-            values = sample.columns.column(header)
-            kind = _kind(header, schema)
-            if kind is None and is_direct(header, schema):
-                kind = _by_looks(values)
-            if kind is not None and _borne_out(values, kind):
-                kinds[source][header] = kind
-    found = []
-    for name, headers in _alike(kinds).items():
-        source, header = next(iter(headers.items()))
-        if len(headers) >= sources_needed:
-            values = [samples[s].columns.column(h) for s, h in headers.items()]
-            found.append(_found(name, kinds[source][header], headers, values))
-    return _without_repeats(found, samples)
+    few = len(content.values) <= FEW_VALUES
+    if content.form is Form.EMAIL:
+        return ColumnKind.EMAIL
+    if content.form is Form.DATE:
+        years = content.years
+        long = len(years) > 1 and np.quantile(years, 0.95) - np.quantile(years, 0.05) >= _LIFE
+        return ColumnKind.DATE if long else None
+    if content.form in {Form.EMPTY, Form.MEASURE}:
+        return None
+    if few:
+        sexes = bool(pc.all(pc.is_in(content.values, value_set=pa.array(_SEXES.split()))).as_py())
+        return ColumnKind.CATEGORY if sexes else None
+    if content.form is Form.LETTERS:
+        return _kind_of_letters(content)
+    if content.share(_DISEASE) > TELLING:
+        return None
+    return _kind_of_digits(content)
+
+
+def _kind_of_letters(content: Content) -> ColumnKind:
+    if content.share(r"\S[,\s]+\S") < 0.5:
+        return ColumnKind.SURNAME
+    return ColumnKind.FULL_NAME if content.telling > 0.7 else ColumnKind.ADDRESS
+
+
+def _kind_of_digits(content: Content) -> ColumnKind | None:
+    """The kind of values with digits."""
+    if content.form is Form.MIXED and content.share(r"\p{L}{2}.*\s|\s.*\p{L}{2}") > 0.5:
+        return ColumnKind.ADDRESS
+    if content.share(r"^(\+|00?[1-9])[\d\s()/.-]{7,}$") > 0.5:
+        return ColumnKind.PHONE
+    long = content.share(r"^.{6,}$") > 0.5
+    if content.telling > TELLING and long:
+        return ColumnKind.IDENTIFIER
+    if content.share(r"^[\p{L}\d][\p{L}\d -]{3,8}$") > 0.9:
+        return ColumnKind.POSTCODE
+    return None if content.form is Form.NUMBER else ColumnKind.ADDRESS
 
 
 def find_id(samples: Mapping[str, Sample]) -> str | None:
@@ -290,9 +291,10 @@ def may_be_compared(header: str, schema: Schema | None) -> bool:
     schema
         What the columns are, where that is known.
     """
-    if is_direct(header, schema) or _kind(header, schema) is not None:
-        return True
-    return identifies(words_of(header)) and _is_identity(header, schema)
+    if schema is not None and sql_name(header) in {sql_name(name) for name in schema.columns()}:
+        return _is_identity(header, schema)
+    words = words_of(header)
+    return not named(words, WORDS["sensitive"]) or kind_by_header(header) is not None
 
 
 def is_direct(header: str, schema: Schema | None) -> bool:
@@ -305,7 +307,8 @@ def _unique(column: pa.ChunkedArray) -> bool:
     return not column.null_count and pc.count_distinct(column).as_py() == len(column)
 
 
-def _kind(header: str, schema: Schema | None) -> ColumnKind | None:
+def known_kind(header: str, schema: Schema | None) -> ColumnKind | None:
+    """The kind that a column's name speaks of, unless a schema calls it something else."""
     if schema is not None:
         wanted = {*schema.direct_identifiers, *schema.quasi_identifiers}
         others = {sql_name(name) for name in schema.columns() if name not in wanted}
@@ -325,7 +328,7 @@ def _is_identity(header: str, schema: Schema | None) -> bool:
 _DATE = r"\d{1,4}[-/. ]\d{1,2}[-/. ]\d{1,4}|^\d{8}$|[A-Za-z]{3}"
 
 
-def _by_looks(column: pa.ChunkedArray) -> ColumnKind | None:
+def kind_by_looks(column: pa.ChunkedArray) -> ColumnKind | None:
     """The kind of a direct identifier whose name says nothing, by its values."""
     values = pc.drop_null(column)
     if not len(values):
@@ -340,7 +343,7 @@ def _by_looks(column: pa.ChunkedArray) -> ColumnKind | None:
     return next((kind for kind, look in looks if _share(values, look) > 0.8), None)
 
 
-def _borne_out(column: pa.ChunkedArray, kind: ColumnKind) -> bool:
+def is_borne_out(column: pa.ChunkedArray, kind: ColumnKind | None) -> bool:
     """Whether values look as those of a kind do, and tell records apart."""
     filled = len(column) - column.null_count
     if filled < 2 or filled < FILLED * len(column):
@@ -362,69 +365,3 @@ def _borne_out(column: pa.ChunkedArray, kind: ColumnKind) -> bool:
 
 def _share(values: pa.ChunkedArray, pattern: str) -> float:
     return float(pc.mean(pc.match_substring_regex(values, pattern)).as_py())
-
-
-def _alike(kinds: Mapping[str, Mapping[str, ColumnKind]]) -> dict[str, dict[str, str]]:
-    """By name: the header of each source that holds the same."""
-    alike: dict[str, dict[str, str]] = {}
-    kind_of: dict[str, ColumnKind] = {}
-    for source, headers in kinds.items():
-        for header, kind in headers.items():
-            name = sql_name(header)
-            if not name or name in RESERVED:
-                name = f"{kind.value.replace(' ', '_')}_{name}".strip("_")
-            if source not in alike.get(name, {}) and kind_of.setdefault(name, kind) is kind:
-                alike.setdefault(name, {})[source] = header
-    for kind in ColumnKind:
-        _join_others(alike, [name for name in alike if kind_of[name] is kind])
-    return alike
-
-
-def _join_others(alike: dict[str, dict[str, str]], names: list[str]) -> None:
-    """Take differently named columns of one kind for one, where each source has one of them."""
-    partial = [name for name in names if set(alike[name]) != set().union(*map(set, alike.values()))]
-    sources = [source for name in partial for source in alike[name]]
-    if len(partial) < 2 or len(set(sources)) != len(sources):
-        return
-    for name in partial[1:]:
-        alike[partial[0]] |= alike.pop(name)
-
-
-def _found(
-    name: str, kind: ColumnKind, headers: Mapping[str, str], values: Sequence[pa.ChunkedArray]
-) -> Found:
-    filled = min(1 - column.null_count / len(column) for column in values)
-    distinct = pc.count_distinct(pa.chunked_array([c for v in values for c in v.chunks])).as_py()
-    why = f"{distinct:,} different values among those looked at"
-    if filled < 1:
-        why += f", missing in {100 * (1 - filled):.3g} %"
-    return Found(name, kind, dict(headers), filled, distinct, why)
-
-
-def _without_repeats(found: list[Found], samples: Mapping[str, Sample]) -> list[Found]:
-    """Leave out full names beside their parts, and columns that say what another one says."""
-    kinds = {each.kind for each in found}
-    if {ColumnKind.GIVEN_NAME, ColumnKind.SURNAME} <= kinds:
-        found = [each for each in found if each.kind is not ColumnKind.FULL_NAME]
-    dates = ColumnKind.DATE in kinds
-    kept: list[Found] = []
-    for each in found:
-        if dates and each.kind is ColumnKind.NUMBER and _of_birth(each.name):
-            continue
-        if not any(_same(each, other, samples) for other in kept):
-            kept.append(each)
-    return kept
-
-
-def _of_birth(name: str) -> bool:
-    return any(word.startswith(("birth", "born", "dob", "yob")) for word in name.split("_"))
-
-
-def _same(one: Found, other: Found, samples: Mapping[str, Sample]) -> bool:
-    """Whether two columns have the same value in nearly all records of a source."""
-    for source in set(one.headers) & set(other.headers):
-        columns = samples[source].columns
-        equal = pc.equal(columns.column(one.headers[source]), columns.column(other.headers[source]))
-        if (pc.mean(equal).as_py() or 0.0) > 0.95:
-            return True
-    return False

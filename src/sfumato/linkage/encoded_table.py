@@ -34,13 +34,14 @@ from sfumato.linkage.link_sources import check_ids, open_sources
 from sfumato.linkage.link_spec import (
     ColumnKind,
     ComparedColumn,
+    Headers,
     LinkSpec,
     Mode,
     load_link_spec,
     quoted,
     sql_name,
 )
-from sfumato.linkage.spec_suggestion import suggest
+from sfumato.linkage.spec_suggestion import suggest_links
 from sfumato.linkage.standardisation import UNIQUE_ID
 from sfumato.schema import Schema
 
@@ -504,7 +505,7 @@ def encode_table(
         spec = load_encoding_spec(Path(spec))
     if spec is None:
         progress("suggest", 0.0)
-        spec = suggest({name: table}, schema, id_column=id_column).spec
+        spec = suggest_links({name: table}, schema, id_column=id_column).spec
     if isinstance(spec, LinkSpec):
         own = _asked(spec, name, id_column, headers or {}, missing)
     else:
@@ -539,7 +540,9 @@ def _asked(
             advice="let 'sfumato link suggest' propose one",
         )
     columns = {column: each for column, each in spec.columns.items() if each.compare}
-    renamed = {c: header for c, header in spec.rename.get(name, {}).items() if c in columns}
+    renamed: dict[str, Headers] = {
+        c: header for c, header in spec.rename.get(name, {}).items() if c in columns
+    }
     texts = (*spec.missing, *missing)
     return _of_one(name, id_column or spec.id, columns, {**renamed, **headers}, texts)
 
@@ -568,7 +571,7 @@ def _of_one(
     name: str,
     id_column: str | None,
     columns: Mapping[str, ComparedColumn],
-    headers: Mapping[str, str],
+    headers: Mapping[str, Headers],
     missing: Sequence[str],
 ) -> LinkSpec:
     unknown = set(headers) - set(columns)

@@ -55,7 +55,7 @@ from sfumato.linkage.review_pairs import (
     to_review,
 )
 from sfumato.linkage.spark_linkage import any_on_spark, streamed
-from sfumato.linkage.spec_suggestion import Suggestion, suggest
+from sfumato.linkage.spec_suggestion import Suggestion, suggest_links
 from sfumato.schema import Schema
 
 Tables = Mapping[str, object] | Sequence[str | os.PathLike[str]]
@@ -157,7 +157,7 @@ def asked_specification(
     else:
         progress("suggest", 0.0)
         most = allow_pairs or MAX_PAIRS
-        made = suggest(tables, schema, id_column=id_column, max_pairs=most)
+        made = suggest_links(tables, schema, id_column=id_column, max_pairs=most)
     changes: dict[str, object] = {}
     if allow_pairs is not None:
         changes["max_pairs"] = allow_pairs

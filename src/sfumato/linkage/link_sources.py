@@ -16,7 +16,15 @@ from pyarrow.parquet import ParquetWriter
 from sfumato.core.errors import InputError
 from sfumato.core.shared_options import Progress, silent
 from sfumato.core.workspace import Workspace
-from sfumato.linkage.link_spec import LinkSpec, Mode, columns_of_settings, sql_name
+from sfumato.linkage.link_spec import (
+    ColumnKind,
+    Headers,
+    LinkSpec,
+    Mode,
+    columns_of_settings,
+    headers_of,
+    sql_name,
+)
 from sfumato.linkage.match_thresholds import Records
 from sfumato.schema import Schema
 from sfumato.schema.recipe import StepCount
@@ -59,6 +67,38 @@ def as_text(values: pa.Array, column: str) -> pa.Array:
         values = values.cast(pa.int64(), safe=False)
     text = pc.utf8_trim_whitespace(values.cast(pa.large_string()))
     return pc.if_else(pc.equal(text, ""), pa.scalar(None, text.type), text)
+
+
+def joined(texts: Sequence[pa.Array], kind: ColumnKind | None) -> pa.Array:
+    """One text of several columns.
+
+    Parameters
+    ----------
+    texts
+        Their texts; year, month and day of a date.
+    kind
+        What they hold together. A date with a part missing is missing, a name or address has the
+        parts that there are.
+    """
+    if len(texts) == 1:
+        return texts[0]
+    if kind is not ColumnKind.DATE:
+        # Not null_handling="skip", which leaves out records whose parts are all missing.
+        there = (pc.fill_null(each, "") for each in texts)
+        text = pc.utf8_trim_whitespace(pc.binary_join_element_wise(*there, _sign(" ")))
+        return pc.if_else(pc.equal(text, ""), pa.scalar(None, text.type), text)
+    year, *rest = texts
+    month, day = (pc.utf8_lpad(each, 2, "0") for each in rest)
+    by_name = pc.match_substring_regex(month, r"^\p{L}")
+    return pc.if_else(
+        by_name,
+        pc.binary_join_element_wise(day, month, year, _sign(" ")),
+        pc.binary_join_element_wise(year, month, day, _sign("-")),
+    )
+
+
+def _sign(text: str) -> pa.Scalar:
+    return pa.scalar(text, pa.large_string())
 
 
 def without(text: pa.Array, missing: Sequence[str]) -> pa.Array:
@@ -194,7 +234,7 @@ class Halves:
     Attributes
     ----------
     compared
-        The specification's columns that the source has: name and header.
+        The specification's columns that the source has: name and headers.
     beside
         Other direct identifiers, for people who look at a pair: name in the identifying half,
         and header.
@@ -202,14 +242,14 @@ class Halves:
         Headers of the rest.
     """
 
-    compared: Mapping[str, str]
+    compared: Mapping[str, tuple[str, ...]]
     beside: Mapping[str, str]
     analytic: tuple[str, ...]
 
 
 def separate(
     headers: Sequence[str],
-    compared: Mapping[str, str],
+    compared: Mapping[str, tuple[str, ...]],
     id_header: str | None,
     schema: Schema | None,
 ) -> Halves:
@@ -223,7 +263,7 @@ def separate(
     headers
         Names of the source's columns.
     compared
-        The specification's columns that it has: name and header.
+        The specification's columns that it has: name and headers.
     id_header
         The header of its ids.
     schema
@@ -235,7 +275,8 @@ def separate(
         If a sensitive column is to be compared.
     """
     sensitive = set() if schema is None else {sql_name(name) for name in schema.sensitive}
-    for header in compared.values():
+    used = {header for headers in compared.values() for header in headers}
+    for header in used:
         if sql_name(header) in sensitive:
             raise InputError(
                 f"column '{header}'",
@@ -247,7 +288,7 @@ def separate(
     beside: dict[str, str] = {}
     analytic = []
     for header in headers:
-        if header == id_header or header in compared.values():
+        if header == id_header or header in used:
             continue
         if not _identifies(header, schema):
             analytic.append(header)
@@ -276,11 +317,11 @@ def numbers_a_person(header: str) -> bool:
 
 
 def match_headers(
-    headers: Sequence[str], columns: Iterable[str], renamed: Mapping[str, str], subject: str
-) -> dict[str, str]:
-    """The header of each column that a source has.
+    headers: Sequence[str], columns: Iterable[str], renamed: Mapping[str, Headers], subject: str
+) -> dict[str, tuple[str, ...]]:
+    """The headers of each column that a source has: one, or those that it is joined from.
 
-    A column's header is the one given for it, else its own name, else the one header that
+    A column's headers are those given for it, else its own name, else the one header that
     differs from it in case, spaces and punctuation only.
 
     Parameters
@@ -299,33 +340,38 @@ def match_headers(
     InputError
         If a header that is given is not there, or several could be meant.
     """
-    found: dict[str, str] = {}
+    found: dict[str, tuple[str, ...]] = {}
+    taken: set[str] = set()
     for column in columns:
-        header = _header(headers, column, renamed.get(column), subject)
-        if header is None:
-            continue
-        if header in found.values():
-            raise InputError(
-                f"column '{header}' of {subject}",
-                "must be one column of the specification",
-                found="two that are matched with it",
-            )
-        found[column] = header
+        own = _headers(headers, column, renamed.get(column), subject)
+        for header in own:
+            if header in taken:
+                raise InputError(
+                    f"column '{header}' of {subject}",
+                    "must be one column of the specification",
+                    found="two that are matched with it",
+                )
+        taken.update(own)
+        if own:
+            found[column] = own
     return found
 
 
-def _header(headers: Sequence[str], column: str, given: str | None, subject: str) -> str | None:
+def _headers(
+    headers: Sequence[str], column: str, given: Headers | None, subject: str
+) -> tuple[str, ...]:
     if given is not None:
-        if given not in headers:
-            raise InputError(
-                f"column '{given}'",
-                f"must be a column of {subject}",
-                found="no such name, though the specification gives it for "
-                f"'{column}' under 'rename'",
-            )
-        return given
+        for header in headers_of(given):
+            if header not in headers:
+                raise InputError(
+                    f"column '{header}'",
+                    f"must be a column of {subject}",
+                    found="no such name, though the specification gives it for "
+                    f"'{column}' under 'rename'",
+                )
+        return headers_of(given)
     if column in headers:
-        return column
+        return (column,)
     alike = [header for header in headers if sql_name(header) == sql_name(column)]
     if len(alike) > 1:
         raise InputError(
@@ -334,7 +380,7 @@ def _header(headers: Sequence[str], column: str, given: str | None, subject: str
             found="several headers that differ in case, spaces and punctuation only",
             advice="say which under 'rename' in the specification",
         )
-    return alike[0] if alike else None
+    return tuple(alike)
 
 
 def check_ids(ids: pa.Array, column: str, subject: str) -> None:
@@ -531,9 +577,11 @@ def _opened(
     source = prepared_in_part(data if isinstance(data, Source) else open_source(data), schema)
     wanted = [*columns, *([] if spec.id is None else [spec.id])]
     headers = match_headers(source.names, wanted, spec.rename.get(name, {}), f"source {name}")
-    id_header = None if spec.id is None else headers.pop(spec.id, None)
-    if spec.id is not None and id_header is None:
-        raise InputError(f"column '{spec.id}'", f"must be a column of source {name}")
+    id_header = None
+    if spec.id is not None:
+        if spec.id not in headers:
+            raise InputError(f"column '{spec.id}'", f"must be a column of source {name}")
+        (id_header,) = headers.pop(spec.id)
     return _Reading(name, source, separate(source.names, headers, id_header, schema), id_header, 0)
 
 
@@ -578,13 +626,18 @@ def _identifying(
     reading: _Reading, batch: pa.RecordBatch, record: pa.Array, spec: LinkSpec
 ) -> pa.RecordBatch:
     arrays = {RECORD: record}
-    for name, header in reading.halves.compared.items():
-        values = batch.column(header)
-        text = without(as_text(values, header), spec.missing)
-        check_encoding(text, f"column '{header}' of source {reading.name}", reading.rows + 1)
+    for name, headers in reading.halves.compared.items():
+        texts = []
+        for header in headers:
+            texts.append(without(as_text(batch.column(header), header), spec.missing))
+            where = f"column '{header}' of source {reading.name}"
+            check_encoding(texts[-1], where, reading.rows + 1)
+        text = joined(texts, spec.columns[name].kind if name in spec.columns else None)
         reading.seen.setdefault(name, Seen()).add(text)
         as_given = spec.splink is not None
-        arrays[name if as_given else sql_name(name)] = values if as_given else text
+        arrays[name if as_given else sql_name(name)] = (
+            batch.column(headers[0]) if as_given else text
+        )
     for name, header in reading.halves.beside.items():
         arrays[name] = as_text(batch.column(header), header)
     return pa.RecordBatch.from_pydict(arrays)

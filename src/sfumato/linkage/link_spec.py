@@ -60,6 +60,11 @@ class ColumnKind(StrEnum):
     """A house number, a year of birth, a height."""
 
 
+_JOINED = frozenset(
+    {ColumnKind.DATE, ColumnKind.FULL_NAME, ColumnKind.GIVEN_NAME, ColumnKind.ADDRESS}
+)
+"""Kinds of columns that may be joined from several of a source."""
+
 RESERVED = frozenset(
     {"record", "source", "source_dataset", "unique_id", "match_key", "match_weight"}
 )
@@ -234,6 +239,15 @@ class Mode(StrEnum):
     """All records."""
 
 
+Headers = str | tuple[str, ...]
+"""The header of a column in a source, or the headers of the several that it is joined from."""
+
+
+def headers_of(given: Headers) -> tuple[str, ...]:
+    """The headers, one or several."""
+    return (given,) if isinstance(given, str) else given
+
+
 class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
@@ -346,7 +360,9 @@ class LinkSpec(_Frozen):
     one_per_source
         Names of the sources that have at most one record per person.
     rename
-        By source: names of columns and the header that each has in that source.
+        By source: names of columns and the header that each has in that source. Several headers
+        are joined: year, month and day, in this order, of a date; names of a full name in the
+        order in which the other sources have them; parts of an address.
     id
         The column that names each record within its source; without it records are numbered
         from 1.
@@ -384,7 +400,7 @@ class LinkSpec(_Frozen):
     columns: Annotated[dict[str, ComparedColumn], BeforeValidator(_named)] = {}
     blocking: Annotated[tuple[tuple[str, ...], ...], BeforeValidator(_rules)] = ()
     one_per_source: tuple[str, ...] = ()
-    rename: dict[str, dict[str, str]] = {}
+    rename: dict[str, dict[str, Headers]] = {}
     thresholds: SetThresholds | None = None
     rates: WantedRates | None = None
     nicknames: Path | None = None
@@ -455,7 +471,25 @@ class LinkSpec(_Frozen):
             for name in names:
                 if self.splink is None and name not in kinds and name != self.id:
                     raise ValueError(f"rename: '{name}' of source {source} is none of the columns")
+            self._check_joined(source, names)
         return self
+
+    def _check_joined(self, source: str, names: Mapping[str, Headers]) -> None:
+        """Refuse several headers where they cannot be joined."""
+        for name, given in names.items():
+            if isinstance(given, str):
+                continue
+            kind = self.columns[name].kind if name in self.columns else None
+            if kind is None or kind not in _JOINED or len(set(given)) < max(2, len(given)):
+                raise ValueError(
+                    f"rename: '{name}' of source {source} must have one header; several that "
+                    f"differ go with {', '.join(sorted(_JOINED))} only"
+                )
+            if kind is ColumnKind.DATE and len(given) != len(("year", "month", "day")):
+                raise ValueError(
+                    f"rename: '{name}' of source {source} must have the headers of year, month and "
+                    "day, in this order"
+                )
 
 
 def settings_of(text: str) -> dict[str, Any]:
@@ -594,10 +628,13 @@ def dump_link_spec(spec: LinkSpec, notes: dict[str, str] | None = None) -> str:
     spec
         The specification.
     notes
-        Comments by column or, for rules, by ``"blocking"`` and their number from 0.
+        Comments by column or, for rules, by ``"blocking"`` and their number from 0; under the
+        empty text the one at the top.
     """
     notes = notes or {}
     document = tomlkit.document()
+    for line in notes.get("", "").splitlines():
+        document.add(tomlkit.comment(line))
     fields = link_spec_to_dict(spec)
     columns, rules = fields.pop("columns", {}), fields.pop("blocking", [])
     tables = {key: fields.pop(key) for key in ("thresholds", "rates", "rename") if key in fields}

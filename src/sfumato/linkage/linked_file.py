@@ -25,7 +25,13 @@ from sfumato.linkage.link_sources import (
     numbers_a_person,
     separate,
 )
-from sfumato.linkage.link_spec import ColumnKind, LinkSpec, columns_of_settings, sql_name
+from sfumato.linkage.link_spec import (
+    ColumnKind,
+    Headers,
+    LinkSpec,
+    columns_of_settings,
+    sql_name,
+)
 from sfumato.linkage.match_thresholds import Ints, Records
 from sfumato.linkage.person_clusters import Followed, follow
 from sfumato.linkage.review_pairs import named_records
@@ -625,7 +631,7 @@ class Identified(Protocol):
         """The column of ids."""
 
     @property
-    def rename(self) -> Mapping[str, Mapping[str, str]]:
+    def rename(self) -> Mapping[str, Mapping[str, Headers]]:
         """By source: names of columns and their headers."""
 
 
@@ -700,9 +706,10 @@ def _read(
     subject = f"the table attached to {name}"
     if spec.id is None:
         raise InputError(subject, "needs an id column in the specification", found="none")
-    header = match_headers(source.names, [spec.id], spec.rename.get(name, {}), subject).get(spec.id)
-    if header is None:
+    found = match_headers(source.names, [spec.id], spec.rename.get(name, {}), subject)
+    if spec.id not in found:
         raise InputError(f"column '{spec.id}'", f"must be a column of {subject}")
+    (header,) = found[spec.id]
     wanted = separate(source.names, {}, header, schema).analytic
     table = pa.Table.from_batches(list(source.batches([header, *wanted])))
     text = as_text(table[header].combine_chunks(), header)

@@ -15,22 +15,23 @@ from sfumato.core.errors import InputError
 from sfumato.core.optional_packages import quiet
 from sfumato.linkage.column_meanings import (
     FEW_VALUES,
-    Found,
     Sample,
-    find_columns,
     find_id,
     may_be_compared,
     take_sample,
 )
+from sfumato.linkage.compared_columns import Found, find_columns
 from sfumato.linkage.link_engine import connect
 from sfumato.linkage.link_sources import open_sources
 from sfumato.linkage.link_spec import (
     MAX_PAIRS,
     ColumnKind,
     ComparedColumn,
+    Headers,
     LinkSpec,
     Mode,
     Part,
+    dump_link_spec,
     part_sql,
     sql_name,
 )
@@ -343,14 +344,20 @@ class Suggestion:
     spec
         The proposal.
     notes
-        Why, by column and rule, as `dump_link_spec` takes them; without values of the data.
+        Why, by column and rule, and questions, as `dump_link_spec` takes them; without values of
+        the data.
     """
 
     spec: LinkSpec
     notes: dict[str, str]
 
+    @property
+    def text(self) -> str:
+        """The specification as TOML, with the notes as comments."""
+        return dump_link_spec(self.spec, self.notes)
 
-def suggest(
+
+def suggest_links(
     tables: Mapping[str, object],
     schema: Schema | None = None,
     *,
@@ -360,8 +367,9 @@ def suggest(
 ) -> Suggestion:
     """Propose what to compare and which records to bring together, without labels.
 
-    Columns are chosen by their names, what a schema says of them, and a sample of the data;
-    blocking rules so that the matches that they are likely to catch are many and their pairs few.
+    Columns are chosen by what a sample of them holds, by their names, and by what a schema says
+    of them; columns of different names that hold the same are one. Blocking rules are chosen so
+    that the matches that they are likely to catch are many and their pairs few.
 
     Parameters
     ----------
@@ -386,15 +394,18 @@ def suggest(
         mode = Mode.LINK_ONLY if len(tables) > 1 else Mode.DEDUPE_ONLY
     samples = {name: _sample(data, schema, id_column) for name, data in tables.items()}
     needed = 2 if mode is Mode.LINK_ONLY else 1
-    found = find_columns(samples, schema, sources_needed=min(needed, len(samples)))
+    meanings = find_columns(samples, schema, sources_needed=min(needed, len(samples)))
+    found = meanings.found
     id_column = find_id(samples) if id_column is None else id_column
     found = [each for each in found if each.name != id_column]
     if not found:
         raise InputError(
             "the tables",
             "must have columns that can be compared",
-            found="no name that says so: names, dates of birth, postcodes, telephones, addresses",
-            advice="write a specification that says what the columns are",
+            found="no header and no values in common that say so: names, dates of birth, "
+            "postcodes, telephones, addresses",
+            advice="write a specification that says what the columns are, with their headers in "
+            "each table under 'rename'",
         )
     common: dict[str, Any] = {
         "mode": mode,
@@ -415,7 +426,7 @@ def suggest(
             advice="allow more with max_pairs, or write a specification",
         )
     common["blocking"] = [[str(atoms[part].part) for part in rule.parts] for rule in rules]
-    return Suggestion(LinkSpec(**common), _notes(found, rules))
+    return Suggestion(LinkSpec(**common), _notes(found, rules, meanings.questions))
 
 
 def _sample(data: object, schema: Schema | None, id_column: str | None) -> Sample:
@@ -430,13 +441,14 @@ def _column(found: Found) -> ComparedColumn:
     return ComparedColumn(kind=found.kind, term_frequency=False if few else None)
 
 
-def _renamed(found: Sequence[Found]) -> dict[str, dict[str, str]]:
+def _renamed(found: Sequence[Found]) -> dict[str, dict[str, Headers]]:
     """Headers that are not found by their column's name."""
-    renamed: dict[str, dict[str, str]] = {}
+    renamed: dict[str, dict[str, Headers]] = {}
     for each in found:
-        for source, header in each.headers.items():
-            if sql_name(header) != each.name:
-                renamed.setdefault(source, {})[each.name] = header
+        for source, headers in each.headers.items():
+            if len(headers) > 1 or sql_name(headers[0]) != each.name:
+                given = headers if len(headers) > 1 else headers[0]
+                renamed.setdefault(source, {})[each.name] = given
     return renamed
 
 
@@ -444,9 +456,10 @@ def _missing(samples: Mapping[str, Sample], found: Sequence[Found]) -> tuple[str
     """Texts that seem to mean a missing value in the columns that are compared."""
     texts: dict[str, None] = {}
     for each in found:
-        for source, header in each.headers.items():
-            profile = profile_column(samples[source].columns.column(header))
-            texts |= dict.fromkeys(profile.missing_texts)
+        for source, headers in each.headers.items():
+            for header in headers:
+                profile = profile_column(samples[source].columns.column(header))
+                texts |= dict.fromkeys(profile.missing_texts)
     return tuple(texts)
 
 
@@ -484,8 +497,11 @@ def _rule_parts(
     return atoms, sources
 
 
-def _notes(found: Sequence[Found], rules: Sequence[Rule]) -> dict[str, str]:
-    notes = {each.name: each.why for each in found}
+def _notes(
+    found: Sequence[Found], rules: Sequence[Rule], questions: Sequence[str]
+) -> dict[str, str]:
+    notes = {"": "\n".join(questions)} if questions else {}
+    notes |= {each.name: each.why for each in found}
     for number, rule in enumerate(rules):
         notes[f"blocking {number}"] = f"about {rule.pairs:,.0f} pairs"
     return notes

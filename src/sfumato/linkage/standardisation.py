@@ -128,8 +128,18 @@ _MONTH_DAY = "^([a-z]{3})[a-z]*[-/., ]*(\\d{1,2})(?:st|nd|rd|th)?[-/., ]+(\\d{4}
 _TIME = "[t ]\\d{1,2}:\\d\\d.*$"
 
 
+_NO_DAY = (
+    "^(1[89]|20)\\d\\d-(0[1-9]|1[0-2])-(0[1-9]|[1-8]\\d|9[0-8])$",
+    "^(1[89]|20)\\d\\d-(0[1-9]|[1-8]\\d|9[0-8])-(0[1-9]|[1-8]\\d|9[0-8])$",
+)
+"""Texts of impossible dates: with a month, and without; 00 and 99 mean that nobody knew it."""
+
+
 def date_sql(column: str, *, day_first: bool) -> str:
-    """A date as ISO text, missing where there is no such date, as SQL.
+    """A date as ISO text, as SQL; missing where it cannot be read.
+
+    A day that the calendar does not have, such as 31 February, stays as the text that it is
+    written as, in the order of ISO: two records with the same mistake agree on it.
 
     ``1980-03-04``, ``19800304``, ``4/3/1980``, ``04.03.80``, ``4 Mar 1980`` and ``March 4, 1980``
     are read, a time of day behind them left out. Where day and month can only be the other way
@@ -143,17 +153,29 @@ def date_sql(column: str, *, day_first: bool) -> str:
         Whether the day stands before the month where both are numbers before a year.
     """
     text = f"trim(regexp_replace(lower({column}), '{_TIME}', ''))"
-    compact = f"try_cast(regexp_replace({text}, '{_COMPACT}', '\\1\\2-\\3-\\4') AS DATE)"
-    ways = [
-        f"WHEN regexp_matches({text}, '{_YEAR_FIRST}') THEN {_put(text, _YEAR_FIRST, '1-2-3')}",
-        f"WHEN regexp_matches({text}, '{_COMPACT}') THEN {compact}",
-    ]
-    for pattern in (_YEAR_LAST, _COMPACT_LAST):
-        orders = ("3-2-1", "3-1-2") if day_first else ("3-1-2", "3-2-1")
-        either = ", ".join(_put(text, pattern, order) for order in orders)
-        ways.append(f"WHEN regexp_matches({text}, '{pattern}') THEN coalesce({either})")
+    compact = f"regexp_replace({text}, '{_COMPACT}', '\\1\\2-\\3-\\4')"
+    in_order = (
+        (_YEAR_FIRST, [_parts_in_order(text, _YEAR_FIRST, (1, 2, 3))]),
+        (_COMPACT, [compact]),
+        *(
+            (pattern, [_parts_in_order(text, pattern, order) for order in orders])
+            for pattern in (_YEAR_LAST, _COMPACT_LAST)
+            for orders in [((3, 2, 1), (3, 1, 2)) if day_first else ((3, 1, 2), (3, 2, 1))]
+        ),
+    )
+    ways = []
+    for pattern, texts in in_order:
+        dates = [f"CAST(try_cast({each} AS DATE) AS VARCHAR)" for each in texts]
+        kept = [
+            f"CASE WHEN regexp_matches({each}, '{written}') THEN {each} END"
+            for written in _NO_DAY
+            for each in texts
+        ]
+        ways.append(
+            f"WHEN regexp_matches({text}, '{pattern}') THEN coalesce({', '.join(dates + kept)})"
+        )
     ways += [_short_year(text, day_first), _day_month(text), _month_day(text)]
-    return f"CAST(CASE {' '.join(ways)} END AS VARCHAR)"
+    return f"CASE {' '.join(ways)} END"
 
 
 def day_first_sql(column: str) -> str:
@@ -174,9 +196,10 @@ def day_first_sql(column: str) -> str:
     return f"CASE WHEN {first} > 12 THEN 1 WHEN {second} > 12 THEN -1 WHEN {first} > 0 THEN 0 END"
 
 
-def _put(text: str, pattern: str, order: str) -> str:
-    groups = "-".join(f"\\{number}" for number in order.split("-"))
-    return f"try_cast(regexp_replace({text}, '{pattern}', '{groups}') AS DATE)"
+def _parts_in_order(text: str, pattern: str, order: tuple[int, ...]) -> str:
+    """Year, month and day of two digits each, joined by hyphens."""
+    year, *rest = (f"regexp_extract({text}, '{pattern}', {group})" for group in order)
+    return " || '-' || ".join([year, *(f"lpad({each}, 2, '0')" for each in rest)])
 
 
 def _year(digits: str) -> str:
@@ -193,7 +216,8 @@ def _short_year(text: str, day_first: bool) -> str:
         f"try_cast(({_year(year)}) || '-' || {month} || '-' || {day} AS DATE)"
         for month, day in pairs
     )
-    return f"WHEN regexp_matches({text}, '{_SHORT_YEAR}') THEN coalesce({either})"
+    dates = f"CAST(coalesce({either}) AS VARCHAR)"
+    return f"WHEN regexp_matches({text}, '{_SHORT_YEAR}') THEN {dates}"
 
 
 def _month(word: str) -> str:
@@ -205,7 +229,8 @@ def _day_month(text: str) -> str:
     day, month, year = (f"regexp_extract({text}, '{_DAY_MONTH}', {n})" for n in (1, 2, 3))
     return (
         f"WHEN regexp_matches({text}, '{_DAY_MONTH}') "
-        f"THEN try_cast(({_year(year)}) || '-' || {_month(month)} || '-' || {day} AS DATE)"
+        f"THEN CAST(try_cast(({_year(year)}) || '-' || {_month(month)} || '-' || {day} AS DATE) "
+        "AS VARCHAR)"
     )
 
 
@@ -213,7 +238,7 @@ def _month_day(text: str) -> str:
     month, day, year = (f"regexp_extract({text}, '{_MONTH_DAY}', {n})" for n in (1, 2, 3))
     return (
         f"WHEN regexp_matches({text}, '{_MONTH_DAY}') "
-        f"THEN try_cast({year} || '-' || {_month(month)} || '-' || {day} AS DATE)"
+        f"THEN CAST(try_cast({year} || '-' || {_month(month)} || '-' || {day} AS DATE) AS VARCHAR)"
     )
 
 

@@ -19,11 +19,12 @@ from sfumato.linkage.link_spec import (
     Mode,
     WantedRates,
     columns_of_settings,
+    headers_of,
     link_spec_to_dict,
     load_link_spec,
     sql_name,
 )
-from sfumato.linkage.spec_suggestion import Suggestion, suggest
+from sfumato.linkage.spec_suggestion import Suggestion, suggest_links
 from sfumato.pipeline.project.frozen import InFile
 from sfumato.pipeline.project.linking import Link, Reviewers
 from sfumato.pipeline.project_folder import LINK, LINKED, REVIEW, ProjectFolder, copy_private
@@ -77,7 +78,7 @@ def specification(place: ProjectFolder) -> Suggestion:
     mode = _mode(asked, len(names))
     given = _given(place, asked)
     if given is None:
-        made = suggest(
+        made = suggest_links(
             _source_tables(place),
             place.schema_to_link(),
             mode=mode,
@@ -161,7 +162,10 @@ def check_classified(place: ProjectFolder) -> None:
         return  # What will be compared, and is not in the linked file then, is not known yet.
     compared = spec.columns if spec.splink is None else columns_of_settings(spec.splink)
     for name, source in place.project.sources.items():
-        headers = (*spec.rename.get(name, {}).values(), spec.id or "", source.id or "")
+        renamed = (
+            each for given in spec.rename.get(name, {}).values() for each in headers_of(given)
+        )
+        headers = (*renamed, spec.id or "", source.id or "")
         known = {sql_name(each) for each in (*schema.columns(), *compared, *headers)}
         tables = [open_source(place.at(source.file), delimiter=source.delimiter)]
         if source.attach is not None:

@@ -19,7 +19,7 @@ from sfumato.core.atomic import all_or_none, write_text
 from sfumato.core.errors import InputError
 from sfumato.linkage.link import changed
 from sfumato.linkage.link_spec import Mode, sql_name
-from sfumato.linkage.spec_suggestion import Suggestion, suggest
+from sfumato.linkage.spec_suggestion import Suggestion, suggest_links
 from sfumato.pipeline.linking_stages import check_classified
 from sfumato.pipeline.project.linking import Reviewers
 from sfumato.pipeline.project.model import SEED_BITS, Project
@@ -277,7 +277,7 @@ def _specification(request: ProposalRequest, columns: Schema) -> Suggestion | No
     mode = None
     if request.dedupe:
         mode = Mode.DEDUPE_ONLY if len(tables) == 1 else Mode.LINK_AND_DEDUPE
-    made = suggest(tables, columns, mode=mode, id_column=request.id)
+    made = suggest_links(tables, columns, mode=mode, id_column=request.id)
     if not request.one_per_source:
         return made
     spec = changed(made.spec, {"one_per_source": tuple(request.sources)})
@@ -410,7 +410,9 @@ def _notes_of(
         if not key or key in getattr(part, "model_fields_set", ()):
             notes[place] = text
     notes |= {f"schema.{name}": text for name, text in columns.items() if text}
-    notes |= {f"link.specification.{name}": text for name, text in compared.items()}
+    notes |= {f"link.specification.{name}": text for name, text in compared.items() if name}
+    if "" in compared:
+        notes["link.specification"] += f"\n{compared['']}"
     spec = None if project.link is None else project.link.specification
     if getattr(spec, "id", None) is not None and not project.columns_are_in_file:
         notes["schema"] += "\nThe column that numbers a table's records is not named here."

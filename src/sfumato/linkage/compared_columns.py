@@ -1,0 +1,375 @@
+"""Which columns of some tables are compared: those that mean the same, as one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.linkage.column_counterparts import (
+    Column,
+    Content,
+    counterparts,
+    date_parts,
+    split_name,
+)
+from sfumato.linkage.column_meanings import (
+    FEW_VALUES,
+    Sample,
+    is_borne_out,
+    is_direct,
+    kind_by_looks,
+    kind_by_values,
+    known_kind,
+    speaks_of_birth,
+)
+from sfumato.linkage.link_sources import joined
+from sfumato.linkage.link_spec import RESERVED, ColumnKind, sql_name
+from sfumato.schema import Schema
+
+_Group = dict[str, Column]
+"""The columns that are one: by the source."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A column that is worth comparing.
+
+    Attributes
+    ----------
+    name
+        How the specification calls it.
+    kind
+        What it holds.
+    headers
+        Its header in each source that has it, or the headers that it is joined from.
+    texts
+        Its values in the sample of each of them.
+    filled
+        Smallest share of records with a value.
+    distinct
+        Number of different values in the samples.
+    why
+        What was seen, without a value.
+    """
+
+    name: str
+    kind: ColumnKind
+    headers: Mapping[str, tuple[str, ...]]
+    texts: Mapping[str, pa.ChunkedArray]
+    filled: float
+    distinct: int
+    why: str
+
+
+@dataclass(frozen=True)
+class Meanings:
+    """What was found in the columns of some tables.
+
+    Attributes
+    ----------
+    found
+        The columns to compare, in the order of the first table that has them.
+    questions
+        What somebody should look at: columns without a counterpart, and pairs that nothing but a
+        person can decide on. Without values.
+    """
+
+    found: list[Found]
+    questions: tuple[str, ...]
+
+
+def find_columns(
+    samples: Mapping[str, Sample], schema: Schema | None, *, sources_needed: int
+) -> Meanings:
+    """The columns to compare, and what nobody but a person can decide.
+
+    Columns are one if they have the same name and kind, or hold the same by their values
+    (`sfumato.linkage.column_counterparts`). Year, month and day in three columns are one date;
+    names in two columns are one full name where another table has that. What a schema calls
+    sensitive or insensitive is left out, and so is a full name beside its parts.
+
+    Parameters
+    ----------
+    samples
+        A sample of each table, by the source's name.
+    schema
+        What the columns are, where that is known.
+    sources_needed
+        Number of sources that must have a column.
+    """
+    groups: list[_Group] = []
+    questions: list[str] = []
+    for source, sample in samples.items():
+        _add_table(groups, source, _columns_of(sample, schema), questions)
+    found: list[Found] = []
+    taken = {sql_name(each) for s in samples.values() for each in s.columns.column_names}
+    for group in groups:
+        kind = _kind_of_group(group)
+        if len(group) < sources_needed:
+            questions += _without_counterpart(group, kind, list(samples))
+        elif kind is not None:
+            name = _name_of(group, kind, samples, {each.name for each in found}, taken)
+            found.append(_found(name, kind, group))
+        elif len(group) > 1:
+            questions.append(
+                f"{_places(group)} hold the same, but not what says who a person is, as far as "
+                "one sees. If it does, add it to 'columns', with its headers under 'rename'."
+            )
+    return Meanings(_without_repeats(found), tuple(questions))
+
+
+def _columns_of(sample: Sample, schema: Schema | None) -> list[Column]:
+    """The columns of a table that may say who a person is; parts of a date as one."""
+    contents = {
+        header: Content(sample.columns.column(header)) for header in sample.columns.column_names
+    }
+    headers = list(contents)
+    columns: dict[int, Column] = {}
+    parts = {
+        places: tuple(headers[place] for place in places)
+        for places in date_parts(list(contents.values()))
+    }
+    for places, named_parts in parts.items():
+        texts = [contents[each].texts.combine_chunks() for each in named_parts]
+        dates = Content(pa.chunked_array([joined(texts, ColumnKind.DATE)]))
+        born = any(speaks_of_birth(each) for each in named_parts)
+        kind = ColumnKind.DATE if born else None
+        columns[min(places)] = Column(named_parts, kind, dates)
+    used = {each for named_parts in parts.values() for each in named_parts}
+    for place, (header, content) in enumerate(contents.items()):
+        kind = known_kind(header, schema)
+        if kind is None and is_direct(header, schema):
+            kind = kind_by_looks(content.texts)
+        if header in used or not is_borne_out(content.texts, kind):
+            continue
+        if kind is None and content.numbers_records(sample.rows):
+            continue
+        columns[place] = Column((header,), kind, content)
+    return [columns[place] for place in sorted(columns)]
+
+
+def _add_table(
+    groups: list[_Group], source: str, columns: list[Column], questions: list[str]
+) -> None:
+    """Put the columns of a further table to those of the tables before."""
+    known = [next(iter(group.values())) for group in groups]
+    pairs: dict[int, int] = {}
+    split = split_name(known, columns)
+    if split is not None:
+        joined_at = _join_names(columns, split.parts)
+        pairs[split.full] = joined_at
+    turned = None if split is not None else split_name(columns, known)
+    if turned is not None and all(len(groups[place]) == 1 for place in turned.parts):
+        holder = next(iter(groups[turned.parts[0]]))
+        joined_at = _join_names(known, turned.parts)
+        del groups[max(turned.parts)]
+        groups[joined_at] = {holder: known[joined_at]}
+        pairs[joined_at] = turned.full
+    pairs |= _by_header(known, columns, pairs)
+    left = [i for i in range(len(known)) if i not in pairs]
+    right = [j for j in range(len(columns)) if j not in pairs.values()]
+    matched = counterparts([known[i] for i in left], [columns[j] for j in right])
+    pairs |= {left[i]: right[j] for i, j in matched.pairs}
+    for i, j in matched.doubtful:
+        both = {**groups[left[i]], source: columns[right[j]]}
+        questions.append(
+            f"{_places(both)} may hold the same, but other columns are as much alike. If they do, "
+            "add the column to 'columns', with its headers under 'rename'."
+        )
+    pairs |= _by_kind(known, columns, pairs)
+    for i, j in pairs.items():
+        groups[i][source] = columns[j]
+    groups += [{source: each} for j, each in enumerate(columns) if j not in pairs.values()]
+
+
+def _join_names(columns: list[Column], places: tuple[int, int]) -> int:
+    """Put one column in the place of two that hold the names of a full one; gives its place."""
+    whole = _joined_name([columns[place] for place in places])
+    first, last = sorted(places)
+    columns[first] = whole
+    del columns[last]
+    return first
+
+
+def _joined_name(parts: Sequence[Column]) -> Column:
+    kind = ColumnKind.FULL_NAME
+    texts = joined([each.content.texts.combine_chunks() for each in parts], kind)
+    headers = tuple(header for each in parts for header in each.headers)
+    return Column(headers, kind, Content(pa.chunked_array([texts])))
+
+
+def _by_header(
+    known: Sequence[Column], columns: Sequence[Column], pairs: Mapping[int, int]
+) -> dict[int, int]:
+    """Columns of one name and kind, unless all their few values are other ones."""
+    found: dict[int, int] = {}
+    for i, one in enumerate(known):
+        for j, other in enumerate(columns):
+            alike = one.own and one.own == other.own and one.kind is other.kind is not None
+            free = i not in pairs and j not in {*pairs.values(), *found.values()}
+            if alike and free and not _written_otherwise(one, other):
+                found[i] = j
+                break
+    return found
+
+
+def _written_otherwise(one: Column, other: Column) -> bool:
+    values = [one.content.values, other.content.values]
+    few = all(len(each) <= FEW_VALUES for each in values)
+    return few and not pc.any(pc.is_in(values[0], value_set=values[1])).as_py()
+
+
+def _by_kind(
+    known: Sequence[Column], columns: Sequence[Column], pairs: Mapping[int, int]
+) -> dict[int, int]:
+    """Columns of one kind by their headers, where each table has one of it left, in one form."""
+    found: dict[int, int] = {}
+    for kind in ColumnKind:
+        left = [i for i, each in enumerate(known) if each.kind is kind and i not in pairs]
+        right = [
+            j for j, each in enumerate(columns) if each.kind is kind and j not in pairs.values()
+        ]
+        if len(left) != 1 or len(right) != 1:
+            continue
+        one, other = known[left[0]], columns[right[0]]
+        if one.content.form is other.content.form and not _written_otherwise(one, other):
+            found[left[0]] = right[0]
+    return found
+
+
+def _kind_of_group(group: _Group) -> ColumnKind | None:
+    """What the columns hold: by a header, or by the values where no header says so."""
+    by_header = [each.kind for each in group.values() if each.kind is not None]
+    if len(set(by_header)) == 1 or (by_header and len(group) == 1):
+        return by_header[0]
+    kinds = [kind_by_values(each.content) for each in group.values()]
+    by_value = next((kind for kind in kinds if kind is not None), None)
+    if by_header:
+        return by_value if by_value in by_header else by_header[0]
+    return by_value if None not in kinds else None
+
+
+def _places(group: _Group) -> str:
+    """The headers of a group, with their sources."""
+    return " and ".join(
+        f"{', '.join(repr(header) for header in each.headers)} of {source}"
+        for source, each in group.items()
+    )
+
+
+def _without_counterpart(
+    group: _Group, kind: ColumnKind | None, sources: Sequence[str]
+) -> list[str]:
+    """A line for a column that others lack, where it says who a person is by its header."""
+    if kind is None or all(each.kind is None for each in group.values()):
+        return []
+    lacking = [source for source in sources if source not in group]
+    headers = next(iter(group.values())).headers
+    name = sql_name(headers[0]) or "name"
+    cures = ", ".join(f'[rename.{source}] {name} = "its header there"' for source in lacking)
+    return [
+        (
+            f"{_places(group)} ({kind.value}) has no counterpart in {', '.join(lacking)} with "
+            f"values written as they are here. If there is one, say so: [columns.{name}] and "
+            f"{cures}. If its values are written otherwise, [recipe] of the schema renames them."
+        )
+    ]
+
+
+def _name_of(
+    group: _Group,
+    kind: ColumnKind,
+    samples: Mapping[str, Sample],
+    taken: set[str],
+    headers: set[str],
+) -> str:
+    """How the specification calls a column: as the first table that has it, if it can.
+
+    A table without the column must have no other one of that name.
+    """
+    first = next(iter(group.values()))
+    name = first.own or _stem([sql_name(header) for header in first.headers])
+    of_kind = kind.value.replace(" ", "_")
+    if not name or name in RESERVED or (not first.own and name in headers):
+        name = f"{of_kind}_{name}".strip("_")
+    without = [source for source in samples if source not in group]
+    elsewhere = {sql_name(each) for s in without for each in samples[s].columns.column_names}
+    number, unique = 1, name
+    while unique in taken | elsewhere:
+        number += 1
+        unique = f"{name}_{number}"
+    return unique
+
+
+def _stem(names: Sequence[str]) -> str:
+    """What some names begin with, to the end of a word."""
+    words = [name.split("_") for name in names]
+    common: list[str] = []
+    for each in zip(*words, strict=False):
+        if len(set(each)) > 1:
+            break
+        common.append(each[0])
+    return "_".join(common)
+
+
+def _found(name: str, kind: ColumnKind, group: _Group) -> Found:
+    texts = {source: each.content.texts for source, each in group.items()}
+    filled = min(1 - column.null_count / len(column) for column in texts.values())
+    both = pa.chunked_array([chunk for column in texts.values() for chunk in column.chunks])
+    distinct = pc.count_distinct(both).as_py()
+    why = f"{distinct:,} different values among those looked at"
+    if filled < 1:
+        why += f", missing in {100 * (1 - filled):.3g} %"
+    if len({each.own for each in group.values()}) > 1:
+        why += "; one column by what it holds, as the headers differ"
+    headers = {source: each.headers for source, each in group.items()}
+    return Found(name, kind, headers, texts, filled, distinct, why)
+
+
+def _without_repeats(found: list[Found]) -> list[Found]:
+    """Leave out full names beside their parts, and columns that say what another one says."""
+    kinds = {each.kind for each in found}
+    if {ColumnKind.GIVEN_NAME, ColumnKind.SURNAME} <= kinds:
+        found = [each for each in found if each.kind is not ColumnKind.FULL_NAME]
+    dates = ColumnKind.DATE in kinds
+    kept: list[Found] = []
+    for each in found:
+        if dates and each.kind is ColumnKind.NUMBER and _of_birth(each.name):
+            continue
+        if not any(_same(each, other) for other in kept):
+            kept = [other for other in kept if not _same(other, each)]
+            kept.append(each)
+    return kept
+
+
+def _of_birth(name: str) -> bool:
+    return any(word.startswith(("birth", "born", "dob", "yob")) for word in name.split("_"))
+
+
+def _same(one: Found, other: Found) -> bool:
+    """Whether a column says nothing that another one does not, in nearly all records of a source.
+
+    It has the same value, or is of an address and its words are words of the other one.
+    """
+    parts = {ColumnKind.ADDRESS, ColumnKind.NUMBER}
+    of_address = {one.kind, other.kind} <= parts and ColumnKind.ADDRESS in {one.kind, other.kind}
+    for source in set(one.texts) & set(other.texts):
+        texts = [each.texts[source].combine_chunks() for each in (one, other)]
+        if of_address:
+            mine, whole = ([f" {text} " for text in _words(each)] for each in texts)
+            within = float(np.mean([a in b for a, b in zip(mine, whole, strict=True)]))
+        else:
+            within = pc.mean(pc.equal(*texts)).as_py() or 0.0
+        if within > 0.95:
+            return True
+    return False
+
+
+def _words(texts: pa.Array) -> list[str]:
+    """The words of each text in lower case, with single blanks; none where it is missing."""
+    plain = pc.replace_substring_regex(pc.utf8_lower(texts), r"[^\p{L}\p{N}]+", " ")
+    return list(pc.fill_null(pc.utf8_trim_whitespace(plain), "-").to_pylist())
