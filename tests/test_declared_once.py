@@ -72,10 +72,10 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copy(str(compiled.__file__), home / "sfumato" / "kernels")
     release = home / "sfumato" / "release"
     (release / "promises" / "full_rooms.py").write_text(PROMISE, encoding="utf-8")
-    options = (release / "options.py").read_text(encoding="utf-8")
+    options = (release / "release_manifest.py").read_text(encoding="utf-8")
     assert "\n    def __post_init__(self) -> None:\n" in options
     options = options.replace("\n    def __post_init__(self) -> None:\n", OPTION, 1)
-    (release / "options.py").write_text(options, encoding="utf-8")
+    (release / "release_manifest.py").write_text(options, encoding="utf-8")
     for folder in ("a", "b"):
         (home / folder).mkdir()
     rows = [f"{age},{sex}" for age in range(20, 40) for sex in ("f", "m")]
