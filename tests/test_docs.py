@@ -25,6 +25,7 @@ ELSEWHERE = {
 
 NOT_RUN = {
     "known_events_release": "releases that search; tests/release/test_event_protection.py",
+    "profile": "questions at a terminal; tests/cli/test_profile.py",
     "review": "20,000 persons, and a keyboard; tests/cli/test_review.py",
     "server": "a server's installation; tests/server/test_serve.py",
     "spark": "a session; tests/release/on_spark and tests/cli/test_anonymize_on_spark.py",

@@ -128,7 +128,8 @@ def test_a_disk_that_is_full_behind_the_release(full: str, run: Run, folder: Pat
         (folder / name).mkdir()
     done = run(*words, "whole/out.csv", "--report", "whole/out.html")
     assert done.code == 0, done.err
-    size = (folder / "whole" / full).stat().st_size - 1
+    # Drawn numbers make a page some characters longer or shorter.
+    size = int(0.9 * (folder / "whole" / full).stat().st_size)
     assert (folder / "whole" / "out.csv").stat().st_size < size
     words = (*words, "small/out.csv", "--report", "small/out.html")
     small = on_small_disk(size, *words, cwd=folder)

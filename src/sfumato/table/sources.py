@@ -153,7 +153,9 @@ def not_utf8(name: str) -> InputError:
 def one_zero(values: pa.Array) -> pa.Array:
     """The values, -0.0 as 0.0: they are equal, and Arrow looks them up by their bits."""
     if pa.types.is_float32(values.type) or pa.types.is_float64(values.type):
-        return pc.add(values, pa.scalar(0.0, values.type))
+        kind = np.float32 if pa.types.is_float32(values.type) else np.float64
+        zero = from_numpy(np.zeros(1, dtype=kind))[0]  # pa.scalar() would import pandas
+        return pc.add(values, zero)
     return values
 
 
