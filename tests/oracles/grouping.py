@@ -7,8 +7,6 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.kernels.key_numbering import fits
-
 Keys = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]
 Flags = npt.NDArray[np.bool_]
@@ -18,7 +16,8 @@ BLOCK = 1 << 16
 
 def number_by_first_appearance(keys: Keys, space: int) -> tuple[Codes, int]:
     """Sort the keys, which are used up; of each, the first place says which number it gets."""
-    places, begins = _packed(keys) if fits(len(keys), space) else _plain(keys)
+    fits = (space << len(keys).bit_length()) < 1 << 63  # a key and its place as one number
+    places, begins = _packed(keys) if fits else _plain(keys)
     first = places[begins]
     is_first = np.zeros(len(keys), dtype=np.bool_)
     is_first[first] = True

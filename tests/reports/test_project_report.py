@@ -104,7 +104,7 @@ def test_the_first_page_answers_four_questions(release: Release) -> None:
     assert all(text in whom for text in list(CONTEXT.values())[:3])
     assert "(g-balance at least 0.8). Every class then has at least 5 persons." in promised
     assert "at most 50\u202f% of the persons of a class" in promised
-    assert f"at most {100 * release.risk.prosecutor.value:.1f}" in wrong
+    assert f"at most {100 * release.risk.prosecutor.value:.3g}" in wrong
     assert "No promise covers this" in wrong
     assert "97\u202f% (94\u202f% to 99\u202f%, checks) of the links are right" in wrong
     assert "by people’s checks" in wrong

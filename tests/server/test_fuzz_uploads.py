@@ -19,7 +19,6 @@ from server.clinic import ATTRIBUTES, PEOPLE, account
 from server.manager_pages import client_of, filled
 
 from sfumato.core.errors import InputError
-from sfumato.server.manager import uploads
 
 PLANTED = "Zquxvortexia"
 UPLOADS, SEED = 70, 5
@@ -32,6 +31,13 @@ PARTS = (
 HEADERS = (b"family", b"", b"a" * 300, b"source", b"id", b"pair", b"<b>", b"csrfmiddlewaretoken")
 VALUES = ("", "0", "1", "-1", "nan", "inf", "1e400", "x", "1" * 40, "0.5", "\0", "\u00b2", "full")
 ENCODINGS = ("utf-16", "latin-1", "utf-8-sig")
+
+
+def check_files(files: dict[str, bytes]) -> None:
+    """As the server does, whose models are there once it is set up."""
+    from sfumato.server.manager import uploads
+
+    uploads.check_files(files)
 
 
 def table(rows: Any) -> bytes:
@@ -116,13 +122,14 @@ def test_what_files_take_is_counted_over_all_of_them(monkeypatch: pytest.MonkeyP
     texts = 2 * sum(len(f"{PLANTED}{n % 70}") for n in range(500))
     table = pq.read_table(io.BytesIO(files["pairs.parquet"]))
     assert texts == sum(pc.sum(pc.binary_length(table[name])).as_py() for name in ("id", "c"))
-    monkeypatch.setattr(uploads, "MOST_DECODED", texts + 3 * 500 * 8 + 100_000)
-    uploads.check_files(files)
-    monkeypatch.setattr(uploads, "MOST_DECODED", texts + 3 * 500 * 8)
+    most = "sfumato.server.manager.uploads.MOST_DECODED"
+    monkeypatch.setattr(most, texts + 3 * 500 * 8 + 100_000)
+    check_files(files)
+    monkeypatch.setattr(most, texts + 3 * 500 * 8)
     with pytest.raises(InputError, match="file pairs"):
-        uploads.check_files(files)
+        check_files(files)
     with pytest.raises(InputError, match=r"file two\.csv.*with the other files"):
-        uploads.check_files({"one.csv": PAIRS, "two.csv": b"a,b\n" + b",\n" * 4000})
+        check_files({"one.csv": PAIRS, "two.csv": b"a,b\n" + b",\n" * 4000})
 
 
 @pytest.mark.parametrize(
@@ -137,7 +144,7 @@ def test_what_files_take_is_counted_over_all_of_them(monkeypatch: pytest.MonkeyP
 )
 def test_files_of_other_kinds_are_refused(name: str, data: bytes, said: str) -> None:
     with pytest.raises(InputError, match=said):
-        uploads.check_files({name: data})
+        check_files({name: data})
 
 
 def test_damaged_pages_are_refused_or_read() -> None:
@@ -148,7 +155,7 @@ def test_damaged_pages_are_refused_or_read() -> None:
         at = rng.randrange(4, len(data) - 8)
         changed = data[:at] + rng.randbytes(rng.choice([1, 1, 4])) + data[at:][rng.choice([1, 4]) :]
         try:
-            uploads.check_files({"pairs.parquet": changed[:-4] + b"PAR1"})
+            check_files({"pairs.parquet": changed[:-4] + b"PAR1"})
         except InputError as error:
             refused.append(str(error))
     assert len(refused) > 50

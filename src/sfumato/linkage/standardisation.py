@@ -154,18 +154,17 @@ def date_sql(column: str, *, day_first: bool) -> str:
     """
     text = f"trim(regexp_replace(lower({column}), '{_TIME}', ''))"
     compact = f"regexp_replace({text}, '{_COMPACT}', '\\1\\2-\\3-\\4')"
-    in_order = (
-        (_YEAR_FIRST, [_parts_in_order(text, _YEAR_FIRST, (1, 2, 3))]),
-        (_COMPACT, [compact]),
-        *(
-            (pattern, [_parts_in_order(text, pattern, order) for order in orders])
-            for pattern in (_YEAR_LAST, _COMPACT_LAST)
-            for orders in [((3, 2, 1), (3, 1, 2)) if day_first else ((3, 1, 2), (3, 2, 1))]
-        ),
+    orders = ((3, 2, 1), (3, 1, 2)) if day_first else ((3, 1, 2), (3, 2, 1))
+    compact_last = [_parts_in_order(text, _COMPACT_LAST, order) for order in orders]
+    in_order: tuple[tuple[str, list[str], list[str]], ...] = (
+        (_YEAR_FIRST, [_parts_in_order(text, _YEAR_FIRST, (1, 2, 3))], []),
+        (_COMPACT, [compact], compact_last),  # 19101920 is no day of 1910, but one of 1920
+        (_YEAR_LAST, [_parts_in_order(text, _YEAR_LAST, order) for order in orders], []),
+        (_COMPACT_LAST, compact_last, []),
     )
     ways = []
-    for pattern, texts in in_order:
-        dates = [f"CAST(try_cast({each} AS DATE) AS VARCHAR)" for each in texts]
+    for pattern, texts, others in in_order:
+        dates = [f"CAST(try_cast({each} AS DATE) AS VARCHAR)" for each in (*texts, *others)]
         kept = [
             f"CASE WHEN regexp_matches({each}, '{written}') THEN {each} END"
             for written in _NO_DAY

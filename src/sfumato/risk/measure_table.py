@@ -27,6 +27,7 @@ MEANINGS = {
     "exposed_persons": "share of people alone in their class with their number of records",
     "max_count_risk": "highest chance to find a person whose number of records is known too",
     "avg_count_risk": "that chance, averaged over people; marketer is it without the number",
+    "known_events": "people found by whoever knows some of their events, too",
     "households": "distinct households; a person without one is a household alone",
     "max_household_risk": "highest chance to find at least one person of a household",
     "avg_household_risk": "that chance, averaged over households",
