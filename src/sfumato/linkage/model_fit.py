@@ -31,6 +31,7 @@ from sfumato.linkage.link_model import (
     Adjusted,
     LevelWeight,
     Model,
+    check_once,
     check_plausible,
     distinct_patterns,
     equal_u,
@@ -51,6 +52,7 @@ from sfumato.linkage.pattern_model import (
     fit_patterns,
     known_pairs,
     known_weights,
+    repeated_within,
     value_shares,
 )
 
@@ -449,11 +451,20 @@ class _Work:
         if len(records.sources) < 2 or not len(pairs):
             return None
         shares = self._shares()
-        weighed = None
+        weighed, found = None, dict[str, float]()
         if known is not None:
             u = {key: {"u_probability": value} for key, value in adjusted.u.items()}
-            weighed = known, known_weights(known, with_levels(self.settings, u), shares)
-        return fit_patterns(pairs, evidence, weighed, records, shares, spec.one_per_source)
+            settings = with_levels(self.settings, u)
+            weight = known_weights(known, settings, shares)
+            found = repeated_within(known, weight, tuple(level_weights(settings)), records)
+            check_once(found, records, spec.one_per_source)
+            again = [records.sources.index(name) for name in found]
+            kept = ~np.isin(records.source_of(known.left), again)
+            if again and not np.any(kept):
+                return None
+            weighed = known.taken(kept), weight[kept]
+        told = fit_patterns(pairs, evidence, weighed, records, shares, spec.one_per_source)
+        return told and replace(told, once=tuple(n for n in told.once if n not in found))
 
     def _check_columns(self) -> None:
         """Refuse a model that compares columns which are not there."""
