@@ -293,6 +293,8 @@ def _refitted(
 
 LOWEST = -14.0
 """Match weight, under the prior to start from, below which a pair is a non-match and not kept."""
+FEW_RECORDS = 50
+"""Records of the smallest source below which patterns are too few to learn from."""
 LIKELY = 0.5
 """Score from which a pair counts in what blocking may have lost."""
 
@@ -448,7 +450,8 @@ class _Work:
     ) -> PatternFit | None:
         """Probabilities by patterns of agreement, where sources can be held against each other."""
         records, spec = self.opened.records, self.opened.spec
-        if len(records.sources) < 2 or not len(pairs):
+        few = min((len(ids) for ids in records.ids), default=0) < FEW_RECORDS
+        if len(records.sources) < 2 or not len(pairs) or few:
             return None
         shares = self._shares()
         weighed, found = None, dict[str, float]()
