@@ -151,11 +151,13 @@ def informs(folder: Path) -> bool:
                 continue
             with tempfile.TemporaryDirectory() as name:
                 new, old = _released(release, Path(name), data)
-            left = release.utility.histories
+            left, known = release.utility.histories, release.risk.known_events
+            assert left is not None
+            assert known is not None
             line = f"{of:8} {words or 'all':24} rows {len(new)} ane {release.utility.ane:.4f} "
-            line += f"kept {left.kept:.3f} p95 {release.risk.known_events.of(2).p95:.3f}"
+            line += f"kept {left.kept:.3f} p95 {known.of(2).p95.value:.3f}"
             for m in (1, 2):
-                predicted = release.risk.known_events.of(m).found.value
+                predicted = known.of(m).found.value
                 _, every, several = candidates(new, old, QIS, "DUPERSID", "ICD9CODX", m, 1)
                 line += f" | m={m} predicted {predicted:.3f} found {np.mean(every):.3f}"
                 line += f" of those with as many {np.mean(several):.3f}"
