@@ -82,6 +82,7 @@ from sfumato.risk.on_spark.spark_measures import (
     classes_on_spark,
     household_on_spark,
     risk_of_classes,
+    unmeasured,
 )
 from sfumato.schema import Kind
 from sfumato.table.sources import from_numpy, from_texts
@@ -575,7 +576,7 @@ def _of_classes(
         utility=utility,
         tree=divided.tree,
         manifest=manifest,
-        warnings=table.warnings,
+        warnings=(*unmeasured(table), *table.warnings),
     )
 
 

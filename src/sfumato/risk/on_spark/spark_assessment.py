@@ -15,6 +15,7 @@ from sfumato.risk.on_spark.spark_measures import (
     household_on_spark,
     keyed,
     risk_of_classes,
+    unmeasured,
 )
 from sfumato.risk.on_spark.spark_population import Register, population_on_spark, register_on_spark
 from sfumato.risk.population.estimation import AUTO
@@ -94,7 +95,7 @@ def assess_on_spark(
                     tuple(columns),
                     threshold=threshold,
                     persons=None if person is None else table.persons,
-                    warnings=table.warnings,
+                    warnings=(*unmeasured(table), *table.warnings),
                     ran=table.ran,
                     recursive_l=every_l,
                 )

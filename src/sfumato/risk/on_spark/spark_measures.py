@@ -322,6 +322,19 @@ def classes_on_spark(
         return count_classes(frame, keys, person, values)
 
 
+NO_EVENTS = (
+    "what an intruder finds who knows some of a person's events, too, is not measured on Spark, "
+    "and no measure of classes covers it."
+)
+"""What a reader would take for nothing found."""
+
+
+def unmeasured(table: SparkTable) -> tuple[str, ...]:
+    """A warning about events, which Spark does not measure, where persons have several records."""
+    several = table.schema.person is not None and table.records > table.persons
+    return (NO_EVENTS,) if several else ()
+
+
 def risk_of_classes(
     classes: DataFrame,
     attributes: tuple[str, ...],
