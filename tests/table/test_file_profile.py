@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.examples.messy_files import messy_file
+from sfumato.reports.report_files import write_profiles
 from sfumato.table.contents import Content
 from sfumato.table.file_profile import columns_of
 
@@ -119,6 +121,27 @@ def test_reports(seed: int, tmp_path: Path) -> None:
     assert all(name in page for name in made.columns)
     content = json.loads((tmp_path / "profile.json").read_text(encoding="utf-8"))
     assert content["files"][0]["person"] == made.person
+
+
+def test_a_page_has_examples_only_where_asked_and_says_what_tells_each_other(
+    tmp_path: Path,
+) -> None:
+    code = [n % 7 for n in range(400)]
+    file = pa.table(
+        {
+            "code": code,
+            "same": [f"c{each}" for each in code],
+            "group": ["ab"[each < 3] for each in code],
+        }
+    )
+    plain, shown = tmp_path / "plain.html", tmp_path / "shown.html"
+    found = sf.profile(file)
+    sf.report(found, plain)
+    write_profiles([found.to_json(values=True)], shown)
+    pages = [path.read_text(encoding="utf-8") for path in (plain, shown)]
+    assert ["Examples</th>" in page for page in pages] == [False, True]
+    told = set(re.findall(r'row">(\w+)</th><td>(\w+)( \(and the reverse\))?</td>', pages[0]))
+    assert {("code", "same", " (and the reverse)"), ("code", "group", "")} <= told
 
 
 def test_a_parquet_file_gives_the_same_as_a_frame(tmp_path: Path) -> None:

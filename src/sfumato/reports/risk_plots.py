@@ -230,14 +230,14 @@ def event_figures(named: Named) -> list[Figure]:
     legend: Any = alt.Legend() if len(named) > 1 else None
     chart = (
         alt.Chart(values(rows))
-        .mark_line(point=True, strokeWidth=2.2)
+        .mark_line(strokeWidth=2.2)
         .encode(
             x=alt.X("events:O", title="events known").axis(labelAngle=0),
             y=alt.Y("share:Q", title="persons found").scale(domain=[0, 1]).axis(format=PERCENT),
             color=alt.Color("file:N", legend=legend).scale(domain=names, range=colours),
-            strokeDash=alt.StrokeDash("drawn:N").scale(
-                domain=["at random", "most telling"], range=[[1, 0], [5, 3]]
-            ),
+            strokeDash=alt.StrokeDash(
+                "drawn:N", legend=alt.Legend(symbolType="stroke", symbolStrokeColor=QUIET)
+            ).scale(domain=["at random", "most telling"], range=[[1, 0], [5, 3]]),
         )
         .properties(width=HALF, height=1.9 * _HEIGHT)
     )
@@ -492,9 +492,6 @@ def before_after_figure(content: Mapping[str, Any]) -> Figure | None:
     )
 
 
-UP_TO, WITHOUT = "with the columns above", "with all but this one"
-
-
 def uniqueness_growth(steps: Sequence[Mapping[str, Any]], place: int) -> Figure:
     """How the share of unique persons grows with each column.
 
@@ -505,24 +502,19 @@ def uniqueness_growth(steps: Sequence[Mapping[str, Any]], place: int) -> Figure:
     place
         Number of the picture on its page.
     """
-    rows = [
-        {"column": each["column"], "share": each[key], "what": what, "order": at}
-        for at, each in enumerate(steps)
-        for key, what in (("up_to", UP_TO), ("without", WITHOUT))
+    base = named_rows([dict(each) for each in steps], "column")
+    axis = alt.Axis(format=PERCENT, gridColor=FAINT, title=None)
+    x = alt.X("without:Q", scale=alt.Scale(domain=[0, 1]), axis=axis)
+    layers = [
+        base.mark_rule(color=QUIET, strokeWidth=1).encode(x=x, x2="up_to:Q"),
+        base.mark_point(filled=True, size=75, color=BEFORE, opacity=1).encode(x="without:Q"),
+        base.mark_point(filled=True, size=75, color=AFTER, opacity=1).encode(x="up_to:Q"),
     ]
-    colours = alt.Scale(domain=[UP_TO, WITHOUT], range=[AFTER, BEFORE])
-    chart = (
-        alt.Chart(values(rows), width=HALF, height=max(22 * len(steps), 60))
-        .mark_point(filled=True, size=60)
-        .encode(
-            x=alt.X("share:Q", title="persons who are unique").axis(format=PERCENT, tickCount=5)
-            .scale(domain=[0, 1]),
-            y=alt.Y("column:N", title=None, sort=alt.EncodingSortField("order", order="ascending")),
-            color=alt.Color("what:N", title=None, scale=colours),
-            shape=alt.Shape("what:N", title=None),
-        )
-    )  # fmt: skip
-    last = steps[-1]
-    said = f"All columns together: {percent(last['up_to'])} of the persons are unique."
-    drawn = picture(chart, f"unique{place}", f"Share of unique persons by columns. {said}")
-    return Figure(drawn, "How columns single persons out", said)
+    said = f"All columns together: {percent(steps[-1]['up_to'])} of the persons are unique."
+    drawn = picture(
+        layered_rows(layers, len(steps)), f"unique{place}", f"Unique persons by columns. {said}"
+    )
+    words = "Share of persons who are unique. Dark: with this column and those above it; light: "
+    return Figure(
+        drawn, "How columns single persons out", f"{words}with all but this one. {said}", wide=True
+    )

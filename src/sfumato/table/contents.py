@@ -175,10 +175,6 @@ class _Values:
         passed = [test(folded(each)) for each in self.texts.to_pylist()]
         return float(self.weights[np.array(passed, dtype=np.bool_)].sum())
 
-    def all_in(self, words: frozenset[str] | dict[str, str]) -> bool:
-        """Whether every one is among some words."""
-        return all(folded(each) in words for each in self.texts.to_pylist())
-
 
 def _printed(values: pa.Array, width: int) -> pa.Array:
     """Numbers as texts, whole ones without decimals, padded as they are written."""

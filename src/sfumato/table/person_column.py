@@ -358,11 +358,6 @@ class Profile:
         """Records per different value."""
         return self.filled / self.distinct if self.distinct else 0.0
 
-    @property
-    def distinct_share(self) -> float:
-        """Different values per record with a value."""
-        return self.distinct / self.filled if self.filled else 0.0
-
 
 def profile_column(column: pa.ChunkedArray) -> Profile:
     """Look at the values of a column."""
