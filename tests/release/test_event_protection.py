@@ -75,6 +75,19 @@ def test_the_mean_chance_is_at_most_the_risk(m, of):
     assert (new["code"] == old["code"]).mean() > 0.1
 
 
+def test_no_page_calls_a_protected_column_unchanged(tmp_path):
+    release = sf.anonymize(visits(7), schema(), sf.GBalance(0.7), sf.KnownEvents(2, 0.2), seed=1)
+    stars = (release.data["code"].astype(str) == "*").mean()
+    said = f"“*” in {100 * stars:.1f}"
+    assert stars > 0
+    assert said in release.codebook().replace("\u202f", " ")
+    page = sf.report(release, tmp_path / "report.html").read_text(encoding="utf-8")
+    assert said in page
+    assert "Sensitive and insensitive columns are unchanged" not in page
+    (line,) = [each for each in release.codebook().splitlines() if each.startswith("| `code`")]
+    assert not line.endswith("| unchanged |")
+
+
 def test_what_is_written_is_the_value_a_label_above_it_or_a_star():
     data = visits(7)
     release = sf.anonymize(data, schema(), sf.GBalance(0.7), sf.KnownEvents(2, 0.2), seed=1)

@@ -50,6 +50,7 @@ def codebook_text(
     keyed: bool,
     levels: Levels | None,
     preparation: tuple[StepCount, ...],
+    events: Mapping[str, str],
     labels: Labels,
 ) -> str:
     """The codebook as Markdown.
@@ -72,10 +73,12 @@ def codebook_text(
         The level of each quasi-identifier after full-domain recoding.
     preparation
         What the recipe did to the columns, without its counts.
+    events
+        How the cells of columns of events are written, where a promise is made about them.
     labels
         Labels of the released columns, and of those of their values that occur.
     """
-    told = _Told(schema, options, keyed, levels, preparation)
+    told = _Told(schema, options, keyed, levels, preparation, events)
     records, persons = size
     people = f" of {count(persons)} persons" if schema.person is not None else ""
     lines = [
@@ -108,8 +111,10 @@ class _Told:
         keyed: bool,
         levels: Levels | None,
         preparation: tuple[StepCount, ...],
+        events: Mapping[str, str],
     ) -> None:
         self._schema, self._options, self._keyed = schema, options, keyed
+        self._events = events
         self._levels = {each.name: each for each in (() if levels is None else levels.columns)}
         self._steps: dict[str, str] = {}
         for each in preparation:
@@ -134,7 +139,7 @@ class _Told:
             return "the person: a pseudonym, which means nothing outside this file"
         quasi = schema.quasi_identifiers.get(own)
         if quasi is None:
-            return "unchanged"
+            return self._events.get(own, "unchanged")
         if column != own:
             end = "lowest" if column.endswith("_low") else "highest"
             return f"generalised: the {end} value of the record’s class"

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.core.number_text import percent
 from sfumato.release.event_dates import Dates, Dating
 from sfumato.risk.measure_table import Row
 
@@ -47,6 +48,11 @@ class HistoryUtility:
     intervals_near: float | None = None
     in_order: float | None = None
 
+    @property
+    def treatments(self) -> dict[str, str]:
+        """By column, how its cells are written and in how many records."""
+        return {name: written(ways) for name, ways in self.done.items()}
+
     def to_json(self) -> dict[str, Any]:
         """Plain values, without those that are not known."""
         return {name: value for name, value in asdict(self).items() if value is not None}
@@ -62,6 +68,33 @@ class HistoryUtility:
             ("in_order", self.in_order, "share of dates that still come one after the other"),
         ]
         return [Row(name, f"{value:.4g}", said) for name, value, said in lines if value is not None]
+
+
+_WRITTEN = {
+    "exact": "unchanged",
+    "suppressed": "“*”",
+    Dating.ABSOLUTE.value: "the date",
+    Dating.SHIFTED.value: "the date, moved by an offset of the person's own",
+    Dating.RELATIVE.value: "days since the person's first date",
+}
+
+
+def written(ways: Mapping[str, float]) -> str:
+    """How the cells of a column of events are written.
+
+    Parameters
+    ----------
+    ways
+        The share of records that are written in each way, as `HistoryUtility.done` has it.
+    """
+    said = []
+    for way, share in ways.items():
+        what, _, period = way.partition(", ")
+        words = _WRITTEN.get(what, f"the label at {what} of its hierarchy")
+        coarser = f" by {period}" if period not in ("", "days") else ""
+        if share > 0:
+            said.append(f"{words}{coarser} in {percent(share)} of the records")
+    return "; ".join(said)
 
 
 def history_utility(

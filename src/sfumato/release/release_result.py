@@ -374,6 +374,12 @@ class Release:
             write_database(self.table, url)
         return written
 
+    @property
+    def event_treatments(self) -> dict[str, str]:
+        """By column of events that a promise covers, how its cells are written."""
+        kept = self.utility.histories
+        return {} if kept is None else kept.treatments
+
     def codebook(self, name: str = "the release") -> str:
         """What each column is, what was done to it and how its cells are read, as Markdown.
 
@@ -391,6 +397,7 @@ class Release:
             keyed=self.manifest.keyed,
             levels=self.levels,
             preparation=self.manifest.preparation,
+            events=self.event_treatments,
             labels=self.content.shown_labels,
         )
 

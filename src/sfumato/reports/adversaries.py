@@ -191,14 +191,16 @@ def limits(release: Release | None) -> list[Point]:
     unchanged = [
         f"“{name}”"
         for name in release.columns
-        if name in release.schema.insensitive or name not in treated
+        if name not in release.event_treatments
+        and (name in release.schema.insensitive or name not in treated)
     ]
     if unchanged:
         points.append(
             Point(
                 "Unchanged columns",
                 f"{listed(unchanged)} {'is' if len(unchanged) == 1 else 'are'} released as in "
-                "the original, and the adversary is taken not to know them.",
+                "the original, and the adversary is taken not to know them, but where known "
+                "events are measured.",
             )
         )
     points.append(

@@ -12,6 +12,7 @@ from typing import Any
 
 from sfumato.core.errors import InputError
 from sfumato.release.codebook import cell_words
+from sfumato.release.history_utility import written
 from sfumato.release.release_manifest import Form, Recoding
 from sfumato.reports.audience import Discretion
 from sfumato.schema import Kind
@@ -226,8 +227,11 @@ def variables(results: ProjectResults, show: Discretion) -> list[dict[str, Any]]
     for name, quasi in schema["quasi_identifiers"].items():
         line = _line(results, name, QUASI, _generalised(results, name, quasi))
         lines.append(line | {"kind": _kind(quasi), "lost": show.mean(lost.get(name))})
-    lines += [_line(results, name, SENSITIVE, "unchanged") for name in schema["sensitive"]]
-    lines += [_line(results, name, INSENSITIVE, "unchanged") for name in schema["insensitive"]]
+    events = results.measured(RELEASE).get("utility", {}).get("histories", {}).get("done", {})
+    for role, names in ((SENSITIVE, schema["sensitive"]), (INSENSITIVE, schema["insensitive"])):
+        for name in names:
+            done = written(events[name]) if name in events else "unchanged"
+            lines.append(_line(results, name, role, done))
     lines += [_line(results, name, UNDECIDED, "removed") for name in schema["undecided"]]
     return lines
 

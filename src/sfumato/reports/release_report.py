@@ -119,7 +119,7 @@ def _columns(release: Release) -> list[tuple[str, str, str, str]]:
     """Every column of the original: name, role, kind, and what was done with it and why."""
     schema = release.schema
     lines = [
-        (name, role, "", "removed" if name in schema.withheld() else _unchanged(release, role))
+        (name, role, "", "removed" if name in schema.withheld() else _released(release, name, role))
         for role, names in schema.roles().items()
         if role != "quasi-identifier"
         for name in names
@@ -154,11 +154,11 @@ def _kind(quasi: QuasiIdentifier) -> str:
     return f"{kind}{weight}{bottom}{top}"
 
 
-def _unchanged(release: Release, role: str) -> str:
+def _released(release: Release, name: str, role: str) -> str:
     if role == "person":
         how = "keyed" if release.manifest.keyed else "fresh random"
         return f"pseudonymised: replaced by {how} pseudonyms"
-    return "unchanged"
+    return release.event_treatments.get(name, "unchanged")
 
 
 def _generalised(release: Release, name: str, quasi: QuasiIdentifier) -> str:
