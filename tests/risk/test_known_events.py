@@ -13,8 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.risk.known_events import DRAWS, KNOWN, _Search, event_codes, holding
-from sfumato.table.door import open_table
+from sfumato.risk.known_events import KNOWN, drawn_sets
 
 QUASI = {"age": "categorical"}
 
@@ -225,16 +224,11 @@ def test_what_is_drawn_has_an_interval_that_covers_the_whole():
 
 
 def test_every_choice_of_events_is_drawn_as_often():
-    data = pd.DataFrame({"id": 1, "age": 1, "code": range(6)})
-    table = open_table(data, schema(events=["code"]))
-    events = event_codes(table)
-    held = holding(events, table.person, np.zeros(6, np.int32), 1)
-    search = _Search(held, np.random.default_rng(0))
-    drawn = search._drawn(6, 3, 1000).reshape(-1, 3)
+    drawn = drawn_sets(np.random.default_rng(0), 6, 3, (1000, 20)).reshape(-1, 3)
     chosen, times = np.unique(drawn, axis=0, return_counts=True)
     assert len(chosen) == 20
     assert (np.diff(chosen, axis=1) > 0).all()
-    wanted = 1000 * DRAWS / 20
+    wanted = 1000
     assert abs(times - wanted).max() < 5 * np.sqrt(wanted)
 
 

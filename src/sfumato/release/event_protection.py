@@ -51,6 +51,7 @@ from sfumato.risk.known_events import (
     EventRisk,
     KnownEventRisk,
     Shown,
+    drawn_sets,
     event_codes,
     holding,
 )
@@ -69,7 +70,10 @@ DRAWN: tuple[Drawn, ...] = ("random", "worst")
 PATIENCE = 2
 """Attempts that may lose more, one after the other, where dates are written in steps."""
 SETS_OF_A_PERSON = 30
-"""Sets of known events of a person that are looked at, where all are more."""
+"""Sets of three known events or more of a person that are looked at, where all are more."""
+MARGIN = 3.0
+"""Standard errors by which a mean over drawn sets has to stay below what is promised: the sets that
+say whether it is kept are those that the search saw."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,8 +192,8 @@ def _protect(
 
     def holds(rung: Rungs) -> bool:
         if dates is None and promise.of is Success.FOUND and promise.m <= 2:
-            found = _worse(*chances_of_two(gathered, rung, promise.m))
-            return _kept(promise, {promise.m: found})
+            each, many = chances_of_two(gathered, rung, promise.m)
+            return _kept(promise, {promise.m: _worse(each, many, np.zeros(len(each)))})
         return _kept(promise, measured(rung))
 
     found: Solution | None
@@ -239,7 +243,7 @@ def _dated_chances(gathered: Gathered, dates: Dates, rung: Rungs, promise: Known
         if promise.k:
             found[m] = float(told.found.max()), float(told.found.max())
             continue
-        found[m] = _worse(_of_persons(told, each, "random", gathered.units), told.events >= m)
+        found[m] = _reached(told.person, told.weight, each, told.events, m)
     return found
 
 
@@ -333,16 +337,31 @@ def _shown(gathered: Gathered, rung: Rungs, records: int) -> Shown:
     return Shown(labels, labels, labels, silent=silent)
 
 
-def _worse(each: Floats, many: Bools) -> tuple[float, float]:
+def _reached(
+    person: Codes, weight: Floats, chance: Floats, events: Ints, m: int
+) -> tuple[float, float]:
+    """`_worse` of the chances of sets of m events, of which those of some persons are drawn."""
+    mean, square = (
+        np.bincount(person, weight * each, minlength=len(events)).astype(np.float64)
+        for each in (chance, chance**2)
+    )
+    drawn = np.array([_are_drawn(many, m) for many in range(int(events.max(initial=0)) + 1)])
+    variance = np.where(drawn[events], (square - mean**2) / (SETS_OF_A_PERSON - 1), 0.0)
+    return _worse(mean, events >= m, np.maximum(variance, 0.0))
+
+
+def _worse(each: Floats, many: Bools, variance: Floats) -> tuple[float, float]:
     """The mean and the 95th percentile of persons, or of those who have many events, if higher.
 
-    Whoever has fewer events is asked for all of them, and hides those who have more.
+    Whoever has fewer events is asked for all of them, and hides those who have more. A mean of
+    chances that are known up to a variance is taken `MARGIN` standard errors higher.
     """
     found = [(0.0, 0.0)]
-    for some in (each, each[many]):
-        if len(some):
-            p95 = float(np.quantile(some, 0.95, method="inverted_cdf"))
-            found = [*found, (float(some.mean()), p95)]
+    for some in (np.ones_like(many), many):
+        if some.any():
+            error = np.sqrt(variance[some].sum()) / some.sum()
+            p95 = float(np.quantile(each[some], 0.95, method="inverted_cdf"))
+            found.append((float(each[some].mean() + MARGIN * error), p95))
     return max(one for one, _ in found), max(one for _, one in found)
 
 
@@ -379,7 +398,8 @@ def chances(
 ) -> Chances:
     """The mean and the 95th percentile of the persons' chances, for every number of known events.
 
-    Over all persons or over those who have as many events, whichever is more.
+    Over all persons or over those who have as many events, whichever is more. Of three events or
+    more that are drawn, the mean is an upper bound (`MARGIN`).
 
     Parameters
     ----------
@@ -400,15 +420,14 @@ def chances(
         persons, sets, weight = known_sets(held.known_starts, m)
         answers = count_holders(held, persons, sets)
         each = answers.learned if promise.of is Success.LEARNED else answers.found
-        mean = np.bincount(persons, each * weight, minlength=len(held.class_of))
-        found[m] = _worse(np.asarray(mean, dtype=np.float64), np.diff(held.known_starts) >= m)
+        found[m] = _reached(persons, weight, each, np.diff(held.known_starts), m)
     return found
 
 
 def known_sets(starts: Ints, m: int) -> tuple[Codes, Codes, Floats]:
     """The events that are known of each person: all sets of m, or some where they are many.
 
-    Those of a person with many events are spread evenly over all of them, in a fixed order.
+    Every person's own are drawn, the same each time.
 
     Parameters
     ----------
@@ -423,15 +442,20 @@ def known_sets(starts: Ints, m: int) -> tuple[Codes, Codes, Floats]:
         The person of each set, its places, and its weight among those of the person.
     """
     counts = np.diff(starts)
+    rng = np.random.default_rng(m)
     persons, sets, weights = [], [], []
     for many in np.unique(counts).tolist():
         own = np.flatnonzero(counts == many)
-        some = _places(many, m)
-        places = starts[own][:, np.newaxis, np.newaxis] + some
-        places = np.where(some < 0, -1, places)
-        persons.append(np.repeat(own, len(some)))
+        if _are_drawn(many, m):
+            some = drawn_sets(rng, many, m, (len(own), SETS_OF_A_PERSON))
+        elif many <= m:
+            some = np.array([[[*range(many), *[-1] * (m - many)]]])
+        else:
+            some = np.array([[*combinations(range(many), m)]])
+        places = np.where(some < 0, -1, starts[own][:, np.newaxis, np.newaxis] + some)
+        persons.append(np.repeat(own, some.shape[1]))
         sets.append(places.reshape(-1, m))
-        weights.append(np.full(len(own) * len(some), 1 / len(some)))
+        weights.append(np.full(len(persons[-1]), 1 / some.shape[1]))
     return (
         np.concatenate(persons).astype(np.int32),
         np.concatenate(sets).astype(np.int32),
@@ -439,15 +463,8 @@ def known_sets(starts: Ints, m: int) -> tuple[Codes, Codes, Floats]:
     )
 
 
-def _places(many: int, m: int) -> Ints:
-    """Sets of m of so many places, -1 where there are fewer; shape (sets, m)."""
-    if many <= m:
-        return np.array([[*range(many), *[-1] * (m - many)]], dtype=np.int64)
-    if m <= 2 or comb(many, m) <= SETS_OF_A_PERSON:
-        return np.array([*combinations(range(many), m)], dtype=np.int64)
-    rng = np.random.default_rng(many * 10 + m)
-    drawn = [np.sort(rng.permutation(many)[:m]) for _ in range(SETS_OF_A_PERSON)]
-    return np.stack(drawn).astype(np.int64)
+def _are_drawn(many: int, m: int) -> bool:
+    return m > 2 and comb(many, m) > SETS_OF_A_PERSON
 
 
 @dataclass(frozen=True, eq=False)

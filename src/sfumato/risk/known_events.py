@@ -497,6 +497,29 @@ def measure_known_events(
     )
 
 
+def drawn_sets(rng: np.random.Generator, events: int, m: int, shape: tuple[int, int]) -> Ints:
+    """Sets of m of so many events, each as likely as any, ascending; shape (*shape, m).
+
+    Parameters
+    ----------
+    rng
+        What draws them.
+    events
+        Number of events to choose from, at least m.
+    m
+        Size of a set.
+    shape
+        Persons, and sets of each.
+    """
+    chosen = np.empty((*shape, 0), dtype=np.int64)
+    for left in range(m):
+        new = rng.integers(events - left, size=shape)
+        for place in range(left):
+            new += new >= chosen[..., place]
+        chosen = np.sort(np.concatenate([chosen, new[..., None]], axis=-1), axis=-1)
+    return chosen
+
+
 @dataclass(frozen=True, eq=False)
 class _Told:
     """What m known events tell of some persons; every array has one entry a person.
@@ -566,18 +589,8 @@ class _Search:
         elif comb(number, m) <= most:
             places = np.array(list(combinations(range(number), m)), dtype=np.int64)[None]
         else:
-            places = self._drawn(number, m, len(persons))
+            places = drawn_sets(self._rng, number, m, (len(persons), DRAWS))
         return np.where(places == MISSING, MISSING, starts + places)
-
-    def _drawn(self, number: int, m: int, persons: int) -> Ints:
-        """Choices of m of so many events, each as likely as any; shape (persons, DRAWS, m)."""
-        chosen = np.empty((persons, DRAWS, 0), dtype=np.int64)
-        for left in range(m):
-            new = self._rng.integers(number - left, size=(persons, DRAWS))
-            for place in range(left):
-                new += new >= chosen[..., place]
-            chosen = np.sort(np.concatenate([chosen, new[..., None]], axis=-1), axis=-1)
-        return chosen
 
     def _told(self, m: int, persons: Ints, fewer: _Told | None) -> _Told:
         """What m events tell of some persons; ``fewer`` is what one event less tells of them."""
