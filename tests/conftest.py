@@ -6,6 +6,7 @@ import gc
 import math
 import os
 import shutil
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +20,14 @@ from sfumato.cli.own_process import settle
 
 ROOT = Path(__file__).resolve().parent.parent
 settle()  # before NumPy is imported: threads of OpenBLAS spin, and take the processors from others
+# A job in the background of a script is born deaf to Ctrl-C, and under nohup to a terminal that
+# closes; so would be the programs that tests start and then interrupt.
+for _number, _usual_handler in (
+    (signal.SIGINT, signal.default_int_handler),
+    (signal.SIGHUP, signal.SIG_DFL),
+):
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, _usual_handler)
 REQUIRED = os.environ.get("SFUMATO_REQUIRE") == "1"
 """Whether what is missing fails a test instead of skipping it."""
 
