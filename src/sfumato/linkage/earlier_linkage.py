@@ -116,6 +116,9 @@ class Earlier:
             impossible=dict(of_manifest["impossible_dates"]),
             notes=tuple(of_manifest["notes"]),
             engine=of_manifest.get("engine", "duckdb"),
+            once=tuple(of_manifest.get("found_one_per_source", ())),
+            known_non_matches=of_manifest.get("known_non_matches", False),
+            unsupported=of_manifest.get("unsupported", ""),
         )
 
     @cached_property
@@ -298,7 +301,10 @@ def apply_decisions(
     answers = read_decisions(Path(decisions), earlier.pairs)
     if earlier.answers is not None and not afresh:
         answers = each_once(together(earlier.answers, answers))
-    settled = settle(earlier.records, earlier.pairs, earlier.spec, answers, lost=earlier.model.lost)
+    settled = settle(
+        earlier.records, earlier.pairs, earlier.spec, answers,
+        lost=earlier.model.lost, inferred_by=earlier.model,
+    )  # fmt: skip
     seed = earlier.manifest.seed
     ids = name_persons(
         earlier.records,

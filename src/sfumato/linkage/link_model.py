@@ -75,6 +75,12 @@ class Model:
         What was found when the model was trained, in sentences.
     engine
         Where the pairs were scored, ``"duckdb"`` or ``"spark"``.
+    once
+        Names of the sources that were found to hold each person once.
+    known_non_matches
+        Whether the scores come from pairs that are known to be no matches.
+    unsupported
+        Why the expected quality of the persons cannot be known, where that is so.
     """
 
     settings: dict[str, Any]
@@ -84,6 +90,9 @@ class Model:
     impossible: dict[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     engine: str = "duckdb"
+    once: tuple[str, ...] = ()
+    known_non_matches: bool = False
+    unsupported: str = ""
 
     @property
     def prior(self) -> float:
@@ -369,11 +378,16 @@ OTHER_PERSON = {
 }
 """By kind, the labels of the levels that errors in one person's values hardly explain. Dates within
 a year are left out: there are files in which a shifted date is the usual error."""
+HARDLY = 0.01
+"""Share of the matches that may be in such levels of first name and date at once, beyond errors."""
 MOSTLY = 0.5
 """Share of the matches that may be in such a level."""
 OVER_RECORDS, OVER_TABLES = 1.25, 1.1
 """How many times as many matches may be implied as the records in candidate pairs can have, and as
 all records of the smaller table can: twins and common names make some percent too many."""
+OVER_KNOWN = 2.0
+"""The same by records where the scores come from known non-matches: they add up to too many in
+small tables, by the pairs of which there are too few to know."""
 FEWEST = 20.0
 """Implied matches from which they are judged."""
 _ADVICE = (
@@ -389,7 +403,12 @@ _DUPLICATES = (
 
 
 def check_plausible(
-    pairs: Pairs, weights: Sequence[LevelWeight], records: Records, spec: LinkSpec
+    pairs: Pairs,
+    weights: Sequence[LevelWeight],
+    records: Records,
+    spec: LinkSpec,
+    *,
+    known: bool = False,
 ) -> None:
     """Refuse a model whose matches can hardly be persons.
 
@@ -408,6 +427,8 @@ def check_plausible(
     spec
         What is linked, and how. In link-only mode every source is taken to have one record per
         person, unless ``one_per_source`` names those that do.
+    known
+        Whether the scores come from pairs that are known to be no matches.
 
     Raises
     ------
@@ -419,7 +440,8 @@ def check_plausible(
     limited = records.sources if assumed else spec.one_per_source
     implied, allowed, most = implied_and_allowed(pairs, records, limited)
     found, advice = [], _ADVICE
-    if implied > max(FEWEST, min(OVER_RECORDS * allowed, OVER_TABLES * most)):
+    over = min(OVER_RECORDS * allowed, OVER_TABLES * most)
+    if implied > max(FEWEST, OVER_KNOWN * allowed if known else over):
         found.append(
             f"about {implied:,.0f} matches, of which at most {allowed:,.0f} can be true if a "
             "table has one record per person"
@@ -480,6 +502,47 @@ def implied_and_allowed(
     return implied, allowed, most
 
 
+def unsupported(pairs: Pairs, weights: Sequence[LevelWeight], spec: LinkSpec) -> str:
+    """Why nothing can be expected of a model that had no known non-matches to learn from.
+
+    Then all that is known is a class of pairs that agree in much. Whether it is that of persons
+    shows in what the members of a household hardly share. Errors in a first name and in a date of
+    birth come independently; different persons differ in both at once.
+
+    Parameters
+    ----------
+    pairs
+        The scored pairs.
+    weights
+        What the levels say.
+    spec
+        What is linked, and how.
+
+    Returns
+    -------
+    str
+        Empty where both are compared, and not different at once in more of the matches than errors
+        are expected to be.
+    """
+    share = 1.0
+    told: dict[ColumnKind, tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]] = {}
+    for _, kind, known, different in _telling_apart(pairs, weights, spec):
+        one, other = told.get(kind, (np.zeros(len(known), np.bool_), np.ones(len(known), np.bool_)))
+        told[kind] = one | known, other & (different | ~known)
+    if len(told) == len(OTHER_PERSON):
+        known = np.logical_and.reduce([known for known, _ in told.values()])
+        whole = max(float(pairs.score[known].sum()), 1e-12)
+        apart = [known & different for _, different in told.values()]
+        by_error = float(np.prod([pairs.score[each].sum() / whole for each in apart]))
+        share = float(pairs.score[np.logical_and.reduce(apart)].sum()) / whole - 2 * by_error
+    if share <= HARDLY:
+        return ""
+    return (
+        "no table is known to hold each person once, so that nothing says how often different "
+        "persons agree; cannot be known without review"
+    )
+
+
 def different_shares(
     pairs: Pairs, weights: Sequence[LevelWeight], spec: LinkSpec
 ) -> Iterator[tuple[str, float]]:
@@ -502,15 +565,23 @@ def different_shares(
     tuple
         A comparison, and its share.
     """
+    for name, _, known, different in _telling_apart(pairs, weights, spec):
+        whole = float(pairs.score[known].sum())
+        if whole >= FEWEST:
+            yield name, float(pairs.score[different].sum()) / whole
+
+
+def _telling_apart(
+    pairs: Pairs, weights: Sequence[LevelWeight], spec: LinkSpec
+) -> Iterator[tuple[str, ColumnKind, npt.NDArray[np.bool_], npt.NDArray[np.bool_]]]:
+    """Of each first name and date compared: name, kind, whether it is there, and is different."""
     for each in (c for name, column in spec.columns.items() for c in comparisons_of(name, column)):
         labels, level = OTHER_PERSON.get(each.kind), pairs.levels.get(each.name)
         if labels is None or level is None:
             continue
         own = [w for w in weights if w.comparison == each.name]
         different = [w.level for w in own if w.level == 0 or w.label in labels]
-        known = float(pairs.score[level >= 0].sum())
-        if known >= FEWEST:
-            yield each.name, float(pairs.score[np.isin(level, different)].sum()) / known
+        yield each.name, each.kind, level >= 0, np.isin(level, different)
 
 
 SATURATED = 40.0

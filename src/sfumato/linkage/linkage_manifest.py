@@ -157,6 +157,9 @@ def model_part(model: Model) -> dict[str, Any]:
         "blocking": [{"rule": each.rule, "pairs": each.pairs} for each in model.rules],
         "impossible_dates": dict(model.impossible),
         "notes": list(model.notes),
+        "found_one_per_source": list(model.once),
+        "known_non_matches": model.known_non_matches,
+        "unsupported": model.unsupported,
         "weights": [
             {
                 "comparison": each.comparison,

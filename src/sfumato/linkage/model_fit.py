@@ -39,11 +39,20 @@ from sfumato.linkage.link_model import (
     is_trained,
     level_weights,
     scores,
+    unsupported,
     with_levels,
 )
 from sfumato.linkage.link_sources import Opened
-from sfumato.linkage.link_spec import columns_by_comparison, columns_in, rules_in
+from sfumato.linkage.link_spec import Mode, columns_by_comparison, columns_in, rules_in
 from sfumato.linkage.match_thresholds import Floats, Pairs
+from sfumato.linkage.pattern_model import (
+    KnownPairs,
+    PatternFit,
+    fit_patterns,
+    known_pairs,
+    known_weights,
+    value_shares,
+)
 
 if TYPE_CHECKING:
     import duckdb
@@ -331,7 +340,12 @@ def fit_and_score(
         with database_of(engine, connection, folder) as database:
             work = _Work(database, connection, opened, standardised.tables, model)
             pairs, fitted = work.run(progress)
-    check_plausible(pairs, fitted.weights, opened.records, opened.spec)
+    check_plausible(
+        pairs, fitted.weights, opened.records, opened.spec, known=fitted.known_non_matches
+    )
+    if not fitted.known_non_matches or opened.spec.mode is Mode.LINK_AND_DEDUPE:
+        why = unsupported(pairs, fitted.weights, opened.spec)
+        fitted = replace(fitted, unsupported=why)
     impossible = dict(standardised.impossible)
     return pairs, replace(fitted, impossible=impossible, engine=engine.value)
 
@@ -384,21 +398,62 @@ class _Work:
             linker = self._linker()
         progress("score", 0.0)
         pairs, evidence = self._predict(linker)
+        known = None if self.keep_prior else self._known(pairs, counted)
         adjusted, lost = self._adjust(pairs, evidence)
+        score, prior = scores(adjusted.weight), adjusted.prior
+        told = None
+        if not self.keep_prior:
+            evidence = adjusted.weight - np.log2(prior / (1 - prior))
+            told = self._by_patterns(pairs, evidence, known, adjusted)
+        if told is not None:
+            score = told.score
+            lost = self._lost(pairs, score)
+            prior = float(f"{(told.matches + lost) / self.comparisons:.9g}")
         progress("score", 1.0)
         model = Model(
             {
                 **with_levels(
                     self.settings, {key: {"u_probability": u} for key, u in adjusted.u.items()}
                 ),
-                _PRIOR: adjusted.prior,
+                _PRIOR: prior,
             },
             tuple(counted),
             self.comparisons,
             lost,
             notes=tuple(notes),
+            once=() if told is None else told.once,
+            known_non_matches=told is not None,
         )
-        return replace(pairs, score=scores(adjusted.weight)), model
+        return replace(pairs, score=score), model
+
+    def _known(self, pairs: Pairs, counted: Sequence[RulePairs]) -> KnownPairs | None:
+        """Pairs within sources that score as much as the candidates do at least."""
+        spec, sizes = self.opened.spec, [len(ids) for ids in self.opened.records.ids]
+        if spec.mode is not Mode.LINK_ONLY or not len(pairs):
+            return None
+        within = sum(size * (size - 1) / 2 for size in sizes) / self.comparisons
+        expected = within * sum(each.pairs for each in counted)
+        own = known_pairs(self.connection, self.tables, self.settings, self.rules, expected)
+        prior = float(self.settings[_PRIOR])
+        weight = known_weights(own, self.settings, self._shares())
+        return own.taken(weight + np.log2(prior / (1 - prior)) >= LOWEST)
+
+    def _shares(self) -> dict[str, Floats]:
+        return value_shares(self.connection, self.tables, self.settings)
+
+    def _by_patterns(
+        self, pairs: Pairs, evidence: Floats, known: KnownPairs | None, adjusted: Adjusted
+    ) -> PatternFit | None:
+        """Probabilities by patterns of agreement, where sources can be held against each other."""
+        records, spec = self.opened.records, self.opened.spec
+        if len(records.sources) < 2 or not len(pairs):
+            return None
+        shares = self._shares()
+        weighed = None
+        if known is not None:
+            u = {key: {"u_probability": value} for key, value in adjusted.u.items()}
+            weighed = known, known_weights(known, with_levels(self.settings, u), shares)
+        return fit_patterns(pairs, evidence, weighed, records, shares, spec.one_per_source)
 
     def _check_columns(self) -> None:
         """Refuse a model that compares columns which are not there."""
@@ -500,7 +555,7 @@ class _Work:
             prior = float(self.settings[_PRIOR])
             u = {(w.comparison, w.level): w.u for w in weights}
             adjusted = Adjusted(prior, evidence + np.log2(prior / (1 - prior)), u)
-            return adjusted, self._lost(pairs, adjusted)
+            return adjusted, self._lost(pairs, scores(adjusted.weight))
         correct_u, lost = not self.trained, 0.0
         patterns, pattern = distinct_patterns(pairs.levels)
 
@@ -523,11 +578,10 @@ class _Work:
             m = {(w.comparison, w.level): {"m_probability": w.m} for w in refitted}
             weights, self.settings = refitted, with_levels(self.settings, m)
             adjusted = fit()
-        lost = self._lost(pairs, adjusted)
+        lost = self._lost(pairs, scores(adjusted.weight))
         return fit() if lost else adjusted, lost
 
-    def _lost(self, pairs: Pairs, adjusted: Adjusted) -> float:
-        score = scores(adjusted.weight)
+    def _lost(self, pairs: Pairs, score: Floats) -> float:
         likely = score >= LIKELY
         return lost_matches(
             self.connection,
