@@ -80,7 +80,7 @@ def test_households_taken_for_persons_are_refused_as_by_duckdb(session):
     columns = {"given_name": "given name", "street": "address", "phone": "phone"}
     spec, said = LinkSpec(columns=columns, blocking=["phone"]), {}
     for engine in ("duckdb", "spark"):
-        with pytest.raises(InputError, match="'given_name' is different in 7") as error:
+        with pytest.raises(InputError, match="'given_name' is different in") as error:
             link(households(100)[0], spec, seed=1, engine=engine)
         said[engine] = str(error.value)
     assert said["spark"] == said["duckdb"]

@@ -295,7 +295,14 @@ def link(
         analytic, declared = declare(analytic, schema)
         pairs, fitted = fit_and_score(opened, model=known, engine=known_engine, progress=progress)
         answers = _answers(people.decisions, pairs, records, earlier)
-        settled = settle(records, pairs, asked.spec, answers, lost=fitted.lost, inferred_by=fitted)
+        settled = settle(
+            records,
+            pairs,
+            asked.spec,
+            answers,
+            lost=fitted.lost,
+            inferred_by=fitted if fitted.known_non_matches else None,
+        )
         progress("persons", 0.5)
         shown = Shown(opened, pairs, fitted)
         review = shown.table(to_review(settled.by_score))

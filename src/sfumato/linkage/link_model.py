@@ -401,6 +401,8 @@ _DUPLICATES = (
     '"link-and-dedupe"), or name the others in one_per_source'
 )
 
+_ONCE = "where these are different persons, compare what tells them apart"
+
 
 def check_plausible(
     pairs: Pairs,
@@ -458,6 +460,44 @@ def check_plausible(
             "must tell persons apart",
             found=", ".join(found),
             advice=advice,
+        )
+
+
+CONTRADICTED = 0.1
+"""Share of a source's records that may be in pairs that agree in everything where the source was
+declared to have one record per person."""
+
+
+def check_once(found: Mapping[str, float], records: Records, declared: Collection[str]) -> None:
+    """Refuse to take a source for one that holds each person once where its own pairs deny it.
+
+    Parameters
+    ----------
+    found
+        By source, pairs of its records that agree in everything compared, beyond chance.
+    records
+        The records.
+    declared
+        Names of the sources that were declared to have one record per person; if there are none,
+        all are taken to have.
+
+    Raises
+    ------
+    InputError
+        If a source has more of them than it may.
+    """
+    sizes = {name: len(ids) for name, ids in zip(records.sources, records.ids, strict=True)}
+    denied = [
+        f"about {pairs:,.0f} pairs in '{name}'"
+        for name, pairs in found.items()
+        if not declared or (name in declared and pairs > CONTRADICTED * sizes[name])
+    ]
+    if denied:
+        raise InputError(
+            "the linkage model",
+            "needs tables with one record per person, as these were declared or taken to be",
+            found=f"records of one table that agree in everything compared: {', '.join(denied)}",
+            advice=_ONCE + _DUPLICATES,
         )
 
 

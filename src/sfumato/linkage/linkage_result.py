@@ -294,7 +294,12 @@ def persons_json(found: Found) -> dict[str, Any]:
     """
     sizes, counts = np.unique(found.person_sizes, return_counts=True)
     inferred = found.settled.persons.inferred
-    expected = () if inferred is None else (inferred.precision, inferred.recall)
+    if inferred is None:
+        unknown = [
+            Measure(name, float("nan"), low=0.0, high=1.0, estimator="none", why=_NOT_INFERRED)
+            for name in ("precision", "recall")
+        ]
+    expected = unknown if inferred is None else (inferred.precision, inferred.recall)
     return {
         "count": found.settled.persons.count,
         **{
@@ -313,6 +318,10 @@ def persons_json(found: Found) -> dict[str, Any]:
     }
 
 
+_NOT_INFERRED = (
+    "not every table is known to hold each person once, so that nothing says how often different "
+    "persons agree; cannot be known without review"
+)
 _LEFT_APART = 0.5
 """Expected recall of the persons below which a warning says so."""
 _MANY_RECORDS, _LARGE_SHARE = 20, 0.1
@@ -414,10 +423,11 @@ class Linkage(Found):
     def _left_apart(self) -> tuple[str, ...]:
         """A warning where most matches are expected to be of different persons as found."""
         inferred = self.settled.persons.inferred
-        if inferred is None or not inferred.recall.value < _LEFT_APART:
+        most = 1.0 if inferred is None or self.unsupported else inferred.recall.high or 0.0
+        if most >= _LEFT_APART:
             return ()
         said = (
-            f"only {_percent(inferred.recall.value)} of the pairs of one person are expected to be "
+            f"at most {_percent(most)} of the pairs of one person are expected to be "
             "found: compare what tells persons apart, and where a table has several records of a "
             'person, link with --dedupe (mode = "link-and-dedupe").'
         )
@@ -550,8 +560,8 @@ def as_text(links: Linkage) -> str:
         precision, recall = settled.quality
         lines.append(
             f"Matches alone     precision {_percent(precision.value)}, "
-            f"recall {_percent(recall.value)} expected, with {links.lost:,.1f} true matches lost "
-            "to blocking"
+            f"recall at most {_percent(recall.value)} expected, with {links.lost:,.1f} true "
+            "matches lost to blocking at least"
         )
     return "\n".join([*lines, *_checked(links), *_decided(links), *_followed(links)])
 
@@ -563,12 +573,10 @@ def _of_persons(links: Linkage) -> list[str]:
         return []
     if links.unsupported:
         return [f"Expected          unknown: {links.unsupported}"]
-    said = [
-        f"{each.name} {_percent(each.value)} ({_percent(each.low or 0.0)} to "
-        f"{_percent(each.high or 0.0)})"
-        for each in (inferred.precision, inferred.recall)
-    ]
-    return [f"Expected          {', '.join(said)} of the persons, by pairs of their records"]
+    right, most = inferred.precision, inferred.recall.high or 0.0
+    between = f"{_percent(right.low or 0.0)} to {_percent(right.high or 0.0)}"
+    said = f"precision {_percent(right.value)} ({between}), recall at most {_percent(most)}"
+    return [f"Expected          {said} of the persons, by pairs of their records"]
 
 
 def _percent(share: float) -> str:

@@ -31,6 +31,7 @@ from sfumato.linkage.link_model import (
     Adjusted,
     LevelWeight,
     Model,
+    check_once,
     check_plausible,
     distinct_patterns,
     equal_u,
@@ -51,6 +52,7 @@ from sfumato.linkage.pattern_model import (
     fit_patterns,
     known_pairs,
     known_weights,
+    repeated_within,
     value_shares,
 )
 
@@ -291,6 +293,8 @@ def _refitted(
 
 LOWEST = -14.0
 """Match weight, under the prior to start from, below which a pair is a non-match and not kept."""
+FEW_RECORDS = 50
+"""Records of the smallest source below which patterns are too few to learn from."""
 LIKELY = 0.5
 """Score from which a pair counts in what blocking may have lost."""
 
@@ -446,14 +450,26 @@ class _Work:
     ) -> PatternFit | None:
         """Probabilities by patterns of agreement, where sources can be held against each other."""
         records, spec = self.opened.records, self.opened.spec
-        if len(records.sources) < 2 or not len(pairs):
+        few = min((len(ids) for ids in records.ids), default=0) < FEW_RECORDS
+        if known is None or len(records.sources) < 2 or not len(pairs) or few:
             return None
         shares = self._shares()
-        weighed = None
-        if known is not None:
-            u = {key: {"u_probability": value} for key, value in adjusted.u.items()}
-            weighed = known, known_weights(known, with_levels(self.settings, u), shares)
-        return fit_patterns(pairs, evidence, weighed, records, shares, spec.one_per_source)
+        u = {key: {"u_probability": value} for key, value in adjusted.u.items()}
+        settings = with_levels(self.settings, u)
+        weight = known_weights(known, settings, shares)
+        found = repeated_within(known, weight, tuple(level_weights(settings)), records)
+        check_once(found, records, spec.one_per_source)
+        again = [records.sources.index(name) for name in found]
+        kept = ~np.isin(records.source_of(known.left), again)
+        if again and not np.any(kept):
+            return None
+        weighed = known.taken(kept), weight[kept]
+        told = fit_patterns(pairs, evidence, weighed, records, shares, spec.one_per_source)
+        if told is None:
+            return None
+        once = tuple(name for name in told.once if name not in found)
+        every = {*once, *spec.one_per_source} >= set(records.sources)
+        return replace(told, once=once) if every else None
 
     def _check_columns(self) -> None:
         """Refuse a model that compares columns which are not there."""

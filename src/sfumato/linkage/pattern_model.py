@@ -19,7 +19,7 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_array
 
 from sfumato.core.optional_packages import quiet
-from sfumato.linkage.link_model import level_weights
+from sfumato.linkage.link_model import LevelWeight, level_weights
 from sfumato.linkage.match_thresholds import Floats, Ints, Pairs, Records
 from sfumato.linkage.standardisation import UNIQUE_ID
 
@@ -44,6 +44,11 @@ _STEPS = 150
 _FEW_DUPLICATES = 0.005
 """Share of duplicates among a source's records up to which it holds each person once."""
 _WIDEST = 30.0
+_ENOUGH = 0.5
+"""Share of the greatest weight of all-equal pairs from which enough values of a pair are there."""
+_FAR_MORE, _FEWEST, _REPEATED = 10.0, 5.0, 0.01
+"""How many times as often as by chance, how many, and in what share of a source's records pairs
+agree in everything where these are in doubt: twins without a given name are fewer."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -238,6 +243,50 @@ def known_weights(
             seen = np.maximum(shares[name][known.left[equal]], 1e-9)
             total[equal] += np.log2(top.u / seen)
     return total
+
+
+def repeated_within(
+    known: KnownPairs, weight: Floats, weights: Sequence[LevelWeight], records: Records
+) -> dict[str, float]:
+    """Pairs within each source that agree in everything, far more of them than chance explains.
+
+    Of pairs whose values are all equal, or missing, and of which enough are there, different
+    persons are expected to have Σ u = Σ m 2^-w times as many as there are pairs of records, with w
+    the match weight. What there is more is one person's, or nothing that is compared tells these
+    persons apart: either way they are no known non-matches.
+
+    Parameters
+    ----------
+    known
+        Pairs within sources.
+    weight
+        Match weight of each without the prior, in bits.
+    weights
+        What the levels say.
+    records
+        The records.
+
+    Returns
+    -------
+    dict
+        By source, estimated number of such pairs; only where they are far more than by chance, and
+        not just a few of the source's records.
+    """
+    equal = np.ones(len(known.left), dtype=np.bool_)
+    for name, level in known.levels.items():
+        top = max(each.level for each in weights if each.comparison == name)
+        equal &= (level == top) | (level == -1)
+    equal &= weight >= _ENOUGH * weight[equal].max(initial=0.0)
+    source, found = records.source_of(known.left), {}
+    for number, (name, ids) in enumerate(zip(records.sources, records.ids, strict=True)):
+        own = equal & (source == number)
+        seen = int(own.sum()) / known.share
+        if seen:
+            by_chance = len(ids) * (len(ids) - 1) / 2 * float(np.exp2(-weight[own]).mean())
+            more = seen - by_chance
+            if seen > _FAR_MORE * by_chance and more > max(_FEWEST, _REPEATED * len(ids)):
+                found[name] = more
+    return found
 
 
 def fit_patterns(

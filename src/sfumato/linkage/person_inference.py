@@ -34,6 +34,10 @@ _UNLIKELY = 0.05
 """Share of the draws up to which a pair is not looked at for the best persons."""
 _BINS, _ROUNDS, _ROUGH = 12, 4, 16
 _LEAST_SHIFT, _MOST_SHIFT = -4.0, 10.0
+_UNSEEN = (
+    "at most: matches of persons who moved or changed their names may be no candidates, and the "
+    "model does not know how many; cannot be known without review"
+)
 _BY_DRAWS = "partitions drawn by the probabilities of the pairs"
 
 
@@ -50,7 +54,8 @@ class Inferred:
     precision
         Expected share of the pairs of records within a person that are one person's.
     recall
-        Expected share of the pairs of records of one person that are within a person.
+        Share of the pairs of records of one person that are within a person: at most its upper
+        end, as matches that are no candidates are in no draw; its value is not known.
     """
 
     label: Codes
@@ -271,16 +276,22 @@ def pairs_within(label: npt.NDArray[np.integer], size: Ints) -> int:
 def _expected(
     label: Codes, draws: Codes, size: Ints, beyond: float, unsupported: str
 ) -> tuple[Measure, Measure]:
-    """Precision and recall of the persons against each draw, and their spread over the draws."""
+    """Precision of the persons against each draw, and its spread; of recall only the upper end.
+
+    Matches that agree in too little to be compared further are in no draw.
+    """
     found = pairs_within(label, size)
     both = [pairs_within(label.astype(np.int64) * len(size) + draw, size) for draw in draws]
     true = [pairs_within(draw, size) for draw in draws]
     right, whole = np.array(both, dtype=np.float64), np.array(true) + beyond
     precision = right / found if found else np.ones(len(draws))
     recall = np.divide(right, whole, out=np.ones(len(draws)), where=whole > 0)
+    at_most = float(np.quantile(recall, 0.975))
     return (
         _measure("precision", precision, unsupported),
-        _measure("recall", recall, unsupported),
+        _measure("recall", recall, unsupported)
+        if unsupported
+        else Measure("recall", float("nan"), low=0.0, high=at_most, estimator="draws", why=_UNSEEN),
     )
 
 

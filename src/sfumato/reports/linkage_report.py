@@ -99,7 +99,7 @@ def draw_linkage(links: Links | EncodedLinks, title: str, made: date) -> str:
         thresholds=_thresholds(links, upper),
         summary_figures=[
             _scores_figure(links),
-            *([] if links.contradicted else [_quality_figure(links)]),
+            *([] if links.contradicted or links.unsupported else [_quality_figure(links)]),
         ],
         weights=_weights_figure(links),
         waterfalls=[
@@ -339,10 +339,12 @@ def _most_frequent(links: Links, outcome: int) -> _Pattern | None:
         label = "missing" if each is None else each.label
         bits = 0.0 if each is None else each.weight
         steps.append((f"{_comparison(name)}: {label}", bits))
-    if final < _SATURATED:
+    by_pattern = links.model.known_non_matches
+    if final < _SATURATED or by_pattern:
         rest = final - sum(bits for _, bits in steps)
-        steps.append(("frequency of the values (mean)", rest))
-    return _Pattern(outcome, number, tuple(steps), len(own), final < _SATURATED)
+        said = "what agrees together, and frequency" if by_pattern else "frequency of the values"
+        steps.append((f"{said} (mean)", rest))
+    return _Pattern(outcome, number, tuple(steps), len(own), final < _SATURATED or by_pattern)
 
 
 def _weights_figure(links: Links) -> Figure:
