@@ -303,7 +303,8 @@ def apply_decisions(
         answers = each_once(together(earlier.answers, answers))
     settled = settle(
         earlier.records, earlier.pairs, earlier.spec, answers,
-        lost=earlier.model.lost, inferred_by=earlier.model if earlier.model.known_non_matches else None,
+        lost=earlier.model.lost,
+        inferred_by=earlier.model if earlier.model.known_non_matches else None,
     )  # fmt: skip
     seed = earlier.manifest.seed
     ids = name_persons(
