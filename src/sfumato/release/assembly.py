@@ -516,7 +516,9 @@ def _with_population(
         if manifest.population is None:
             return table, None
         cut = manifest.options.recoding is Recoding.LOCAL
-        return with_gaps(table) if cut else table, Population(manifest.population)
+        return with_gaps(table) if cut else table, Population(
+            manifest.population, seed=manifest.seed
+        )
     table, register = join_register(table, register)
     return table, Population(register.persons, with_coded_ends(register))
 
@@ -529,7 +531,7 @@ def _against(population: Population, draft: Draft, order: Ints, risk: Risk) -> P
     if of_register is not None:
         counts = np.bincount(of_register[of_register >= 0], minlength=draft.classes)
         alike = counts[draft.class_of[order[first_row]]]
-    return measured(population, summary.persons, alike, first_row)
+    return measured(population, summary.persons, alike, first_row, draft.matched)
 
 
 def _remaining(

@@ -8,7 +8,7 @@ without these upper levels.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -19,12 +19,14 @@ import pyarrow as pa
 from sfumato.core.shared_options import Progress, silent
 from sfumato.kernels.class_counts import group_rows
 from sfumato.kernels.loop_calls import one_by_one
-from sfumato.release.cuts import loss_space, rounded
+from sfumato.release.cross_fitting import can_be_crossed, cross_fitted
+from sfumato.release.cuts import LossSpace, loss_space, rounded
 from sfumato.release.full_domain import Levels, recode, shown_at
 from sfumato.release.generalisation import ExtraValues, ReleasedColumns, generalised, values_of
 from sfumato.release.information_loss import normalized_error
 from sfumato.release.person_table import PersonTable, person_table, with_ancestors
 from sfumato.release.population_register import Population, persons_of
+from sfumato.release.promises.marketer_risk import Cells, MarketerRisk
 from sfumato.release.promises.promise import Budget, Constraint
 from sfumato.release.release_manifest import Cut, Form, Options, Recoding
 from sfumato.release.suppression import Suppressor
@@ -61,6 +63,8 @@ class Draft:
     extra
         What the cells of the classes must hold in addition to their records; ``None`` without a
         population.
+    matched
+        As in `Partition`.
     """
 
     rows: Ints
@@ -71,6 +75,7 @@ class Draft:
     levels: Levels | None = None
     class_of_register: Codes | None = None
     extra: ExtraValues | None = None
+    matched: tuple[float, float] | None = None
 
     def take(self, kept: Ints) -> Draft:
         """Some of its records."""
@@ -141,6 +146,12 @@ def divide(
     register = None if population is None else population.register
     sets = options.form is Form.SET or population is not None
     space = partial(loss_space, quasi_identifiers=table.quasi_identifiers, sets=sets)
+    if population is not None and register is None and not constraints and most < 1:
+        crossed = _crossed(table, persons, budgets, options, population, space)
+        if crossed is not None:
+            draft = _in_classes(np.arange(table.records), table, crossed)
+            extra = extra_values(table, crossed, None)
+            return replace(draft, extra=extra, matched=crossed.matched)
     promises = constraints, budgets
     suppressor = Suppressor(
         table,
@@ -171,6 +182,32 @@ def divide(
         class_of_register=found.partition.class_of_register,
         extra=extra_values(remaining, found.partition, register),
     )
+
+
+def _crossed(
+    table: Table,
+    persons: PersonTable,
+    budgets: Sequence[Budget],
+    options: Options,
+    population: Population,
+    space: Callable[[PersonTable], LossSpace],
+) -> Partition | None:
+    """Each half in cells that the other half chose; ``None`` where that cannot be done."""
+    if len(budgets) != 1 or not isinstance(budgets[0], MarketerRisk):
+        return None
+    if not can_be_crossed(persons):
+        return None
+    tau = budgets[0].tau
+
+    def within(some: PersonTable, cells: float) -> Partition:
+        limit = [Cells(tau, cells)]
+        found = grow(some, (), limit, split=options.split, loss=space(some))
+        if options.cut is Cut.SEARCH:
+            found = search(some, space(some), (), limit, price=found.price)
+        return found
+
+    rng = np.random.default_rng([table.persons, population.seed])
+    return cross_fitted(persons, tau, population.persons, within, rng)
 
 
 def _partition(

@@ -253,6 +253,38 @@ class CutPlaces:
     last: Ints
     first: Ints
 
+    def ends(self, axis: OrderedAxis) -> Ints:
+        """Last code on the left, where each cut is along this axis: the nearer value's side."""
+        known = axis.position != axis.missing_position
+        occurring = np.zeros(len(axis.normalized), dtype=bool)
+        occurring[axis.highest[known]] = True
+        rank = _nearest(axis.normalized, occurring)
+        top = len(rank) - 1
+        last, to_missing = np.minimum(self.last, top), self.first > top
+        middle = (rank[last] + rank[np.minimum(self.first, top)]) // 2
+        return np.where(to_missing, top, np.searchsorted(rank, middle, "right") - 1)
+
+
+@dataclass(frozen=True, eq=False)
+class TreeCuts:
+    """The cuts of a tree, level by level.
+
+    Attributes
+    ----------
+    nodes
+        Number of nodes of each level.
+    parents, places
+        As in `whole_cells`.
+    leaves, numbers
+        The nodes of each level that are classes, and which ones.
+    """
+
+    nodes: Sequence[int]
+    parents: Sequence[Ints]
+    places: Sequence[CutPlaces]
+    leaves: Sequence[Ints]
+    numbers: Sequence[Ints]
+
 
 def cut_places(
     persons: PersonTable, orders: list[Codes], nodes: Nodes, chosen: Candidates

@@ -32,7 +32,13 @@ from sfumato.release.cuts import (
 )
 from sfumato.release.generalisation import ExtraValues
 from sfumato.release.person_table import PersonTable, take_persons
-from sfumato.release.population_cells import CutPlaces, RegisterTree, cut_places, whole_cells
+from sfumato.release.population_cells import (
+    CutPlaces,
+    RegisterTree,
+    TreeCuts,
+    cut_places,
+    whole_cells,
+)
 from sfumato.release.promises.promise import TOLERANCE, Bounded, Budget, Constraint
 from sfumato.release.release_manifest import Split
 from sfumato.risk.classes import ClassSummary
@@ -93,6 +99,11 @@ class Partition:
         Class that each person of a register looks like, -1 for none; ``None`` without one.
     cells
         The whole cell of each class, where released cells are to reach to the cuts.
+    cuts
+        Where the tree was cut, then.
+    matched
+        The expected marketer risk in a population of known size and its upper bound, where each
+        half of the persons chose the cells of the other.
     """
 
     class_of_person: npt.NDArray[np.int32]
@@ -101,6 +112,8 @@ class Partition:
     price: float = 0.0
     class_of_register: npt.NDArray[np.int32] | None = None
     cells: ExtraValues | None = None
+    cuts: TreeCuts | None = None
+    matched: tuple[float, float] | None = None
 
     @property
     def population(self) -> Ints:
@@ -383,7 +396,9 @@ class Growth:
             place = np.argsort(np.argsort(lows))
             number = np.split(place, np.cumsum([len(some) for some in leaves])[:-1])
             cells = whole_cells(self.persons, self.parents, self.places, leaves, number)
-            found = replace(found, cells=cells)
+            sizes = [len(nodes) for nodes in self.levels]
+            cuts = TreeCuts(sizes, self.parents, self.places, leaves, number)
+            found = replace(found, cells=cells, cuts=cuts)
         return found
 
     def _starting_at(self, starts: Ints, depth: int) -> Partition:

@@ -121,6 +121,17 @@ class _AgainstRegister(MarketerRisk):
 
 
 @dataclass(frozen=True)
+class Cells(MarketerRisk):
+    """So many cells at most, whoever is in them; see `sfumato.release.cross_fitting`."""
+
+    cells: float = 1.0
+
+    def limit(self, records: int, persons: int) -> float:
+        """The number of cells."""
+        return self.cells
+
+
+@dataclass(frozen=True)
 class _Estimated(MarketerRisk):
     """1/F_j is estimated from f_j."""
 
