@@ -24,12 +24,14 @@ from scipy.stats import beta, binom
 from sfumato.release.generalisation import ExtraValues
 from sfumato.release.person_table import IndicatorAxis, OrderedAxis, PersonTable, take_persons
 from sfumato.release.tree import Partition
-from sfumato.table.table import MISSING, Codes
+from sfumato.table.table import MISSING
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 DOUBT = 0.02
 """How often the matches of a half may be more than allowed, by chance."""
+SMALLEST = 4
+"""Persons of a file that has halves."""
 OPEN = 0.05
 """A column is open where persons with categories that a half lacks are this share of τ."""
 
@@ -55,7 +57,9 @@ class Half:
 
 
 def can_be_crossed(persons: PersonTable) -> bool:
-    """Whether each person has one value of every quasi-identifier, so that cells say who is in."""
+    """Whether there are halves, and each person has one value of every quasi-identifier."""
+    if persons.persons < SMALLEST:
+        return False
     for axis in persons.ordered:
         known = axis.position != axis.missing_position
         if (axis.lowest != axis.highest)[known].any():
@@ -130,10 +134,12 @@ def _allowed(choosing: PersonTable, divided: PersonTable, tau: float, population
     lacking = int(beyond.sum())
     # Whoever has a value that the other half lacks may be found for certain.
     matches = int(np.floor(tau * n)) - lacking
-    if matches < 0:
-        return Half(1.0, frozenset(range(len(choosing.ordered) + len(choosing.indicators))), 0)
-    share = float(beta.ppf(DOUBT, matches + 1, n - matches)) if matches < n else 1.0
-    return Half(max(share * others, 1.0), frozenset(opened), lacking)
+    share = 1.0
+    if matches < n:
+        share = float(beta.ppf(DOUBT, matches + 1, n - matches)) if matches >= 0 else 0.0
+    if share * others < 1:
+        return Half(1.0, frozenset(axis.column for axis in choosing.indicators))
+    return Half(share * others, frozenset(opened), lacking)
 
 
 def _dropped(tree: Partition, choosing: PersonTable, divided: PersonTable) -> Ints:
@@ -173,7 +179,7 @@ def _opened(cells: ExtraValues, classes: int, half: Half, choosing: PersonTable)
     codes, class_of = list(cells.codes), list(cells.class_of)
     for axis in choosing.indicators:
         column = axis.column
-        if column not in half.open_columns:
+        if column not in half.open_columns or not axis.categories:
             continue
         pairs = np.bincount(class_of[column], minlength=classes)
         several = np.flatnonzero(pairs != 1).astype(np.int32)

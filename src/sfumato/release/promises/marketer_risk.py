@@ -29,7 +29,8 @@ class MarketerRisk(Promise):
     It is λ = (1/n) Σ f_j/F_j over the classes j, f_j being the persons of the file and F_j those
     of the population (paper 004, Theorem 1); class j spends f_j/F_j expected matches. Without a
     population the file is its own, and every class spends one. Where only the size N of the
-    population is known, the budget is estimated, not promised: class j spends f_j·E[1/F_j | f_j]
+    population is known, the budget is estimated, not promised: alone, it limits the number of cells
+    (`sfumato.release.cross_fitting`); beside other promises class j spends f_j·E[1/F_j | f_j]
     by the estimator of Argus with p = n/N, times `ALLOWANCE` for its bias, and the true risk may
     be several times τ where a column has many categories.
 
