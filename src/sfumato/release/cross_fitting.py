@@ -8,7 +8,7 @@ other persons of the population, so that the expected number of B's correct matc
     |B| / (N - |A|) · Σ_c (F_c - a_c)/F_c  ≤  |B| · C / (N - |A|)
 
 with C the number of cells, whatever the population looks like: each cell costs one. As no match is
-worth more than 1, the sum is at most as spread as a binomial one (Hoeffding 1963, Theorems 1 and 4).
+worth more than 1, the sum is at most as spread as a binomial one (Hoeffding 1963).
 Cells that are united later spend less: (f + f')/(F + F') ≤ f/F + f'/F'.
 """
 
