@@ -5,7 +5,8 @@ Usage: check_docstrings.py FOLDER...
 1. A public function, method or class (its ``__init__`` and ``__post_init__``) that raises,
    itself or through a private helper of the same file, has a Raises section that names every
    exception which can leave it.
-2. A Parameters section, where there is one, names the parameters of the signature in order.
+2. A Parameters section, where there is one, names parameters of the signature, in its order:
+   those of which name and type do not say it all.
 3. An Attributes section, where there is one, names every public field of the class.
 
 Whether there is a docstring at all is ruff's business (D1).
@@ -152,12 +153,16 @@ def _check_raises(found: dict[str, list[str]], raised: set[str]) -> Iterator[str
         yield "raises, but has no Raises section"
 
 
+def _check_parameters(documented: list[str], names: list[str]) -> Iterator[str]:
+    if documented != [name for name in names if name in documented]:
+        yield f"Parameters are {names}, documented are {documented}"
+
+
 def _check_function(function: Function, helpers: dict[str, Function]) -> Iterator[str]:
     found = sections(ast.get_docstring(function) or "")
     yield from _check_raises(found, _raised_by([function], helpers))
     documented = found.get("Parameters", []) + found.get("Other Parameters", [])
-    if documented and documented != _parameters(function):
-        yield f"Parameters are {_parameters(function)}, documented are {documented}"
+    yield from _check_parameters(documented, _parameters(function))
 
 
 def _public_fields(node: ast.ClassDef) -> Iterator[str]:
@@ -178,8 +183,7 @@ def _check_class(node: ast.ClassDef, helpers: dict[str, Function]) -> Iterator[s
     fields = list(_public_fields(node))
     init = next((n for n in makers if n.name == "__init__"), None)
     if init is not None and "Parameters" in found and not fields:
-        if found["Parameters"] != _parameters(init):
-            yield f"Parameters are {_parameters(init)}, documented are {found['Parameters']}"
+        yield from _check_parameters(found["Parameters"], _parameters(init))
     elif documented and (missing := [name for name in fields if name not in documented]):
         yield f"fields without a word: {', '.join(missing)}"
 

@@ -180,8 +180,6 @@ def repeated_release(
 
     Parameters
     ----------
-    released
-        The released file.
     original
         The file that was released.
     declared

@@ -113,13 +113,7 @@ class _Pairs:
 
 
 def against_the_truth(place: ProjectFolder) -> LinkageTruth:
-    """Hold the linkage of the demo's project, which has run, against the truth.
-
-    Parameters
-    ----------
-    place
-        The project.
-    """
+    """Hold the linkage of the demo's project, which has run, against the truth."""
     truth = truth_of(place)
     link, linked, review = map(place.of_stage, (LINK, LINKED, REVIEW))
     person = pc.dictionary_encode(truth["person"]).combine_chunks().indices.to_numpy()

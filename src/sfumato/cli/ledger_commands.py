@@ -268,8 +268,6 @@ def opened(ledger: Path, keys: Path | None, *, make: bool = False) -> Ledger:
 
     Parameters
     ----------
-    ledger, keys
-        The options.
     make
         Whether to make it where there is none.
 

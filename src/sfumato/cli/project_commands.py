@@ -86,8 +86,6 @@ def run_telling(
 
     Parameters
     ----------
-    place
-        The project.
     until, force
         As `sfumato.pipeline.run.run` takes them.
 
@@ -123,8 +121,6 @@ def _done_line(state: StageState, names: Sequence[str]) -> str:
 
     Parameters
     ----------
-    state
-        The stage.
     names
         All stages of the project.
     """
@@ -140,40 +136,20 @@ def _done_line(state: StageState, names: Sequence[str]) -> str:
 
 
 def _warning_lines(state: StageState) -> list[str]:
-    """The warnings of a stage that this run made.
-
-    Parameters
-    ----------
-    state
-        The stage.
-    """
+    """The warnings of a stage that this run made."""
     if state.record is None or not state.ran:
         return []
     return [f"Warning: {warning}" for warning in state.record.warnings]
 
 
 def _waiting_lines(waiting: Waiting, file: Path) -> list[str]:
-    """What a project waits for, and what to type.
-
-    Parameters
-    ----------
-    waiting
-        What it waits for.
-    file
-        The project file.
-    """
+    """What a project waits for, and what to type."""
     lines = ["", f"Waiting for the {waiting.whom}: {waiting.what}.", "Type:"]
     return [*lines, *(f"  {each}" for each in waiting.commands), f"  {run_again(file)}"]
 
 
 def run_again(file: Path) -> str:
-    """The command that runs a project.
-
-    Parameters
-    ----------
-    file
-        The project file.
-    """
+    """The command that runs a project."""
     from sfumato.pipeline.project.project_text import PROJECT_FILE
     from sfumato.pipeline.project_folder import shell_path
 

@@ -59,10 +59,6 @@ def begin(
     ----------
     folder
         The folder, which is locked.
-    opened
-        What it holds.
-    worker
-        The pseudonym.
     given
         The settings that the command line gives.
     seed

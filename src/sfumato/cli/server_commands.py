@@ -268,13 +268,7 @@ def purge(
 
 
 def project_id(given: Path) -> UUID | None:
-    """The id of a project, where an argument is one and no folder.
-
-    Parameters
-    ----------
-    given
-        The argument.
-    """
+    """The id of a project, where an argument is one and no folder."""
     if given.exists():
         return None
     try:
@@ -287,15 +281,6 @@ def export_project(
     project: UUID, output: Path, data: Path, keys: Path | None, database: str
 ) -> None:
     """Write ``decisions.parquet`` of a closed project; it is in the audit log.
-
-    Parameters
-    ----------
-    project
-        Its id.
-    output
-        The file.
-    data, keys, database
-        The server.
 
     Raises
     ------
@@ -341,11 +326,6 @@ def check_extra() -> None:
 def started(config: ServerConfig) -> Keys:
     """Set a server up in this process; a database that does not answer is said.
 
-    Parameters
-    ----------
-    config
-        The set-up.
-
     Raises
     ------
     InputError
@@ -368,11 +348,6 @@ def started(config: ServerConfig) -> Keys:
 
 def existing(data: Path, keys: Path | None, database: str) -> ServerConfig:
     """Set this process up for a server that was started before.
-
-    Parameters
-    ----------
-    data, keys, database
-        The options.
 
     Raises
     ------

@@ -510,8 +510,6 @@ def write_project_file(text: str, path: Path) -> None:
     ----------
     text
         What the file says.
-    path
-        The file.
 
     Raises
     ------

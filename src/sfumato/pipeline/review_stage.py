@@ -370,8 +370,6 @@ def _keep_answers(answers: Decisions, project: Project, file: Path) -> None:
 
     Parameters
     ----------
-    answers
-        The answers.
     project
         The review's records and pairs.
     file

@@ -395,8 +395,6 @@ def write_report(result: Any, place: ProjectFolder, folder: Path, title: str) ->
     ----------
     result
         What `sfumato.report` takes.
-    place
-        The project.
     folder
         The folder of the stage, as it is being made.
     title

@@ -35,8 +35,6 @@ def seconds_of(option: str, words: Sequence[str]) -> float:
     ----------
     option
         How the error calls it.
-    words
-        What was given with it.
 
     Raises
     ------

@@ -49,8 +49,6 @@ def draw_attack(attack: Attack, title: str, made: date) -> str:
 
     Parameters
     ----------
-    attack
-        The attack.
     title
         What stands above it.
     made

@@ -142,8 +142,6 @@ def largest_chance(name: str, measured: Mapping[str, Any]) -> float:
 
     Parameters
     ----------
-    name
-        The measure.
     measured
         What was measured of a file; of a release with its ``constraints``.
     """
@@ -218,10 +216,6 @@ def disclosed_measure(name: str, value: Any, measured: Mapping[str, Any], show: 
 
     Parameters
     ----------
-    name
-        The measure.
-    value
-        Its value.
     measured
         All that was measured of the file.
     show

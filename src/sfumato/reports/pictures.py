@@ -153,8 +153,6 @@ def limit_mark(at: float, text: str, field: str, *, right: bool) -> list[alt.Cha
     ----------
     at
         Where on the axis.
-    text
-        Its name.
     field
         The field that the axis shows.
     right
@@ -184,8 +182,6 @@ def labelled_bars(
 
     Parameters
     ----------
-    shares, labels
-        The bars.
     across
         Title of the axis of labels.
     height
@@ -226,8 +222,6 @@ def named_rows(rows: Sequence[Mapping[str, Any]], field: str) -> alt.Chart:
 
     Parameters
     ----------
-    rows
-        The data.
     field
         The field that holds the name.
     """

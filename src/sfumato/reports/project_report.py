@@ -80,8 +80,6 @@ def project_content(
 
     Parameters
     ----------
-    results
-        What the project found.
     audience
         Who may read it.
     title

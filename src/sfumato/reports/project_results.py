@@ -105,24 +105,12 @@ class ProjectResults:
         return after if after.get("records") else self.measured(LINK)
 
     def measured(self, stage: str) -> Mapping[str, Any]:
-        """What a stage measured; nothing where there is no such stage.
-
-        Parameters
-        ----------
-        stage
-            Its name.
-        """
+        """What a stage measured; nothing where there is no such stage."""
         found = self.stages.get(stage)
         return {} if found is None else found.measured
 
     def settings(self, stage: str) -> Mapping[str, Any]:
-        """The part of the project file that concerns a stage; nothing where there is none.
-
-        Parameters
-        ----------
-        stage
-            Its name.
-        """
+        """The part of the project file that concerns a stage; nothing where there is none."""
         found = self.stages.get(stage)
         return {} if found is None else found.record.get("settings", {})
 
@@ -164,11 +152,6 @@ class ProjectResults:
     def load(cls, path: str | os.PathLike[str]) -> ProjectResults:
         """The results that ``sfumato run`` wrote, ``reports/project.json``.
 
-        Parameters
-        ----------
-        path
-            The file.
-
         Raises
         ------
         InputError
@@ -209,8 +192,6 @@ def variables(results: ProjectResults, show: Discretion) -> list[dict[str, Any]]
 
     Parameters
     ----------
-    results
-        What the project found.
     show
         How exactly numbers are told.
     """

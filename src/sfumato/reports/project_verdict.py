@@ -29,8 +29,6 @@ def first_page(
     ----------
     content
         The other parts of the report.
-    results
-        What the project found.
     show
         How exactly numbers are told.
     """

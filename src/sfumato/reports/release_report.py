@@ -197,8 +197,6 @@ def draw_requested(release: RequestedRelease, title: str, made: date) -> str:
 
     Parameters
     ----------
-    release
-        The release.
     title
         What stands above it.
     made

@@ -382,8 +382,6 @@ def write_project(
 
     Parameters
     ----------
-    results
-        What the project found.
     path
         Where to write; its JSON twin gets the same name.
     audience

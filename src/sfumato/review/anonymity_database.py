@@ -53,13 +53,7 @@ def read_only(array: npt.NDArray[_Scalar]) -> npt.NDArray[_Scalar]:
 
 
 def records_of(bitmap: BitMap) -> Records:
-    """The records of a bitmap, ascending.
-
-    Parameters
-    ----------
-    bitmap
-        Any.
-    """
+    """The records of a bitmap, ascending."""
     return np.frombuffer(bitmap.to_array(), np.uint32)
 
 
@@ -133,24 +127,12 @@ class Bitmaps:
         return key in self._place
 
     def size(self, key: Key) -> int:
-        """Number of records of a bitmap, 0 where there is none.
-
-        Parameters
-        ----------
-        key
-            Which.
-        """
+        """Number of records of a bitmap, 0 where there is none."""
         place = self._place.get(key)
         return 0 if place is None else self._size[place]
 
     def get(self, key: Key) -> BitMap:
-        """A bitmap, not to be changed; empty where there is none.
-
-        Parameters
-        ----------
-        key
-            Which.
-        """
+        """A bitmap, not to be changed; empty where there is none."""
         place = self._place.get(key)
         if place is None:
             return BitMap()
@@ -185,13 +167,7 @@ class Kept:
         self._lock = Lock()
 
     def get(self, key: Hashable) -> BitMap | None:
-        """What is kept under a key.
-
-        Parameters
-        ----------
-        key
-            Which.
-        """
+        """What is kept under a key."""
         with self._lock:
             found = self._bitmaps.get(key)
             if found is None:
@@ -204,10 +180,6 @@ class Kept:
 
         Parameters
         ----------
-        key
-            Its key.
-        bitmap
-            The bitmap.
         size
             Its bytes.
         """
@@ -315,8 +287,6 @@ def encode(attribute: Attribute, column: Sequence[str | None] | Any, alphabet: A
 
     Parameters
     ----------
-    attribute
-        What the column is.
     column
         Texts, or an Arrow array that can be cast to text; shape (records,).
     alphabet
@@ -510,8 +480,6 @@ class Database:
 
         Parameters
         ----------
-        attributes
-            What each column is.
         columns
             Texts, or Arrow arrays that can be cast to text; each of shape (records,).
         rare_below, common_from
@@ -638,8 +606,6 @@ def least_shape(database: Database, members: BitMap, *, lengths: bool) -> int:
 
     Parameters
     ----------
-    database
-        The records.
     members
         Those to group; at least one.
     lengths

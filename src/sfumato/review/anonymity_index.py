@@ -84,13 +84,7 @@ class LargeSets:
         self._lock = Lock()
 
     def get(self, conditions: frozenset[Key]) -> BitMap | None:
-        """The set that meets some conditions, if it is kept.
-
-        Parameters
-        ----------
-        conditions
-            All conditions of the set.
-        """
+        """The set that meets some conditions, if it is kept."""
         with self._lock:
             found = self._sets.get(conditions)
             if found is None:
@@ -99,15 +93,7 @@ class LargeSets:
             return found.members
 
     def keep(self, conditions: frozenset[Key], members: BitMap) -> None:
-        """Keep a set, and let go of the one used longest ago.
-
-        Parameters
-        ----------
-        conditions
-            All conditions of the set.
-        members
-            The set.
-        """
+        """Keep a set, and let go of the one used longest ago."""
         with self._lock:
             if conditions in self._sets:
                 return
@@ -117,13 +103,7 @@ class LargeSets:
                 del self._of[id(gone.members)]
 
     def of(self, members: BitMap) -> LargeSet:
-        """What is known of a set; nothing of one that is not kept.
-
-        Parameters
-        ----------
-        members
-            The set.
-        """
+        """What is known of a set; nothing of one that is not kept."""
         with self._lock:
             found = self._of.get(id(members))
         return LargeSet(members, self._count) if found is None else found
@@ -160,8 +140,6 @@ def bitmaps_of(database: Database, progress: Progress | None = None) -> Bitmaps:
 
     Parameters
     ----------
-    database
-        The records.
     progress
         Told how far it is.
     """
@@ -288,14 +266,8 @@ class Smallest:
 
     Parameters
     ----------
-    database
-        The records.
-    bitmaps
-        Their bitmaps.
     postings, posting_start
         The records of each value, and where those of each value start.
-    large
-        Large sets that are kept.
     """
 
     def __init__(
@@ -326,8 +298,6 @@ class Smallest:
 
         Parameters
         ----------
-        members
-            The set.
         opened
             Per attribute, the places that become known, ``None`` for the whole value.
         """
@@ -523,8 +493,6 @@ def packed(
 
     Parameters
     ----------
-    database
-        The records.
     bitmaps, postings, posting_start
         The parts of the index.
     """
@@ -565,11 +533,6 @@ def unpacked(
     data: bytes,
 ) -> tuple[Database, Bitmaps, npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
     """What `packed` made bytes of; the arrays refer to them.
-
-    Parameters
-    ----------
-    data
-        The bytes.
 
     Raises
     ------
@@ -667,8 +630,6 @@ class Index:
 
     Parameters
     ----------
-    database
-        The records.
     bitmaps
         The bitmaps of `conditions.bitmaps_of`.
     postings
@@ -698,8 +659,6 @@ class Index:
 
         Parameters
         ----------
-        database
-            The records.
         progress
             Told how far it is.
         """

@@ -42,8 +42,6 @@ def row_units(share: Fraction, set_size: int) -> int:
 
     Parameters
     ----------
-    share
-        Σ_j p_ij.
     set_size
         K_i, at least 1.
     """
@@ -109,8 +107,6 @@ def disclosure_state(
     ----------
     shares
         p_ij per row and attribute, in [0, 1].
-    set_sizes
-        K_i per row.
     """
     return tuple(
         tuple(Fraction(share) / size for share in row)
@@ -211,12 +207,8 @@ def facts_of(
 
     Parameters
     ----------
-    attributes
-        The attributes that are shown.
     records
         The records of row 1 and row 2.
-    values
-        Their values.
     rarity
         Per attribute, the rarity of each value, where that is shown.
     mask_width
@@ -276,8 +268,6 @@ class Review:
     ----------
     attributes
         The attributes that are shown, as the database has them.
-    settings
-        The rules.
     index
         The database and its anonymity sets.
     left, right
@@ -373,10 +363,6 @@ class Review:
         ----------
         record
             The record, ``None`` where nothing of it is known.
-        knowledge
-            What is known of it.
-        members
-            Its anonymity set.
         groups
             By attribute, the places that become known, ``None`` for the whole value.
         """
@@ -499,12 +485,8 @@ def steps_of(
     ----------
     review
         The pairs and the rules.
-    pair
-        The pair.
     before
         Its modes now, ``None`` where it is not shown yet.
-    after
-        Its modes afterwards.
     known
         Tells what is known of a holder; ``None`` for nothing.
     """
@@ -523,8 +505,6 @@ def holder_of(review: Review, pair: int, side: int) -> int:
     ----------
     review
         The pairs and the rules.
-    pair
-        The pair.
     side
         0 for row 1, 1 for row 2.
     """
@@ -538,10 +518,6 @@ def share_of(facts: Facts, modes: Modes, side: int) -> Fraction:
 
     Parameters
     ----------
-    facts
-        The pair.
-    modes
-        Its modes.
     side
         0 for row 1, 1 for row 2.
     """
@@ -719,25 +695,11 @@ class Account:
         return self.review.everyone if known is None else known.members
 
     def steps(self, pair: int, after: Modes) -> tuple[Step, ...]:
-        """What a change of a pair's modes would disclose.
-
-        Parameters
-        ----------
-        pair
-            The pair.
-        after
-            Its modes afterwards.
-        """
+        """What a change of a pair's modes would disclose."""
         return steps_of(self.review, pair, self._modes.get(pair), after, self._knowledge)
 
     def exact(self, steps: Iterable[Step]) -> Price:
-        """What a change adds.
-
-        Parameters
-        ----------
-        steps
-            What it discloses.
-        """
+        """What a change adds."""
         return _total(
             self._price(step, step.share, bool(step.news), self._size_after) for step in steps
         )
@@ -774,8 +736,6 @@ class Account:
 
         Parameters
         ----------
-        pair
-            The pair.
         after
             Its modes afterwards, none below the present one.
         """

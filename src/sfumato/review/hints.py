@@ -62,13 +62,7 @@ _DIFFERENT = (CellKind.DIFFERING,)
 
 
 def read(rendered: RenderedAttribute) -> Reading:
-    """What a rendering says of the two values of an attribute.
-
-    Parameters
-    ----------
-    rendered
-        The rendering.
-    """
+    """What a rendering says of the two values of an attribute."""
     marks = set(rendered.marks)
     if Mark.MISSING in marks:
         return Reading(Agreement.UNKNOWN)
@@ -182,11 +176,6 @@ def evidence_of(project: Project) -> Evidence | None:
     """What the model of a project's linkage says; ``None`` where there is none.
 
     Of an attribute that several comparisons are about, the one counts that says most.
-
-    Parameters
-    ----------
-    project
-        The project.
     """
     if not project.weights or project.prior is None:
         return None
@@ -235,13 +224,7 @@ Floats = npt.NDArray[np.float64]
 
 
 def entropy(probability: Floats | float) -> Floats:
-    """Uncertainty of yes or no, in bits: -p·log2(p) - (1-p)·log2(1-p).
-
-    Parameters
-    ----------
-    probability
-        Probability of yes.
-    """
+    """Uncertainty of yes or no, in bits: -p·log2(p) - (1-p)·log2(1-p)."""
     p = np.asarray(probability, dtype=np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         terms = p * np.log2(p) + (1 - p) * np.log2(1 - p)

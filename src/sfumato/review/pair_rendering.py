@@ -105,8 +105,6 @@ def parts(order: DateOrder, count: int = WHOLE) -> dict[Mark, range]:
 
     Parameters
     ----------
-    order
-        The order of display.
     count
         The number of digits: 8, or 6 without a day.
     """
@@ -129,8 +127,6 @@ def layout(order: DateOrder, count: int) -> tuple[int | str, ...]:
 
     Parameters
     ----------
-    order
-        The order of display.
     count
         The number of characters.
     """
@@ -186,8 +182,6 @@ def digits(text: str, order: DateOrder) -> str | None:
     ----------
     text
         A cleaned text.
-    order
-        The order of display.
     """
     day_first = order is DateOrder.DAY_MONTH_YEAR
     bare = _TIME.sub("", text.lower()).strip(" ,.")
@@ -267,13 +261,7 @@ def is_whole(characters: tuple[str, ...]) -> bool:
 
 
 def is_digit(character: str) -> bool:
-    """Whether a character is one of the digits that dates are displayed with.
-
-    Parameters
-    ----------
-    character
-        One grapheme.
-    """
+    """Whether a character is one of the digits that dates are displayed with."""
     return character.isascii() and character.isdigit()
 
 
@@ -288,8 +276,6 @@ def shown(attribute: Attribute, text: str | None) -> Shown | None:
 
     Parameters
     ----------
-    attribute
-        What the value is of.
     text
         The value as it is stored.
     """
@@ -316,13 +302,7 @@ def shown(attribute: Attribute, text: str | None) -> Shown | None:
 
 
 def text_of(value: Shown) -> str:
-    """The text of a value displayed in full.
-
-    Parameters
-    ----------
-    value
-        The value.
-    """
+    """The text of a value displayed in full."""
     return "".join(
         value.characters[each] if isinstance(each, int) else each for each in value.layout
     )
@@ -358,13 +338,7 @@ class Difference:
 
 
 def in_order(marks: set[Mark]) -> tuple[Mark, ...]:
-    """Marks in the order of their enumeration.
-
-    Parameters
-    ----------
-    marks
-        Some marks.
-    """
+    """Marks in the order of their enumeration."""
     return tuple(mark for mark in Mark if mark in marks)
 
 
@@ -493,8 +467,6 @@ def compare(attribute: Attribute, left: Shown | None, right: Shown | None) -> Co
 
     Parameters
     ----------
-    attribute
-        What the values are of.
     left, right
         The values of row 1 and row 2.
     """
@@ -524,8 +496,6 @@ def compare_pair(
 
     Parameters
     ----------
-    attributes
-        The attributes of the project.
     lefts, rights
         The values of row 1 and row 2, per attribute.
     """
@@ -628,8 +598,6 @@ def share(value: Shown | None, positions: Positions) -> Fraction:
 
     Parameters
     ----------
-    value
-        The value.
     positions
         The places that are disclosed.
     """
@@ -643,10 +611,6 @@ def seen(
 
     Parameters
     ----------
-    attribute
-        What the values are of.
-    comparison
-        How they differ.
     mode
         The mode that the attribute is in.
     mask_width
@@ -691,10 +655,6 @@ def render(
 
     Parameters
     ----------
-    attribute
-        What the values are of.
-    comparison
-        How they differ.
     mode
         The mode that the attribute is in.
     mask_width
@@ -733,12 +693,8 @@ def render_pair(
 
     Parameters
     ----------
-    attributes
-        The attributes of the project.
     comparisons
         How the values of each differ.
-    modes
-        The mode that each is in.
     mask_width
         How wide a masked value is drawn.
     rarity
@@ -819,8 +775,6 @@ def symbols(cells: tuple[Cell, ...], row: int) -> tuple[str, ...]:
 
     Parameters
     ----------
-    cells
-        The cells.
     row
         0 for row 1, 1 for row 2.
     """

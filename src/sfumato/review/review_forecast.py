@@ -39,11 +39,6 @@ def frequencies_of(database: Database) -> Frequencies:
 
     A value of share f is agreed on by one person's two records with probability f, by two
     persons' with f², all values together with S = Σf²: log(S / f) is what it adds.
-
-    Parameters
-    ----------
-    database
-        The records.
     """
     values, bands = zip(
         *(_of(database, place) for place in range(len(database.attributes))), strict=True
@@ -130,8 +125,6 @@ class SimulatedWorker:
         ----------
         worker
             Where it is shown and charged.
-        pair
-            The pair.
 
         Raises
         ------

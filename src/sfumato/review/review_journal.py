@@ -129,13 +129,7 @@ Entry = Shown | NewBudget | Event
 
 
 def beginning_text(beginning: Beginning) -> str:
-    """The first line of a journal; no value of the data.
-
-    Parameters
-    ----------
-    beginning
-        What it says.
-    """
+    """The first line of a journal; no value of the data."""
     return json.dumps(
         {
             "sfumato review": FORMAT,
@@ -149,11 +143,6 @@ def beginning_text(beginning: Beginning) -> str:
 
 def read_beginning(text: str) -> Beginning:
     """What the first line of a journal says.
-
-    Parameters
-    ----------
-    text
-        The line.
 
     Raises
     ------
@@ -172,13 +161,7 @@ def read_beginning(text: str) -> Beginning:
 
 
 def entry_text(entry: Entry) -> str:
-    """An entry as a line of a journal; no value of the data.
-
-    Parameters
-    ----------
-    entry
-        What happened.
-    """
+    """An entry as a line of a journal; no value of the data."""
     fields: dict[str, Any] = {"time": entry.time.isoformat()}
     if isinstance(entry, NewBudget):
         fields |= {"did": Did.BUDGET.value, "budget": entry.budget}
@@ -198,8 +181,6 @@ def read_entry(text: str, worker: str) -> Entry | None:
 
     Parameters
     ----------
-    text
-        The line.
     worker
         The pseudonym of the journal.
     """
@@ -256,13 +237,6 @@ class Written:
 def journal_path(folder: Path, worker: str) -> Path:
     """Where the journal of a worker is.
 
-    Parameters
-    ----------
-    folder
-        The folder of the review.
-    worker
-        The pseudonym.
-
     Raises
     ------
     InputError
@@ -277,24 +251,13 @@ def journal_path(folder: Path, worker: str) -> Path:
 
 
 def journals_in(folder: Path) -> tuple[Path, ...]:
-    """The journals of all workers in a folder, by name.
-
-    Parameters
-    ----------
-    folder
-        The folder of a review.
-    """
+    """The journals of all workers in a folder, by name."""
     found = {*folder.glob("review.state"), *folder.glob("review.*.state")}
     return tuple(sorted(found))
 
 
 def read_journal(path: Path) -> Written | None:
     """What a journal says, its last line left out where it is torn; ``None`` without one.
-
-    Parameters
-    ----------
-    path
-        The file.
 
     Raises
     ------
@@ -362,11 +325,6 @@ class Journal:
     def add(self, entry: Entry) -> None:
         """Add an entry; it is on the disk when this returns.
 
-        Parameters
-        ----------
-        entry
-            What happened.
-
         Raises
         ------
         InputError
@@ -399,11 +357,6 @@ class Journal:
 @contextmanager
 def folder_lock(folder: Path) -> Iterator[None]:
     """Hold the lock of a review's folder; it goes with the process.
-
-    Parameters
-    ----------
-    folder
-        The folder.
 
     Raises
     ------
@@ -455,26 +408,12 @@ _SUBJECT = "the journal of a review"
 
 
 def modes_text(modes: Modes) -> str:
-    """The modes of a pair as digits.
-
-    Parameters
-    ----------
-    modes
-        Per attribute.
-    """
+    """The modes of a pair as digits."""
     return "".join(str(int(mode)) for mode in modes)
 
 
 def budget_of(beginning: Beginning, entries: Sequence[Entry]) -> float | None:
-    """The budget that holds at the end of a journal.
-
-    Parameters
-    ----------
-    beginning
-        Its first line.
-    entries
-        Its other lines.
-    """
+    """The budget that holds at the end of a journal."""
     changed = [entry.budget for entry in entries if isinstance(entry, NewBudget)]
     return changed[-1] if changed else beginning.settings.budget
 
@@ -496,8 +435,6 @@ def restored(
         By id, the number of each of the review's pairs.
     beginning
         The first line of the journal.
-    entries
-        Its other lines.
     combined
         What all workers have been shown; this one's is added.
 
@@ -540,8 +477,6 @@ def histories(worker: str, entries: Sequence[Entry]) -> dict[str, History]:
 
     Parameters
     ----------
-    worker
-        The pseudonym.
     entries
         The lines of the worker's journal behind the first.
 
@@ -562,8 +497,6 @@ def check_same(beginning: Beginning, ids: Sequence[str], records: str, name: str
 
     Parameters
     ----------
-    beginning
-        Its first line.
     ids
         Ids of the pairs to review.
     records
@@ -590,8 +523,6 @@ def answers_in(folder: Path, project: Project) -> Decisions:
 
     Parameters
     ----------
-    folder
-        The folder.
     project
         Its records and pairs.
 

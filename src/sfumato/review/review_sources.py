@@ -202,8 +202,6 @@ def proposed_attributes(
     ----------
     records
         The records, with columns of text.
-    names
-        The columns.
     kinds
         By column, its kind in the linkage.
     day_first
@@ -295,8 +293,6 @@ def with_gold(
 
     Parameters
     ----------
-    records
-        All records.
     pairs
         The pairs: pair, left, right.
     gold
@@ -377,16 +373,12 @@ def from_linkage(
 
     Parameters
     ----------
-    folder
-        The linkage's folder.
     rng
         Source of randomness for the order.
     settings
         The rules; the defaults where not given.
     attributes
         What a worker may see; proposed from the linkage's specification where not given.
-    which
-        Which pairs.
     gold
         Pairs of known truth, a file or a dataframe: source_l, id_l, source_r, id_r, same.
 

@@ -60,8 +60,6 @@ def bootstrap(
         Its value for a number of pairs of each kind; ``None`` where it is not defined.
     counts
         Number of pairs of each kind.
-    rng
-        Source of randomness.
     """
     drawn = rng.multinomial(int(counts.sum()), counts / counts.sum(), RESAMPLES)
     values = [value for value in map(statistic, drawn) if value is not None]
@@ -185,8 +183,6 @@ def agreement_of_each_two(
 
     Parameters
     ----------
-    decisions
-        All that happened.
     rng
         Source of randomness for the intervals, which take about a second for each two workers;
         without it there are none.

@@ -76,8 +76,6 @@ def place_blocks(
     ----------
     rendered
         The pair as it may be shown.
-    look
-        The terminal.
     selected
         Place of the selected attribute.
     hinted
@@ -98,13 +96,7 @@ def place_blocks(
 
 
 def height_of(placed: Sequence[Placed]) -> int:
-    """Lines that the blocks take, one empty one between two bands.
-
-    Parameters
-    ----------
-    placed
-        The blocks.
-    """
+    """Lines that the blocks take, one empty one between two bands."""
     heights = [0] * (placed[-1].band + 1)
     for each in placed:
         heights[each.band] = max(heights[each.band], len(each.block.lines))
@@ -116,14 +108,10 @@ def draw_bands(placed: Sequence[Placed], height: int, selected: int, look: Look)
 
     Parameters
     ----------
-    placed
-        The blocks.
     height
         Lines that there are.
     selected
         Place of the selected attribute.
-    look
-        The terminal.
     """
     last = placed[-1].band
     bands = [_band([each for each in placed if each.band == n]) for n in range(last + 1)]
@@ -152,8 +140,6 @@ def neighbour(placed: Sequence[Placed], selected: int, direction: Direction) -> 
 
     Parameters
     ----------
-    placed
-        The blocks.
     selected
         Place of the selected attribute.
     direction
@@ -188,12 +174,8 @@ def of_cell(view: View, place: int, mode: Mode) -> Cost | None:
 
     Parameters
     ----------
-    view
-        The pair.
     place
         The attribute.
-    mode
-        The mode.
     """
     return _first(
         each for each in view.costs if each.opening.attributes == (place,) and _is(each, mode)
@@ -205,8 +187,6 @@ def next_of_cell(view: View, place: int) -> Cost | None:
 
     Parameters
     ----------
-    view
-        The pair.
     place
         The attribute.
     """
@@ -214,13 +194,7 @@ def next_of_cell(view: View, place: int) -> Cost | None:
 
 
 def of_names(view: View) -> Cost | None:
-    """The opening of the name that shows the least more, where there is one.
-
-    Parameters
-    ----------
-    view
-        The pair.
-    """
+    """The opening of the name that shows the least more, where there is one."""
     if view.names is None:
         return None
     names = set(view.names)
@@ -233,15 +207,7 @@ def of_names(view: View) -> Cost | None:
 
 
 def of_everything(view: View, mode: Mode) -> Cost | None:
-    """The opening of all attributes in a mode, where there is one.
-
-    Parameters
-    ----------
-    view
-        The pair.
-    mode
-        The mode.
-    """
+    """The opening of all attributes in a mode, where there is one."""
     return _widest(each for each in view.costs if _is(each, mode))
 
 
@@ -285,13 +251,7 @@ _TEXT = (
 
 
 def draw_legend(look: Look) -> tuple[Line, ...]:
-    """The help, as many lines as the terminal has.
-
-    Parameters
-    ----------
-    look
-        The terminal.
-    """
+    """The help, as many lines as the terminal has."""
     lines: list[Line] = [
         (Span(f" sfumato review {look.signs.dot} help".ljust(look.width), Style.TITLE),),
         EMPTY,
@@ -306,13 +266,7 @@ def draw_legend(look: Look) -> tuple[Line, ...]:
 
 
 def short_legend(look: Look) -> tuple[Line, ...]:
-    """What the signs mean, in a few lines.
-
-    Parameters
-    ----------
-    look
-        The terminal.
-    """
+    """What the signs mean, in a few lines."""
     signs = look.signs
     rows = [
         ("*", Style.MASKED, "masked"),
@@ -358,8 +312,6 @@ def draw_meters(standing: Standing, following: float, look: Look) -> tuple[Line,
         How the worker stands.
     following
         What the next opening of the selected cell would add to KAPR at most.
-    look
-        The terminal.
     """
     limit, cells, dot = standing.limit, standing.cells, f" {look.signs.dot} "
     of = "no limit" if limit is None else f"limit {kapr_text(limit, cells)}"
@@ -413,12 +365,8 @@ def draw_selected(view: View, selected: int, look: Look) -> Line:
 
     Parameters
     ----------
-    view
-        The pair.
     selected
         Place of the attribute.
-    look
-        The terminal.
     """
     if view.rendered is None:
         return EMPTY
@@ -452,12 +400,8 @@ def draw_costs(view: View, selected: int, look: Look) -> tuple[Line, ...]:
 
     Parameters
     ----------
-    view
-        The pair.
     selected
         Place of the selected attribute.
-    look
-        The terminal.
     """
     head = "KAPR" if view.standing.exact else "KAPR at most"
     offers: tuple[tuple[str, str, Cost | None], ...] = (
@@ -486,13 +430,7 @@ def _offer(key: str, words: str, cost: Cost, view: View) -> Line:
 
 
 def draw_answers(view: View) -> Line:
-    """The six answers with their keys, the chosen one marked.
-
-    Parameters
-    ----------
-    view
-        The pair.
-    """
+    """The six answers with their keys, the chosen one marked."""
     line: list[Span] = []
     for number, answer in enumerate(sorted(Answer), 1):
         if number in {1, 4}:
@@ -507,17 +445,7 @@ def draw_answers(view: View) -> Line:
 
 
 def draw_said(view: View, message: Message, look: Look) -> Line:
-    """What is said of the last key, or what holds of the pair.
-
-    Parameters
-    ----------
-    view
-        The pair.
-    message
-        What is said.
-    look
-        The terminal.
-    """
+    """What is said of the last key, or what holds of the pair."""
     if message.text:
         return (Span(f" {message.text}", _TONES[message.tone]),)
     held = [view.answer.words] if view.answer is not None else []
@@ -527,13 +455,7 @@ def draw_said(view: View, message: Message, look: Look) -> Line:
 
 
 def draw_reasons(look: Look) -> tuple[Line, Line]:
-    """The reasons for which a pair is flagged, with their keys; two lines.
-
-    Parameters
-    ----------
-    look
-        The terminal.
-    """
+    """The reasons for which a pair is flagged, with their keys; two lines."""
     reasons: list[Line] = [
         (Span(f"{number}", Style.KEY), Span(f" {reason.value}"))
         for number, reason in enumerate(FlagReason, 1)
@@ -565,8 +487,6 @@ def draw_screen(
     ----------
     view
         The pair and its worker's standing.
-    look
-        The terminal.
     selected
         Place of the selected attribute.
     message
@@ -604,13 +524,7 @@ def draw_screen(
 
 
 def draw_too_small(look: Look) -> tuple[Line, ...]:
-    """What a terminal shows that is too small for a pair; nothing of the data.
-
-    Parameters
-    ----------
-    look
-        The terminal.
-    """
+    """What a terminal shows that is too small for a pair; nothing of the data."""
     text = f"Make the window larger: {LEAST_WIDTH} columns and {LEAST_HEIGHT} lines at least."
     lines: list[Line] = [(Span(text[: look.width]),)]
     return tuple(lines + [EMPTY] * (look.height - 1))

@@ -77,8 +77,6 @@ def index_of(project: Project, settings: Settings, progress: Progress) -> Index:
 
     Parameters
     ----------
-    project
-        Its records.
     settings
         The rules, for the bands of rarity.
     progress
@@ -94,17 +92,7 @@ def index_of(project: Project, settings: Settings, progress: Progress) -> Index:
 
 
 def review_of(project: Project, settings: Settings, index: Index) -> Review:
-    """What workers look at.
-
-    Parameters
-    ----------
-    project
-        Its pairs.
-    settings
-        The rules.
-    index
-        Of its records.
-    """
+    """What workers look at."""
     left, right = (np.asarray(project.pairs[side]) for side in (LEFT, RIGHT))
     return Review(project.attributes, settings, index, left, right)
 
@@ -300,8 +288,6 @@ class Session:
         ----------
         place
             Its place in the task, from 0.
-        opening
-            What to open.
 
         Raises
         ------
@@ -322,8 +308,6 @@ class Session:
         ----------
         place
             Its place in the task, from 0.
-        answer
-            The answer.
 
         Raises
         ------
@@ -373,8 +357,6 @@ class Session:
         ----------
         place
             Its place in the task, from 0.
-        reason
-            Why.
 
         Raises
         ------
@@ -500,24 +482,12 @@ class Session:
 
 
 def plain(measure: Measure | None) -> Any:
-    """A measure as plain values; ``None`` where it is not defined.
-
-    Parameters
-    ----------
-    measure
-        The measure.
-    """
+    """A measure as plain values; ``None`` where it is not defined."""
     return None if measure is None else measure.to_json()
 
 
 def plain_accuracy(each: Accuracy) -> dict[str, Any]:
-    """How often a worker is right, as plain values.
-
-    Parameters
-    ----------
-    each
-        How often.
-    """
+    """How often a worker is right, as plain values."""
     return {
         "answered": each.answered,
         "right": each.right,
@@ -532,8 +502,6 @@ def plain_settings(settings: Settings, *, without: set[str]) -> dict[str, Any]:
 
     Parameters
     ----------
-    settings
-        The rules.
     without
         Names of those to leave out.
     """

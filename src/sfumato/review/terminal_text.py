@@ -59,13 +59,7 @@ EMPTY: Line = ()
 
 
 def width_of(line: Iterable[Span]) -> int:
-    """Columns of the terminal that a line takes.
-
-    Parameters
-    ----------
-    line
-        The line.
-    """
+    """Columns of the terminal that a line takes."""
     return sum(cell_len(span.text) for span in line)
 
 
@@ -74,12 +68,8 @@ def fitted(line: Line, width: int, *, more: str = "…") -> Line:
 
     Parameters
     ----------
-    line
-        The line.
     width
         Columns.
-    more
-        The sign.
     """
     if width_of(line) <= width:
         return line
@@ -98,8 +88,6 @@ def padded(line: Line, width: int) -> Line:
 
     Parameters
     ----------
-    line
-        The line.
     width
         Columns.
     """
@@ -112,8 +100,6 @@ def flowed(items: Iterable[Line], width: int, between: str) -> tuple[Line, ...]:
 
     Parameters
     ----------
-    items
-        The items; none is divided.
     width
         Columns of a line.
     between
@@ -385,12 +371,8 @@ def draw_block(
     ----------
     rendered
         The attribute as it may be shown.
-    look
-        The terminal.
     room
         Columns that a block may take.
-    selected
-        Whether it is the selected one.
     hinted
         Whether it is the one to open next.
     """

@@ -24,8 +24,6 @@ def problem(request: HttpRequest, status: int, reason: str = "") -> HttpResponse
 
     Parameters
     ----------
-    request
-        The request.
     status
         The status of the answer.
     reason

@@ -132,8 +132,6 @@ def seal(data: bytes, key: bytes, purpose: bytes) -> bytes:
 
     Parameters
     ----------
-    data
-        The bytes.
     key
         The project's key.
     purpose
@@ -191,8 +189,6 @@ def write_sealed(path: Path, data: bytes, key: bytes, purpose: bytes) -> None:
 
     Parameters
     ----------
-    path
-        The file.
     data, key, purpose
         As for `seal`.
     """
@@ -207,8 +203,6 @@ def read_sealed(path: Path, key: bytes, purpose: bytes) -> bytes:
 
     Parameters
     ----------
-    path
-        The file.
     key, purpose
         As for `unseal`.
 

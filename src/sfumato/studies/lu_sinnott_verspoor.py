@@ -241,11 +241,6 @@ def outcomes(draw: Simulated) -> tuple[list[Outcome], tuple[Association, ...]]:
 
     Associations are mined, and all accepted, from the 2-anonymous release at time 1, as in the
     paper. At time 1 there are none to apply.
-
-    Parameters
-    ----------
-    draw
-        The individuals.
     """
     known = _associations(draw)
     found = [each for k in KS for each in _schemes_at(draw, 1, k, ())]
@@ -400,8 +395,6 @@ def table_2_section(draws: Sequence[Sequence[Outcome]], associations: Sequence[i
 
     Parameters
     ----------
-    draws
-        The outcomes of each draw.
     associations
         How many associations each draw's first release told.
     """

@@ -30,8 +30,6 @@ def read_delimited(
 
     Parameters
     ----------
-    path
-        The file.
     wanted
         The columns to read.
     delimiter
@@ -98,10 +96,6 @@ def whole_numbers(table: pa.Table, name: str, file: str) -> Ints:
 
     Parameters
     ----------
-    table
-        The file's columns.
-    name
-        The column.
     file
         Name of the file, for what is said.
 
@@ -121,10 +115,6 @@ def decimals(table: pa.Table, name: str, file: str, *, missing: str = "") -> Flo
 
     Parameters
     ----------
-    table
-        The file's columns.
-    name
-        The column.
     file
         Name of the file, for what is said.
     missing
@@ -148,10 +138,6 @@ def dates(table: pa.Table, name: str, file: str, *, women_later: int = 0) -> pa.
 
     Parameters
     ----------
-    table
-        The file's columns.
-    name
-        The column.
     file
         Name of the file, for what is said.
     women_later
@@ -180,8 +166,6 @@ def once_each(values: Ints, name: str, file: str) -> None:
     ----------
     values
         The key of each row.
-    name
-        The column.
     file
         Name of the file, for what is said.
 
@@ -224,12 +208,8 @@ def locate(data: Path, folders: Sequence[str], files: Sequence[str]) -> Located:
 
     Parameters
     ----------
-    data
-        The data folder.
     folders
         Where to look, relative to the data folder.
-    files
-        Names of the files.
     """
     candidates = []
     for name in folders:

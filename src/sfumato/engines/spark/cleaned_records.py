@@ -108,13 +108,6 @@ def prepared_on_spark(source: SparkSource, schema: Schema) -> SparkSource:
 
     Executors do it whenever the records are read; a source that is prepared already stays as it is.
 
-    Parameters
-    ----------
-    source
-        The records.
-    schema
-        What each column is.
-
     Raises
     ------
     InputError

@@ -75,8 +75,6 @@ def tallied(
         The persons.
     columns
         The columns that ``rows_of`` reads.
-    axes
-        The file's axes.
     rows_of
         Gives tables as columns; runs on the executors.
     tally
@@ -157,8 +155,6 @@ class Windows:
 
         Parameters
         ----------
-        people
-            A batch of persons.
         axis
             Index of the ordered axis.
         person, node
@@ -183,12 +179,6 @@ def node_numbers(
     ----------
     people
         The persons.
-    axes
-        The file's axes.
-    routes
-        Where the persons are.
-    windows
-        What is counted.
     everything
         Whether 0/1 columns and the sums of the values are asked for too, not only bins.
 
@@ -358,14 +348,8 @@ def find_medians(
     ----------
     people
         The persons.
-    axes
-        The file's axes.
-    routes
-        Where the persons are.
     nodes
         The nodes of the tree, at most as many as `at_once` says.
-    records
-        Number of records of each.
 
     Returns
     -------

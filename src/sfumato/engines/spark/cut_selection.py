@@ -90,12 +90,6 @@ def select(people: DataFrame, axes: Axes, routes: Routes, targets: Targets) -> t
     ----------
     people
         The persons.
-    axes
-        The file's axes.
-    routes
-        Where they are.
-    targets
-        What is asked.
 
     Returns
     -------
@@ -294,8 +288,6 @@ def side_counts(
         The file's axes, with its sensitive attributes.
     routes
         Where the persons are, the sides being nodes without a cut.
-    sides
-        These nodes.
     values, numbers
         Whether sensitive values and numbers of records are asked for.
     """
@@ -363,8 +355,6 @@ def measured(values: pa.Table, sensitive: tuple[Sensitive, ...]) -> pa.Table:
     ----------
     values
         The rows of `HELD`: its distinct values, with their persons and records.
-    sensitive
-        The sensitive attributes.
     """
     attribute = values.column("attribute")[0].as_py()
     persons = values.column("persons").to_numpy()

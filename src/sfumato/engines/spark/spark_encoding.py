@@ -258,11 +258,6 @@ class EncodeBatches:
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Encode the batches of one task.
 
-        Parameters
-        ----------
-        batches
-            What Spark gives.
-
         Raises
         ------
         InputError

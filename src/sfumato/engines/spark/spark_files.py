@@ -353,8 +353,6 @@ def person_candidates_on_spark(source: SparkSource, among: Iterable[str]) -> lis
 
     Parameters
     ----------
-    source
-        The records.
     among
         Names of the columns to ask this of.
     """

@@ -182,8 +182,6 @@ def axes_of(table: SparkTable, *, sensitive: bool) -> Axes:
 
     Parameters
     ----------
-    table
-        The encoded file.
     sensitive
         Whether the persons' sensitive values are needed.
     """
@@ -240,13 +238,6 @@ def persons_frame(table: SparkTable, axes: Axes) -> DataFrame:
     Persons are gathered by buckets of a hash, so that no bucket holds much more than another;
     a record that is a person of its own moves nowhere. The frame is lazy, and not kept.
 
-    Parameters
-    ----------
-    table
-        The encoded file.
-    axes
-        Its axes.
-
     Returns
     -------
     DataFrame
@@ -300,8 +291,6 @@ def people_of(records: pa.Table, axes: Axes) -> pa.Table:
     ----------
     records
         Person, tie, second hash, and codes.
-    axes
-        The file's axes.
     """
     ids = records.column(PERSON).combine_chunks().dictionary_encode()
     if isinstance(ids, pa.ChunkedArray):
@@ -381,15 +370,7 @@ def _lists(value: str, count: str, offsets: Ints, values: Codes, counts: Codes) 
 
 
 class PeopleBatch:
-    """Some rows of a frame of persons.
-
-    Parameters
-    ----------
-    batch
-        The rows.
-    axes
-        The file's axes.
-    """
+    """Some rows of a frame of persons."""
 
     def __init__(self, batch: pa.RecordBatch, axes: Axes) -> None:
         self._batch = batch
@@ -435,8 +416,6 @@ def columns_of(axes: Axes, chosen: Sequence[int]) -> list[str]:
 
     Parameters
     ----------
-    axes
-        The file's axes.
     chosen
         Indices of the axes.
     """
@@ -492,8 +471,6 @@ class Bounds:
 
         Parameters
         ----------
-        people
-            A batch of persons.
         person, cut
             Indices of the persons and of their cuts.
         """
@@ -613,10 +590,6 @@ def node_of_people(people: DataFrame, axes: Axes, routes: Routes) -> DataFrame:
     ----------
     people
         The persons.
-    axes
-        The file's axes.
-    routes
-        Where they are.
     """
     names = [PERSON, *columns_of(axes, routes.bounds.axis.tolist())]
     person = people.schema[PERSON].dataType.simpleString()
@@ -647,14 +620,8 @@ def by_node(
 
     Parameters
     ----------
-    table
-        The encoded file.
     people
         Its persons.
-    axes
-        Its axes.
-    routes
-        Where the persons are.
     finish
         Given ``sfumato_node``, ``sfumato_person``, ``sfumato_tie`` and the codes of the records
         of one node; runs on the executors.

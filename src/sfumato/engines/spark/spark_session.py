@@ -254,13 +254,7 @@ def own_session(shared: SparkSession) -> SparkSession:
 
 
 def use_this_python(session: SparkSession) -> None:
-    """Let executors on this machine run the Python that runs here, if nobody has named one.
-
-    Parameters
-    ----------
-    session
-        Any session.
-    """
+    """Let executors on this machine run the Python that runs here, if nobody has named one."""
     context = session.sparkContext
     local = str(context.master).startswith("local")
     if local and "PYSPARK_PYTHON" not in os.environ:
@@ -333,13 +327,7 @@ _MASTERS = re.compile(r"local\[[^\]]*\]|local-cluster|local|spark|yarn|k8s")
 
 
 def what_ran(frame: DataFrame) -> Ran:
-    """What a DataFrame is computed on.
-
-    Parameters
-    ----------
-    frame
-        The DataFrame.
-    """
+    """What a DataFrame is computed on."""
     session: SparkSession = frame.sparkSession
     context = session.sparkContext
     master = _MASTERS.match(str(context.master))
@@ -384,11 +372,6 @@ def check_classic(frame: DataFrame) -> None:
 
 def column_names(frame: DataFrame) -> tuple[str, ...]:
     """The checked names of a DataFrame's columns.
-
-    Parameters
-    ----------
-    frame
-        The DataFrame.
 
     Raises
     ------
@@ -452,13 +435,7 @@ def column_types(
 
 
 def column(name: str) -> Column:
-    """A column by its name, whatever letters it has.
-
-    Parameters
-    ----------
-    name
-        The name.
-    """
+    """A column by its name, whatever letters it has."""
     functions: Any = needed("pyspark.sql.functions", extra="spark", by="engine spark")
     found: Column = functions.col(quoted(name))
     return found
@@ -494,11 +471,6 @@ class WithoutValues:
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Hand on what the function makes of the batches.
-
-        Parameters
-        ----------
-        batches
-            What Spark gives.
 
         Raises
         ------
@@ -548,8 +520,6 @@ def gathered(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.Record
 
     Parameters
     ----------
-    batches
-        Batches of one schema.
     rows
         The least number of rows.
     """

@@ -42,11 +42,6 @@ _OF_ROOMS = {"schema": "schema", "linkage specification": "link.specification"}
 def load_project(path: str | os.PathLike[str]) -> Project:
     """Read a project file; the paths in it stay as they are written.
 
-    Parameters
-    ----------
-    path
-        The file.
-
     Raises
     ------
     InputError
@@ -73,8 +68,6 @@ def parse_project(text: str, subject: str = "project file") -> Project:
 
     Parameters
     ----------
-    text
-        The text.
     subject
         How errors call it.
 
@@ -117,13 +110,7 @@ def _nul_in(value: object) -> str | None:
 
 
 def problems_in(error: ValidationError) -> str:
-    """What is wrong and where; never what stands there.
-
-    Parameters
-    ----------
-    error
-        What pydantic found.
-    """
+    """What is wrong and where; never what stands there."""
     said = []
     for item in error.errors(include_input=False, include_url=False):
         place = [str(part) for part in item["loc"] if part not in (IN_FILE, INLINE, "[key]")]
@@ -172,8 +159,6 @@ def dump_project(project: Project, notes: Mapping[str, str] | None = None) -> st
 
     Parameters
     ----------
-    project
-        The project.
     notes
         Comments by what they speak about: a section (``"release"``), a key
         (``"release.g_balance"``), a column of the schema (``"schema.age"``), a column or a rule of

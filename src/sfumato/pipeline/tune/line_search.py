@@ -118,8 +118,6 @@ class Space:
 
         Parameters
         ----------
-        positions
-            Strictness by knob.
         like
             A point whose options and columns are taken.
         """
@@ -223,8 +221,6 @@ class LineSearch(ABC):
 
         Parameters
         ----------
-        trial
-            The trial.
         least
             The least loss that met the thresholds so far, by any way.
         """
@@ -326,8 +322,6 @@ class Tightening(LineSearch):
     ----------
     space, name
         As `LineSearch` takes them.
-    loosened
-        A trial of that point.
     """
 
     def __init__(self, space: Space, name: str, loosened: Trial) -> None:
@@ -378,8 +372,6 @@ def run_together(trials: Trials, searches: Sequence[LineSearch], stage: str) -> 
     ----------
     trials
         Where they are tried.
-    searches
-        The searches.
     stage
         The part of the search that asks.
     """

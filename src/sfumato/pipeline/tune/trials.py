@@ -189,13 +189,6 @@ def losses(table: Table, release: Release) -> tuple[float, float]:
 
     ANE is over the kept records; each record that is left out counts as 1, as in NCP. A column
     that is not released has the ANE of one class, and an NCP of 1.
-
-    Parameters
-    ----------
-    table
-        The encoded original.
-    release
-        A release of it.
     """
     lost = {each.column: each for each in release.utility.columns}
     ane, ncp, weights = [], [], []
@@ -324,8 +317,6 @@ class Trials:
 
         Parameters
         ----------
-        points
-            What to try.
         stage
             The part of the search that asks.
 

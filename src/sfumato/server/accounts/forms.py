@@ -73,15 +73,7 @@ class CodeForm(forms.Form):
 
 
 class FreshForm(forms.Form):
-    """What somebody proves again who they are with.
-
-    Parameters
-    ----------
-    account
-        Who.
-    data
-        What was entered.
-    """
+    """What somebody proves again who they are with."""
 
     def __init__(self, account: Account, data: Any = None) -> None:
         super().__init__(data)
@@ -172,8 +164,6 @@ class InviteForm(RolesForm):
     ----------
     custodian
         Who invites; the projects are those of their data.
-    data
-        What was entered.
     """
 
     days = forms.IntegerField(

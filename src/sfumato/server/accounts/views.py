@@ -69,13 +69,7 @@ from sfumato.server.store.models import Account, Link, Project, ProjectState, Ro
 @require_GET
 @login_required
 def start(request: HttpRequest) -> HttpResponse:
-    """Go to the page that somebody begins on.
-
-    Parameters
-    ----------
-    request
-        The request.
-    """
+    """Go to the page that somebody begins on."""
     return redirect(_page_of(request.user))
 
 
@@ -102,13 +96,7 @@ known (`know_browser`): without it a stranger's failures would keep its owner ou
 
 @require_http_methods(["GET", "POST"])
 def log_in(request: HttpRequest) -> HttpResponse:
-    """The page on which people log in.
-
-    Parameters
-    ----------
-    request
-        The request.
-    """
+    """The page on which people log in."""
     goal = next_page(request)
     if request.user.is_authenticated:
         return redirect(goal)
@@ -136,13 +124,7 @@ def log_in(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 def log_in_code(request: HttpRequest) -> HttpResponse:
-    """The page that asks for the second factor, once the password was right.
-
-    Parameters
-    ----------
-    request
-        The request.
-    """
+    """The page that asks for the second factor, once the password was right."""
     account, goal = _pending(request), next_page(request)
     if account is None:
         return redirect("/login?" + urlencode({"next": goal}))
@@ -167,11 +149,6 @@ def log_out(request: HttpRequest) -> HttpResponse:
 
     The answer is a page, not a way to another one: behind a single sign-on the next page would
     log in again.
-
-    Parameters
-    ----------
-    request
-        The request.
     """
     if request.user.is_authenticated:
         with transaction.atomic():
@@ -186,13 +163,7 @@ def log_out(request: HttpRequest) -> HttpResponse:
 
 
 def next_page(request: HttpRequest) -> str:
-    """Where somebody goes after logging in: a page of this server.
-
-    Parameters
-    ----------
-    request
-        The request.
-    """
+    """Where somebody goes after logging in: a page of this server."""
     asked = request.POST.get("next") or request.GET.get("next") or "/"
     own = url_has_allowed_host_and_scheme(asked, allowed_hosts=None) and asked.startswith("/")
     return str(asked) if own else "/"
@@ -203,8 +174,6 @@ def note_failure(request: HttpRequest, account: Account | None, what: str) -> No
 
     Parameters
     ----------
-    request
-        The request.
     account
         Whom they named; a name that nobody has is not noted, as it may be a password.
     what
@@ -231,8 +200,6 @@ def is_fresh(request: HttpRequest, minutes: int = MINUTES) -> bool:
 
     Parameters
     ----------
-    request
-        The request.
     minutes
         How long a moment is.
     """
@@ -270,13 +237,7 @@ def require_fresh(minutes: int = MINUTES, back: str = "") -> Callable[[View], Vi
 @login_required
 @require_http_methods(["GET", "POST"])
 def fresh(request: HttpRequest) -> HttpResponse:
-    """The page that asks for the password, and for a code where there is a second factor.
-
-    Parameters
-    ----------
-    request
-        The request.
-    """
+    """The page that asks for the password, and for a code where there is a second factor."""
     account, goal = request.user, next_page(request)
     form = FreshForm(account, request.POST or None)
     possible = account.has_usable_password() or bool(account.totp)
@@ -319,8 +280,6 @@ def link(request: HttpRequest, token: str) -> HttpResponse:
 
     Parameters
     ----------
-    request
-        The request.
     token
         The random part of the address.
     """
@@ -399,26 +358,14 @@ _NEW = "new second factor"
 @require_GET
 @login_required
 def account(request: HttpRequest) -> HttpResponse:
-    """Who one is here, and what one may change of it.
-
-    Parameters
-    ----------
-    request
-        The request.
-    """
+    """Who one is here, and what one may change of it."""
     return render(request, "accounts/account.html")
 
 
 @require_http_methods(["GET", "POST"])
 @login_required
 def password(request: HttpRequest) -> HttpResponse:
-    """Change one's own password; all other sessions end.
-
-    Parameters
-    ----------
-    request
-        The request.
-    """
+    """Change one's own password; all other sessions end."""
     owner = request.user
     if not owner.has_usable_password():
         return problem(request, 403, "Your organisation logs you in; there is no password here.")
@@ -445,13 +392,7 @@ def password(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @require_fresh()
 def second_factor(request: HttpRequest) -> HttpResponse:
-    """Turn the second factor on: a secret for an app, confirmed by a code of it.
-
-    Parameters
-    ----------
-    request
-        The request.
-    """
+    """Turn the second factor on: a secret for an app, confirmed by a code of it."""
     owner = request.user
     if owner.totp:
         return redirect("/account")
@@ -479,13 +420,7 @@ def second_factor(request: HttpRequest) -> HttpResponse:
 @require_GET
 @require_fresh()
 def second_factor_image(request: HttpRequest) -> HttpResponse:
-    """The secret that is not confirmed yet, as an image to be scanned.
-
-    Parameters
-    ----------
-    request
-        The request.
-    """
+    """The secret that is not confirmed yet, as an image to be scanned."""
     secret = _unconfirmed(request)
     if secret is None:
         return problem(request, 404)
@@ -495,13 +430,7 @@ def second_factor_image(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @require_fresh()
 def second_factor_off(request: HttpRequest) -> HttpResponse:
-    """Turn the second factor off.
-
-    Parameters
-    ----------
-    request
-        The request.
-    """
+    """Turn the second factor off."""
     owner = request.user
     if not owner.totp:
         return redirect("/account")
@@ -518,13 +447,7 @@ def second_factor_off(request: HttpRequest) -> HttpResponse:
 @require_POST
 @login_required
 def other_sessions(request: HttpRequest) -> HttpResponse:
-    """End one's other sessions.
-
-    Parameters
-    ----------
-    request
-        The request.
-    """
+    """End one's other sessions."""
     with transaction.atomic():
         count = end_sessions(request.user, keep=request.session.session_key)
         append(request.user, "end sessions", resource_of(request.user), {"count": count})
@@ -541,13 +464,7 @@ def _unconfirmed(request: HttpRequest) -> bytes | None:
 
 
 def custodians_view(view: View) -> View:
-    """A view for somebody who keeps the accounts.
-
-    Parameters
-    ----------
-    view
-        The view.
-    """
+    """A view for somebody who keeps the accounts."""
 
     @wraps(view)
     @login_required
@@ -563,13 +480,7 @@ def custodians_view(view: View) -> View:
 @require_GET
 @custodians_view
 def accounts(request: HttpRequest) -> HttpResponse:
-    """Everybody who may log in, and the invitations that are still open.
-
-    Parameters
-    ----------
-    request
-        The request.
-    """
+    """Everybody who may log in, and the invitations that are still open."""
     everybody = Account.objects.order_by("-is_active", "name")
     waiting = Link.objects.filter(used=None, expires__gt=timezone.now(), purpose="invitation")
     context = {
@@ -583,13 +494,7 @@ def accounts(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @custodians_view
 def invite_page(request: HttpRequest) -> HttpResponse:
-    """Invite somebody; the link is shown once, in the answer itself.
-
-    Parameters
-    ----------
-    request
-        The request.
-    """
+    """Invite somebody; the link is shown once, in the answer itself."""
     form = InviteForm(request.user, request.POST or None)
     if request.method == "POST" and form.is_valid():
         given = form.cleaned_data
@@ -602,15 +507,7 @@ def invite_page(request: HttpRequest) -> HttpResponse:
 @require_POST
 @custodians_view
 def take_back_invitation(request: HttpRequest, number: int) -> HttpResponse:
-    """Make an invitation useless.
-
-    Parameters
-    ----------
-    request
-        The request.
-    number
-        Its number.
-    """
+    """Make an invitation useless."""
     with transaction.atomic():
         gone, _ = Link.objects.filter(pk=number, purpose="invitation", used=None).delete()
         if gone:
@@ -622,13 +519,7 @@ def take_back_invitation(request: HttpRequest, number: int) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @custodians_view
 def named_account(request: HttpRequest) -> HttpResponse:
-    """Make an account for somebody whom the organisation's login names.
-
-    Parameters
-    ----------
-    request
-        The request.
-    """
+    """Make an account for somebody whom the organisation's login names."""
     if not settings.SFUMATO.trusted_header:
         return problem(request, 404)
     form = NamedAccountForm(request.POST or None)
@@ -648,15 +539,7 @@ Change = Callable[[HttpRequest, Account], HttpResponse]
 @require_GET
 @custodians_view
 def one_account(request: HttpRequest, pseudonym: str) -> HttpResponse:
-    """One account, and what may be changed of it.
-
-    Parameters
-    ----------
-    request
-        The request.
-    pseudonym
-        Its pseudonym.
-    """
+    """One account, and what may be changed of it."""
     account = Account.objects.filter(pseudonym=pseudonym).first()
     if account is None:
         return problem(request, 404)

@@ -36,12 +36,6 @@ def raise_budget(by: Account, project_id: UUID, worker: Account, budget: float |
 
     Parameters
     ----------
-    by
-        The custodian.
-    project_id
-        The project.
-    worker
-        The worker.
     budget
         KAPR, ``None`` for no limit.
 
@@ -67,10 +61,6 @@ def raise_project_budget(by: Account, project_id: UUID, budget: float | None) ->
 
     Parameters
     ----------
-    by
-        The custodian.
-    project_id
-        The project.
     budget
         KAPR, ``None`` for no limit.
 
@@ -91,10 +81,6 @@ def lower_k(by: Account, project_id: UUID, k: int) -> Grant:
 
     Parameters
     ----------
-    by
-        The custodian.
-    project_id
-        The project.
     k
         Records, 1 at least.
 
@@ -116,10 +102,6 @@ def allow_identity_export(by: Account, project_id: UUID, hours: int) -> Grant:
 
     Parameters
     ----------
-    by
-        The custodian.
-    project_id
-        The project.
     hours
         For how long.
 
@@ -134,24 +116,13 @@ def allow_identity_export(by: Account, project_id: UUID, hours: int) -> Grant:
 
 
 def identity_grant(project: Project) -> Grant | None:
-    """The grant under which identities may be exported now, if there is one.
-
-    Parameters
-    ----------
-    project
-        The project.
-    """
+    """The grant under which identities may be exported now, if there is one."""
     grants = project.grants.filter(kind=GrantKind.IDENTITY_EXPORT, used=None)
     return grants.filter(to=project.manager, expires__gt=timezone.now()).first()
 
 
 def use_identity_grant(project: Project) -> Grant:
     """Use a grant of identity export up, in the transaction of the export.
-
-    Parameters
-    ----------
-    project
-        The project.
 
     Raises
     ------
@@ -171,10 +142,6 @@ def revoke(by: Account, project_id: UUID, number: int) -> Grant:
 
     Parameters
     ----------
-    by
-        The custodian.
-    project_id
-        The project.
     number
         Number of the grant.
 
@@ -199,13 +166,7 @@ def revoke(by: Account, project_id: UUID, number: int) -> Grant:
 
 
 def is_revocable(grant: Grant) -> bool:
-    """Whether a grant still holds.
-
-    Parameters
-    ----------
-    grant
-        The grant.
-    """
+    """Whether a grant still holds."""
     if grant.used is not None or REVOKED in grant.detail:
         return False
     return grant.expires is None or bool(grant.expires > timezone.now())
@@ -282,8 +243,6 @@ def purge(by: Account | None, project_id: UUID) -> None:
     ----------
     by
         The custodian; ``None`` for whoever runs the server.
-    project_id
-        The project.
 
     Raises
     ------

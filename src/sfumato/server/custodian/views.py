@@ -37,15 +37,7 @@ class Budget(forms.FloatField):
 
 
 class WorkerBudgetForm(forms.Form):
-    """A higher budget for a worker.
-
-    Parameters
-    ----------
-    project
-        The project.
-    data
-        What was entered.
-    """
+    """A higher budget for a worker."""
 
     def __init__(self, project: Project, data: Any = None) -> None:
         super().__init__(data, prefix="worker")
@@ -75,8 +67,6 @@ class KForm(forms.Form):
     ----------
     k
         The present one.
-    data
-        What was entered.
     """
 
     prefix = "lower"
@@ -101,15 +91,7 @@ class IdentityExportForm(forms.Form):
 
 
 class PurgeForm(forms.Form):
-    """The title of the project, typed by whoever destroys it.
-
-    Parameters
-    ----------
-    title
-        The title.
-    data
-        What was entered.
-    """
+    """The title of the project, typed by whoever destroys it."""
 
     typed = forms.CharField(
         label="Title of the project",
@@ -157,8 +139,6 @@ def projects_view(action: Action, back: str = "") -> Callable[[View], View]:
 
     Parameters
     ----------
-    action
-        What.
     back
         Name of the project's page to come back to after the proof, where the view is none.
     """
@@ -188,15 +168,7 @@ Forms = dict[str, Any]
 @require_http_methods(["GET", "POST"])
 @projects_view(Action.GRANT)
 def grants_page(request: HttpRequest, project: Project) -> HttpResponse:
-    """What is granted in a project, and forms to grant more.
-
-    Parameters
-    ----------
-    request
-        The request.
-    project
-        The project.
-    """
+    """What is granted in a project, and forms to grant more."""
     asked = request.POST.get("grant", "") if request.method == "POST" else ""
     shown = _forms(project, asked, request.POST)
     form = shown.get(asked)
@@ -229,10 +201,6 @@ def revoke_page(request: HttpRequest, project: Project, number: int) -> HttpResp
 
     Parameters
     ----------
-    request
-        The request.
-    project
-        The project.
     number
         Number of the grant.
     """
@@ -298,15 +266,7 @@ def _told(grant: Grant) -> str:
 @require_http_methods(["GET", "POST"])
 @projects_view(Action.PURGE_PROJECT)
 def purge_page(request: HttpRequest, project: Project) -> HttpResponse:
-    """Destroy a project, after its title was typed.
-
-    Parameters
-    ----------
-    request
-        The request.
-    project
-        The project.
-    """
+    """Destroy a project, after its title was typed."""
     form = PurgeForm(project.title, request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:

@@ -65,10 +65,6 @@ def show_conflict(account: Account, project: Project, number: int) -> Shown:
 
     Parameters
     ----------
-    account
-        The manager.
-    project
-        The project.
     number
         Number of the pair.
 
@@ -89,14 +85,8 @@ def open_conflict(
 
     Parameters
     ----------
-    account
-        The manager.
-    project
-        The project.
     number
         Number of the pair.
-    attributes
-        Places of the attributes.
     mode
         How much of them.
 
@@ -135,10 +125,6 @@ def resolve(account: Account, project: Project, number: int, answer: int) -> Non
 
     Parameters
     ----------
-    account
-        The manager.
-    project
-        The project.
     number
         Number of the pair.
     answer
@@ -165,8 +151,6 @@ def union_of(project: Project, number: int) -> Modes:
 
     Parameters
     ----------
-    project
-        The project.
     number
         Number of the pair.
     """
@@ -182,8 +166,6 @@ def disagree(project: Project, number: int) -> bool:
 
     Parameters
     ----------
-    project
-        The project.
     number
         Number of the pair.
     """
@@ -196,8 +178,6 @@ def is_flagged(project: Project, number: int) -> bool:
 
     Parameters
     ----------
-    project
-        The project.
     number
         Number of the pair.
     """

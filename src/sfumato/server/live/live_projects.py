@@ -62,11 +62,6 @@ def fingerprint_of(project: ReviewProject) -> str:
 
     Files are known by their bytes, however they are named and whichever of their columns are
     shown. Where the records are not from files, the records themselves count, in any order.
-
-    Parameters
-    ----------
-    project
-        The project.
     """
     files = sorted(project.fingerprints.values())
     content = "\n".join(files).encode() if files and all(files) else _digest(project.records)
@@ -96,23 +91,12 @@ _GOLD = "gold"
 
 
 def folder_of(project_id: UUID) -> Path:
-    """Where the encrypted files of a project are.
-
-    Parameters
-    ----------
-    project_id
-        The project's id.
-    """
+    """Where the encrypted files of a project are."""
     return Path(settings.SFUMATO.data) / "projects" / str(project_id)
 
 
 def key_of(project: Project) -> bytes:
     """The key of a project.
-
-    Parameters
-    ----------
-    project
-        The project.
 
     Raises
     ------
@@ -138,12 +122,8 @@ def write_project(project_id: UUID, project: ReviewProject, index: Index) -> byt
 
     Parameters
     ----------
-    project_id
-        The project's id.
     project
         Its records and pairs.
-    index
-        The index of its records.
     """
     key = new_key()
     gold = pa.array([project.gold.get(pair) for pair in project.pair_ids], pa.bool_())
@@ -160,11 +140,6 @@ def write_project(project_id: UUID, project: ReviewProject, index: Index) -> byt
 
 def read_project(project: Project) -> ReviewProject:
     """What a project is about, as its files and its row in the database tell.
-
-    Parameters
-    ----------
-    project
-        The project.
 
     Raises
     ------
@@ -189,11 +164,6 @@ def read_project(project: Project) -> ReviewProject:
 def read_index(project: Project) -> Index:
     """The index of a project's records.
 
-    Parameters
-    ----------
-    project
-        The project.
-
     Raises
     ------
     InputError
@@ -204,11 +174,6 @@ def read_index(project: Project) -> Index:
 
 def read_rows(project: Project) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Per pair, the records of row 1 and row 2.
-
-    Parameters
-    ----------
-    project
-        The project.
 
     Raises
     ------
@@ -223,11 +188,6 @@ def read_rows(project: Project) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.i
 def read_pairs(project: Project) -> pa.Table:
     """The pairs as the linkage knows them: pair, left, right, and their truth in `gold`.
 
-    Parameters
-    ----------
-    project
-        The project.
-
     Raises
     ------
     InputError
@@ -237,35 +197,17 @@ def read_pairs(project: Project) -> pa.Table:
 
 
 def remove_files(project_id: UUID) -> None:
-    """Remove the encrypted files of a project; without its key they tell nothing anyway.
-
-    Parameters
-    ----------
-    project_id
-        The project's id.
-    """
+    """Remove the encrypted files of a project; without its key they tell nothing anyway."""
     shutil.rmtree(folder_of(project_id), ignore_errors=True)
 
 
 def attributes_of(project: Project) -> tuple[Attribute, ...]:
-    """What a worker may see.
-
-    Parameters
-    ----------
-    project
-        The project.
-    """
+    """What a worker may see."""
     return tuple(Attribute.model_validate(each) for each in project.attributes)
 
 
 def settings_of(project: Project) -> Settings:
-    """The rules of a project.
-
-    Parameters
-    ----------
-    project
-        The project.
-    """
+    """The rules of a project."""
     return Settings.model_validate(project.settings)
 
 
@@ -352,24 +294,13 @@ def lock_of(project_id: UUID) -> threading.RLock:
     """The lock of a project; whoever reads or changes what is held of it has it.
 
     It is taken before a transaction is begun, never in one.
-
-    Parameters
-    ----------
-    project_id
-        The project's id.
     """
     with _guard:
         return _locks.setdefault(project_id, threading.RLock())
 
 
 def kept(project_id: UUID) -> Live | None:
-    """What is held of a project, if anything is.
-
-    Parameters
-    ----------
-    project_id
-        The project's id.
-    """
+    """What is held of a project, if anything is."""
     with _guard:
         live = _kept.get(project_id)
         if live is not None:
@@ -378,15 +309,7 @@ def kept(project_id: UUID) -> Live | None:
 
 
 def keep(project_id: UUID, live: Live) -> None:
-    """Hold a project in memory, in place of the one that was longest not asked for.
-
-    Parameters
-    ----------
-    project_id
-        The project's id.
-    live
-        What is held of it.
-    """
+    """Hold a project in memory, in place of the one that was longest not asked for."""
     with _guard:
         _kept[project_id] = live
         _kept.move_to_end(project_id)
@@ -395,25 +318,13 @@ def keep(project_id: UUID, live: Live) -> None:
 
 
 def forget_project(project_id: UUID) -> None:
-    """Hold nothing of a project any more.
-
-    Parameters
-    ----------
-    project_id
-        The project's id.
-    """
+    """Hold nothing of a project any more."""
     with _guard:
         _kept.pop(project_id, None)
 
 
 def forget_states(project_id: UUID) -> None:
-    """Hold no state of a project's workers any more; the database has what holds.
-
-    Parameters
-    ----------
-    project_id
-        The project's id.
-    """
+    """Hold no state of a project's workers any more; the database has what holds."""
     with _guard:
         live = _kept.get(project_id)
     if live is not None:
@@ -423,11 +334,6 @@ def forget_states(project_id: UUID) -> None:
 
 def review_of(project: Project) -> Review:
     """The review of a project; it is read once, however many threads ask.
-
-    Parameters
-    ----------
-    project
-        The project.
 
     Raises
     ------
@@ -439,11 +345,6 @@ def review_of(project: Project) -> Review:
 
 def live_of(project: Project) -> Live:
     """What is held in memory of a project, under the rules that the database has now.
-
-    Parameters
-    ----------
-    project
-        The project.
 
     Raises
     ------

@@ -107,10 +107,6 @@ def pair_view(task: Task, dealt: Dealt, place: int, refused: Refusal | None = No
 
     Parameters
     ----------
-    task
-        The worker's task.
-    dealt
-        The pair.
     place
         Its place in the worker's pile, from 1.
     refused
@@ -133,13 +129,7 @@ def pair_view(task: Task, dealt: Dealt, place: int, refused: Refusal | None = No
 
 
 def standing(task: Task) -> Standing:
-    """How a worker stands.
-
-    Parameters
-    ----------
-    task
-        The worker's task.
-    """
+    """How a worker stands."""
     return standing_and_place(task, -1)[0]
 
 
@@ -148,8 +138,6 @@ def standing_and_place(task: Task, place: int) -> tuple[Standing, int]:
 
     Parameters
     ----------
-    task
-        The worker's task.
     place
         The pair's place as it was dealt.
     """
@@ -266,10 +254,6 @@ def show_page(account: Account, project_id: UUID, number: int | None = None) -> 
 
     Parameters
     ----------
-    account
-        The worker.
-    project_id
-        The project.
     number
         Which page, from 1; without it the first with a pair that is still to be decided.
 
@@ -312,10 +296,6 @@ def show_pair(account: Account, project_id: UUID, token: str) -> Answer:
 
     Parameters
     ----------
-    account
-        The worker.
-    project_id
-        The project.
     token
         The pair's id on the worker's page.
 
@@ -344,14 +324,8 @@ def open_cells(
 
     Parameters
     ----------
-    account
-        The worker.
-    project_id
-        The project.
     token
         The pair's id on the worker's page.
-    attributes
-        Places of the attributes.
     mode
         How much of them.
     told
@@ -387,10 +361,6 @@ def answer(task: Task, dealt: Dealt, refusal: Refusal | None = None) -> Answer:
 
     Parameters
     ----------
-    task
-        The worker's task.
-    dealt
-        The pair.
     refusal
         Why nothing more is shown.
     """
@@ -477,10 +447,6 @@ def decide_pair(account: Account, project_id: UUID, token: str, decision: int) -
 
     Parameters
     ----------
-    account
-        The worker.
-    project_id
-        The project.
     token
         The pair's id on the worker's page.
     decision
@@ -514,14 +480,8 @@ def mark(account: Account, project_id: UUID, token: str, kind: EventKind) -> Ans
 
     Parameters
     ----------
-    account
-        The worker.
-    project_id
-        The project.
     token
         The pair's id on the worker's page.
-    kind
-        Which of them.
 
     Raises
     ------
@@ -544,10 +504,6 @@ def write_note(account: Account, project_id: UUID, token: str, text: str) -> Ans
 
     Parameters
     ----------
-    account
-        The worker.
-    project_id
-        The project.
     token
         The pair's id on the worker's page.
     text

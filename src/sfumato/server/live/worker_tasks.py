@@ -58,14 +58,10 @@ def deal(project: Project, worker: Account, pairs: Sequence[int], by: Account | 
 
     Parameters
     ----------
-    project
-        The project.
     worker
         The worker, who becomes a member of it.
     pairs
         Numbers of the pairs, from 0.
-    by
-        Who deals.
 
     Raises
     ------
@@ -104,14 +100,8 @@ def take_back(
 
     Parameters
     ----------
-    project
-        The project.
-    worker
-        The worker.
     pairs
         Numbers of the pairs, from 0.
-    by
-        Who takes them.
     """
     with transaction.atomic():
         _lock(project)
@@ -129,13 +119,6 @@ def counted(project: Project, worker: Account) -> Q:
 
     A pair that was taken back before it was shown is no part of it, so that nobody's budget
     grows by pairs that are dealt and taken back.
-
-    Parameters
-    ----------
-    project
-        The project.
-    worker
-        The worker.
     """
     there = Q(taken_back__isnull=True) | Q(shown__isnull=False)
     return Q(project=project, worker=worker) & there
@@ -183,10 +166,6 @@ def state_of(
     ----------
     live
         What is held of the project.
-    project
-        The project.
-    worker
-        The worker.
     allowance
         The worker's allowance, read in the present transaction.
     versions
@@ -201,13 +180,7 @@ def state_of(
 
 
 def modes_text(modes: tuple[Mode, ...]) -> str:
-    """The modes of a pair as `Dealt` has them: one digit each.
-
-    Parameters
-    ----------
-    modes
-        The modes.
-    """
+    """The modes of a pair as `Dealt` has them: one digit each."""
     return "".join(str(int(mode)) for mode in modes)
 
 
@@ -305,10 +278,6 @@ def read_rows(account: Account, project_id: UUID, token: str = "") -> Rows | Non
 
     Parameters
     ----------
-    account
-        The worker.
-    project_id
-        The project.
     token
         The pair's id on the worker's page, ``""`` for none.
     """
@@ -334,8 +303,6 @@ def write_charge(project: Project | None, allowance: Allowance, spent: Spent) ->
     ----------
     project
         The project, ``None`` where its combined state is what it was.
-    allowance, spent
-        The worker's.
     """
     found: list[Statement] = [
         (
@@ -355,13 +322,7 @@ def write_charge(project: Project | None, allowance: Allowance, spent: Spent) ->
 
 
 def write_shown(dealt: Dealt) -> Statement:
-    """The statement that writes how much of a pair is shown, and since when.
-
-    Parameters
-    ----------
-    dealt
-        The pair.
-    """
+    """The statement that writes how much of a pair is shown, and since when."""
     shown = value(Dealt.shown, dealt.shown)
     text = "UPDATE dealt SET modes = %s, shown = %s WHERE id = %s"
     return text, [dealt.modes, shown, dealt.pk]
@@ -372,10 +333,6 @@ def count_pile(project: Project, worker: Account, place: int) -> tuple[int, ...]
 
     Parameters
     ----------
-    project
-        The project.
-    worker
-        The worker.
     place
         Place, as it was dealt, before which pairs are counted.
     """
@@ -471,13 +428,7 @@ class Task:
         return dealt
 
     def show(self, dealt: Dealt) -> Charge | Refusal:
-        """Show a pair in its starting state, and charge it; once.
-
-        Parameters
-        ----------
-        dealt
-            The pair.
-        """
+        """Show a pair in its starting state, and charge it; once."""
         if dealt.shown is not None:
             return Charge(0, 0.0)
         self.changed = True
@@ -498,8 +449,6 @@ class Task:
 
         Parameters
         ----------
-        dealt
-            The pair.
         action
             What was done with it.
         detail
@@ -517,10 +466,6 @@ class Task:
 
         Parameters
         ----------
-        dealt
-            The pair.
-        answer
-            The charge or the refusal.
         action
             What was done.
         detail
@@ -537,13 +482,7 @@ class Task:
         self.note(dealt, action, detail, along)
 
     def charge(self, answer: Charge) -> list[Statement]:
-        """Statements that write a charge into the database, which memory holds already.
-
-        Parameters
-        ----------
-        answer
-            The charge.
-        """
+        """Statements that write a charge into the database, which memory holds already."""
         allowance, combined = self.allowance, self.live.combined
         allowance.units += answer.units
         allowance.spent += answer.cost
@@ -567,10 +506,6 @@ def task_of(account: Account, project_id: UUID, token: str = "") -> Iterator[Tas
 
     Parameters
     ----------
-    account
-        The worker.
-    project_id
-        The project.
     token
         The id on the worker's page of the pair that the request is about.
 

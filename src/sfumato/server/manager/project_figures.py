@@ -77,23 +77,12 @@ if TYPE_CHECKING:
 
 
 def decisions_of(project: Project) -> Decisions:
-    """All that workers and the manager decided; pairs by their numbers, people by pseudonyms.
-
-    Parameters
-    ----------
-    project
-        The project.
-    """
+    """All that workers and the manager decided; pairs by their numbers, people by pseudonyms."""
     return Decisions.of(_histories(project, {}))
 
 
 def decisions_with_ids(project: Project) -> Decisions:
     """The same with the ids that the pairs have in the linkage.
-
-    Parameters
-    ----------
-    project
-        The project.
 
     Raises
     ------
@@ -106,11 +95,6 @@ def decisions_with_ids(project: Project) -> Decisions:
 
 def truth_of(project: Project) -> dict[str, bool]:
     """By the number of a gold pair, whether its two records are one person's.
-
-    Parameters
-    ----------
-    project
-        The project.
 
     Raises
     ------
@@ -161,13 +145,7 @@ def _after(history: History, kind: str, answer: int, time: datetime) -> History:
 
 
 def rules_in_words(project: Project) -> list[tuple[str, str]]:
-    """The settings of a project: name and value.
-
-    Parameters
-    ----------
-    project
-        The project.
-    """
+    """The settings of a project: name and value."""
     rules = project.settings
     floor = "refused below" if rules["k_floor"] == "refuse" else "reported where below"
     return [
@@ -187,13 +165,7 @@ def rules_in_words(project: Project) -> list[tuple[str, str]]:
 
 
 def told_of_grant(grant: Grant) -> str:
-    """What the custodian has granted.
-
-    Parameters
-    ----------
-    grant
-        The grant.
-    """
+    """What the custodian has granted."""
     end = "; revoked" if "revoked" in grant.detail else ""
     if grant.kind == GrantKind.IDENTITY_EXPORT:
         return f"one export of identities, {'used' if grant.used else 'not used'}{end}"
@@ -401,13 +373,7 @@ def progress_of(project: Project) -> Progress:
 
 
 def last_change(project: Project) -> int:
-    """A number that grows with every decision in a project.
-
-    Parameters
-    ----------
-    project
-        The project.
-    """
+    """A number that grows with every decision in a project."""
     last = Dealt.objects.filter(project=project).aggregate(last=Max("events__pk"))["last"]
     return int(last or 0)
 
@@ -483,8 +449,6 @@ def figures_of(
 
     Parameters
     ----------
-    project
-        The project.
     answers
         By the answer in words, how often it stands.
     by_pseudonym
@@ -511,8 +475,6 @@ def plots_of(project: Project, answers: Mapping[str, int]) -> tuple[Plot, ...]:
 
     Parameters
     ----------
-    project
-        The project.
     answers
         By the answer in words, how often it stands.
     """
@@ -695,13 +657,7 @@ def work_out(project: Project, *, with_plots: bool = True) -> Quality:
 
 
 def told(measure: Measure | None) -> tuple[str, str]:
-    """A number, and its interval.
-
-    Parameters
-    ----------
-    measure
-        The number.
-    """
+    """A number, and its interval."""
     if measure is None:
         return "not defined", ""
     if measure.low is None or measure.high is None:

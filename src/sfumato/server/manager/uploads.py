@@ -327,8 +327,6 @@ class InMemory(FileUploadHandler):
 
         Parameters
         ----------
-        raw_data
-            The bytes.
         start
             Where they stand in the file.
 
@@ -392,15 +390,7 @@ class Upload:
 
 
 def keep_upload(session: Session, upload: Upload) -> None:
-    """Seal an upload, in place of the one that the session had.
-
-    Parameters
-    ----------
-    session
-        The session.
-    upload
-        The upload.
-    """
+    """Seal an upload, in place of the one that the session had."""
     drop_upload(session)
     token, key = secrets.token_hex(16), new_key()
     write_sealed(_path(token), _packed(upload), key, _purpose(token))
@@ -409,13 +399,7 @@ def keep_upload(session: Session, upload: Upload) -> None:
 
 
 def kept_upload(session: Session) -> Upload | None:
-    """The upload of a session; ``None`` where there is none, or it is over an hour old.
-
-    Parameters
-    ----------
-    session
-        The session.
-    """
+    """The upload of a session; ``None`` where there is none, or it is over an hour old."""
     about = session.get(_SESSION)
     if about is None:
         return None
@@ -431,13 +415,7 @@ def kept_upload(session: Session) -> Upload | None:
 
 
 def drop_upload(session: Session) -> None:
-    """Remove the upload of a session, and what others left over an hour ago.
-
-    Parameters
-    ----------
-    session
-        The session.
-    """
+    """Remove the upload of a session, and what others left over an hour ago."""
     about = session.pop(_SESSION, None)
     if about is not None:
         _path(about["token"]).unlink(missing_ok=True)
@@ -533,11 +511,6 @@ class Proposal:
 def propose(upload: Upload) -> Proposal:
     """The columns of an upload, with what each seems to be.
 
-    Parameters
-    ----------
-    upload
-        The upload.
-
     Raises
     ------
     InputError
@@ -561,12 +534,8 @@ def build(upload: Upload, attributes: Sequence[Attribute], settings: Settings) -
 
     Parameters
     ----------
-    upload
-        The upload.
     attributes
         What a worker may see.
-    settings
-        The rules.
 
     Raises
     ------
@@ -680,13 +649,7 @@ def keep_linkage(project: Project, files: Mapping[str, bytes]) -> bool:
 
 
 def has_linkage(project: Project) -> bool:
-    """Whether the linked file can be written here.
-
-    Parameters
-    ----------
-    project
-        The project.
-    """
+    """Whether the linked file can be written here."""
     return (folder_of(project.pk) / f"{_NAME}.sealed").is_file()
 
 
@@ -697,8 +660,6 @@ def linked_file(project: Project, decisions: bytes) -> bytes:
 
     Parameters
     ----------
-    project
-        The project.
     decisions
         ``decisions.parquet``.
 

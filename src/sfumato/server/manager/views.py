@@ -58,11 +58,6 @@ def of_project(action: Action) -> Callable[[View], View]:
     """A view that gets the project, for somebody who may do something with it.
 
     Who does not take part in the project does not get to know that there is one.
-
-    Parameters
-    ----------
-    action
-        What.
     """
 
     def decorator(view: View) -> View:
@@ -90,13 +85,7 @@ def of_project(action: Action) -> Callable[[View], View]:
 
 
 def of_project_fresh(action: Action) -> Callable[[View], View]:
-    """The same for somebody who proved a moment ago who they are.
-
-    Parameters
-    ----------
-    action
-        What.
-    """
+    """The same for somebody who proved a moment ago who they are."""
 
     def decorator(view: View) -> View:
         return require_fresh(back="manage")(of_project(action)(view))
@@ -136,13 +125,7 @@ class Line:
 @require_GET
 @login_required
 def projects(request: HttpRequest) -> HttpResponse:
-    """Every project that one may see, the open ones first.
-
-    Parameters
-    ----------
-    request
-        The request.
-    """
+    """Every project that one may see, the open ones first."""
     sweep()
     actor = request.user
     mine = Q(manager=actor) | Q(custodian=actor) | Q(members__account=actor)
@@ -172,15 +155,7 @@ def _line(actor: Account, project: Project) -> Line:
 @require_GET
 @of_project(Action.SEE_PROJECT)
 def manage(request: HttpRequest, project: Project) -> HttpResponse:
-    """The project's page; a worker is led to the pairs, a custodian to the grants.
-
-    Parameters
-    ----------
-    request
-        The request.
-    project
-        The project.
-    """
+    """The project's page; a worker is led to the pairs, a custodian to the grants."""
     if not decide(request.user, Action.SEE_PROGRESS, project).allowed:
         if decide(request.user, Action.WORK, project).allowed:
             return redirect("work", project_id=project.pk)
@@ -204,15 +179,7 @@ def manage(request: HttpRequest, project: Project) -> HttpResponse:
 @require_GET
 @of_project(Action.SEE_PROGRESS)
 def progress_fragment(request: HttpRequest, project: Project) -> HttpResponse:
-    """The part of the page that changes while workers work, for the page's own script.
-
-    Parameters
-    ----------
-    request
-        The request.
-    project
-        The project.
-    """
+    """The part of the page that changes while workers work, for the page's own script."""
     if project.state == ProjectState.PURGED:
         return HttpResponse(status=204)
     return render(request, "manager/progress.html", {"project": project, **_progress(project)})
@@ -272,15 +239,7 @@ def _ready(progress: Progress, quality: Quality) -> list[str]:
 @require_http_methods(["GET", "POST"])
 @of_project(Action.DEAL)
 def deal_page(request: HttpRequest, project: Project) -> HttpResponse:
-    """Deal what is not dealt; take undecided pairs back or give them to others.
-
-    Parameters
-    ----------
-    request
-        The request.
-    project
-        The project.
-    """
+    """Deal what is not dealt; take undecided pairs back or give them to others."""
     asked = request.POST.get("do", "") if request.method == "POST" else ""
     form = DealForm(project, request.POST if asked == "deal" else None)
     back = TakeBackForm(project, request.POST if asked == "back" else None)
@@ -311,15 +270,7 @@ def deal_page(request: HttpRequest, project: Project) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @of_project(Action.INVITE)
 def invite_page(request: HttpRequest, project: Project) -> HttpResponse:
-    """Invite a worker; the link is shown once, in the answer itself.
-
-    Parameters
-    ----------
-    request
-        The request.
-    project
-        The project.
-    """
+    """Invite a worker; the link is shown once, in the answer itself."""
     form = InviteWorkerForm(request.POST or None)
     address = ""
     if request.method == "POST" and form.is_valid():
@@ -333,13 +284,6 @@ def invite_page(request: HttpRequest, project: Project) -> HttpResponse:
 @of_project(Action.CLOSE_PROJECT)
 def close(request: HttpRequest, project: Project) -> HttpResponse:
     """Close the project: nothing is opened or decided any more, and exports begin.
-
-    Parameters
-    ----------
-    request
-        The request.
-    project
-        The project.
 
     Raises
     ------
@@ -374,15 +318,7 @@ PARQUET = "application/vnd.apache.parquet"
 @require_POST
 @of_project_fresh(Action.EXPORT_DECISIONS)
 def export_decisions(request: HttpRequest, project: Project) -> HttpResponse:
-    """``decisions.parquet``, which ``sfumato link apply`` takes.
-
-    Parameters
-    ----------
-    request
-        The request.
-    project
-        The project.
-    """
+    """``decisions.parquet``, which ``sfumato link apply`` takes."""
     data = decisions_bytes(project)
     return _exported(request, project, "export decisions", data, "decisions.parquet", PARQUET)
 
@@ -391,13 +327,6 @@ def export_decisions(request: HttpRequest, project: Project) -> HttpResponse:
 @of_project_fresh(Action.EXPORT_DECISIONS)
 def export_report(request: HttpRequest, project: Project) -> HttpResponse:
     """The disclosure report, as a page or as JSON.
-
-    Parameters
-    ----------
-    request
-        The request.
-    project
-        The project.
 
     Raises
     ------
@@ -419,15 +348,7 @@ def export_report(request: HttpRequest, project: Project) -> HttpResponse:
 @require_POST
 @of_project_fresh(Action.EXPORT_LINKED)
 def export_linked(request: HttpRequest, project: Project) -> HttpResponse:
-    """The linked de-identified file, its persons settled with the decisions.
-
-    Parameters
-    ----------
-    request
-        The request.
-    project
-        The project.
-    """
+    """The linked de-identified file, its persons settled with the decisions."""
     data = linked_file(project, decisions_bytes(project))
     return _exported(request, project, "export linked", data, "linked.parquet", PARQUET)
 
@@ -435,15 +356,7 @@ def export_linked(request: HttpRequest, project: Project) -> HttpResponse:
 @require_POST
 @of_project_fresh(Action.EXPORT_IDENTITIES)
 def export_identities(request: HttpRequest, project: Project) -> HttpResponse:
-    """The decisions with both records of each pair; it uses the custodian's grant up.
-
-    Parameters
-    ----------
-    request
-        The request.
-    project
-        The project.
-    """
+    """The decisions with both records of each pair; it uses the custodian's grant up."""
     with transaction.atomic():
         use_identity_grant(project)
         data = identities_bytes(project)
@@ -463,15 +376,7 @@ def _exported(
 @require_GET
 @of_project(Action.RESOLVE)
 def conflicts(request: HttpRequest, project: Project) -> HttpResponse:
-    """All conflicts, those that are not resolved first, the widest apart first; flagged pairs.
-
-    Parameters
-    ----------
-    request
-        The request.
-    project
-        The project.
-    """
+    """All conflicts, those that are not resolved first, the widest apart first; flagged pairs."""
     names = _names(project)
     lines = [
         (int(each.pair), int(each.pair) + 1, _answers(each, names), each)
@@ -490,10 +395,6 @@ def conflict(request: HttpRequest, project: Project, number: int) -> HttpRespons
 
     Parameters
     ----------
-    request
-        The request.
-    project
-        The project.
     number
         Number of the pair.
     """
@@ -520,10 +421,6 @@ def conflict_open(request: HttpRequest, project: Project, number: int) -> HttpRe
 
     Parameters
     ----------
-    request
-        The request.
-    project
-        The project.
     number
         Number of the pair.
     """
@@ -542,10 +439,6 @@ def conflict_resolve(request: HttpRequest, project: Project, number: int) -> Htt
 
     Parameters
     ----------
-    request
-        The request.
-    project
-        The project.
     number
         Number of the pair.
     """

@@ -55,13 +55,7 @@ _TOO_LARGE = (
 
 
 def creators_view(view: View) -> View:
-    """A view for somebody who may create projects.
-
-    Parameters
-    ----------
-    view
-        The view.
-    """
+    """A view for somebody who may create projects."""
 
     @wraps(view)
     @login_required
@@ -85,11 +79,6 @@ def new(request: HttpRequest) -> HttpResponse:
 
     Files are received into memory; that must be said before the request is read, and so before
     Django's middleware checks where it comes from: the inner view has that check.
-
-    Parameters
-    ----------
-    request
-        The request.
     """
     handler = InMemory(request)
     request.upload_handlers = [handler]
@@ -120,13 +109,7 @@ def _new(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @creators_view
 def settings_page(request: HttpRequest) -> HttpResponse:
-    """What is shown, by which rules, and what they would do. Nothing is stored yet.
-
-    Parameters
-    ----------
-    request
-        The request.
-    """
+    """What is shown, by which rules, and what they would do. Nothing is stored yet."""
     upload = kept_upload(request.session)
     if upload is None:
         messages.warning(request, "Upload the files again: they are kept for one hour.")
@@ -163,13 +146,7 @@ def settings_page(request: HttpRequest) -> HttpResponse:
 @require_POST
 @creators_view
 def cancel(request: HttpRequest) -> HttpResponse:
-    """Give an upload up.
-
-    Parameters
-    ----------
-    request
-        The request.
-    """
+    """Give an upload up."""
     drop_upload(request.session)
     messages.success(request, "The files were removed; nothing was stored.")
     return redirect("projects")

@@ -176,8 +176,6 @@ class Population:
         ----------
         fraction
             Share of the persons who are drawn, without replacement; at least one person is.
-        rng
-            Draws them.
         """
         persons = max(1, round(fraction * self.persons))
         drawn = rng.multivariate_hypergeometric(self.sizes, persons, method="marginals")
@@ -194,8 +192,6 @@ def population_of(data: object, columns: tuple[str, ...]) -> Population:
     ----------
     data
         A path or a table.
-    columns
-        The quasi-identifiers.
 
     Raises
     ------
@@ -243,13 +239,7 @@ class Errors:
     of: Mapping[str, Floats]
 
     def shared(self, names: Sequence[str]) -> dict[str, Floats]:
-        """The errors of some estimators in the samples that all of them had a value for.
-
-        Parameters
-        ----------
-        names
-            The estimators.
-        """
+        """The errors of some estimators in the samples that all of them had a value for."""
         fewest = min(len(self.of[name]) for name in names)
         stacked = np.array([self.of[name][:fewest] for name in names])
         kept = np.isfinite(stacked).all(axis=0)
@@ -275,12 +265,8 @@ def simulate(
 
     Parameters
     ----------
-    population
-        The population.
     fraction
         Share of it that each sample has.
-    estimators
-        Names of the estimators.
     repetitions
         Number of samples.
     seed
@@ -362,13 +348,7 @@ REPETITIONS = 2_500
 
 
 def table_1_section(populations: Mapping[DataSet, Population]) -> Section:
-    """Table 1 as printed, with what the data at hand gives, and the study's own populations.
-
-    Parameters
-    ----------
-    populations
-        The populations at hand.
-    """
+    """Table 1 as printed, with what the data at hand gives, and the study's own populations."""
     adult = populations.get(ADULT_4)
     at_hand = (
         "Of the paper's five data sets only Adult is public: its row is computed again."
@@ -450,8 +430,6 @@ def figure_2_section(simulated: Simulated, repetitions: int, seed: int) -> Secti
 
     Parameters
     ----------
-    simulated
-        The errors.
     repetitions
         Samples at each fraction.
     seed
@@ -474,13 +452,7 @@ def figure_2_section(simulated: Simulated, repetitions: int, seed: int) -> Secti
 
 
 def grid_name(data: DataSet) -> str:
-    """Name of a population's table, as ``figure_2_adult_4_qis``.
-
-    Parameters
-    ----------
-    data
-        The population.
-    """
+    """Name of a population's table, as ``figure_2_adult_4_qis``."""
     return f"{PLOT}_{data.key.lower().replace(',', '').replace(' ', '_')}"
 
 
@@ -579,13 +551,7 @@ class Comparison(NamedTuple):
 
 
 def ranks_section(simulated: Simulated) -> Section:
-    """Whether the paper's statement holds here, and how all estimators rank.
-
-    Parameters
-    ----------
-    simulated
-        The errors.
-    """
+    """Whether the paper's statement holds here, and how all estimators rank."""
     compared = [
         row
         for data, of_fractions in simulated.items()
@@ -619,8 +585,6 @@ def compare(data: str, errors: Errors) -> Comparison | None:
     ----------
     data
         Name of the population.
-    errors
-        The errors at one fraction.
     """
     shared = errors.shared(OF_THE_PAPER)
     samples = len(shared[LOG_LINEAR])
@@ -709,13 +673,7 @@ def _claim_grid(compared: Sequence[Comparison]) -> Grid:
 
 
 def all_ranks(simulated: Simulated) -> list[tuple[str, float, dict[str, int]]]:
-    """Population, fraction, and the rank of each estimator on the samples that all have.
-
-    Parameters
-    ----------
-    simulated
-        The errors.
-    """
+    """Population, fraction, and the rank of each estimator on the samples that all have."""
     rows = []
     for data, of_fractions in simulated.items():
         for errors in of_fractions:

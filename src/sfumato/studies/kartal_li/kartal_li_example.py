@@ -94,14 +94,10 @@ def walk(
 
     Parameters
     ----------
-    table
-        The encoded file.
     constraints
         What both sides of a cut must keep.
     rows
         Rows of the node to start with; all without it.
-    name
-        Its name.
     """
     rows = np.arange(table.records) if rows is None else rows
     node = Node(name, rows, tuple(_candidate_cuts(table, rows, constraints, name)))
@@ -437,13 +433,7 @@ def _table_6(example: Example) -> Section:
 
 
 def example_decomposition(example: Example) -> Section:
-    """What k-anonymity and l-diversity on two tables leave in the worked example.
-
-    Parameters
-    ----------
-    example
-        The worked example.
-    """
+    """What k-anonymity and l-diversity on two tables leave in the worked example."""
     # Section 2 looks at classes of two patients and at l = 3.
     k, least = 2, 3
     found = decompose(example.table, person_table(example.table), k, least)
@@ -480,13 +470,7 @@ def example_decomposition(example: Example) -> Section:
 
 
 def group_rows(example: Example) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The boxes and the persons of the figure of Table 6b: `study_figures.group_figure`.
-
-    Parameters
-    ----------
-    example
-        The worked example.
-    """
+    """The boxes and the persons of the figure of Table 6b: `study_figures.group_figure`."""
     records = example.source.to_pylist()
     boxes: list[dict[str, Any]] = []
     persons: list[dict[str, Any]] = []

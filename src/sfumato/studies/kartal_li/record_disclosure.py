@@ -88,8 +88,6 @@ def record_risk_rows(
 
     Parameters
     ----------
-    encoded
-        The data set.
     chosen
         Thresholds by name of the constraint; all of the paper's without it.
     progress
@@ -135,15 +133,7 @@ def _released(table: Table, partition: Partition) -> Released:
 
 
 def record_risk_section(encoded: Encoded, rows: Sequence[RiskRow]) -> Section:
-    """Tables 7, 8 or 9 beside the paper's numbers.
-
-    Parameters
-    ----------
-    encoded
-        The data set.
-    rows
-        The rows of the table.
-    """
+    """Tables 7, 8 or 9 beside the paper's numbers."""
     data, table = encoded.data, encoded.table
     number = data.numbers.record_risks
     return Section(
@@ -244,8 +234,6 @@ def record_frontier(
 
     Parameters
     ----------
-    encoded
-        The data set.
     steps
         Thresholds tried per constraint, geometrically from 2 records or persons to half of all.
     progress
@@ -282,8 +270,6 @@ def least_loss(points: Sequence[RecordPoint], part: str, target: float) -> Recor
 
     Parameters
     ----------
-    points
-        Thresholds tried.
     part
         Name of the constraint.
     target
@@ -294,15 +280,7 @@ def least_loss(points: Sequence[RecordPoint], part: str, target: float) -> Recor
 
 
 def record_loss_section(encoded: Encoded, points: Sequence[RecordPoint]) -> Section:
-    """Table 10, 11 or 12 beside the paper's numbers, and the frontier.
-
-    Parameters
-    ----------
-    encoded
-        The data set.
-    points
-        Thresholds tried.
-    """
+    """Table 10, 11 or 12 beside the paper's numbers, and the frontier."""
     number = encoded.data.numbers.record_losses
     return Section(
         f"Loss at equal individual-record risk in the {encoded.data.key} data (Table {number})",
@@ -347,13 +325,7 @@ def _loss_grid(encoded: Encoded, points: Sequence[RecordPoint]) -> Grid:
 
 
 def record_risk_drawing(rows: Sequence[RiskRow]) -> Drawing:
-    """The plot of Table 7, 8 or 9.
-
-    Parameters
-    ----------
-    rows
-        The rows of the table.
-    """
+    """The plot of Table 7, 8 or 9."""
 
     def draw() -> str:
         from sfumato.studies.study_figures import COMPUTED, PRINTED, risk_figure
@@ -383,13 +355,7 @@ def record_risk_drawing(rows: Sequence[RiskRow]) -> Drawing:
 
 
 def record_loss_drawing(points: Sequence[RecordPoint]) -> Drawing:
-    """The frontier of Table 10, 11 or 12.
-
-    Parameters
-    ----------
-    points
-        Thresholds tried.
-    """
+    """The frontier of Table 10, 11 or 12."""
 
     def draw() -> str:
         from sfumato.studies.study_figures import RISKS, frontier_figure

@@ -103,8 +103,6 @@ def encode(records: pa.Table, data: DataSet) -> Encoded:
 
     Parameters
     ----------
-    records
-        The joined records.
     data
         What is known of the data set.
 
@@ -254,8 +252,6 @@ def cut(
 
     Parameters
     ----------
-    persons
-        The persons to cut.
     constraints
         Promises about every class.
     split
@@ -274,8 +270,6 @@ def measure(table: Table, found: Cut, reading: Reading | None = None) -> Measure
 
     Parameters
     ----------
-    table
-        The records.
     found
         The class of each person, and the seconds that it took.
     reading
@@ -446,8 +440,6 @@ def person_rows(table: Table, persons: PersonTable) -> PersonTable:
 
     Parameters
     ----------
-    table
-        The records.
     persons
         The persons of the records, with their distinct sensitive values (the second table).
     """
@@ -468,8 +460,6 @@ def decompose(
 
     Parameters
     ----------
-    table
-        The records.
     persons
         Their persons, with their distinct sensitive values.
     k
@@ -487,8 +477,6 @@ def decomposition_rows(
 
     Parameters
     ----------
-    encoded
-        The data set.
     reading
         How its sensitive values read.
     progress
@@ -517,12 +505,8 @@ def decomposition_section(
 
     Parameters
     ----------
-    encoded
-        The data set.
     reading
         How its sensitive values read.
-    rows
-        The rows of the table.
     """
     rest = f" Values of few {encoded.data.persons} only." if reading.key else ""
     return Section(

@@ -69,8 +69,6 @@ def measure_promise(
 
     Parameters
     ----------
-    encoded
-        The data set.
     reading
         How its sensitive values read.
     promise
@@ -139,8 +137,6 @@ def value_risk_rows(
 
     Parameters
     ----------
-    encoded
-        The data set.
     reading
         How its sensitive values read.
     progress
@@ -167,8 +163,6 @@ def value_risk_section(
 
     Parameters
     ----------
-    encoded
-        The data set.
     tables
         Each reading of the sensitive values, and its rows.
     """
@@ -263,8 +257,6 @@ def value_frontier(
 
     Parameters
     ----------
-    encoded
-        The data set.
     reading
         How its sensitive values read.
     steps
@@ -310,8 +302,6 @@ def least_loss(
 
     Parameters
     ----------
-    points
-        Thresholds tried.
     promise
         Name of the promise about the sensitive values.
     g
@@ -334,8 +324,6 @@ def value_loss_section(
 
     Parameters
     ----------
-    encoded
-        The data set.
     tables
         Each reading of the sensitive values, and the thresholds tried.
     """
@@ -401,13 +389,7 @@ def _loss_cells(points: Sequence[ValuePoint], key: str, g: float, target: int) -
 
 
 def value_loss_drawing(points: Sequence[ValuePoint]) -> Drawing:
-    """The frontier of Table 16, 17 or 18.
-
-    Parameters
-    ----------
-    points
-        Thresholds tried.
-    """
+    """The frontier of Table 16, 17 or 18."""
 
     def draw() -> str:
         from sfumato.studies.study_figures import frontier_figure

@@ -129,8 +129,6 @@ def worker_after_opening(mode: Mode, settings: Settings) -> tuple[WorkerState, i
     ----------
     mode
         How much of every attribute is asked for.
-    settings
-        The rules.
     """
     index = Index.build(Database.of(ATTRIBUTES, COLUMNS))
     left, right = zip(*PAIRS, strict=True)
@@ -143,13 +141,7 @@ def worker_after_opening(mode: Mode, settings: Settings) -> tuple[WorkerState, i
 
 
 def exact_score(worker: WorkerState) -> Fraction:
-    """KAPR of what a worker was shown, without rounding.
-
-    Parameters
-    ----------
-    worker
-        The worker.
-    """
+    """KAPR of what a worker was shown, without rounding."""
     rows = worker.disclosed()
     state = disclosure_state([row.shares for row in rows], [row.set_size for row in rows])
     return kapr(state, worker.review.settings.k, worker.rows, len(ATTRIBUTES))
@@ -373,8 +365,6 @@ def uniquely_named(values: Sequence[Value], clues: Iterable[Hashable]) -> float:
 
     Parameters
     ----------
-    values
-        The distinct values.
     clues
         What a reader learns of each.
     """
@@ -399,8 +389,6 @@ def leak_section(index: Index, source: str) -> Section:
     ----------
     index
         FEBRL 3.
-    source
-        What it is.
     """
     rows: list[tuple[Cell, ...]] = []
     for place, attribute in enumerate(FEBRL_ATTRIBUTES):
