@@ -66,8 +66,6 @@ def release_requested(
 
     Parameters
     ----------
-    given
-        What was given with the declared options.
     json
         Whether the result is printed as JSON.
 

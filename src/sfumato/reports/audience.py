@@ -64,8 +64,6 @@ class Discretion:
 
         Parameters
         ----------
-        value
-            In [0, 1].
         most
             What it is at most by promises that are told.
         """

@@ -193,15 +193,7 @@ def toml_value(value: object) -> str:
 
 
 def draw_requested(release: RequestedRelease, title: str, made: date) -> str:
-    """The report on a release on request as one HTML page.
-
-    Parameters
-    ----------
-    title
-        What stands above it.
-    made
-        The day that it bears.
-    """
+    """The report on a release on request as one HTML page."""
     found = release.to_json()
     sections: dict[str, Mapping[str, Any]] = {}
     for section, pairs in found["manifest"].items():

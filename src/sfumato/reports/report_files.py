@@ -139,10 +139,6 @@ def report_json(
     ----------
     result
         A release, one on request, an assessment, a linkage, or an attack.
-    title
-        Title of the report.
-    made
-        The day that the report bears; today when not given.
 
     Raises
     ------
@@ -310,12 +306,6 @@ def write_profiles(
     ----------
     files
         What each file holds, as plain values.
-    path
-        A ``.html`` or a ``.json`` file.
-    title
-        Title of the page.
-    made
-        The day that it bears; today when not given.
 
     Returns
     -------

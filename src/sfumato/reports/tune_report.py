@@ -114,13 +114,7 @@ def _other_losses(found: dict[str, Any]) -> list[tuple[str, float]]:
 
 
 def _frontier_figures(found: dict[str, Any]) -> list[Figure]:
-    """One picture per threshold: the measure of each trial against its loss.
-
-    Parameters
-    ----------
-    found
-        What the search found, as plain values.
-    """
+    """One picture per threshold: the measure of each trial against its loss."""
     made = {each["trial"]: each for each in found["trials"] if "loss" in each}
     if not made:
         return []

@@ -542,13 +542,7 @@ class Database:
         return tuple(self.value(record, place) for place in range(len(self.attributes)))
 
     def rarity(self, record: int, attribute: int) -> Rarity | None:
-        """How many records have the value, as values are compared; ``None`` where it is missing.
-
-        Parameters
-        ----------
-        record, attribute
-            Which, each from 0.
-        """
+        """How many records have the value, as values are compared; ``None`` where it is missing."""
         code = int(self.codes[record, attribute])
         if code < 0:
             return None

@@ -237,13 +237,7 @@ _NOTHING: Positions = frozenset()
 
 
 def few_of(count: int) -> int:
-    """Records of a set that is grouped record by record.
-
-    Parameters
-    ----------
-    count
-        Number of records of the database.
-    """
+    """Records of a set that is grouped record by record."""
     return max(FEW, count // FEW_OF)
 
 
@@ -655,13 +649,7 @@ class Index:
 
     @classmethod
     def build(cls, database: Database, progress: Progress | None = None) -> Index:
-        """Index a database.
-
-        Parameters
-        ----------
-        progress
-            Told how far it is.
-        """
+        """Index a database."""
         return cls(database, bitmaps_of(database, progress), *_postings(database))
 
     def to_bytes(self) -> bytes:

@@ -72,10 +72,6 @@ def units_of(budget: float, k: int, rows: int, attributes: int) -> int:
     ----------
     budget
         KAPR; the decimal number as it is written, so that a budget of 0.3 holds three rows of 0.1.
-    k
-        The minimum allowed anonymity-set size.
-    rows, attributes
-        n and d of the task.
     """
     exact = Fraction(str(budget)) * rows * attributes * UNITS / k
     return exact.numerator // exact.denominator
@@ -121,8 +117,6 @@ def kapr(state: State, k: int, rows: int, attributes: int) -> Fraction:
     ----------
     state
         The information disclosure state of the rows shown so far.
-    k
-        The minimum allowed anonymity-set size.
     rows
         n, the rows of the whole task, shown yet or not: else one more masked pair would lower
         the score.
@@ -380,11 +374,6 @@ class Review:
     def start(self, pair: int) -> Modes:
         """The modes in which a pair is shown first.
 
-        Parameters
-        ----------
-        pair
-            Its number, from 0.
-
         Raises
         ------
         InputError
@@ -503,8 +492,6 @@ def holder_of(review: Review, pair: int, side: int) -> int:
 
     Parameters
     ----------
-    review
-        The pairs and the rules.
     side
         0 for row 1, 1 for row 2.
     """
@@ -514,13 +501,7 @@ def holder_of(review: Review, pair: int, side: int) -> int:
 
 
 def share_of(facts: Facts, modes: Modes, side: int) -> Fraction:
-    """Σ_j p_ij, the shares of the characters that a row discloses.
-
-    Parameters
-    ----------
-    side
-        0 for row 1, 1 for row 2.
-    """
+    """Σ_j p_ij, the shares of the characters that a row discloses."""
     open_ = (place for place, mode in enumerate(modes) if mode is not Mode.MASKED)
     return sum((facts.sides[place][modes[place]][side].share for place in open_), Fraction(0))
 
@@ -642,13 +623,7 @@ class Known:
 
 
 class Account:
-    """What has been shown, and its units; an opening touches the rows of two records only.
-
-    Parameters
-    ----------
-    review
-        The pairs and the rules.
-    """
+    """What has been shown, and its units; an opening touches the rows of two records only."""
 
     def __init__(self, review: Review) -> None:
         self.review = review
@@ -684,13 +659,7 @@ class Account:
         return {} if known is None else known.rows
 
     def members(self, holder: int) -> BitMap:
-        """The anonymity set of a record; everyone where nothing of it is shown.
-
-        Parameters
-        ----------
-        holder
-            The record, under the paper's policy the row.
-        """
+        """The anonymity set of a record; everyone where nothing of it is shown."""
         known = self._known.get(holder)
         return self.review.everyone if known is None else known.members
 
@@ -722,13 +691,7 @@ class Account:
         )
 
     def least_value(self, holder: int) -> int:
-        """The smallest group of records with equal values in a record's anonymity set.
-
-        Parameters
-        ----------
-        holder
-            The record, under the paper's policy the row.
-        """
+        """The smallest group of records with equal values in a record's anonymity set."""
         return self._least(holder, dict.fromkeys(range(len(self.review.attributes))))
 
     def raise_to(self, pair: int, after: Modes) -> int:

@@ -279,8 +279,6 @@ def gain_of_levels(levels: Sequence[Level], belief: float) -> float:
     ----------
     levels
         The levels that are consistent with what shows.
-    belief
-        Probability that the pair is one person's, before.
     """
     if len(levels) < 2:
         return 0.0
@@ -333,8 +331,6 @@ def hints(worker: WorkerState, pair: int, evidence: Evidence) -> tuple[Hint, ...
         What the worker has been shown.
     pair
         The pair, which is shown.
-    evidence
-        What agreement on each attribute says.
 
     Raises
     ------

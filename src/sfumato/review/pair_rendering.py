@@ -177,11 +177,6 @@ def digits(text: str, order: DateOrder) -> str | None:
     year 4. Of two numbers before a year the day comes first if it does in `order`, else the
     month; where only the other reading is a date it is taken. Dates that do not exist
     (``31/02/1980``) keep their numbers.
-
-    Parameters
-    ----------
-    text
-        A cleaned text.
     """
     day_first = order is DateOrder.DAY_MONTH_YEAR
     bare = _TIME.sub("", text.lower()).strip(" ,.")
@@ -553,15 +548,7 @@ def effective(comparison: Comparison, mode: Mode) -> Mode:
 
 
 def disclosed(comparison: Comparison, mode: Mode) -> tuple[Positions, Positions]:
-    """Per row, the places of the characters that are disclosed.
-
-    Parameters
-    ----------
-    comparison
-        How the two values differ.
-    mode
-        The mode that the attribute is in.
-    """
+    """Per row, the places of the characters that are disclosed."""
     drawn = effective(comparison, mode)
     if drawn is Mode.MASKED:
         return _NOTHING_SEEN, _NOTHING_SEEN
@@ -575,13 +562,6 @@ def more(comparison: Comparison, mode: Mode) -> tuple[Mode, ...]:
 
     It follows from what this mode shows: that partial disclosure would show every character is
     known only when it does, and then full disclosure has nothing to add.
-
-    Parameters
-    ----------
-    comparison
-        How the two values differ.
-    mode
-        The mode that the attribute is in.
     """
     if mode is Mode.FULL or comparison.status is Status.MISSING_BOTH:
         return ()
@@ -611,8 +591,6 @@ def seen(
 
     Parameters
     ----------
-    mode
-        The mode that the attribute is in.
     mask_width
         How wide a masked value is drawn.
     """
@@ -655,10 +633,6 @@ def render(
 
     Parameters
     ----------
-    mode
-        The mode that the attribute is in.
-    mask_width
-        How wide a masked value is drawn.
     rarity
         How rare each row's value is; left out unless the attribute shows it.
     """
@@ -695,8 +669,6 @@ def render_pair(
     ----------
     comparisons
         How the values of each differ.
-    mask_width
-        How wide a masked value is drawn.
     rarity
         How rare each row's value of each attribute is.
     """

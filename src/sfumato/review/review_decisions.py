@@ -483,8 +483,6 @@ def write_decisions(
     ----------
     pairs
         Ids of the pairs that the linkage knows.
-    named
-        How a worker is called in the file.
 
     Raises
     ------

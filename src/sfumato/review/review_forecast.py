@@ -190,8 +190,6 @@ def trade_off(
         The pairs and the rules; budget and floor hold for the simulated worker, too.
     pairs
         Numbers of the pairs to judge.
-    evidence
-        What agreement on each attribute says.
     truth
         By pair, whether its records are one person's.
     certainties

@@ -492,8 +492,6 @@ def from_tables(
     id_column
         The column that names each record within its table. Without it, a column is taken whose
         name says so and whose values differ, and else the number of the row, from 1.
-    settings
-        The rules; the defaults where not given.
     attributes
         What a worker may see.
     gold

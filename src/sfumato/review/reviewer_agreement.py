@@ -198,8 +198,6 @@ def agreement_of_all(decisions: Decisions, rng: np.random.Generator | None = Non
 
     Parameters
     ----------
-    decisions
-        All that happened; answers that stand count.
     rng
         Source of randomness for the intervals, which take about half a second for 1,000 pairs
         and half a minute for 100,000; without it there are none.

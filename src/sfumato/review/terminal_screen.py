@@ -110,8 +110,6 @@ def draw_bands(placed: Sequence[Placed], height: int, selected: int, look: Look)
     ----------
     height
         Lines that there are.
-    selected
-        Place of the selected attribute.
     """
     last = placed[-1].band
     bands = [_band([each for each in placed if each.band == n]) for n in range(last + 1)]
@@ -140,8 +138,6 @@ def neighbour(placed: Sequence[Placed], selected: int, direction: Direction) -> 
 
     Parameters
     ----------
-    selected
-        Place of the selected attribute.
     direction
         Where the arrow points.
     """
@@ -183,13 +179,7 @@ def of_cell(view: View, place: int, mode: Mode) -> Cost | None:
 
 
 def next_of_cell(view: View, place: int) -> Cost | None:
-    """The opening of one attribute that shows the least more, where there is one.
-
-    Parameters
-    ----------
-    place
-        The attribute.
-    """
+    """The opening of one attribute that shows the least more, where there is one."""
     return of_cell(view, place, Mode.PARTIAL) or of_cell(view, place, Mode.FULL)
 
 
@@ -396,13 +386,7 @@ def draw_selected(view: View, selected: int, look: Look) -> Line:
 
 
 def draw_costs(view: View, selected: int, look: Look) -> tuple[Line, ...]:
-    """What each key would open, and what it would cost at most; two lines.
-
-    Parameters
-    ----------
-    selected
-        Place of the selected attribute.
-    """
+    """What each key would open, and what it would cost at most; two lines."""
     head = "KAPR" if view.standing.exact else "KAPR at most"
     offers: tuple[tuple[str, str, Cost | None], ...] = (
         ("p", "partly", of_cell(view, selected, Mode.PARTIAL)),
@@ -487,8 +471,6 @@ def draw_screen(
     ----------
     view
         The pair and its worker's standing.
-    selected
-        Place of the selected attribute.
     message
         What is said of the last key.
     flagging

@@ -284,11 +284,6 @@ class Session:
     def open(self, place: int, opening: Opening) -> Charge | Refusal:
         """Open some attributes of a pair, and charge it.
 
-        Parameters
-        ----------
-        place
-            Its place in the task, from 0.
-
         Raises
         ------
         InputError
@@ -304,11 +299,6 @@ class Session:
     def decide(self, place: int, answer: Answer) -> None:
         """Answer a pair that is shown.
 
-        Parameters
-        ----------
-        place
-            Its place in the task, from 0.
-
         Raises
         ------
         InputError
@@ -319,11 +309,6 @@ class Session:
 
     def withdraw(self, place: int) -> bool:
         """Take the answer of a pair back, or else its flag; whether there was one.
-
-        Parameters
-        ----------
-        place
-            Its place in the task, from 0.
 
         Raises
         ------
@@ -338,11 +323,6 @@ class Session:
     def skip(self, place: int) -> None:
         """Put a pair off.
 
-        Parameters
-        ----------
-        place
-            Its place in the task, from 0.
-
         Raises
         ------
         InputError
@@ -352,11 +332,6 @@ class Session:
 
     def flag(self, place: int, reason: FlagReason) -> None:
         """Flag a pair.
-
-        Parameters
-        ----------
-        place
-            Its place in the task, from 0.
 
         Raises
         ------
@@ -368,11 +343,6 @@ class Session:
     def remove_flag(self, place: int) -> None:
         """Take the flag off a pair.
 
-        Parameters
-        ----------
-        place
-            Its place in the task, from 0.
-
         Raises
         ------
         InputError
@@ -381,13 +351,7 @@ class Session:
         self._become(place, self.history(place).remove_flag(self._now()))
 
     def history(self, place: int) -> History:
-        """What happened to a pair.
-
-        Parameters
-        ----------
-        place
-            Its place in the task, from 0.
-        """
+        """What happened to a pair."""
         pair = self._ids[self.tasks[place]]
         return self._histories.get(pair, History(pair, self.journal.beginning.worker))
 
@@ -407,13 +371,7 @@ class Session:
         return next(iter(fresh or left), None)
 
     def hint(self, place: int) -> Hint | None:
-        """What to open next, where hints are given and something is worth it.
-
-        Parameters
-        ----------
-        place
-            Its place in the task, from 0.
-        """
+        """What to open next, where hints are given and something is worth it."""
         pair = self.tasks[place]
         if self._evidence is None or self.worker.account.modes(pair) is None:
             return None
@@ -441,13 +399,7 @@ class Session:
         )
 
     def view(self, place: int) -> View:
-        """A pair as it may be shown now.
-
-        Parameters
-        ----------
-        place
-            Its place in the task, from 0.
-        """
+        """A pair as it may be shown now."""
         pair, now = self.tasks[place], self.history(place).present
         shown = self.worker.account.modes(pair) is not None
         hint = self.hint(place)

@@ -84,13 +84,7 @@ def fitted(line: Line, width: int, *, more: str = "…") -> Line:
 
 
 def padded(line: Line, width: int) -> Line:
-    """A line with spaces behind it up to a width.
-
-    Parameters
-    ----------
-    width
-        Columns.
-    """
+    """A line with spaces behind it up to a width."""
     missing = width - width_of(line)
     return (*line, Span(" " * missing)) if missing > 0 else line
 

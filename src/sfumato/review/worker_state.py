@@ -217,8 +217,6 @@ class CombinedState:
 
     Parameters
     ----------
-    review
-        The pairs and the rules.
     rows
         n of the whole project; two for each of the review's pairs without it.
 
@@ -589,8 +587,6 @@ class WorkerState:
 
         Parameters
         ----------
-        review
-            What all workers share.
         state
             What `state` gave.
         combined

@@ -132,8 +132,6 @@ def seal(data: bytes, key: bytes, purpose: bytes) -> bytes:
 
     Parameters
     ----------
-    key
-        The project's key.
     purpose
         What they are; the same is needed to open them.
     """

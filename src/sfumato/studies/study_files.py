@@ -115,8 +115,6 @@ def decimals(table: pa.Table, name: str, file: str, *, missing: str = "") -> Flo
 
     Parameters
     ----------
-    file
-        Name of the file, for what is said.
     missing
         The text that stands for a missing number; without it none may be missing.
 
@@ -138,8 +136,6 @@ def dates(table: pa.Table, name: str, file: str, *, women_later: int = 0) -> pa.
 
     Parameters
     ----------
-    file
-        Name of the file, for what is said.
     women_later
         What is added to the months of women's birth numbers.
 
@@ -166,8 +162,6 @@ def once_each(values: Ints, name: str, file: str) -> None:
     ----------
     values
         The key of each row.
-    file
-        Name of the file, for what is said.
 
     Raises
     ------

@@ -346,8 +346,6 @@ def find_medians(
 
     Parameters
     ----------
-    people
-        The persons.
     nodes
         The nodes of the tree, at most as many as `at_once` says.
 

@@ -282,8 +282,6 @@ def side_counts(
 
     Parameters
     ----------
-    people
-        The persons.
     axes
         The file's axes, with its sensitive attributes.
     routes

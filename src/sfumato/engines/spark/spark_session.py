@@ -495,11 +495,6 @@ class WithoutValues:
 def without_values(function: Tables) -> Tables:
     """The same for `applyInArrow`: a function of the rows of a group.
 
-    Parameters
-    ----------
-    function
-        The function; its own `SfumatoError` are handed on.
-
     Returns
     -------
     Callable

@@ -392,8 +392,6 @@ def in_pairs(trials: Trials, space: Space, alone: Mapping[str, float], like: Poi
         The limits that are searched.
     alone
         Position of each knob that is nearly enough alone.
-    like
-        A point whose options and columns are taken.
     """
     looser = {name: max(at - WIDE, space.start(name)) for name, at in alone.items()}
     found = trials.run([space.point({name: at}, like) for name, at in looser.items()], STAGE_PAIRS)

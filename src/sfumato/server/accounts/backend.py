@@ -88,13 +88,7 @@ def forget_attempts(attempt: LoginAttempt) -> None:
 
 
 def forget_name(name: str) -> None:
-    """Count no stranger's attempt at a name any more: its owner has a new password.
-
-    Parameters
-    ----------
-    name
-        The name, as it is stored.
-    """
+    """Count no stranger's attempt at a name any more: its owner has a new password."""
     LoginAttempt.objects.filter(subject=_digest("name", name)).delete()
 
 

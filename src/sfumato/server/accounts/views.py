@@ -213,8 +213,6 @@ def require_fresh(minutes: int = MINUTES, back: str = "") -> Callable[[View], Vi
 
     Parameters
     ----------
-    minutes
-        How long a moment is.
     back
         Name of the page with the form, whose address has the ``project_id`` of this one; the
         view's own address where not given.

@@ -59,11 +59,6 @@ def raise_budget(by: Account, project_id: UUID, worker: Account, budget: float |
 def raise_project_budget(by: Account, project_id: UUID, budget: float | None) -> Grant:
     """Raise what all workers together may be shown of a project.
 
-    Parameters
-    ----------
-    budget
-        KAPR, ``None`` for no limit.
-
     Raises
     ------
     Stop

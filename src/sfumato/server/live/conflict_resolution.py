@@ -85,8 +85,6 @@ def open_conflict(
 
     Parameters
     ----------
-    number
-        Number of the pair.
     mode
         How much of them.
 
@@ -125,8 +123,6 @@ def resolve(account: Account, project: Project, number: int, answer: int) -> Non
 
     Parameters
     ----------
-    number
-        Number of the pair.
     answer
         One of the six answers; 0 to let the workers' hold again.
 
@@ -147,13 +143,7 @@ def resolve(account: Account, project: Project, number: int, answer: int) -> Non
 
 
 def union_of(project: Project, number: int) -> Modes:
-    """The most that any worker of a pair has been shown of each attribute.
-
-    Parameters
-    ----------
-    number
-        Number of the pair.
-    """
+    """The most that any worker of a pair has been shown of each attribute."""
     shown = Dealt.objects.filter(project=project, pair__number=number).exclude(modes="")
     return tuple(
         Mode(int(max(digits)))
@@ -162,25 +152,13 @@ def union_of(project: Project, number: int) -> Modes:
 
 
 def disagree(project: Project, number: int) -> bool:
-    """Whether the answers of a pair that stand are of both sides.
-
-    Parameters
-    ----------
-    number
-        Number of the pair.
-    """
+    """Whether the answers of a pair that stand are of both sides."""
     answers = Dealt.objects.filter(project=project, pair__number=number).exclude(answer=0)
     return len({answer > 0 for answer in answers.values_list("answer", flat=True)}) > 1
 
 
 def is_flagged(project: Project, number: int) -> bool:
-    """Whether a worker asks the manager to look at a pair.
-
-    Parameters
-    ----------
-    number
-        Number of the pair.
-    """
+    """Whether a worker asks the manager to look at a pair."""
     return Dealt.objects.filter(project=project, pair__number=number, flagged=True).exists()
 
 

@@ -324,8 +324,6 @@ def open_cells(
 
     Parameters
     ----------
-    token
-        The pair's id on the worker's page.
     mode
         How much of them.
     told
@@ -447,8 +445,6 @@ def decide_pair(account: Account, project_id: UUID, token: str, decision: int) -
 
     Parameters
     ----------
-    token
-        The pair's id on the worker's page.
     decision
         One of the six answers.
 
@@ -478,11 +474,6 @@ def mark(account: Account, project_id: UUID, token: str, kind: EventKind) -> Ans
     A skip takes a decision back that stood; a flag asks the manager to look. What is so already
     changes nothing.
 
-    Parameters
-    ----------
-    token
-        The pair's id on the worker's page.
-
     Raises
     ------
     Stop
@@ -504,8 +495,6 @@ def write_note(account: Account, project_id: UUID, token: str, text: str) -> Ans
 
     Parameters
     ----------
-    token
-        The pair's id on the worker's page.
     text
         The note; an empty one removes it.
 

@@ -96,13 +96,7 @@ def deal(project: Project, worker: Account, pairs: Sequence[int], by: Account | 
 def take_back(
     project: Project, worker: Account, pairs: Collection[int], by: Account | None = None
 ) -> int:
-    """Take pairs from a worker, and tell how many; what was shown of them stays charged.
-
-    Parameters
-    ----------
-    pairs
-        Numbers of the pairs, from 0.
-    """
+    """Take pairs from a worker, and tell how many; what was shown of them stays charged."""
     with transaction.atomic():
         _lock(project)
         allowance = Allowance.objects.select_for_update().get(project=project, worker=worker)

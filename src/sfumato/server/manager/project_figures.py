@@ -206,11 +206,6 @@ def decisions_bytes(project: Project) -> bytes:
 def identities_bytes(project: Project) -> bytes:
     """The decisions with both records of each pair: sources, ids and all values that were shown.
 
-    Parameters
-    ----------
-    project
-        The project, not purged.
-
     Raises
     ------
     InputError
@@ -321,11 +316,6 @@ class Progress:
 
 def progress_of(project: Project) -> Progress:
     """How far a project is.
-
-    Parameters
-    ----------
-    project
-        The project, not purged.
 
     Raises
     ------
@@ -471,13 +461,7 @@ def figures_of(
 
 
 def plots_of(project: Project, answers: Mapping[str, int]) -> tuple[Plot, ...]:
-    """The same for a page whose policy allows no style attribute.
-
-    Parameters
-    ----------
-    answers
-        By the answer in words, how often it stands.
-    """
+    """The same for a page whose policy allows no style attribute."""
     return tuple(
         Plot(each.title, _without_style(str(each.svg)), each.note)
         for each in figures_of(project, answers)
@@ -593,11 +577,6 @@ _kept: dict[UUID, _Kept] = {}
 def quality_of(project: Project) -> Quality:
     """How good the decisions of a project are, now, or a moment ago where it takes long.
 
-    Parameters
-    ----------
-    project
-        The project, not purged.
-
     Raises
     ------
     InputError
@@ -625,8 +604,6 @@ def work_out(project: Project, *, with_plots: bool = True) -> Quality:
 
     Parameters
     ----------
-    project
-        The project, not purged.
     with_plots
         Whether plots are drawn.
 
@@ -667,11 +644,6 @@ def told(measure: Measure | None) -> tuple[str, str]:
 
 def disclosure_of(project: Project) -> Disclosure:
     """All numbers of the report on what was disclosed in a project.
-
-    Parameters
-    ----------
-    project
-        The project, not purged.
 
     Raises
     ------

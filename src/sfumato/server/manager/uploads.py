@@ -634,8 +634,6 @@ def keep_linkage(project: Project, files: Mapping[str, bytes]) -> bool:
     ----------
     project
         The project that was made of them.
-    files
-        By name, what each holds.
     """
     if any(name not in files for name in (*NEEDED, *TO_LINK)):
         return False

@@ -417,13 +417,7 @@ def conflict(request: HttpRequest, project: Project, number: int) -> HttpRespons
 @require_POST
 @of_project(Action.RESOLVE)
 def conflict_open(request: HttpRequest, project: Project, number: int) -> HttpResponse:
-    """Open cells of a conflict.
-
-    Parameters
-    ----------
-    number
-        Number of the pair.
-    """
+    """Open cells of a conflict."""
     places, _, mode = request.POST.get("open", "").partition(":")
     attributes = [number_in("attribute", part) for part in places.split(",")[:64]]
     shown = open_conflict(request.user, project, number, attributes, number_in("mode", mode))
@@ -435,13 +429,7 @@ def conflict_open(request: HttpRequest, project: Project, number: int) -> HttpRe
 @require_POST
 @of_project(Action.RESOLVE)
 def conflict_resolve(request: HttpRequest, project: Project, number: int) -> HttpResponse:
-    """Decide a conflict, or let the workers' answers hold again.
-
-    Parameters
-    ----------
-    number
-        Number of the pair.
-    """
+    """Decide a conflict, or let the workers' answers hold again."""
     answer = number_in("answer", request.POST.get("answer"))
     resolve(request.user, project, number, answer)
     said = f"resolved: {Answer(answer).words}" if answer else "open again"

@@ -412,13 +412,7 @@ class Meter:
 
 
 def meters(standing: Standing) -> tuple[Meter, ...]:
-    """The meters of a worker.
-
-    Parameters
-    ----------
-    standing
-        How the worker stands.
-    """
+    """The meters of a worker."""
     return (_disclosure(standing), _characters(standing), _progress(standing))
 
 

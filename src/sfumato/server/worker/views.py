@@ -212,8 +212,6 @@ def change(request: HttpRequest, project_id: UUID, token: str, verb: str) -> Htt
 
     Parameters
     ----------
-    token
-        The pair's id on the worker's page.
     verb
         What to do: one of `VERBS`.
 

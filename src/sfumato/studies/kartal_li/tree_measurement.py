@@ -501,13 +501,7 @@ def decomposition_rows(
 def decomposition_section(
     encoded: Encoded, reading: Reading, rows: Sequence[DecompositionRow]
 ) -> Section:
-    """What the post-decomposition baseline leaves, beside g-balance and h-affiliation.
-
-    Parameters
-    ----------
-    reading
-        How its sensitive values read.
-    """
+    """What the post-decomposition baseline leaves, beside g-balance and h-affiliation."""
     rest = f" Values of few {encoded.data.persons} only." if reading.key else ""
     return Section(
         f"Decomposition into two tables in the {encoded.data.key} data (Section 2)",

@@ -137,8 +137,6 @@ def value_risk_rows(
 
     Parameters
     ----------
-    reading
-        How its sensitive values read.
     progress
         Told the share that is done.
     """
@@ -257,13 +255,9 @@ def value_frontier(
 
     Parameters
     ----------
-    reading
-        How its sensitive values read.
     steps
         Thresholds tried per promise and g*, geometrically from the loosest to the strictest
         that the whole file keeps.
-    progress
-        Told the share that is done.
     """
     stage = f"Table {encoded.data.numbers.value_losses}"
     asked = [(g, promise) for g in BALANCES for promise in PROMISES]
@@ -304,8 +298,6 @@ def least_loss(
     ----------
     promise
         Name of the promise about the sensitive values.
-    g
-        The threshold g*.
     target
         Largest MaxGSAR allowed, in [0, 1].
     """
