@@ -251,7 +251,11 @@ def export(
             advice="begin with: sfumato review play FOLDER",
         )
     for target in (each for each in (output, shown, shown_truth) if each is not None):
-        others = folder.glob("*.parquet") if target is not output or _foreign(target) else ()
+        others = (
+            folder.glob("*.parquet")
+            if target is not output or output.name != "decisions.parquet"
+            else ()
+        )
         check_apart([target], [*journals, *others])
         (check_output_path if target is output else check_shown_path)(target)
     said = []
@@ -266,10 +270,6 @@ def export(
             said.append(_write_shown(folder, shown, shown_truth))
     for each in said:
         say(each)
-
-
-def _foreign(output: Path) -> bool:
-    return output.name != "decisions.parquet"
 
 
 def _check_asked(output: Path | None, shown: Path | None, truth: Path | None) -> None:

@@ -75,12 +75,14 @@ def _headline(content: dict[str, Any]) -> str:
     elif not promises:
         said = "The release promises nothing"
     elif kept == len(promises):
-        said = f"The release keeps {_all(kept)}"
+        whole = "its promise" if kept == 1 else f"all {kept} of its promises"
+        said = f"The release keeps {whole}"
     else:
         said = f"The release keeps {kept} of {len(promises)} promises"
     failed = sum(not each["met"] for each in content["thresholds"])
     if failed:
-        said += f"; {failed} of {len(content['thresholds'])} thresholds {_are(failed)} not met"
+        verb = "is" if failed == 1 else "are"
+        said += f"; {failed} of {len(content['thresholds'])} thresholds {verb} not met"
     if estimated:
         said += f"; {ESTIMATED}: {listed(_names(estimated))}"
     if attack is None:
@@ -96,14 +98,6 @@ def _headline(content: dict[str, Any]) -> str:
 def _names(limits: list[dict[str, Any]]) -> tuple[str, ...]:
     """Of each the name of a promise, or the measure of a threshold, once."""
     return tuple(dict.fromkeys(each.get("name") or each["measure"] for each in limits))
-
-
-def _all(kept: int) -> str:
-    return "its promise" if kept == 1 else f"all {kept} of its promises"
-
-
-def _are(number: int) -> str:
-    return "is" if number == 1 else "are"
 
 
 def _released(content: dict[str, Any], results: ProjectResults) -> list[str]:

@@ -22,7 +22,7 @@ from sfumato.review.review_settings import (
     RenderedAttribute,
     RenderedPair,
 )
-from sfumato.review.worker_state import Cost, Opening, WorkerState
+from sfumato.review.worker_state import Opening, WorkerState
 
 
 class Agreement(StrEnum):
@@ -340,7 +340,9 @@ def hints(worker: WorkerState, pair: int, evidence: Evidence) -> tuple[Hint, ...
     rendered = worker.render(pair)
     now = belief(rendered, evidence)
     found = []
-    for cost in _single(worker.costs(pair)):
+    for cost in worker.costs(pair):
+        if len(cost.opening.attributes) > 1 or cost.refusal is not None:
+            continue
         place = cost.opening.attributes[0]
         of = evidence.attributes[place]
         if of is not None:
@@ -348,10 +350,6 @@ def hints(worker: WorkerState, pair: int, evidence: Evidence) -> tuple[Hint, ...
             if gain > NOTHING:
                 found.append(Hint(cost.opening, gain, cost.cost))
     return tuple(sorted(found, key=lambda hint: -hint.worth))
-
-
-def _single(costs: tuple[Cost, ...]) -> list[Cost]:
-    return [each for each in costs if len(each.opening.attributes) == 1 and each.refusal is None]
 
 
 def _gain(

@@ -62,7 +62,10 @@ def _of(database: Database, place: int) -> tuple[dict[str, float], dict[Rarity, 
         if value is None or band is None:
             continue
         part = float(share[code])
-        of_value["".join(_full(value.layout, value.characters))] = math.log(chance / part)
+        characters = [
+            value.characters[each] if isinstance(each, int) else each for each in value.layout
+        ]
+        of_value["".join(characters)] = math.log(chance / part)
         in_band[band][0] += part
         in_band[band][1] += part**2
     of_band = {
@@ -71,10 +74,6 @@ def _of(database: Database, place: int) -> tuple[dict[str, float], dict[Rarity, 
         if other
     }
     return of_value, of_band
-
-
-def _full(layout: tuple[int | str, ...], characters: tuple[str, ...]) -> list[str]:
-    return [characters[each] if isinstance(each, int) else each for each in layout]
 
 
 class SimulatedWorker:
@@ -367,7 +366,8 @@ def outlook(review: Review, rng: np.random.Generator) -> Outlook:
     worker = WorkerState(whole, chosen)
     shown = workable = 0
     for number, pair in enumerate(chosen, 1):
-        closed = [each for each in _openings(review, pair) if _is_cell(each)]
+        asked = openings_of(review.facts(pair), review.start(pair), None)
+        closed = [each for each in asked if _is_cell(each)]
         for each in closed:
             attributes[each.attributes[0]].cells += 1
         worker.review = whole
@@ -378,11 +378,6 @@ def outlook(review: Review, rng: np.random.Generator) -> Outlook:
         opened = _open(worker, pair, attributes)
         shown, workable = shown + 1, workable + (opened or not closed)
     return Outlook(len(chosen), shown, workable, worker.score, attributes)
-
-
-def _openings(review: Review, pair: int) -> tuple[Opening, ...]:
-    """What could be asked for of a pair that is shown first."""
-    return openings_of(review.facts(pair), review.start(pair), None)
 
 
 def _is_cell(opening: Opening) -> bool:

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from operator import lt
 from pathlib import Path
 from typing import Any
 
@@ -462,14 +463,10 @@ def _shown(entries: Sequence[Entry]) -> dict[str, str]:
     for entry in entries:
         if isinstance(entry, Shown):
             before = shown.get(entry.pair, entry.modes)
-            if len(before) != len(entry.modes) or any(map(_less, entry.modes, before)):
+            if len(before) != len(entry.modes) or any(map(lt, entry.modes, before)):
                 raise InputError(_SUBJECT, "must never show less of a pair than before")
             shown[entry.pair] = entry.modes
     return shown
-
-
-def _less(one: str, other: str) -> bool:
-    return one < other
 
 
 def histories(worker: str, entries: Sequence[Entry]) -> dict[str, History]:

@@ -554,14 +554,13 @@ def _key(read: Mapping[str, pa.Table], id_column: str | None) -> str | None:
     for name in next(iter(read.values())).column_names:
         columns = [_column(table, name) for table in read.values()]
         if identifies(words_of(name)) and all(
-            each is not None and _differ(each) for each in columns
+            each is not None
+            and not each.null_count
+            and pc.count_distinct(each).as_py() == len(each)
+            for each in columns
         ):
             return str(name)
     return None
-
-
-def _differ(column: pa.ChunkedArray) -> bool:
-    return not column.null_count and pc.count_distinct(column).as_py() == len(column)
 
 
 def _shared(read: Mapping[str, pa.Table], key: str | None) -> list[str]:

@@ -31,7 +31,7 @@ from sfumato.review.terminal_text import (
     visible,
     width_of,
 )
-from sfumato.review.worker_state import Cost
+from sfumato.review.worker_state import Cost, Opening
 
 GUTTER = 3
 """Columns before the blocks, where the number of the row stands."""
@@ -173,9 +173,7 @@ def of_cell(view: View, place: int, mode: Mode) -> Cost | None:
     place
         The attribute.
     """
-    return _first(
-        each for each in view.costs if each.opening.attributes == (place,) and _is(each, mode)
-    )
+    return next((each for each in view.costs if each.opening == Opening((place,), mode)), None)
 
 
 def next_of_cell(view: View, place: int) -> Cost | None:
@@ -190,7 +188,7 @@ def of_names(view: View) -> Cost | None:
     names = set(view.names)
     own = [each for each in view.costs if set(each.opening.attributes) <= names]
     for mode in (Mode.PARTIAL, Mode.FULL):
-        widest = _widest(each for each in own if _is(each, mode))
+        widest = _widest(each for each in own if each.opening.mode is mode)
         if widest is not None:
             return widest
     return None
@@ -198,15 +196,7 @@ def of_names(view: View) -> Cost | None:
 
 def of_everything(view: View, mode: Mode) -> Cost | None:
     """The opening of all attributes in a mode, where there is one."""
-    return _widest(each for each in view.costs if _is(each, mode))
-
-
-def _is(cost: Cost, mode: Mode) -> bool:
-    return cost.opening.mode is mode
-
-
-def _first(costs: Iterable[Cost]) -> Cost | None:
-    return next(iter(costs), None)
+    return _widest(each for each in view.costs if each.opening.mode is mode)
 
 
 def _widest(costs: Iterable[Cost]) -> Cost | None:
@@ -246,7 +236,8 @@ def draw_legend(look: Look) -> tuple[Line, ...]:
         (Span(f" sfumato review {look.signs.dot} help".ljust(look.width), Style.TITLE),),
         EMPTY,
     ]
-    for one, two in zip_longest(_keys_of_help(), _signs(look), fillvalue=EMPTY):
+    keys = [(Span(f" {key:<12}", Style.KEY), Span(words)) for key, words in KEYS]
+    for one, two in zip_longest(keys, _signs(look), fillvalue=EMPTY):
         lines.append((*padded(one, LEFT), *two))
     lines += [EMPTY, *((Span(f" {text}", Style.QUIET),) for text in _TEXT)]
     lines = [fitted(line, look.width, more=look.signs.more) for line in lines][: look.height - 1]
@@ -268,10 +259,6 @@ def short_legend(look: Look) -> tuple[Line, ...]:
     ]
     items = [(Span(sign, style), Span(f" {words}", Style.QUIET)) for sign, style, words in rows]
     return tuple((Span(" "), *line) for line in flowed(items, look.width - 2, "   "))
-
-
-def _keys_of_help() -> list[Line]:
-    return [(Span(f" {key:<12}", Style.KEY), Span(words)) for key, words in KEYS]
 
 
 def _signs(look: Look) -> list[Line]:

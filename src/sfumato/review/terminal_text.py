@@ -374,7 +374,10 @@ def draw_block(
     room_of_value = room - (RARITY_WIDTH if any(rendered.rarity) else 0)
     parts = [_parts(row, room_of_value) for row in rows]
     widest = max((width_of(part) for row in parts for part in row), default=0)
-    bands = [_rarity(band, look) for band in rendered.rarity]
+    bands = [
+        EMPTY if band is None else (Span(look.signs.rarity[band], Style.RARITY),)
+        for band in rendered.rarity
+    ]
     lines = [_heading(rendered, look, room, selected=selected, hinted=hinted)]
     for number, (one, two) in enumerate(zip_longest(*parts, fillvalue=EMPTY)):
         first = number == 0
@@ -429,10 +432,6 @@ def _parts(row: Line, room: int) -> list[Line]:
             parts[-1].append(Span(piece, style))
             left -= cell_len(piece)
     return [tuple(part) for part in parts]
-
-
-def _rarity(band: Rarity | None, look: Look) -> Line:
-    return EMPTY if band is None else (Span(look.signs.rarity[band], Style.RARITY),)
 
 
 def _beside(value: Line, rarity: Line, widest: int) -> Line:

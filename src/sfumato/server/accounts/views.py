@@ -9,6 +9,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 from urllib.parse import urlencode
+from uuid import UUID
 
 from cryptography.exceptions import InvalidTag
 from django.conf import settings
@@ -23,6 +24,7 @@ from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from sfumato.core.errors import InputError
 from sfumato.server.accounts.backend import (
     address_digest,
     begin_attempt,
@@ -62,6 +64,7 @@ from sfumato.server.accounts.sessions import (
 )
 from sfumato.server.audit_log import append
 from sfumato.server.error_pages import problem
+from sfumato.server.live.live_projects import Stop
 from sfumato.server.permissions import Action, decide
 from sfumato.server.store.models import Account, Link, Project, ProjectState, Role
 
@@ -195,18 +198,7 @@ MINUTES = 5
 """Minutes for which a proof is fresh."""
 
 
-def is_fresh(request: HttpRequest, minutes: int = MINUTES) -> bool:
-    """Whether somebody proved a moment ago who they are.
-
-    Parameters
-    ----------
-    minutes
-        How long a moment is.
-    """
-    return bool(0 <= time.time() - request.session.get(FRESH, 0.0) <= minutes * 60)
-
-
-def require_fresh(minutes: int = MINUTES, back: str = "") -> Callable[[View], View]:
+def require_fresh(back: str = "") -> Callable[[View], View]:
     """A view for somebody who proved a moment ago who they are; others are asked first.
 
     What was sent is not kept: after the proof, the page with the form is asked for again.
@@ -223,11 +215,67 @@ def require_fresh(minutes: int = MINUTES, back: str = "") -> Callable[[View], Vi
         def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
             if not request.user.is_authenticated:
                 return redirect("/login?" + urlencode({"next": request.path}))
-            if not is_fresh(request, minutes):
-                return redirect("/fresh?" + urlencode({"next": _page(request, back, kwargs)}))
+            if not 0 <= time.time() - request.session.get(FRESH, 0.0) <= MINUTES * 60:
+                page = reverse(back, args=[kwargs["project_id"]]) if back else request.path
+                return redirect("/fresh?" + urlencode({"next": page}))
             return view(request, *args, **kwargs)
 
         return guarded
+
+    return decorator
+
+
+def allowed(action: Action) -> Callable[[View], View]:
+    """A view for somebody who may do something that is of no project."""
+
+    def decorator(view: View) -> View:
+        @wraps(view)
+        @login_required
+        def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+            permission = decide(request.user, action)
+            if not permission.allowed:
+                return problem(request, 403, permission.reason)
+            try:
+                return view(request, *args, **kwargs)
+            except InputError as error:
+                return problem(request, 400, str(error))
+
+        return guarded
+
+    return decorator
+
+
+def of_project(action: Action, *, fresh_from: str | None = None) -> Callable[[View], View]:
+    """A view that gets the project, for somebody who may do something with it.
+
+    Who does not take part in the project does not get to know that there is one.
+
+    Parameters
+    ----------
+    fresh_from
+        Where it is given, whoever asks must have proved a moment ago who they are: the ``back``
+        of `require_fresh`.
+    """
+
+    def decorator(view: View) -> View:
+        @wraps(view)
+        def guarded(
+            request: HttpRequest, project_id: UUID, *args: Any, **kwargs: Any
+        ) -> HttpResponse:
+            project = Project.objects.filter(pk=project_id).first()
+            if project is None or not decide(request.user, Action.SEE_PROJECT, project).allowed:
+                return problem(request, 404)
+            permission = decide(request.user, action, project)
+            if not permission.allowed:
+                return problem(request, 403, permission.reason)
+            try:
+                return view(request, project, *args, **kwargs)
+            except Stop as stop:
+                return problem(request, stop.status, stop.reason)
+            except InputError as error:
+                return problem(request, 400, str(error))
+
+        return login_required(guarded) if fresh_from is None else require_fresh(fresh_from)(guarded)
 
     return decorator
 
@@ -253,12 +301,6 @@ def fresh(request: HttpRequest) -> HttpResponse:
         form.add_error(None, "That is not right. A code works once: wait for the next one.")
     context = {"form": form, "next": goal, "possible": possible}
     return render(request, "accounts/fresh.html", context)
-
-
-def _page(request: HttpRequest, back: str, kwargs: dict[str, Any]) -> str:
-    if not back:
-        return str(request.path)
-    return str(reverse(back, kwargs={"project_id": kwargs["project_id"]}))
 
 
 def _proved(account: Account, given: dict[str, str]) -> bool:
@@ -461,22 +503,8 @@ def _unconfirmed(request: HttpRequest) -> bytes | None:
         return None
 
 
-def custodians_view(view: View) -> View:
-    """A view for somebody who keeps the accounts."""
-
-    @wraps(view)
-    @login_required
-    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        permission = decide(request.user, Action.MANAGE_ACCOUNTS)
-        if not permission.allowed:
-            return problem(request, 403, permission.reason)
-        return view(request, *args, **kwargs)
-
-    return guarded
-
-
 @require_GET
-@custodians_view
+@allowed(Action.MANAGE_ACCOUNTS)
 def accounts(request: HttpRequest) -> HttpResponse:
     """Everybody who may log in, and the invitations that are still open."""
     everybody = Account.objects.order_by("-is_active", "name")
@@ -490,7 +518,7 @@ def accounts(request: HttpRequest) -> HttpResponse:
 
 
 @require_http_methods(["GET", "POST"])
-@custodians_view
+@allowed(Action.MANAGE_ACCOUNTS)
 def invite_page(request: HttpRequest) -> HttpResponse:
     """Invite somebody; the link is shown once, in the answer itself."""
     form = InviteForm(request.user, request.POST or None)
@@ -503,7 +531,7 @@ def invite_page(request: HttpRequest) -> HttpResponse:
 
 
 @require_POST
-@custodians_view
+@allowed(Action.MANAGE_ACCOUNTS)
 def take_back_invitation(request: HttpRequest, number: int) -> HttpResponse:
     """Make an invitation useless."""
     with transaction.atomic():
@@ -515,7 +543,7 @@ def take_back_invitation(request: HttpRequest, number: int) -> HttpResponse:
 
 
 @require_http_methods(["GET", "POST"])
-@custodians_view
+@allowed(Action.MANAGE_ACCOUNTS)
 def named_account(request: HttpRequest) -> HttpResponse:
     """Make an account for somebody whom the organisation's login names."""
     if not settings.SFUMATO.trusted_header:
@@ -535,7 +563,7 @@ Change = Callable[[HttpRequest, Account], HttpResponse]
 
 
 @require_GET
-@custodians_view
+@allowed(Action.MANAGE_ACCOUNTS)
 def one_account(request: HttpRequest, pseudonym: str) -> HttpResponse:
     """One account, and what may be changed of it."""
     account = Account.objects.filter(pseudonym=pseudonym).first()
@@ -555,7 +583,7 @@ def _changes(view: Change) -> Callable[..., HttpResponse]:
 
     @wraps(view)
     @require_POST
-    @custodians_view
+    @allowed(Action.MANAGE_ACCOUNTS)
     def guarded(request: HttpRequest, pseudonym: str) -> HttpResponse:
         with transaction.atomic():
             found = Account.objects.select_for_update().filter(pseudonym=pseudonym)

@@ -31,6 +31,17 @@ BEFORE, AFTER, REVOKED = "before", "after", "revoked"
 PROJECT_BUDGET = "project_budget"
 
 
+def limit(budget: float | None) -> str:
+    """A budget in words.
+
+    Parameters
+    ----------
+    budget
+        KAPR, ``None`` for no limit.
+    """
+    return "no limit" if budget is None else f"{budget:g}"
+
+
 def raise_budget(by: Account, project_id: UUID, worker: Account, budget: float | None) -> Grant:
     """Raise what a worker may be shown of the project's source.
 

@@ -46,6 +46,7 @@ from sfumato.review.reviewer_agreement import (
     agreement_of_each_two,
 )
 from sfumato.server.audit_log import head
+from sfumato.server.custodian.project_grants import limit
 from sfumato.server.live.live_projects import (
     live_of,
     lock_of,
@@ -174,17 +175,6 @@ def told_of_grant(grant: Grant) -> str:
         return f"k from {before} to {after}{end}"
     whose = f"of {grant.to.pseudonym}" if grant.to else "of the project"
     return f"budget {whose} from {limit(before)} to {limit(after)}{end}"
-
-
-def limit(budget: float | None) -> str:
-    """A budget in words.
-
-    Parameters
-    ----------
-    budget
-        KAPR, ``None`` for no limit.
-    """
-    return "no limit" if budget is None else f"{budget:g}"
 
 
 def decisions_bytes(project: Project) -> bytes:

@@ -43,7 +43,6 @@ from sfumato.review.review_settings import (
     Attribute,
     AttributeKind,
     Mode,
-    Rarity,
     RenderedAttribute,
     Settings,
 )
@@ -752,7 +751,7 @@ def preview(review: Review, rng: np.random.Generator) -> list[tuple[Column, ...]
 
 def _column(attribute: RenderedAttribute) -> Column:
     one, two = (draw_row(cells, row) for row, cells in enumerate(attribute.rows))
-    rare, other = (_rarity(each) for each in attribute.rarity)
+    rare, other = (SafeString() if each is None else draw_rarity(each) for each in attribute.rarity)
     return Column(
         attribute.name.replace("_", " "),
         (one, two),
@@ -760,7 +759,3 @@ def _column(attribute: RenderedAttribute) -> Column:
         tuple(draw_mark(mark) for mark in attribute.marks),
         ", ".join(MEANING[mark] for mark in attribute.marks),
     )
-
-
-def _rarity(rarity: Rarity | None) -> SafeString:
-    return draw_rarity(rarity) if rarity is not None else SafeString()

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from functools import wraps
-from typing import Any
-from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -25,10 +21,9 @@ from sfumato.core.errors import InputError
 from sfumato.reports.disclosure_report import draw_disclosure
 from sfumato.review.review_decisions import Answer, Conflict, find_conflicts
 from sfumato.server.accounts.sessions import invite
-from sfumato.server.accounts.views import require_fresh
+from sfumato.server.accounts.views import of_project
 from sfumato.server.audit_log import append
 from sfumato.server.custodian.project_grants import identity_grant, use_identity_grant
-from sfumato.server.error_pages import problem
 from sfumato.server.live.conflict_resolution import open_conflict, resolve, show_conflict
 from sfumato.server.live.live_projects import Stop, lock_of
 from sfumato.server.manager.dealing import deal_pairs, deal_pairs_again, take_pairs_back
@@ -50,47 +45,6 @@ from sfumato.server.permissions import Action, decide
 from sfumato.server.store.models import Account, Dealt, Project, ProjectState, Resolution, Role
 from sfumato.server.worker.drawn_pages import REFUSED, draw_pair, meters
 from sfumato.server.worker.views import meters_fragment, number_in
-
-View = Callable[..., HttpResponse]
-
-
-def of_project(action: Action) -> Callable[[View], View]:
-    """A view that gets the project, for somebody who may do something with it.
-
-    Who does not take part in the project does not get to know that there is one.
-    """
-
-    def decorator(view: View) -> View:
-        @wraps(view)
-        @login_required
-        def guarded(
-            request: HttpRequest, project_id: UUID, *args: Any, **kwargs: Any
-        ) -> HttpResponse:
-            project = Project.objects.filter(pk=project_id).first()
-            if project is None or not decide(request.user, Action.SEE_PROJECT, project).allowed:
-                return problem(request, 404)
-            permission = decide(request.user, action, project)
-            if not permission.allowed:
-                return problem(request, 403, permission.reason)
-            try:
-                return view(request, project, *args, **kwargs)
-            except Stop as stop:
-                return problem(request, stop.status, stop.reason)
-            except InputError as error:
-                return problem(request, 400, str(error))
-
-        return guarded
-
-    return decorator
-
-
-def of_project_fresh(action: Action) -> Callable[[View], View]:
-    """The same for somebody who proved a moment ago who they are."""
-
-    def decorator(view: View) -> View:
-        return require_fresh(back="manage")(of_project(action)(view))
-
-    return decorator
 
 
 @dataclass(frozen=True)
@@ -316,7 +270,7 @@ PARQUET = "application/vnd.apache.parquet"
 
 
 @require_POST
-@of_project_fresh(Action.EXPORT_DECISIONS)
+@of_project(Action.EXPORT_DECISIONS, fresh_from="manage")
 def export_decisions(request: HttpRequest, project: Project) -> HttpResponse:
     """``decisions.parquet``, which ``sfumato link apply`` takes."""
     data = decisions_bytes(project)
@@ -324,7 +278,7 @@ def export_decisions(request: HttpRequest, project: Project) -> HttpResponse:
 
 
 @require_POST
-@of_project_fresh(Action.EXPORT_DECISIONS)
+@of_project(Action.EXPORT_DECISIONS, fresh_from="manage")
 def export_report(request: HttpRequest, project: Project) -> HttpResponse:
     """The disclosure report, as a page or as JSON.
 
@@ -346,7 +300,7 @@ def export_report(request: HttpRequest, project: Project) -> HttpResponse:
 
 
 @require_POST
-@of_project_fresh(Action.EXPORT_LINKED)
+@of_project(Action.EXPORT_LINKED, fresh_from="manage")
 def export_linked(request: HttpRequest, project: Project) -> HttpResponse:
     """The linked de-identified file, its persons settled with the decisions."""
     data = linked_file(project, decisions_bytes(project))
@@ -354,7 +308,7 @@ def export_linked(request: HttpRequest, project: Project) -> HttpResponse:
 
 
 @require_POST
-@of_project_fresh(Action.EXPORT_IDENTITIES)
+@of_project(Action.EXPORT_IDENTITIES, fresh_from="manage")
 def export_identities(request: HttpRequest, project: Project) -> HttpResponse:
     """The decisions with both records of each pair; it uses the custodian's grant up."""
     with transaction.atomic():
@@ -377,7 +331,8 @@ def _exported(
 @of_project(Action.RESOLVE)
 def conflicts(request: HttpRequest, project: Project) -> HttpResponse:
     """All conflicts, those that are not resolved first, the widest apart first; flagged pairs."""
-    names = _names(project)
+    workers = Account.objects.filter(dealt__project=project)
+    names = dict(workers.values_list("pseudonym", "name"))
     lines = [
         (int(each.pair), int(each.pair) + 1, _answers(each, names), each)
         for each in find_conflicts(decisions_of(project))
@@ -480,10 +435,6 @@ def _of_pair(project: Project, number: int) -> list[tuple[str, str, bool]]:
         (name, Answer(answer).words, answer > 0)
         for name, answer in dealt.order_by("worker__name").values_list("worker__name", "answer")
     ]
-
-
-def _names(project: Project) -> dict[str, str]:
-    return dict(Account.objects.filter(dealt__project=project).values_list("pseudonym", "name"))
 
 
 def _answers(conflict: Conflict, names: dict[str, str]) -> list[tuple[str, str, bool]]:
