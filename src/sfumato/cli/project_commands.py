@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sfumato.cli.output import NOT_MET, columns, print_json, progress_bar, say
-from sfumato.cli.parameters import Json
+from sfumato.cli.parameters import Json, option
 
 if TYPE_CHECKING:
     from sfumato.core.shared_options import Progress
@@ -29,17 +29,10 @@ ProjectFile = Annotated[
 
 def run(
     file: ProjectFile = Path("sfumato.toml"),
-    until: Annotated[
-        str | None,
-        typer.Option(metavar="STAGE", help="Stop after this stage.", show_default=False),
-    ] = None,
+    until: Annotated[str | None, option(metavar="STAGE", help="Stop after this stage.")] = None,
     force: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="STAGE",
-            help="Make this stage again even if nothing changed. Repeatable.",
-            show_default=False,
-        ),
+        option(metavar="STAGE", help="Make this stage again even if nothing changed. Repeatable."),
     ] = None,
     json: Json = False,
 ) -> None:
@@ -117,13 +110,7 @@ def _working(name: str) -> Iterator[Progress]:
 
 
 def _done_line(state: StageState, names: Sequence[str]) -> str:
-    """A stage of a run, in a line.
-
-    Parameters
-    ----------
-    names
-        All stages of the project.
-    """
+    """A stage of a run, in a line."""
     number = f"{names.index(state.name) + 1}/{len(names)}"
     width = max(map(len, names))
     record = state.record
@@ -158,13 +145,7 @@ def run_again(file: Path) -> str:
 
 
 def _status_lines(status: Status) -> list[str]:
-    """A project as a table.
-
-    Parameters
-    ----------
-    status
-        How far it is.
-    """
+    """A project as a table."""
     rows = [("stage", "state", "seconds", "size", "made (UTC)", "found")]
     for each in status.stages:
         record = each.record
@@ -181,13 +162,7 @@ def _status_lines(status: Status) -> list[str]:
 
 
 def _size(count: int) -> str:
-    """A number of bytes as people read it.
-
-    Parameters
-    ----------
-    count
-        The number.
-    """
+    """A number of bytes as people read it."""
     if count < _KILO:
         return f"{count} B"
     value = float(count)

@@ -135,8 +135,6 @@ class Loop:
         ----------
         read
             Gives the next key; ``None`` for none so far.
-        draw
-            Draws a screen.
 
         Raises
         ------

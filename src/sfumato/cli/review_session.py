@@ -63,8 +63,6 @@ def begin(
         The settings that the command line gives.
     seed
         Of the order of the pairs, at the first start.
-    progress
-        Told how far it is.
 
     Raises
     ------

@@ -75,8 +75,6 @@ def write_demo_project(folder: Path, persons: int = PERSONS, seed: int = SEED) -
     ----------
     folder
         Where; made if it does not exist.
-    persons
-        How many persons to generate.
     seed
         Seed of the tables, and of the project.
 

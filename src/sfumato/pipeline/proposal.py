@@ -506,11 +506,6 @@ def _most_frequent(
 def write_project_file(text: str, path: Path) -> None:
     """Write a project file; a JSON Schema that is there already stays.
 
-    Parameters
-    ----------
-    text
-        What the file says.
-
     Raises
     ------
     InputError

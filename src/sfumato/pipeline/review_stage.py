@@ -267,7 +267,7 @@ def _make(place: ProjectFolder, making: Path, progress: Progress) -> Made:
 
 def _at_the_terminal(place: ProjectFolder, progress: Progress) -> tuple[pa.Table, dict[str, Any]]:
     """The answers of people, those carried over included, and what was shown to them."""
-    from sfumato.review.reviewer_agreement import begun_in  # costs a start's time
+    from sfumato.review.reviewer_agreement import review_progress  # costs a start's time
 
     folder, (carried, left) = place.at(place.project.review.folder), _carried_and_left(place)
     measured: dict[str, Any] = {"carried": len(carried)}
@@ -275,7 +275,7 @@ def _at_the_terminal(place: ProjectFolder, progress: Progress) -> tuple[pa.Table
         return carried, measured
     pairs = load_project(folder)
     answers = decisions_table(answers_in(folder, pairs), pairs.of_linkage)
-    return pa.concat_tables([carried, answers]), begun_in(folder, progress) | measured
+    return pa.concat_tables([carried, answers]), review_progress(folder, progress) | measured
 
 
 def _simulated_review(
@@ -289,8 +289,6 @@ def _simulated_review(
         The records, the pairs and the rules.
     certainty
         It opens cells until the probability of its answer is at least this, in [0.5, 1].
-    progress
-        Told how far it is.
 
     Returns
     -------
@@ -368,13 +366,6 @@ REVIEW_STAGE = Stage(
 def _keep_answers(answers: Decisions, project: Project, file: Path) -> None:
     """Keep the answers of a review by what its records read, beside those kept before.
 
-    Parameters
-    ----------
-    project
-        The review's records and pairs.
-    file
-        Where they are kept.
-
     Raises
     ------
     InputError
@@ -404,8 +395,6 @@ def carried_answers(project: Project, file: Path) -> pa.Table:
     ----------
     project
         Records and pairs as they are now.
-    file
-        Where answers are kept.
 
     Returns
     -------

@@ -312,11 +312,6 @@ def current_record(place: ProjectFolder, stage: Stage) -> StageRecord | None:
 def check_unchanged(before: Mapping[str, str], now: Mapping[str, str]) -> None:
     """Refuse files that somebody changes while the project runs.
 
-    Parameters
-    ----------
-    before, now
-        Hashes of what was read.
-
     Raises
     ------
     InputError

@@ -216,8 +216,6 @@ def disclosed_measure(name: str, value: Any, measured: Mapping[str, Any], show: 
     ----------
     measured
         All that was measured of the file.
-    show
-        How exactly numbers are told.
     """
     kind = measure_kind(name)
     if kind.of:

@@ -65,15 +65,7 @@ _TITLES = {
 
 
 def draw_linkage(links: Links | EncodedLinks, title: str, made: date) -> str:
-    """The report on a linkage, of records or of their encodings, as one HTML page.
-
-    Parameters
-    ----------
-    title
-        What stands above it.
-    made
-        The day that it bears.
-    """
+    """The report on a linkage, of records or of their encodings, as one HTML page."""
     upper = links.thresholds.upper if isfinite(links.thresholds.upper) else None
     shared: dict[str, Any] = {"title": title, "made": made, "links": links, "upper": upper}
     persons = _persons_figure(links)

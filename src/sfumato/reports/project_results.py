@@ -188,13 +188,7 @@ _WHY = {
 
 
 def variables(results: ProjectResults, show: Discretion) -> list[dict[str, Any]]:
-    """One line for each column, direct identifiers first.
-
-    Parameters
-    ----------
-    show
-        How exactly numbers are told.
-    """
+    """One line for each column, direct identifiers first."""
     schema = results.schema
     lines = [_line(results, name, DIRECT, "removed") for name in schema["direct_identifiers"]]
     if schema["person"]:

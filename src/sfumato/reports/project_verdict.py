@@ -29,8 +29,6 @@ def first_page(
     ----------
     content
         The other parts of the report.
-    show
-        How exactly numbers are told.
     """
     answers = (
         _released(content, results),
@@ -167,7 +165,7 @@ def _promised(content: dict[str, Any]) -> list[str]:
         if each["met"] and not each["promised"]:
             word = f" This is {ESTIMATED}."
         said.append(f"{_in_short(each)}{word}")
-    return [*said, *_held(content["thresholds"])]
+    return [*said, *_threshold_sentences(content["thresholds"])]
 
 
 def _in_short(promise: dict[str, Any]) -> str:
@@ -180,7 +178,7 @@ def _in_short(promise: dict[str, Any]) -> str:
     return str(words.in_short.format(limit=limit_words(promise), rest=rest)).strip()
 
 
-def _held(thresholds: list[dict[str, Any]]) -> list[str]:
+def _threshold_sentences(thresholds: list[dict[str, Any]]) -> list[str]:
     """Thresholds of others: all that are met in a sentence, each of the others in one."""
     failed = [each for each in thresholds if not each["met"]]
     estimated = _estimated(thresholds)

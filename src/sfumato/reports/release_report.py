@@ -36,10 +36,6 @@ def draw_release(result: Release | Risk, title: str, made: date) -> str:
     ----------
     result
         A release, or an assessment.
-    title
-        What stands above it.
-    made
-        The day that it bears.
     """
     own = _of_release(result) if isinstance(result, Release) else _of_assessment(result)
     return fill_template("release.html", title=title, made=made, **own)

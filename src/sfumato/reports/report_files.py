@@ -265,8 +265,6 @@ def write_tuned(
         What the search found, as plain values.
     path
         A ``.html`` or a ``.json`` file.
-    title
-        Title of the page.
     made
         The day that it bears; today when not given.
 
@@ -374,10 +372,6 @@ def write_project(
     ----------
     path
         Where to write; its JSON twin gets the same name.
-    audience
-        Who may read it.
-    made
-        The day that it bears.
     title
         Its title; the project's name when not given.
     forms
@@ -494,11 +488,6 @@ def can_make_pdf() -> bool:
 
 def pdf_of(page: str) -> bytes:
     """A page as PDF, as it prints: by WeasyPrint, without a browser, in vector pictures.
-
-    Parameters
-    ----------
-    page
-        A self-contained HTML page.
 
     Raises
     ------

@@ -47,10 +47,6 @@ def draw_tuned(found: dict[str, Any], title: str, made: date) -> str:
     ----------
     found
         What the search found, as plain values.
-    title
-        What stands above it.
-    made
-        The day that it bears.
     """
     chosen = found["best"] or found["nearest"]
     front = set(found["frontier"])

@@ -41,13 +41,7 @@ def bitmap_of(records: npt.NDArray[np.integer]) -> BitMap:
 
 
 def read_only(array: npt.NDArray[_Scalar]) -> npt.NDArray[_Scalar]:
-    """The same array, protected: one kind of array compiles a loop once.
-
-    Parameters
-    ----------
-    array
-        Any.
-    """
+    """The same array, protected: one kind of array compiles a loop once."""
     array.setflags(write=False)
     return array
 
@@ -71,8 +65,6 @@ class Packer:
 
         Parameters
         ----------
-        key
-            What they have in common.
         records
             Numbers of records, ascending.
         """
@@ -152,13 +144,7 @@ class Bitmaps:
 
 
 class Kept:
-    """The bitmaps used last, up to a size in bytes.
-
-    Parameters
-    ----------
-    room
-        How many bytes are kept.
-    """
+    """The bitmaps used last, up to a size in bytes."""
 
     def __init__(self, room: int) -> None:
         self._room = room
@@ -176,13 +162,7 @@ class Kept:
             return found[0]
 
     def keep(self, key: Hashable, bitmap: BitMap, size: int) -> None:
-        """Keep a bitmap, and let go of those used longest ago.
-
-        Parameters
-        ----------
-        size
-            Its bytes.
-        """
+        """Keep a bitmap, and let go of those used longest ago."""
         with self._lock:
             if key in self._bitmaps:
                 return

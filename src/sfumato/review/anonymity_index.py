@@ -136,13 +136,7 @@ class Kind(IntEnum):
 
 
 def bitmaps_of(database: Database, progress: Progress | None = None) -> Bitmaps:
-    """The bitmaps of a database: about 2 bytes per record and character, when packed.
-
-    Parameters
-    ----------
-    progress
-        Told how far it is.
-    """
+    """The bitmaps of a database: about 2 bytes per record and character, when packed."""
     packer, tell = Packer(), progress or silent
     for attribute in range(len(database.attributes)):
         tell("anonymity sets", attribute / len(database.attributes))
@@ -483,13 +477,7 @@ def packed(
     postings: npt.NDArray[np.uint32],
     posting_start: npt.NDArray[np.int64],
 ) -> bytes:
-    """A database and its index as bytes.
-
-    Parameters
-    ----------
-    bitmaps, postings, posting_start
-        The parts of the index.
-    """
+    """A database and its index as bytes."""
     arrays: _Arrays = {
         "base": database.base,
         "codes": database.codes,
@@ -709,10 +697,6 @@ class Index:
 
         Parameters
         ----------
-        members
-            The set so far.
-        record
-            Whose it is.
         opened
             Per attribute, what would be seen.
         policy

@@ -57,8 +57,6 @@ def kapr_of(units: int, k: int, rows: int, attributes: int) -> Fraction:
     ----------
     units
         Σ_i of the rows' values in units.
-    k
-        The minimum allowed anonymity-set size.
     rows, attributes
         n and d of the task.
     """
@@ -180,8 +178,6 @@ class Facts:
 
         Parameters
         ----------
-        attribute
-            The place of the attribute.
         row
             0 for row 1, 1 for row 2.
         """
@@ -312,13 +308,7 @@ class Review:
         return len(self.left)
 
     def with_budgets(self, budget: float | None, project_budget: float | None) -> Self:
-        """The same review under other budgets; all else is shared.
-
-        Parameters
-        ----------
-        budget, project_budget
-            As in the settings.
-        """
+        """The same review under other budgets; all else is shared."""
         own = copy.copy(self)
         budgets = {"budget": budget, "project_budget": project_budget}
         own.settings = self.settings.model_copy(update=budgets)
@@ -472,8 +462,6 @@ def steps_of(
 
     Parameters
     ----------
-    review
-        The pairs and the rules.
     before
         Its modes now, ``None`` where it is not shown yet.
     known
@@ -638,13 +626,7 @@ class Account:
         return self._modes
 
     def modes(self, pair: int) -> Modes | None:
-        """The modes of a pair, ``None`` where it is not shown.
-
-        Parameters
-        ----------
-        pair
-            Its number.
-        """
+        """The modes of a pair, ``None`` where it is not shown."""
         return self._modes.get(pair)
 
     def rows(self, holder: int) -> Mapping[Row, Fraction]:
@@ -679,11 +661,6 @@ class Account:
         Every record of the present anonymity set could be the one that is shown: the smallest
         group into which what becomes known divides the set counts. It depends on nothing else of
         the database than that set, which is the same whichever of its records is shown.
-
-        Parameters
-        ----------
-        steps
-            What the change discloses.
         """
         return _total(
             self._price(step, step.foreseen, bool(step.groups) or step.masks, self._least_after)

@@ -137,11 +137,6 @@ class AttributeEvidence:
         Values that differ in some characters are taken for the level that the share of common
         characters is nearest to, the levels spread evenly from 1 down to a half; for all levels
         between together where that share does not show.
-
-        Parameters
-        ----------
-        reading
-            What the rendering says.
         """
         if reading.agreement is Agreement.UNKNOWN:
             return 0.0

@@ -86,8 +86,6 @@ def deal_again(
 
     Parameters
     ----------
-    workers
-        Those who may get them.
     seen
         By worker, pairs that he has had and does not get again.
 

@@ -57,13 +57,7 @@ def cleaned(text: str) -> str:
 
 
 def graphemes(text: str) -> tuple[str, ...]:
-    """What a reader counts as the characters of a text (Unicode Standard Annex 29).
-
-    Parameters
-    ----------
-    text
-        A cleaned text.
-    """
+    """What a reader counts as the characters of a text (Unicode Standard Annex 29)."""
     if text.isascii():
         return tuple(text)
     return tuple(_GRAPHEME.findall(text))
@@ -124,11 +118,6 @@ def layout(order: DateOrder, count: int) -> tuple[int | str, ...]:
     """Places and separators of a date, which follow from the number of its characters alone.
 
     So a masked date, drawn in it, tells no more than that number.
-
-    Parameters
-    ----------
-    count
-        The number of characters.
     """
     separator = "-" if order is DateOrder.YEAR_MONTH_DAY else "/"
     found: list[int | str] = []
@@ -537,8 +526,6 @@ def effective(comparison: Comparison, mode: Mode) -> Mode:
 
     Parameters
     ----------
-    comparison
-        How the two values differ.
     mode
         The mode that the attribute is in.
     """
@@ -574,13 +561,7 @@ def more(comparison: Comparison, mode: Mode) -> tuple[Mode, ...]:
 
 
 def share(value: Shown | None, positions: Positions) -> Fraction:
-    """The share p of a value's characters that is disclosed (001, Definition 4.3).
-
-    Parameters
-    ----------
-    positions
-        The places that are disclosed.
-    """
+    """The share p of a value's characters that is disclosed (001, Definition 4.3)."""
     return Fraction(0) if value is None else Fraction(len(positions), len(value.characters))
 
 

@@ -373,15 +373,7 @@ class Decisions:
         return {key: History(*key, tuple(events)) for key, events in apart.items()}
 
     def history(self, pair: str, worker: str) -> History:
-        """The history of a pair with a worker; an empty one where nothing has happened.
-
-        Parameters
-        ----------
-        pair
-            The pair's id.
-        worker
-            The worker's pseudonym.
-        """
+        """The history of a pair with a worker; an empty one where nothing has happened."""
         return self.histories.get((pair, worker), History(pair, worker))
 
     @cached_property

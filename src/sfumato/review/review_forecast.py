@@ -83,8 +83,6 @@ class SimulatedWorker:
     ----------
     evidence
         What agreement on each attribute says.
-    frequencies
-        How frequent values are.
     certainty
         It opens cells, the worthiest first, until the probability of its answer is at least
         this, in [0.5, 1]; 0.5 opens nothing.
@@ -193,8 +191,6 @@ def trade_off(
         By pair, whether its records are one person's.
     certainties
         The certainties at which the worker stops opening cells, each in [0.5, 1].
-    progress
-        Told how far it is.
 
     Raises
     ------
@@ -353,8 +349,6 @@ def outlook(review: Review, rng: np.random.Generator) -> Outlook:
 
     Parameters
     ----------
-    review
-        The pairs and the rules.
     rng
         Source of randomness: which pairs are looked at.
     """

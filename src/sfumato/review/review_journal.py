@@ -28,13 +28,7 @@ from sfumato.review.worker_state import CombinedState, WorkerState
 
 
 def records_hash(records: pa.Table) -> str:
-    """SHA-256 of all records: names of columns, lengths of values, values.
-
-    Parameters
-    ----------
-    records
-        The records: columns of text.
-    """
+    """SHA-256 of all records: names of columns, lengths of values, values."""
     digest = hashlib.sha256()
     for name in records.column_names:
         digest.update(f"{len(name)}:{name}".encode())
@@ -178,13 +172,7 @@ def entry_text(entry: Entry) -> str:
 
 
 def read_entry(text: str, worker: str) -> Entry | None:
-    """What a line of a journal says; ``None`` where it says nothing that is known.
-
-    Parameters
-    ----------
-    worker
-        The pseudonym of the journal.
-    """
+    """What a line of a journal says; ``None`` where it says nothing that is known."""
     try:
         return _entry(json.loads(text), worker)
     except (InputError, ValueError, KeyError, TypeError, RecursionError):
@@ -430,8 +418,6 @@ def restored(
 
     Parameters
     ----------
-    review
-        The pairs and the rules.
     number_of
         By id, the number of each of the review's pairs.
     beginning
@@ -498,8 +484,6 @@ def check_same(beginning: Beginning, ids: Sequence[str], records: str, name: str
         Ids of the pairs to review.
     records
         SHA-256 of the records.
-    name
-        The journal's file.
 
     Raises
     ------
@@ -517,11 +501,6 @@ def check_same(beginning: Beginning, ids: Sequence[str], records: str, name: str
 
 def answers_in(folder: Path, project: Project) -> Decisions:
     """The answers of all journals in a folder.
-
-    Parameters
-    ----------
-    project
-        Its records and pairs.
 
     Raises
     ------

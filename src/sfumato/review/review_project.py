@@ -277,11 +277,6 @@ def weights_in(manifest: dict[str, Any]) -> tuple[Weight, ...]:
 def kinds_in(folder: Path, names: Sequence[str]) -> tuple[dict[str, str], dict[str, bool]]:
     """Of the compared columns, the kind of each and, of dates, whether the day stands first.
 
-    Parameters
-    ----------
-    names
-        Names of the identifying attributes.
-
     Raises
     ------
     InputError

@@ -44,8 +44,6 @@ def read_text_table(data: object, subject: str) -> pa.Table:
 
     Parameters
     ----------
-    data
-        A path or a dataframe.
     subject
         How errors call it.
 
@@ -172,13 +170,7 @@ _DATE = r"^\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})|^\
 
 
 def about_a_person(name: str) -> bool:
-    """Whether a column is, by its name, about who a person is, and no free text.
-
-    Parameters
-    ----------
-    name
-        The column's name.
-    """
+    """Whether a column is, by its name, about who a person is, and no free text."""
     words = words_of(name)
     if named(words, _FREE_TEXT):
         return False
@@ -492,8 +484,6 @@ def from_tables(
     id_column
         The column that names each record within its table. Without it, a column is taken whose
         name says so and whose values differ, and else the number of the row, from 1.
-    attributes
-        What a worker may see.
     gold
         Pairs of known truth: source_l, id_l, source_r, id_r, same.
 

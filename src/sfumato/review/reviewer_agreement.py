@@ -143,8 +143,6 @@ def agreement_of_two(
     ----------
     decisions
         All that happened; answers that stand count.
-    one, two
-        The workers' pseudonyms.
     rng
         Source of randomness for the intervals; without it there are none.
     """
@@ -267,15 +265,13 @@ def _defined(value: Any) -> float | None:
     return float(value) if isfinite(value) else None
 
 
-def begun_in(folder: Path, progress: Progress) -> dict[str, Any]:
+def review_progress(folder: Path, progress: Progress) -> dict[str, Any]:
     """Progress, KAPR, characters, accuracy and agreement, as plain values.
 
     Parameters
     ----------
     folder
         What ``sfumato link`` wrote, or a project.
-    progress
-        Told how far it is.
 
     Raises
     ------

@@ -211,8 +211,6 @@ def shown_in(folder: Path, rng: np.random.Generator, progress: Progress) -> tupl
         What ``sfumato link`` wrote, or a project, with the journals of a review in it.
     rng
         Draws the names of the rows.
-    progress
-        Told how far it is.
 
     Raises
     ------

@@ -76,8 +76,6 @@ def place_blocks(
     ----------
     rendered
         The pair as it may be shown.
-    selected
-        Place of the selected attribute.
     hinted
         Place of the one to open next.
     """
@@ -104,13 +102,7 @@ def height_of(placed: Sequence[Placed]) -> int:
 
 
 def draw_bands(placed: Sequence[Placed], height: int, selected: int, look: Look) -> list[Line]:
-    """The lines of the bands that fit, the selected block's among them.
-
-    Parameters
-    ----------
-    height
-        Lines that there are.
-    """
+    """The lines of the bands that fit, the selected block's among them."""
     last = placed[-1].band
     bands = [_band([each for each in placed if each.band == n]) for n in range(last + 1)]
     loose = height_of(placed) <= height
@@ -134,13 +126,7 @@ def draw_bands(placed: Sequence[Placed], height: int, selected: int, look: Look)
 
 
 def neighbour(placed: Sequence[Placed], selected: int, direction: Direction) -> int:
-    """The attribute that an arrow leads to; the same one where there is none.
-
-    Parameters
-    ----------
-    direction
-        Where the arrow points.
-    """
+    """The attribute that an arrow leads to; the same one where there is none."""
     if direction is Direction.LEFT:
         return max(0, selected - 1)
     if direction is Direction.RIGHT:
@@ -166,13 +152,7 @@ def _band(placed: Sequence[Placed]) -> list[Line]:
 
 
 def of_cell(view: View, place: int, mode: Mode) -> Cost | None:
-    """The opening of one attribute in a mode, where there is one.
-
-    Parameters
-    ----------
-    place
-        The attribute.
-    """
+    """The opening of one attribute in a mode, where there is one."""
     return next((each for each in view.costs if each.opening == Opening((place,), mode)), None)
 
 
@@ -285,8 +265,6 @@ def draw_meters(standing: Standing, following: float, look: Look) -> tuple[Line,
 
     Parameters
     ----------
-    standing
-        How the worker stands.
     following
         What the next opening of the selected cell would add to KAPR at most.
     """
@@ -338,13 +316,7 @@ _TONES = {Tone.PLAIN: Style.PLAIN, Tone.GOOD: Style.STRONG, Tone.BAD: Style.REFU
 
 
 def draw_selected(view: View, selected: int, look: Look) -> Line:
-    """What shows of the selected attribute, in words.
-
-    Parameters
-    ----------
-    selected
-        Place of the attribute.
-    """
+    """What shows of the selected attribute, in words."""
     if view.rendered is None:
         return EMPTY
     attribute = view.rendered[selected]

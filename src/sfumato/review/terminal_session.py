@@ -79,8 +79,6 @@ def index_of(project: Project, settings: Settings, progress: Progress) -> Index:
     ----------
     settings
         The rules, for the bands of rarity.
-    progress
-        Told how far it is.
     """
     database = Database.of(
         project.attributes,
@@ -98,13 +96,7 @@ def review_of(project: Project, settings: Settings, index: Index) -> Review:
 
 
 def same_rules(one: Beginning, other: Beginning) -> bool:
-    """Whether two journals are of one review: the same records, pairs and rules of disclosure.
-
-    Parameters
-    ----------
-    one, other
-        First lines of journals.
-    """
+    """Whether two journals are of one review: the same records, pairs and rules of disclosure."""
     aside = {"budget": None, "hints": False}
     return (
         one.records == other.records
@@ -212,12 +204,11 @@ def _now() -> datetime:
 class Session:
     """One worker's pairs, what shows of them, and the answers; kept in a journal.
 
+    A pair is named by its place in the task, from 0. What shows or says something of one raises
+    `InputError` where it cannot be written down.
+
     Parameters
     ----------
-    review
-        The pairs and the rules.
-    ids
-        Ids of the review's pairs.
     journal
         Where all of it is kept; what it holds is done again.
     evidence
@@ -259,18 +250,7 @@ class Session:
         return Decisions.of(self._histories.values())
 
     def show(self, place: int) -> None:
-        """Show a pair of the task, and charge it, once; it may be refused.
-
-        Parameters
-        ----------
-        place
-            Its place in the task, from 0.
-
-        Raises
-        ------
-        InputError
-            If it cannot be written down.
-        """
+        """Show a pair of the task, and charge it, once; it may be refused."""
         pair = self.tasks[place]
         if self.worker.account.modes(pair) is not None:
             return
@@ -282,13 +262,7 @@ class Session:
         self._add_shown(pair)
 
     def open(self, place: int, opening: Opening) -> Charge | Refusal:
-        """Open some attributes of a pair, and charge it.
-
-        Raises
-        ------
-        InputError
-            If it cannot be written down.
-        """
+        """Open some attributes of a pair, and charge it."""
         pair = self.tasks[place]
         before = self.worker.modes(pair)
         answer = self.worker.open(pair, opening)
@@ -308,46 +282,22 @@ class Session:
         self._become(place, self.history(place).decide(answer, self._now()))
 
     def withdraw(self, place: int) -> bool:
-        """Take the answer of a pair back, or else its flag; whether there was one.
-
-        Raises
-        ------
-        InputError
-            If it cannot be written down.
-        """
+        """Take the answer of a pair back, or else its flag; whether there was one."""
         history = self.history(place)
         if history.present.answer is not None:
             return self._become(place, history.withdraw(self._now()))
         return self._become(place, history.remove_flag(self._now()))
 
     def skip(self, place: int) -> None:
-        """Put a pair off.
-
-        Raises
-        ------
-        InputError
-            If it cannot be written down.
-        """
+        """Put a pair off."""
         self._become(place, self.history(place).skip(self._now()))
 
     def flag(self, place: int, reason: FlagReason) -> None:
-        """Flag a pair.
-
-        Raises
-        ------
-        InputError
-            If it cannot be written down.
-        """
+        """Flag a pair."""
         self._become(place, self.history(place).flag(reason, self._now()))
 
     def remove_flag(self, place: int) -> None:
-        """Take the flag off a pair.
-
-        Raises
-        ------
-        InputError
-            If it cannot be written down.
-        """
+        """Take the flag off a pair."""
         self._become(place, self.history(place).remove_flag(self._now()))
 
     def history(self, place: int) -> History:

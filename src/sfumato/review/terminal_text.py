@@ -64,13 +64,7 @@ def width_of(line: Iterable[Span]) -> int:
 
 
 def fitted(line: Line, width: int, *, more: str = "…") -> Line:
-    """A line cut to a width; what is cut ends in a sign of more.
-
-    Parameters
-    ----------
-    width
-        Columns.
-    """
+    """A line cut to a width; what is cut ends in a sign of more."""
     if width_of(line) <= width:
         return line
     room, kept = width - cell_len(more), []
@@ -94,8 +88,6 @@ def flowed(items: Iterable[Line], width: int, between: str) -> tuple[Line, ...]:
 
     Parameters
     ----------
-    width
-        Columns of a line.
     between
         What stands between two items of a line.
     """
@@ -293,13 +285,7 @@ ASCII = Signs(
 
 
 def signs_for(encoding: str) -> Signs:
-    """The characters that an encoding has.
-
-    Parameters
-    ----------
-    encoding
-        The terminal's encoding.
-    """
+    """The characters that an encoding has."""
     return UNICODE if encoding.lower().replace("-", "").startswith("utf") else ASCII
 
 
@@ -383,9 +369,9 @@ def draw_block(
         first = number == 0
         between = _marks(rendered, look) if first else EMPTY
         lines += [
-            _beside(one, bands[0] if first else EMPTY, widest),
+            _with_rarity(one, bands[0] if first else EMPTY, widest),
             fitted(between, room, more=look.signs.more),
-            _beside(two, bands[1] if first else EMPTY, widest),
+            _with_rarity(two, bands[1] if first else EMPTY, widest),
         ]
     return Block(tuple(lines), max(map(width_of, lines)))
 
@@ -434,7 +420,7 @@ def _parts(row: Line, room: int) -> list[Line]:
     return [tuple(part) for part in parts]
 
 
-def _beside(value: Line, rarity: Line, widest: int) -> Line:
+def _with_rarity(value: Line, rarity: Line, widest: int) -> Line:
     if not rarity:
         return value
     return (*value, Span(" " * (widest - width_of(value) + 1)), *rarity)

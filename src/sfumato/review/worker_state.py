@@ -153,8 +153,6 @@ def written_state(pairs: tuple[int, ...], rows: int, shown: Mapping[int, Modes])
 
     Parameters
     ----------
-    rows
-        n of the task.
     shown
         The modes of each pair that is shown.
     """
@@ -171,8 +169,6 @@ def read_state(
     ----------
     state
         What `written_state` gave.
-    review
-        The pairs and the rules.
 
     Raises
     ------
@@ -253,13 +249,7 @@ class CombinedState:
         return kapr_of(units, review.settings.k, self.rows or 1, len(review.attributes))
 
     def modes(self, pair: int) -> Modes | None:
-        """The most that any worker has been shown of a pair; ``None`` for nothing.
-
-        Parameters
-        ----------
-        pair
-            Its number.
-        """
+        """The most that any worker has been shown of a pair; ``None`` for nothing."""
         return self._account.modes(pair)
 
     def add(self, shown: Iterable[tuple[int, Modes]]) -> None:

@@ -55,8 +55,6 @@ class Keys:
 
         Parameters
         ----------
-        key
-            The project's key.
         purpose
             What it belongs to; the same is needed to unwrap it.
         """
@@ -70,8 +68,6 @@ class Keys:
         ----------
         wrapped
             What `wrap` returned.
-        purpose
-            What it belongs to.
 
         Raises
         ------
@@ -152,10 +148,6 @@ def unseal(sealed: bytes, key: bytes, purpose: bytes) -> bytes:
     ----------
     sealed
         What `seal` returned.
-    key
-        The same key.
-    purpose
-        The same purpose.
 
     Raises
     ------

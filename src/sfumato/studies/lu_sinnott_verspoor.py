@@ -505,10 +505,6 @@ def lu_sinnott_verspoor_2017(
     ----------
     data
         Not read: the paper's data is not public, and everything is simulated.
-    repetitions
-        Draws of the simulation.
-    seed
-        Seed of the draws.
     progress
         Told how far the work is.
 

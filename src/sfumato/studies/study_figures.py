@@ -183,8 +183,6 @@ def frontier_figure(panels: Mapping[str, Rows], series: list[str], risk: str) ->
         Per title of a panel its points: ``series``, ``risk`` and ``loss``.
     series
         What the legend calls the series.
-    risk
-        Name of the risk.
     """
     losses = [row["loss"] for rows in panels.values() for row in rows if row["loss"] > 0]
     losses = losses or [0.01, 1]

@@ -30,10 +30,6 @@ def read_delimited(
 
     Parameters
     ----------
-    wanted
-        The columns to read.
-    delimiter
-        The character between cells.
     names
         The names of all columns of a file that has no header and no quotes; without them the
         file has a header, and cells may stand in double quotes.
@@ -157,11 +153,6 @@ def dates(table: pa.Table, name: str, file: str, *, women_later: int = 0) -> pa.
 
 def once_each(values: Ints, name: str, file: str) -> None:
     """Check that a key occurs once.
-
-    Parameters
-    ----------
-    values
-        The key of each row.
 
     Raises
     ------

@@ -87,8 +87,6 @@ def count_classes(
 
     Parameters
     ----------
-    frame
-        One row per record.
     keys
         The columns that the records of a class agree on; nothing is a value of its own.
     person

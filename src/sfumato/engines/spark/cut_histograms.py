@@ -71,14 +71,10 @@ def tallied(
 
     Parameters
     ----------
-    frame
-        The persons.
     columns
         The columns that ``rows_of`` reads.
     rows_of
         Gives tables as columns; runs on the executors.
-    tally
-        How they are added up.
     """
     functions: Any = needed("pyspark.sql.functions", extra="spark", by="engine spark")
     task = partial(_task, axes=axes.bare(), rows_of=rows_of, tally=tally)
@@ -155,8 +151,6 @@ class Windows:
 
         Parameters
         ----------
-        axis
-            Index of the ordered axis.
         person, node
             Indices of the persons, and the numbers of their nodes.
         """
@@ -177,8 +171,6 @@ def node_numbers(
 
     Parameters
     ----------
-    people
-        The persons.
     everything
         Whether 0/1 columns and the sums of the values are asked for too, not only bins.
 

@@ -86,11 +86,6 @@ def select(people: DataFrame, axes: Axes, routes: Routes, targets: Targets) -> t
     One pass counts the persons before the window and those in it by tie; where there are too
     many to read, or the tie lies elsewhere, further passes narrow it down.
 
-    Parameters
-    ----------
-    people
-        The persons.
-
     Returns
     -------
     tuple

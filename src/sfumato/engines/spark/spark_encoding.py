@@ -106,8 +106,6 @@ def distinct_values(
 
     Parameters
     ----------
-    frame
-        The records.
     columns
         Names of columns of ``frame``, by what errors call them.
     most

@@ -90,11 +90,6 @@ class SparkSource:
     def check_cells(self, broken: int) -> None:
         """Refuse records of another number of cells.
 
-        Parameters
-        ----------
-        broken
-            How many there are.
-
         Raises
         ------
         InputError

@@ -412,13 +412,7 @@ class PeopleBatch:
 
 
 def columns_of(axes: Axes, chosen: Sequence[int]) -> list[str]:
-    """The columns that tell on which side of cuts along some axes a person is.
-
-    Parameters
-    ----------
-    chosen
-        Indices of the axes.
-    """
+    """The columns that tell on which side of cuts along some axes a person is."""
     names = {OF_PERSON, TIE, SECOND}
     for index in chosen:
         if index < len(axes.ordered):
@@ -541,8 +535,6 @@ class Routes:
 
         Parameters
         ----------
-        nodes
-            Nodes without a cut.
         bounds
             Their cuts. Their children are the last nodes, in this order.
         """
@@ -584,13 +576,7 @@ MOST_PARTITIONS = 1 << 13
 
 
 def node_of_people(people: DataFrame, axes: Axes, routes: Routes) -> DataFrame:
-    """The node that each person comes to: ``sfumato_person`` and ``sfumato_node``.
-
-    Parameters
-    ----------
-    people
-        The persons.
-    """
+    """The node that each person comes to: ``sfumato_person`` and ``sfumato_node``."""
     names = [PERSON, *columns_of(axes, routes.bounds.axis.tolist())]
     person = people.schema[PERSON].dataType.simpleString()
     task = WithoutValues(partial(_nodes, axes=axes.bare(), routes=routes))
@@ -620,8 +606,6 @@ def by_node(
 
     Parameters
     ----------
-    people
-        Its persons.
     finish
         Given ``sfumato_node``, ``sfumato_person``, ``sfumato_tie`` and the codes of the records
         of one node; runs on the executors.

@@ -143,8 +143,6 @@ def start_session(folder: Path, name: str) -> SparkSession:
     ----------
     folder
         A private folder, for what Spark puts aside.
-    name
-        What Spark calls the run.
 
     Raises
     ------
@@ -349,11 +347,6 @@ SUBJECT = "dataframe"
 def check_classic(frame: DataFrame) -> None:
     """Refuse a DataFrame of a session without a SparkContext.
 
-    Parameters
-    ----------
-    frame
-        Of any session.
-
     Raises
     ------
     InputError
@@ -442,13 +435,7 @@ def column(name: str) -> Column:
 
 
 def quoted(name: str) -> str:
-    """A name as Spark's SQL takes it, whatever letters it has.
-
-    Parameters
-    ----------
-    name
-        The name of a column.
-    """
+    """A name as Spark's SQL takes it, whatever letters it has."""
     escaped = name.replace("`", "``")
     return f"`{escaped}`"
 
@@ -558,8 +545,6 @@ def watched(
     progress
         Told the share of tasks that are done, between the two, never less than before; from
         another thread while the block runs.
-    stage
-        The name of the stage.
     low, high
         Shares of the stage at the start and at the end of the block.
     jobs

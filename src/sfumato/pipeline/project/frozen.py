@@ -81,8 +81,6 @@ def declared_fields(
 
     Parameters
     ----------
-    declarations
-        The classes that declare them.
     only
         The keys that are meant; all of them where empty.
     required

@@ -140,15 +140,7 @@ KNOBS: dict[str, Knob] = {each.name: each for each in _KNOBS}
 
 
 def promise_of(name: str, limit: float, distance: str) -> Promise | None:
-    """The promise of a knob's limit; ``None`` for that of an option of the release.
-
-    Parameters
-    ----------
-    name
-        Name of the knob.
-    distance
-        The distance of t-closeness.
-    """
+    """The promise of a knob's limit; ``None`` for that of an option of the release."""
     if name == CAP:
         return None
     if name == _T_EQUAL:

@@ -370,8 +370,6 @@ def run_together(trials: Trials, searches: Sequence[LineSearch], stage: str) -> 
 
     Parameters
     ----------
-    trials
-        Where they are tried.
     stage
         The part of the search that asks.
     """
@@ -386,10 +384,6 @@ def in_pairs(trials: Trials, space: Space, alone: Mapping[str, float], like: Poi
 
     Parameters
     ----------
-    trials
-        Where points are tried.
-    space
-        The limits that are searched.
     alone
         Position of each knob that is nearly enough alone.
     """

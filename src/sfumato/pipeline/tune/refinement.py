@@ -197,8 +197,6 @@ class Refinement:
     ----------
     trials
         Where points are tried; it holds a best one.
-    space
-        The limits that are searched.
     moves
         Other ways to make a release.
     rng

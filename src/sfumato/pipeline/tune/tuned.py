@@ -188,8 +188,6 @@ class Tuned:
         ----------
         data, schema
             Files, where they are not those that were tuned.
-        output
-            Where the release goes.
         register
             The population's file, likewise.
         """

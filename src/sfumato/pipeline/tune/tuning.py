@@ -185,10 +185,6 @@ class _Search:
 
     Parameters
     ----------
-    trials
-        Where points are tried.
-    space
-        The limits that are searched.
     allowed
         What may be changed beside the constraints.
     """

@@ -60,13 +60,7 @@ class SessionStore(DatabaseStore):
         return bool(super().exists(stored_key(session_key)))
 
     def create_model_instance(self, data: dict[str, Any]) -> Session:
-        """The session's row.
-
-        Parameters
-        ----------
-        data
-            What the session holds.
-        """
+        """The session's row."""
         row = super().create_model_instance(data)
         row.session_key = stored_key(row.session_key)
         return row
@@ -126,13 +120,7 @@ def is_over(session: SessionBase) -> bool:
 
 
 def account_of(session_key: str | None) -> Account | None:
-    """Who has logged in in a session that goes on, ``None`` for nobody.
-
-    Parameters
-    ----------
-    session_key
-        The session's id.
-    """
+    """Who has logged in in a session that goes on, ``None`` for nobody."""
     request = HttpRequest()
     request.session = SessionStore(session_key)
     account = get_user(request)
@@ -172,8 +160,6 @@ def invite(
 
     Parameters
     ----------
-    roles
-        Roles that its user gets.
     project
         Project that its user becomes a member of.
     days

@@ -179,8 +179,6 @@ def note_failure(request: HttpRequest, account: Account | None, what: str) -> No
     ----------
     account
         Whom they named; a name that nobody has is not noted, as it may be a password.
-    what
-        What was wrong.
     """
     where = resource_of(account) if account else "no account"
     append(None, "failed login", where, {"wrong": what, "from": address_digest(request)})

@@ -77,13 +77,7 @@ def entries(asked: dict[str, Any]) -> QuerySet[AuditEntry]:
 
 
 def details(text: str) -> list[tuple[str, str]]:
-    """The details of an entry as names and texts.
-
-    Parameters
-    ----------
-    text
-        As the entry has them.
-    """
+    """The details of an entry as names and texts."""
     try:
         found = json.loads(text)
     except ValueError:
@@ -98,8 +92,6 @@ def readable(resource: str, titles: Mapping[str, str]) -> str:
 
     Parameters
     ----------
-    resource
-        As the entry has it.
     titles
         By id, the titles of projects.
     """

@@ -106,11 +106,6 @@ def lower_k(by: Account, project_id: UUID, k: int) -> Grant:
 def allow_identity_export(by: Account, project_id: UUID, hours: int) -> Grant:
     """Let the manager export identities once, until some time.
 
-    Parameters
-    ----------
-    hours
-        For how long.
-
     Raises
     ------
     Stop

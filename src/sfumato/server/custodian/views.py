@@ -57,13 +57,7 @@ class ProjectBudgetForm(forms.Form):
 
 
 class KForm(forms.Form):
-    """A lower k.
-
-    Parameters
-    ----------
-    k
-        The present one.
-    """
+    """A lower k."""
 
     prefix = "lower"
 
@@ -138,7 +132,9 @@ def grants_page(request: HttpRequest, project: Project) -> HttpResponse:
             project=project, budget__isnull=False
         ).exists(),
         "open": project.state == ProjectState.OPEN,
-        "given": [(each, _told(each), project_grants.is_revocable(each)) for each in given],
+        "given": [
+            (each, _grant_in_words(each), project_grants.is_revocable(each)) for each in given
+        ],
     }
     return render(request, "custodian/grants.html", context)
 
@@ -198,7 +194,7 @@ _GRANT: dict[str, Callable[[HttpRequest, Project, Forms], str]] = {
 }
 
 
-def _told(grant: Grant) -> str:
+def _grant_in_words(grant: Grant) -> str:
     """What was granted, in words."""
     if grant.kind == GrantKind.IDENTITY_EXPORT:
         return f"one export of identities, until {grant.expires:%Y-%m-%d %H:%M} UTC"

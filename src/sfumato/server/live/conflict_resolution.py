@@ -14,7 +14,7 @@ from sfumato.review.review_settings import Mode
 from sfumato.review.worker_state import Charge, Cost, Opening, Refusal, WorkerState
 from sfumato.server.audit_log import append
 from sfumato.server.live.live_projects import (
-    Held,
+    KeptState,
     Live,
     Stop,
     forget_states,
@@ -82,11 +82,6 @@ def open_conflict(
     account: Account, project: Project, number: int, attributes: Sequence[int], mode: int
 ) -> Shown:
     """Open cells of a conflict that some worker of the pair has opened as far.
-
-    Parameters
-    ----------
-    mode
-        How much of them.
 
     Raises
     ------
@@ -217,7 +212,9 @@ def _task(account: Account, project: Project, *, new: bool) -> Task:
     spent, _ = Spent.objects.select_for_update().get_or_create(
         fingerprint=project.fingerprint, worker=account.pseudonym
     )
-    task = Task(account, project, live, allowance, spent, _held(live, account, allowance, pairs))
+    task = Task(
+        account, project, live, allowance, spent, _manager_state(live, account, allowance, pairs)
+    )
     budget = allowance.budget
     left = None if budget is None else max(0.0, budget - task.elsewhere)
     if task.state.review.settings.budget != left or task.state.review.settings.project_budget:
@@ -232,7 +229,9 @@ def _in_conflict(project: Project) -> set[int]:
     return set(sides.filter(least__lt=0, most__gt=0).values_list("pair__number", flat=True))
 
 
-def _held(live: Live, account: Account, allowance: Allowance, pairs: dict[int, str]) -> Held:
+def _manager_state(
+    live: Live, account: Account, allowance: Allowance, pairs: dict[int, str]
+) -> KeptState:
     """The manager's state; beside the workers' it is kept under minus its key."""
     held = live.workers.get(-account.pk)
     if held is None or held.version != allowance.version:
@@ -242,7 +241,7 @@ def _held(live: Live, account: Account, allowance: Allowance, pairs: dict[int, s
             "modes": {str(pair): modes for pair, modes in pairs.items() if modes},
         }
         restored = WorkerState.restored(live.review.with_budgets(None, None), state)
-        held = live.workers[-account.pk] = Held(allowance.version, restored)
+        held = live.workers[-account.pk] = KeptState(allowance.version, restored)
     return held
 
 

@@ -45,8 +45,6 @@ class Stop(Exception):  # noqa: N818 - nothing went wrong
 
     Parameters
     ----------
-    status
-        The status of the answer.
     reason
         Why, and what to do; never a value.
     """
@@ -118,13 +116,7 @@ def key_of(project: Project) -> bytes:
 
 
 def write_project(project_id: UUID, project: ReviewProject, index: Index) -> bytes:
-    """Write the encrypted files of a project under a new key, and give the wrapped key.
-
-    Parameters
-    ----------
-    project
-        Its records and pairs.
-    """
+    """Write the encrypted files of a project under a new key, and give the wrapped key."""
     key = new_key()
     gold = pa.array([project.gold.get(pair) for pair in project.pair_ids], pa.bool_())
     contents = {
@@ -242,7 +234,7 @@ KEPT = 8
 
 
 @dataclass
-class Held:
+class KeptState:
     """The state of a worker, as the database has it at some version.
 
     Attributes
@@ -282,7 +274,7 @@ class Live:
     evidence: Evidence | None = None
     combined: CombinedState | None = None
     combined_version: int = -1
-    workers: dict[int, Held] = field(default_factory=dict)
+    workers: dict[int, KeptState] = field(default_factory=dict)
 
 
 _guard = threading.Lock()
@@ -404,14 +396,8 @@ def make_project(
     ----------
     project
         Its records, pairs, attributes and rules.
-    title
-        How its manager calls it.
     custodian, manager
         Who owns the data, and who deals the work.
-    page_size
-        Pairs on a page.
-    overlap
-        Workers who decide each pair.
     gold_share
         Share of pairs with known truth among those dealt.
     """

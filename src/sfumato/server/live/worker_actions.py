@@ -324,8 +324,6 @@ def open_cells(
 
     Parameters
     ----------
-    mode
-        How much of them.
     told
         The cost that the worker was told, in KAPR.
 
@@ -355,13 +353,7 @@ def open_cells(
 
 
 def answer(task: Task, dealt: Dealt, refusal: Refusal | None = None) -> Answer:
-    """The answer to a request about one pair.
-
-    Parameters
-    ----------
-    refusal
-        Why nothing more is shown.
-    """
+    """The answer to a request about one pair."""
     exact = task.live.review.settings.costs is Costs.EXACT
     now, place = standing_and_place(task, dealt.place)
     return Answer(pair_view(task, dealt, place, refusal), now, exact, refusal)
@@ -442,11 +434,6 @@ _MARKS: dict[EventKind, dict[str, int | bool]] = {
 
 def decide_pair(account: Account, project_id: UUID, token: str, decision: int) -> Answer:
     """Decide a pair; the same decision again changes nothing.
-
-    Parameters
-    ----------
-    decision
-        One of the six answers.
 
     Raises
     ------

@@ -19,7 +19,7 @@ from sfumato.review.review_settings import Mode
 from sfumato.review.worker_state import Charge, CombinedState, Refusal, WorkerState
 from sfumato.server.audit_log import append
 from sfumato.server.live.live_projects import (
-    Held,
+    KeptState,
     Live,
     Stop,
     forget_states,
@@ -153,7 +153,7 @@ def _count_rows(allowance: Allowance) -> None:
 
 def state_of(
     live: Live, project: Project, worker: Account, allowance: Allowance, versions: int
-) -> Held:
+) -> KeptState:
     """The state of a worker, of the version that the database has.
 
     Parameters
@@ -168,7 +168,7 @@ def state_of(
     combined = _combined(live, project, versions)
     held = live.workers.get(worker.pk)
     if held is None or held.version != allowance.version:
-        held = Held(allowance.version, _restored(live, project, worker, allowance, combined))
+        held = KeptState(allowance.version, _restored(live, project, worker, allowance, combined))
         live.workers[worker.pk] = held
     return held
 
@@ -384,7 +384,7 @@ class Task:
     live: Live
     allowance: Allowance
     spent: Spent
-    held: Held
+    held: KeptState
     asked: Dealt | None = None
     changed: bool = False
 
@@ -443,8 +443,6 @@ class Task:
 
         Parameters
         ----------
-        action
-            What was done with it.
         detail
             More of it; never a value.
         along
@@ -460,8 +458,6 @@ class Task:
 
         Parameters
         ----------
-        action
-            What was done.
         detail
             More of it, for the audit log; never a value.
         """

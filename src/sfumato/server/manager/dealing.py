@@ -33,8 +33,6 @@ def deal_pairs(
 
     Parameters
     ----------
-    workers
-        Who may get them.
     overlap
         How many workers each pair is to have.
     gold_share
@@ -96,8 +94,6 @@ def deal_pairs_again(
     ----------
     worker
         The worker from whom they are taken.
-    others
-        Who may get them.
 
     Raises
     ------

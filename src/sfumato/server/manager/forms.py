@@ -50,15 +50,7 @@ def workers_for(project: Project) -> list[Account]:
 
 
 class Workers(forms.ModelMultipleChoiceField):
-    """Workers, each with a box to tick.
-
-    Parameters
-    ----------
-    workers
-        Who may be ticked.
-    label
-        What stands above.
-    """
+    """Workers, each with a box to tick."""
 
     def __init__(self, workers: list[Account], label: str) -> None:
         super().__init__(
@@ -190,8 +182,6 @@ class AttributeForm(forms.Form):
     ----------
     shown
         Whether it is proposed to be shown.
-    number
-        Its place among the columns.
     """
 
     show = forms.BooleanField(label="Shown", required=False)
@@ -225,13 +215,7 @@ class AttributeForm(forms.Form):
 
 
 class RulesForm(forms.Form):
-    """The title, the custodian, and the rules.
-
-    Parameters
-    ----------
-    manager
-        Who creates the project.
-    """
+    """The title, the custodian, and the rules."""
 
     title = forms.CharField(
         label="Title",

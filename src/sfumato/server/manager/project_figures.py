@@ -1,4 +1,7 @@
-"""How a project stands: progress, agreement, disclosure, answers to be exported."""
+"""How a project stands: progress, agreement, disclosure, answers to be exported.
+
+The project is not purged; `InputError` is raised where one of its files is missing or was changed.
+"""
 
 from __future__ import annotations
 
@@ -83,25 +86,13 @@ def decisions_of(project: Project) -> Decisions:
 
 
 def decisions_with_ids(project: Project) -> Decisions:
-    """The same with the ids that the pairs have in the linkage.
-
-    Raises
-    ------
-    InputError
-        If the project is purged, or its file of pairs is missing or was changed.
-    """
+    """The same with the ids that the pairs have in the linkage."""
     ids = read_pairs(project)["pair"].to_pylist()
     return Decisions.of(_histories(project, {str(place): name for place, name in enumerate(ids)}))
 
 
 def truth_of(project: Project) -> dict[str, bool]:
-    """By the number of a gold pair, whether its two records are one person's.
-
-    Raises
-    ------
-    InputError
-        If the project is purged, or its file of pairs is missing or was changed.
-    """
+    """By the number of a gold pair, whether its two records are one person's."""
     known = read_pairs(project)["gold"].to_pylist()
     return {str(place): same for place, same in enumerate(known) if same is not None}
 
@@ -165,7 +156,7 @@ def rules_in_words(project: Project) -> list[tuple[str, str]]:
     ]
 
 
-def told_of_grant(grant: Grant) -> str:
+def grant_in_words(grant: Grant) -> str:
     """What the custodian has granted."""
     end = "; revoked" if "revoked" in grant.detail else ""
     if grant.kind == GrantKind.IDENTITY_EXPORT:
@@ -178,29 +169,12 @@ def told_of_grant(grant: Grant) -> str:
 
 
 def decisions_bytes(project: Project) -> bytes:
-    """``decisions.parquet`` for the linkage: pairs by its ids, people by pseudonyms.
-
-    Parameters
-    ----------
-    project
-        The project, not purged.
-
-    Raises
-    ------
-    InputError
-        If a file of the project is missing or was changed.
-    """
+    """``decisions.parquet`` for the linkage: pairs by its ids, people by pseudonyms."""
     return _bytes(_decisions(project, read_project(project).of_linkage))
 
 
 def identities_bytes(project: Project) -> bytes:
-    """The decisions with both records of each pair: sources, ids and all values that were shown.
-
-    Raises
-    ------
-    InputError
-        If a file of the project is missing or was changed.
-    """
+    """The decisions with both records of each pair: sources, ids and all values that were shown."""
     review = read_project(project)
     table = _decisions(project, frozenset(review.pair_ids))
     place = {pair: number for number, pair in enumerate(review.pair_ids)}
@@ -305,13 +279,7 @@ class Progress:
 
 
 def progress_of(project: Project) -> Progress:
-    """How far a project is.
-
-    Raises
-    ------
-    InputError
-        If a file of the project is missing or was changed.
-    """
+    """How far a project is."""
     scores, manager, combined = _scores(project)
     counts = _counts(project)
     seconds = _seconds(project)
@@ -565,13 +533,7 @@ _kept: dict[UUID, _Kept] = {}
 
 
 def quality_of(project: Project) -> Quality:
-    """How good the decisions of a project are, now, or a moment ago where it takes long.
-
-    Raises
-    ------
-    InputError
-        If a file of the project is missing or was changed.
-    """
+    """How good the decisions of a project are, now, or a moment ago where it takes long."""
     resolved = Resolution.objects.filter(pair__project=project).exclude(answer=0).count()
     version = last_change(project), resolved
     kept = _kept.get(project.pk)
@@ -596,11 +558,6 @@ def work_out(project: Project, *, with_plots: bool = True) -> Quality:
     ----------
     with_plots
         Whether plots are drawn.
-
-    Raises
-    ------
-    InputError
-        If a file of the project is missing or was changed.
     """
     decisions = decisions_of(project)
     shared = sum(len(each) > 1 for each in decisions.answers.values())
@@ -623,7 +580,7 @@ def work_out(project: Project, *, with_plots: bool = True) -> Quality:
     return replace(quality, plots=plots_of(project, answers)) if with_plots else quality
 
 
-def told(measure: Measure | None) -> tuple[str, str]:
+def value_and_interval(measure: Measure | None) -> tuple[str, str]:
     """A number, and its interval."""
     if measure is None:
         return "not defined", ""
@@ -633,13 +590,7 @@ def told(measure: Measure | None) -> tuple[str, str]:
 
 
 def disclosure_of(project: Project) -> Disclosure:
-    """All numbers of the report on what was disclosed in a project.
-
-    Raises
-    ------
-    InputError
-        If a file of the project is missing or was changed.
-    """
+    """All numbers of the report on what was disclosed in a project."""
     progress, quality = progress_of(project), work_out(project, with_plots=False)
     people = tuple(_people(project, quality))
     return Disclosure(
@@ -664,7 +615,7 @@ def disclosure_of(project: Project) -> Disclosure:
         resolved=quality.resolved,
         answers=quality.answers,
         grants=tuple(
-            (f"{each.created:%Y-%m-%d}", told_of_grant(each))
+            (f"{each.created:%Y-%m-%d}", grant_in_words(each))
             for each in project.grants.select_related("to").order_by("created")
         ),
         audit=str(head()),

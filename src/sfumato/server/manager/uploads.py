@@ -293,23 +293,12 @@ class InMemory(FileUploadHandler):
         boundary: Any,
         encoding: Any = None,
     ) -> None:
-        """Stop before the first byte where the request says that it is too large.
-
-        Parameters
-        ----------
-        input_data, meta, content_length, boundary, encoding
-            As Django hands them over.
-        """
+        """Stop before the first byte where the request says that it is too large."""
         self._bytes = 0
         self.too_large = content_length > MOST_BYTES + (1 << 20)
 
     def new_file(self, *args: Any, **kwargs: Any) -> None:
         """Begin a file.
-
-        Parameters
-        ----------
-        *args, **kwargs
-            As Django hands them over.
 
         Raises
         ------
@@ -341,13 +330,7 @@ class InMemory(FileUploadHandler):
         self._file.write(raw_data)
 
     def file_complete(self, file_size: int) -> InMemoryUploadedFile:
-        """The file, in memory.
-
-        Parameters
-        ----------
-        file_size
-            Its bytes.
-        """
+        """The file, in memory."""
         self._file.seek(0)
         return InMemoryUploadedFile(
             self._file,
@@ -530,11 +513,6 @@ def propose(upload: Upload) -> Proposal:
 
 def build(upload: Upload, attributes: Sequence[Attribute], settings: Settings) -> ReviewProject:
     """A review's project, in memory.
-
-    Parameters
-    ----------
-    attributes
-        What a worker may see.
 
     Raises
     ------

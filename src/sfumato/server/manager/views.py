@@ -38,7 +38,7 @@ from sfumato.server.manager.project_figures import (
     progress_of,
     quality_of,
     rules_in_words,
-    told,
+    value_and_interval,
 )
 from sfumato.server.manager.uploads import has_linkage, linked_file, sweep
 from sfumato.server.permissions import Action, decide
@@ -139,7 +139,7 @@ def progress_fragment(request: HttpRequest, project: Project) -> HttpResponse:
     return render(request, "manager/progress.html", {"project": project, **_progress(project)})
 
 
-Told = tuple[str, str]
+ValueAndInterval = tuple[str, str]
 
 
 def _progress(project: Project) -> dict[str, object]:
@@ -148,9 +148,13 @@ def _progress(project: Project) -> dict[str, object]:
     return {
         "progress": progress,
         "lines": [
-            (each, told(quality.gold[each.pseudonym].share), quality.gold[each.pseudonym].answered)
+            (
+                each,
+                value_and_interval(quality.gold[each.pseudonym].share),
+                quality.gold[each.pseudonym].answered,
+            )
             if each.pseudonym in quality.gold
-            else (each, told(None), 0)
+            else (each, value_and_interval(None), 0)
             for each in progress.workers
         ],
         "quality": quality,
@@ -161,20 +165,29 @@ def _progress(project: Project) -> dict[str, object]:
     }
 
 
-def _agreement(quality: Quality, names: dict[str, str]) -> list[tuple[str, str, Told, Told]]:
+def _agreement(
+    quality: Quality, names: dict[str, str]
+) -> list[tuple[str, str, ValueAndInterval, ValueAndInterval]]:
     """Lines of the table: who, pairs in common, same or different, six points in order."""
     lines = [
         (
             "All workers (Krippendorff's α)",
             f"{quality.everyone.pairs:,}",
-            told(quality.everyone.sides),
-            told(quality.everyone.ordinal),
+            value_and_interval(quality.everyone.sides),
+            value_and_interval(quality.everyone.ordinal),
         )
     ]
     for each in quality.twos:
         one, two = (names.get(worker, worker) for worker in each.workers)
         title = f"{one} and {two} (Cohen's κ)"
-        lines.append((title, f"{each.pairs:,}", told(each.sides), told(each.quadratic)))
+        lines.append(
+            (
+                title,
+                f"{each.pairs:,}",
+                value_and_interval(each.sides),
+                value_and_interval(each.quadratic),
+            )
+        )
     return lines
 
 

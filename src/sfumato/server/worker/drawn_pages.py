@@ -279,8 +279,6 @@ def draw_pair(view: PairView, standing: Standing, *, exact: bool) -> Drawing:
 
     Parameters
     ----------
-    standing
-        How its worker stands.
     exact
         Whether its costs are exact and no bounds.
     """
@@ -307,8 +305,6 @@ def kapr(value: float, standing: Standing, *, up: bool = False) -> str:
     ----------
     value
         The KAPR.
-    standing
-        How the worker stands.
     up
         Whether it is rounded up, as a bound must be.
     """

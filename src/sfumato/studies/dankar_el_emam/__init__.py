@@ -58,8 +58,6 @@ def dankar_elemam_2010(
         ``adult`` and ``informs``; without it only the generated clinics are sampled.
     repetitions
         Samples at each fraction. The log-linear search, which is slow, runs on some of them.
-    seed
-        Seed of the draws.
     progress
         Told how far the work is.
 

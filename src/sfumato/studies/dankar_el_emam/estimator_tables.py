@@ -188,11 +188,6 @@ class Population:
 def population_of(data: object, columns: tuple[str, ...]) -> Population:
     """Count the classes of a file or a table of one record per person.
 
-    Parameters
-    ----------
-    data
-        A path or a table.
-
     Raises
     ------
     InputError
@@ -432,8 +427,6 @@ def figure_2_section(simulated: Simulated, repetitions: int, seed: int) -> Secti
     ----------
     repetitions
         Samples at each fraction.
-    seed
-        The seed of the draws.
     """
     return Section(
         "Figure 2: relative error of the estimators",
@@ -579,13 +572,7 @@ def ranks_section(simulated: Simulated) -> Section:
 
 
 def compare(data: str, errors: Errors) -> Comparison | None:
-    """The paper's three estimators on the samples that all have; ``None`` if there is none.
-
-    Parameters
-    ----------
-    data
-        Name of the population.
-    """
+    """The paper's three estimators on the samples that all have; ``None`` if there is none."""
     shared = errors.shared(OF_THE_PAPER)
     samples = len(shared[LOG_LINEAR])
     if not samples:

@@ -270,8 +270,6 @@ def least_loss(points: Sequence[RecordPoint], part: str, target: float) -> Recor
 
     Parameters
     ----------
-    part
-        Name of the constraint.
     target
         Largest MaxGIDR allowed, in [0, 1].
     """

@@ -249,13 +249,6 @@ def cut(
     """The paper's tree, which cuts at medians.
 
     ``None`` where all persons as one class break a constraint, for then every partition does.
-
-    Parameters
-    ----------
-    constraints
-        Promises about every class.
-    split
-        Which cut is tried first.
     """
     whole = persons.whole()
     if not all(bool(each.met(whole).all()) for each in constraints):
@@ -375,8 +368,6 @@ def refine(
     ----------
     tried
         Thresholds and their risks, from loose to strict.
-    target
-        Largest risk allowed.
     risk_at
         Tries a threshold and gives its risk; ``None`` where nothing can keep it.
     halvings
@@ -477,8 +468,6 @@ def decomposition_rows(
 
     Parameters
     ----------
-    reading
-        How its sensitive values read.
     progress
         Told the share that is done.
     """

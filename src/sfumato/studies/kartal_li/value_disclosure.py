@@ -65,19 +65,7 @@ PROMISES = (L, DISTINCT, H)
 def measure_promise(
     encoded: Encoded, reading: Reading, promise: Promise, g: float, threshold: float
 ) -> Measured | None:
-    """Measure the tree's classes with g-balance and a promise; ``None`` where none can keep it.
-
-    Parameters
-    ----------
-    reading
-        How its sensitive values read.
-    promise
-        The promise about them.
-    g
-        The threshold g*.
-    threshold
-        The threshold l or h*.
-    """
+    """Measure the tree's classes with g-balance and a promise; ``None`` where none can keep it."""
     found = cut(promise.persons(reading), [GBalance(g), promise.constraint(threshold)])
     return found and measure(encoded.table, found, reading)
 

@@ -274,11 +274,6 @@ FEBRL_ATTRIBUTES = tuple(Attribute(name=name, kind=kind) for name, kind in _FEBR
 def read_febrl(path: Path) -> Database:
     """The records of FEBRL data set 3.
 
-    Parameters
-    ----------
-    path
-        The file as published.
-
     Raises
     ------
     InputError
@@ -325,8 +320,6 @@ def values_of(index: Index, attribute: int) -> tuple[Value, ...]:
     ----------
     index
         The database and its anonymity sets.
-    attribute
-        The place of the attribute.
     """
     database = index.database
     codes, first, count = np.unique(
