@@ -268,6 +268,7 @@ def test_each_attack_is_held_against_its_measure(original: pa.Table, release: Re
         "inference_intersection:illness": "avg_gsar",
         "row_order": "free_guessing",
         "identifiers": None,
+        "singling_out": None,
     }
     for outcome in without.outcomes:
         assert outcomes[outcome.attack] == outcome

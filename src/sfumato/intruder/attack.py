@@ -311,6 +311,7 @@ def _scene(
     return Scene(
         file=held.file,
         knowledge=held.knowledge,
+        exact=held.exact,
         truth=held.truth,
         claims=claims,
         threshold=threshold,
@@ -328,10 +329,12 @@ def _run(scene: Scene, attacks: Sequence[str] | None, held: Held, given: Given) 
     names, left_out = chosen(scene, attacks)
     outcomes: list[Outcome] = []
     calibrations: dict[str, tuple[CalibrationBin, ...]] = {}
+    unpredicted: list[str] = []
     for place, name in enumerate(names):
         scene.progress(f"attack {name}", place / len(names))
         for staged in ACTS[name].stage(scene):
             outcomes.append(staged.outcome)
+            unpredicted.extend(staged.warnings)
             if staged.calibration:
                 calibrations[staged.outcome.attack] = staged.calibration
     scene.progress("attack", 1.0)
@@ -347,7 +350,7 @@ def _run(scene: Scene, attacks: Sequence[str] | None, held: Held, given: Given) 
         claims=scene.claims,
         threshold=scene.threshold,
         seed=scene.seed,
-        warnings=(*warnings_of(held, exact), *left_out),
+        warnings=(*warnings_of(held, exact), *left_out, *unpredicted),
         calibration=calibrations,
     )
 
