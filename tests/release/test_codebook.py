@@ -76,19 +76,3 @@ def test_it_says_how_the_release_was_made(
     options: dict[str, Any], said: str, tmp_path: Path
 ) -> None:
     assert said in release(tmp_path, **options).codebook()
-
-
-def test_numbers_of_a_text_file_are_numbers(tmp_path: Path) -> None:
-    frame = pd.DataFrame(
-        {"age": [20, 21] * 4, "cost": [1.5, None, -2, 3e9] * 2, "dx": ["7", "7b"] * 4, "no": ""}
-        | {"zip": ["01234", "99"] * 4}
-    )
-    frame.to_csv(tmp_path / "in.csv", index=False)
-    schema = sf.Schema(
-        quasi_identifiers={"age": "numeric"}, insensitive=["cost", "dx", "no", "zip"]
-    )
-    said = sf.anonymize(tmp_path / "in.csv", schema, sf.PidKAnonymity(4), seed=1).codebook()
-    assert "| `cost` |  | number | unchanged |" in said
-    assert "| `dx` |  | text | unchanged |" in said
-    assert "| `zip` |  | text | unchanged |" in said
-    assert "| `no` |  | text | unchanged |" in said

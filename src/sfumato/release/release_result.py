@@ -135,19 +135,6 @@ class Content(Protocol):
         """Write a text to the folder of ``path``, whole or not at all."""
 
 
-_NUMBER = r"^([+-]?(0|[1-9]\d*)(\.\d*)?([eE][+-]?\d+)?)?$"
-"""Without leading zeros, which a code has; an empty cell is no text."""
-
-
-def _all_numbers(column: pa.ChunkedArray) -> bool:
-    """Whether every text of a column is a number, and there is one."""
-    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
-        return False
-    parts = (column.slice(0, 1000), column)  # most texts show at once that they are none
-    numbers = all(pc.all(pc.match_substring_regex(part, _NUMBER)).as_py() for part in parts)
-    return numbers and bool(pc.any(pc.not_equal(column, "")).as_py())
-
-
 @dataclass(frozen=True, eq=False)
 class ReleasedTable:
     """A released file in the memory of this process.
@@ -173,11 +160,8 @@ class ReleasedTable:
 
     @property
     def types(self) -> Mapping[str, pa.DataType | None]:
-        """Its columns in their order, and their types; numbers held as text are numbers."""
-        return {
-            name: pa.float64() if _all_numbers(column) else column.type
-            for name, column in zip(self.table.column_names, self.table.columns, strict=True)
-        }
+        """Its columns in their order, and their types."""
+        return {field.name: field.type for field in self.table.schema}
 
     @property
     def shown_labels(self) -> Labels:
