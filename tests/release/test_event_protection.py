@@ -97,6 +97,35 @@ def test_no_page_calls_a_protected_column_unchanged(tmp_path):
     assert not line.endswith("| unchanged |")
 
 
+@pytest.mark.parametrize(
+    ("promise", "counted"),
+    [
+        (sf.KnownEvents(2, 0.2), True),
+        (sf.KnownEvents(3, 0.2, p95=0.6), False),
+        (sf.KnownEvents(3, k=3), True),
+    ],
+)
+def test_what_some_drawn_sets_say_is_not_promised(promise, counted, tmp_path):
+    release = sf.anonymize(visits(3), schema(), sf.PidKAnonymity(3), promise, seed=1)
+    said = [each["promised"] for each in release.to_json()["constraints"]]
+    assert said == [True, counted]
+    page = sf.report(release, tmp_path / "report.html").read_text(encoding="utf-8")
+    assert ("estimated, not promised" in page) is not counted
+
+
+def test_k_for_three_dates_is_refused():
+    data = visits(3)
+    data["day"] = pd.Timestamp("2024-01-01") + pd.to_timedelta(np.arange(len(data)) % 90, "D")
+    dated = sf.Schema(
+        person="person",
+        quasi_identifiers=["age", "sex"],
+        sensitive=["code", "day"],
+        events={"day": {"kind": "date"}},
+    )
+    with pytest.raises(sf.InputError, match="k for at most two events where dates"):
+        sf.anonymize(data, dated, sf.PidKAnonymity(3), sf.KnownEvents(3, k=2), seed=1)
+
+
 def test_what_is_written_is_the_value_a_label_above_it_or_a_star():
     data = visits(7)
     release = sf.anonymize(data, schema(), sf.GBalance(0.7), sf.KnownEvents(2, 0.2), seed=1)

@@ -41,7 +41,7 @@ from sfumato.release.release_manifest import (
 from sfumato.release.release_result import Release
 from sfumato.risk.class_measures import ranks_of
 from sfumato.risk.register_presence import open_register
-from sfumato.schema import Schema, check_schema
+from sfumato.schema import EventKind, Schema, check_schema
 from sfumato.table.classification import check_person, classified, open_classified
 from sfumato.table.table import Table
 
@@ -315,6 +315,15 @@ def check_constraints(schema: Schema, constraints: Sequence[Constraint | Budget]
                 found="none in the schema",
                 advice="name them under [events]",
             )
+        if isinstance(each, KnownEvents) and each.k and each.m > 2:
+            dated = any(event.kind is EventKind.DATE for event in schema.events.values())
+            if dated:  # which sets of three dates k persons share is not counted
+                raise InputError(
+                    "constraint known_events",
+                    "promises k for at most two events where dates are events",
+                    found=str(each.m),
+                    accepted="m = 1 or 2 with k, or a risk",
+                )
 
 
 def _check_attribute(schema: Schema, constraint: AboutAttribute) -> None:

@@ -8,7 +8,7 @@ more; what is kept is then measured as in every assessment.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 from math import comb
 from typing import Any
@@ -72,8 +72,8 @@ PATIENCE = 2
 SETS_OF_A_PERSON = 30
 """Sets of three known events or more of a person that are looked at, where all are more."""
 MARGIN = 3.0
-"""Standard errors by which a mean over drawn sets has to stay below what is promised: the sets that
-say whether it is kept are those that the search saw."""
+"""Standard errors by which what drawn sets say has to stay below what is asked: the sets that say
+whether it is kept are those that the search saw."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,8 +94,6 @@ class Protection:
         Share of what events say that is lost, each person counting alike.
     pseudonym_of
         Pseudonym of each record.
-    found
-        The mean and the 95th percentile of the persons' chances, by number of known events.
     dates
         How dates are written; ``None`` without any.
     risk
@@ -108,7 +106,6 @@ class Protection:
     exact: Bools
     lost: float
     pseudonym_of: Codes
-    found: Mapping[int, tuple[float, float]] = field(default_factory=dict)
     dates: Dates | None = None
     risk: EventRisk | None = None
 
@@ -210,13 +207,12 @@ def _protect(
     seen = _shown(gathered, found.rung, table.records)
     if not np.array_equal(pseudonym_of, table.person):
         seen = replace(seen, pseudonym=pseudonym_of)
-    reached = measured(found.rung) if np.array_equal(pseudonym_of, table.person) else {}
-    if not _kept(promise, reached):
+    elif not _kept(promise, measured(found.rung)):
         return None
     cells = written(gathered, found.rung, table.source)
     exact = np.ones(table.records, dtype=np.bool_)
     exact[gathered.told] = found.rung[gathered.slot_of_record] == 0
-    kept = Protection(cells, seen, _done(gathered, found), exact, found.lost, pseudonym_of, reached)
+    kept = Protection(cells, seen, _done(gathered, found), exact, found.lost, pseudonym_of)
     if dates is None:
         return kept
     return replace(kept, risk=_dated_risk(gathered, dates, found.rung, promise.m, events))
@@ -353,14 +349,16 @@ def _reached(
 def _worse(each: Floats, many: Bools, variance: Floats) -> tuple[float, float]:
     """The mean and the 95th percentile of persons, or of those who have many events, if higher.
 
-    Whoever has fewer events is asked for all of them, and hides those who have more. A mean of
-    chances that are known up to a variance is taken `MARGIN` standard errors higher.
+    Whoever has fewer events is asked for all of them, and hides those who have more. What is known
+    up to a variance, the mean and the chance of each person, is taken `MARGIN` standard errors
+    higher.
     """
     found = [(0.0, 0.0)]
+    highest = np.minimum(each + MARGIN * np.sqrt(variance), 1.0)
     for some in (np.ones_like(many), many):
         if some.any():
             error = np.sqrt(variance[some].sum()) / some.sum()
-            p95 = float(np.quantile(each[some], 0.95, method="inverted_cdf"))
+            p95 = float(np.quantile(highest[some], 0.95, method="inverted_cdf"))
             found.append((float(each[some].mean() + MARGIN * error), p95))
     return max(one for one, _ in found), max(one for _, one in found)
 
@@ -399,7 +397,7 @@ def chances(
     """The mean and the 95th percentile of the persons' chances, for every number of known events.
 
     Over all persons or over those who have as many events, whichever is more. Of three events or
-    more that are drawn, the mean is an upper bound (`MARGIN`).
+    more that are drawn, both are taken higher (`MARGIN`).
 
     Parameters
     ----------

@@ -48,11 +48,6 @@ class HistoryUtility:
     intervals_near: float | None = None
     in_order: float | None = None
 
-    @property
-    def treatments(self) -> dict[str, str]:
-        """By column, how its cells are written and in how many records."""
-        return {name: written(ways) for name, ways in self.done.items()}
-
     def to_json(self) -> dict[str, Any]:
         """Plain values, without those that are not known."""
         return {name: value for name, value in asdict(self).items() if value is not None}
@@ -70,23 +65,26 @@ class HistoryUtility:
         return [Row(name, f"{value:.4g}", said) for name, value, said in lines if value is not None]
 
 
+UNCHANGED = "unchanged"
 _WRITTEN = {
-    "exact": "unchanged",
+    "exact": UNCHANGED,
     "suppressed": "“*”",
     Dating.ABSOLUTE.value: "the date",
-    Dating.SHIFTED.value: "the date, moved by an offset of the person's own",
-    Dating.RELATIVE.value: "days since the person's first date",
+    Dating.SHIFTED.value: "the date, moved by an offset of the person’s own",
+    Dating.RELATIVE.value: "days since the person’s first date",
 }
 
 
 def written(ways: Mapping[str, float]) -> str:
-    """How the cells of a column of events are written.
+    """How the cells of a column of events are written, and in which share of the records.
 
     Parameters
     ----------
     ways
         The share of records that are written in each way, as `HistoryUtility.done` has it.
     """
+    if ways.get("exact") == 1:
+        return UNCHANGED
     said = []
     for way, share in ways.items():
         what, _, period = way.partition(", ")

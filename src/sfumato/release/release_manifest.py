@@ -21,7 +21,7 @@ from sfumato.core.declaration import Count, Parameter, Share, check_fields, plai
 from sfumato.core.errors import InputError
 from sfumato.core.shared_options import Delimiter, Engine, EngineName, PseudonymKey, Seed, Threshold
 from sfumato.release.promises import PROMISES
-from sfumato.release.promises.promise import AboutPopulation, Budget, Constraint
+from sfumato.release.promises.promise import AboutPopulation, Budget, Constraint, Promise
 from sfumato.release.techniques import Technique, Techniques
 from sfumato.schema import Schema, dump_schema
 from sfumato.schema.recipe import StepCount
@@ -305,8 +305,7 @@ class Manifest:
     options
         How the release was made.
     constraints
-        The promises that it keeps, and those about a population that is not at hand, which
-        only an estimate keeps.
+        The promises that it keeps, and those that only an estimate keeps (`promised`).
     seed
         Seed of every random choice.
     keyed
@@ -341,13 +340,15 @@ class Manifest:
     preparation: tuple[StepCount, ...] = ()
 
     def promised(self, constraint: Constraint | Budget) -> bool:
-        """Whether what is counted keeps a constraint, the file or a register, and no estimate.
+        """Whether what is counted keeps a constraint, in the file or a register, and no estimate.
 
         Parameters
         ----------
         constraint
             One of those that the release keeps.
         """
+        if isinstance(constraint, Promise) and not constraint.is_counted:
+            return False
         return self.population is None or not isinstance(constraint, AboutPopulation)
 
     def to_dict(self) -> dict[str, Any]:

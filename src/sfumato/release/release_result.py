@@ -19,6 +19,7 @@ from sfumato.core.atomic import all_or_none, check_path, write_text, written_at
 from sfumato.core.errors import InputError
 from sfumato.release.codebook import codebook_name, codebook_text
 from sfumato.release.full_domain import Levels
+from sfumato.release.history_utility import UNCHANGED, written
 from sfumato.release.lost_columns import LostColumn, named_only
 from sfumato.release.population_register import PopulationRisk
 from sfumato.release.promises.promise import Budget, Constraint
@@ -376,9 +377,10 @@ class Release:
 
     @property
     def event_treatments(self) -> dict[str, str]:
-        """By column of events that a promise covers, how its cells are written."""
+        """By column of events that a promise changed, how its cells are written."""
         kept = self.utility.histories
-        return {} if kept is None else kept.treatments
+        how = {} if kept is None else {name: written(ways) for name, ways in kept.done.items()}
+        return {name: words for name, words in how.items() if words != UNCHANGED}
 
     def codebook(self, name: str = "the release") -> str:
         """What each column is, what was done to it and how its cells are read, as Markdown.

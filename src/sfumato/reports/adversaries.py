@@ -199,8 +199,8 @@ def limits(release: Release | None) -> list[Point]:
             Point(
                 "Unchanged columns",
                 f"{listed(unchanged)} {'is' if len(unchanged) == 1 else 'are'} released as in "
-                "the original, and the adversary is taken not to know them, but where known "
-                "events are measured.",
+                "the original, and the adversary is taken not to know them, except as known "
+                "events.",
             )
         )
     points.append(

@@ -12,7 +12,7 @@ from typing import Any
 
 from sfumato.core.errors import InputError
 from sfumato.release.codebook import cell_words
-from sfumato.release.history_utility import written
+from sfumato.release.history_utility import UNCHANGED, written
 from sfumato.release.release_manifest import Form, Recoding
 from sfumato.reports.audience import Discretion
 from sfumato.schema import Kind
@@ -230,7 +230,7 @@ def variables(results: ProjectResults, show: Discretion) -> list[dict[str, Any]]
     events = results.measured(RELEASE).get("utility", {}).get("histories", {}).get("done", {})
     for role, names in ((SENSITIVE, schema["sensitive"]), (INSENSITIVE, schema["insensitive"])):
         for name in names:
-            done = written(events[name]) if name in events else "unchanged"
+            done = written(events[name]) if name in events else UNCHANGED
             lines.append(_line(results, name, role, done))
     lines += [_line(results, name, UNDECIDED, "removed") for name in schema["undecided"]]
     return lines

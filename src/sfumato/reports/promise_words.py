@@ -155,7 +155,8 @@ def _line(release: Release, constraint: Constraint | Budget) -> PromiseLine:
         where,
         classes_met,
         classes_met_before,
-        parameters=parameters,
+        promise.is_counted,
+        parameters,
     )
 
 

