@@ -23,7 +23,7 @@ DATA ?= $(wildcard ../shared/data)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-bounds check format bench bench-spark docs dist study clean
+.PHONY: help demo test test-bounds check format bench bench-spark docs dist wheels study clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -71,6 +71,9 @@ dist: $(STAMP)-dist ## sdist and wheel in dist, tried in an empty environment
 	@$(BUILDING); $(PIP) wheel --no-deps --no-build-isolation --wheel-dir dist dist/*.tar.gz
 	@$(BIN)/python tools/check_wheel.py dist/*.whl
 
+wheels: $(STAMP)-wheels ## wheels for Linux on x86-64 and arm64 in dist; the loops compiled for macOS and Windows
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tools/wheels.py dist
+
 study: $(STAMP)-demo ## the tables of Kartal and Li 2020 again (DATA=folder)
 	@$(BIN)/sfumato study kartal-li-2020 $(if $(DATA),--data "$(DATA)")
 
@@ -111,6 +114,7 @@ WANTS_demo  := --editable '.[link,report,review]'
 WANTS_test  := --editable '.[all]' --group test
 WANTS_check := --editable '.[all]' --group check
 WANTS_dist  := --group dist
+WANTS_wheels := --group wheels
 WANTS_bench := --editable '.[link,report]' --group bench
 WANTS_bench-spark := --editable '.[spark]' --group bench
 
