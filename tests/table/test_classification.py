@@ -108,11 +108,16 @@ def test_the_person_is_found_by_what_is_constant_within_it(seed: int, tmp_path: 
         open_classified(
             table, sf.Schema(quasi_identifiers=quasi, insensitive=others), Unclassified.DROP
         )
-    for declared in ({"insensitive": [*others, person]}, {"direct_identifiers": [person]}):
-        schema = sf.Schema(**{"quasi_identifiers": quasi, "insensitive": others} | declared)
-        assert open_classified(table, schema).records == len(table)
-    accepted = as_sensitive.model_copy(update={"accepted": {person: "a code of the ward"}})
-    assert open_classified(table, accepted).records == len(table)
+    made_up = {"quasi_identifiers": quasi, "accepted": dict.fromkeys(others, "made up")}
+    removed = sf.Schema(**made_up, insensitive=others, direct_identifiers=[person])
+    assert open_classified(table, removed).records == len(table)
+    insensitive = sf.Schema(**made_up, insensitive=[*others, person])
+    with pytest.raises(InputError, match=f"column '{person}' must not give away"):
+        open_classified(table, insensitive)
+    reasons = {person: "a code of the ward", **dict.fromkeys(others, "made up")}
+    for schema in (as_sensitive, insensitive):
+        accepted = schema.model_copy(update={"accepted": reasons})
+        assert open_classified(table, accepted).records == len(table)
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -177,7 +182,7 @@ def _visits() -> dict[str, Sequence[object]]:
         "patient": [i // 4 for i in range(400)],
         "age": [20 + i // 4 % 60 for i in range(400)],
         "house": list(range(400)),
-        "charge": [i * 7.5 for i in range(400)],
+        "charge": [i * 37 % 400 * 7.5 for i in range(400)],
     }
 
 

@@ -15,7 +15,8 @@ from sfumato.table.dependence import (
     codes_of,
     dependences,
     exceptions,
-    monotone,
+    narrows,
+    neighbours,
     tells,
 )
 
@@ -88,13 +89,51 @@ def test_dependences_find_copies_and_functions() -> None:
     assert not [each for each in found if "other" in each]
 
 
-def test_a_monotone_transform_is_one() -> None:
+def naive_narrows(by: list[int], of: list[int]) -> float:
+    """The mean difference of ranks to the others of the class, beside that to all others."""
+    records = [(b, o) for b, o in zip(by, of, strict=True) if b >= 0 and o >= 0]
+    rank = {
+        o: (
+            sum(other < o for _, other in records) + sum(other <= o for _, other in records) + 1
+        ) / 2
+        for _, o in records
+    }  # fmt: skip
+
+    def mean(pairs: list[tuple[int, int]]) -> float:
+        return sum(abs(rank[a] - rank[b]) for a, b in pairs) / len(pairs)
+
+    places = range(len(records))
+    every = [(records[i][1], records[j][1]) for i in places for j in places if i != j]
+    if not every or mean(every) == 0.0:
+        return 0.0
+    within = 0.0
+    for place, (own, value) in enumerate(records):
+        mates = [o for i, (b, o) in enumerate(records) if b == own and i != place]
+        within += mean([(value, o) for o in mates]) if mates else mean(every)
+    return max(0.0, 1.0 - within / len(records) / mean(every))
+
+
+@given(pairs)
+def test_nearness_as_a_naive_computation_says(records: list[tuple[int, int]]) -> None:
+    by, of = (np.array(each) for each in zip(*records, strict=True))
+    assert isclose(narrows(by, of), naive_narrows(by.tolist(), of.tolist()), abs_tol=1e-9)
+
+
+def test_neighbours_tell_what_a_measurement_follows() -> None:
     rng = np.random.default_rng(3)
-    numbers = rng.normal(size=200)
-    assert isclose(monotone(numbers, -np.exp(numbers)), 1.0)
-    assert monotone(numbers, rng.normal(size=200)) < 0.3
-    assert monotone(numbers, np.full(200, 7.0)) == 0.0
-    assert monotone(np.full(4, np.nan), np.arange(4.0)) == 0.0
+    codes = rng.permutation(400)
+    assert narrows(neighbours(np.exp(-codes / 50.0)), codes) > 0.98
+    assert narrows(neighbours(codes * rng.uniform(0.9, 1.1, 400)), codes) > 0.85
+    assert narrows(neighbours(rng.normal(size=400)), codes) < 0.2
+    assert narrows(neighbours(np.full(400, 7.0)), codes) == 0.0
+
+
+def test_neighbours_keep_equal_numbers_together() -> None:
+    numbers = np.array([2.0, 1.0, np.nan, 1.0, 1.0, 1.0, 1.0, 3.0, 4.0])
+    places = neighbours(numbers)
+    assert places[2] == -1
+    assert len({int(each) for each in places[[1, 3, 4, 5, 6]]}) == 1
+    assert places[0] != places[1]
 
 
 def test_codes_and_rows() -> None:

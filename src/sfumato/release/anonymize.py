@@ -43,6 +43,8 @@ from sfumato.risk.class_measures import ranks_of
 from sfumato.risk.register_presence import open_register
 from sfumato.schema import EventKind, Schema, check_schema
 from sfumato.table.classification import check_person, classified, open_classified
+from sfumato.table.column_leaks import LOOKED_AT, check_leaks
+from sfumato.table.door import open_table
 from sfumato.table.table import Table
 
 if TYPE_CHECKING:
@@ -174,7 +176,11 @@ def _on_spark(
     """Encode the file on the cluster, release it there, and leave nothing else behind."""
     from sfumato.engines.spark.cleaned_records import prepared_on_spark
     from sfumato.engines.spark.spark_encoding import open_on_spark
-    from sfumato.engines.spark.spark_files import open_on_cluster, person_candidates_on_spark
+    from sfumato.engines.spark.spark_files import (
+        open_on_cluster,
+        person_candidates_on_spark,
+        records_of_some,
+    )
     from sfumato.engines.spark.spark_session import released
     from sfumato.release.on_spark.spark_release import make_release_on_spark
 
@@ -184,7 +190,11 @@ def _on_spark(
     given = classified(source.subject, source.names, schema, left_out, candidates)
     if schema.person is None:
         check_person(schema, candidates, source.names)
+    cleaned = given.model_copy(update={"recipe": {}})
+    some = open_table(records_of_some(source, schema.person, 2 * LOOKED_AT), cleaned)
+    accepted = check_leaks(replace(some, warnings=())).warnings
     table = open_on_spark(source, given, keep_source=True, progress=progress)
+    table = replace(table, warnings=(*accepted, *table.warnings))
     with released(table.frame):
         check_table(table, manifest.options, manifest.constraints)
         manifest = replace(manifest, input_sha256=_sha256(data), preparation=table.preparation)

@@ -16,6 +16,7 @@ from sfumato.core.errors import InputError
 from sfumato.core.shared_options import Progress, silent
 from sfumato.schema import Schema, check_schema
 from sfumato.schema.roles import Unclassified
+from sfumato.table.column_leaks import check_leaks
 from sfumato.table.door import check_columns, open_table
 from sfumato.table.person_column import (
     PersonCandidate,
@@ -52,8 +53,8 @@ def open_classified(
     Raises
     ------
     InputError
-        As `open_table` and `classified`; or if no person column is named while a sensitive column,
-        or one that is left out, looks like one.
+        As `open_table`, `classified` and `check_leaks`; or if no person column is named while a
+        sensitive column, or one that is left out, looks like one.
     """
     check_schema(schema)
     if isinstance(data, Table):
@@ -69,6 +70,7 @@ def open_classified(
     table = open_table(data, schema, progress=progress)
     if schema.person is None:
         check_person(schema, partial(_candidates_in, table), names)
+    table = check_leaks(table)
     if given is schema:
         return table
     return replace(

@@ -1,4 +1,4 @@
-"""How well one column tells another: exact dependences, near ones, copies, monotone transforms.
+"""How well one column tells another: exact dependences, near ones, copies, nearness of values.
 
 Nothing here looks at where a record stands, nor at what a value is; numbers are looked at by rank
 alone.
@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.table.sources import Floats, Ints, as_numpy
+from sfumato.table.sources import Floats, Ints, as_numpy, flags
 from sfumato.table.table import MISSING
 
 LOOKED_AT = 20_000
@@ -47,12 +47,13 @@ class Dependence:
 
 def codes_of(column: pa.ChunkedArray | pa.Array) -> Ints:
     """A column as codes by first appearance, -1 for missing."""
-    if pa.types.is_floating(column.type):
-        column = pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)
-    encoded = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    if not pa.types.is_dictionary(encoded.type):
-        encoded = encoded.dictionary_encode()
-    return as_numpy(pc.fill_null(encoded.indices, MISSING)).astype(np.int64)
+    values = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    encoded = values
+    if not pa.types.is_dictionary(values.type):
+        encoded = values.dictionary_encode()
+    codes = as_numpy(encoded.indices).astype(np.int64)
+    codes[flags(pc.is_null(values, nan_is_null=True))] = MISSING
+    return codes
 
 
 def tells(by: Ints, of: Ints) -> float:
@@ -121,25 +122,72 @@ def exceptions(by: Ints, of: Ints) -> int:
     return len(by) - int(np.maximum.reduceat(counts, starts).sum())
 
 
-def monotone(first: Floats, second: Floats) -> float:
-    """Size of Spearman's rank correlation; 1 where one is a monotone transform of the other.
+def narrows(by: Ints, of: Ints) -> float:
+    """How much nearer to each other the values of a column are where another column agrees.
+
+    One minus the mean difference of ranks of two records of one class, over that of any two
+    (Gini's mean difference within classes and overall). As `tells`, a class of one record tells
+    nothing.
 
     Parameters
     ----------
-    first, second
-        Numbers, NaN for missing; shape (records,).
+    by
+        Codes of the classes, -1 for missing; shape (records,).
+    of
+        Codes in the order of the values, -1 for missing; shape (records,).
+
+    Returns
+    -------
+    float
+        0, no nearer than any two records, to 1: equal.
     """
-    known = ~(np.isnan(first) | np.isnan(second))
-    one, other = _mean_ranks(first[known]), _mean_ranks(second[known])
-    if known.sum() < 3 or float(one.std()) == 0.0 or float(other.std()) == 0.0:
+    known = (by >= 0) & (of >= 0)
+    by, of = by[known], of[known]
+    if len(of) < 2:
         return 0.0
-    return abs(float(np.corrcoef(one, other)[0, 1]))
+    ranks = _mean_ranks(of)
+    overall = _mean_difference(np.zeros(len(of), dtype=np.int64), ranks)[0]
+    if overall == 0.0:
+        return 0.0
+    places = np.unique(by, return_inverse=True)[1]
+    sizes = np.bincount(places)
+    within = _mean_difference(places, ranks)
+    within[sizes == 1] = overall
+    return float(max(0.0, 1.0 - (within * sizes).sum() / len(of) / overall))
 
 
-def _mean_ranks(numbers: Floats) -> Floats:
-    _, places, counts = np.unique(numbers, return_inverse=True, return_counts=True)
+def _mean_difference(places: Ints, ranks: Floats) -> Floats:
+    """Mean absolute difference of the ranks of two records, for each class; 0 of one record."""
+    order = np.lexsort((ranks, places))
+    sizes = np.bincount(places)
+    starts = np.cumsum(sizes) - sizes
+    in_order = places[order]
+    # The i-th smallest of m is above i others and below m - 1 - i.
+    weights = 2.0 * (np.arange(len(order)) - starts[in_order]) - sizes[in_order] + 1.0
+    sums = np.bincount(in_order, weights * ranks[order], minlength=len(sizes))
+    pairs = np.maximum(sizes * (sizes - 1) / 2.0, 1.0)
+    found: Floats = sums / pairs
+    return found
+
+
+def neighbours(numbers: Floats, least: int = 4) -> Ints:
+    """Codes of classes of at least ``least`` neighbouring numbers, equal ones together; NaN is -1.
+
+    With them, what a measurement tells of another column is seen although all its values differ.
+    """
+    places = np.full(len(numbers), -1, dtype=np.int64)
+    known = np.flatnonzero(~np.isnan(numbers))
+    order = known[np.argsort(numbers[known], kind="stable")]
+    in_order = numbers[order]
+    firsts = np.searchsorted(in_order, in_order, side="left")
+    places[order] = firsts // least
+    return places
+
+
+def _mean_ranks(codes: Ints) -> Floats:
+    counts = np.bincount(codes)
     ends = np.cumsum(counts)
-    means: Floats = (ends - (counts - 1) / 2.0)[places]
+    means: Floats = (ends - (counts - 1) / 2.0)[codes]
     return means
 
 

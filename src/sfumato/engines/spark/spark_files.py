@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 from sfumato.core.errors import InputError
 from sfumato.core.optional_packages import needed
 from sfumato.core.shared_options import is_spark_frame
@@ -373,3 +375,24 @@ def person_candidates_on_spark(source: SparkSource, among: Iterable[str]) -> lis
         own = person_candidates(renamed.rename_columns(list(source.names)), [name])
         found += [replace(each, values=values, records=records) for each in own]
     return likeliest_first(found)
+
+
+def records_of_some(source: SparkSource, person: str | None, most: int) -> pa.Table:
+    """All records of some persons, chosen by a hash, as a table of this machine: two jobs.
+
+    Parameters
+    ----------
+    source
+        The records.
+    person
+        The column of the persons; ``None`` where each record is one.
+    most
+        About so many records.
+    """
+    functions: Any = needed("pyspark.sql.functions", extra="spark", by="engine spark")
+    columns = [plain(place) for place in range(len(source.names))]
+    chosen_by = columns if person is None else [plain(source.names.index(person))]
+    parts = -(-source.frame.count() // most)
+    digest = functions.xxhash64(*(functions.col(each) for each in chosen_by))
+    some = source.frame.where(functions.pmod(digest, functions.lit(parts)) == 0)
+    return some.select(columns).toArrow().rename_columns(list(source.names))

@@ -1,0 +1,115 @@
+"""Columns beside the quasi-identifiers that give away what a release hides, and honest ones."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import sfumato as sf
+from sfumato.table.classification import open_classified
+from sfumato.table.column_leaks import column_leaks
+from sfumato.table.door import open_table
+
+HONEST = ("icd", "charge", "department", "region", "days", "remark")
+DOCTORS = np.array(["dr lee", "dr ng", "nurse"])
+
+
+def people(seed: int, *, repeated: bool) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """Honest records of some persons, and columns that leak, by name."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(200, 1500))
+    i = np.repeat(np.arange(n), rng.poisson(2, n) + 1 if repeated else 1)
+    m = len(i)
+    age = np.clip(rng.normal(50, 18, n), 18, 95).astype(int)[i]
+    income = np.exp(rng.normal(10, 0.6, n)).astype(int)[i]
+    place = rng.choice(rng.integers(10000, 99999, 200), n)[i]
+    sex = rng.choice(["M", "F"], n)[i]
+    ids = np.array([f"P{each:06d}" for each in rng.permutation(n)])[i]
+    honest = pd.DataFrame(
+        {
+            "id": ids,
+            "age": age,
+            "income": income,
+            "place": place,
+            "sex": sex,
+            "icd": rng.choice([f"{a}{b}" for a in "ABC" for b in range(10, 30)], m),
+            "charge": rng.gamma(2.0, 100.0, m).round(2),
+            "department": rng.choice(list("uvwx"), m),
+            "region": rng.integers(0, 9, n)[i],
+            "days": rng.integers(1, 40, m),
+            "remark": [f"room {a} with {b}" for a, b in zip(
+                rng.integers(1, 30, m), rng.choice(DOCTORS, m), strict=True
+            )],
+        }
+    )  # fmt: skip
+    month = rng.integers(0, 12, n)[i]
+    leaks = {
+        "birth_year": 2026 - age,
+        "nearly": income * rng.uniform(0.99, 1.01, m),
+        "affine": place * 7 + 13,
+        "note": [
+            f"pt aged {a} seen by {b}, visit {c}"
+            for a, b, c in zip(age, rng.choice(DOCTORS, m), rng.integers(1, 9, m), strict=True)
+        ],
+        "born": [f"b. {2026 - a}/{b + 1:02d}" for a, b in zip(age, month, strict=True)],
+        "months": age * 12 + month,
+        "title": np.where(rng.random(m) < 0.03, "Dr", np.where(sex == "M", "Mr", "Ms")),
+        "logarithm": np.log(income),
+        "short_id": pd.Series(ids).str[1:].to_numpy(),
+        "digest": [hashlib.sha256(each.encode()).hexdigest() for each in ids],
+        "stamp": (np.datetime64("2024-01-01T00:00:00") + rng.integers(0, 10**8, n))[i],
+        "house": rng.integers(1, 240, n)[i],
+    }
+    return honest, leaks
+
+
+def schema_of(data: pd.DataFrame, repeated: bool, **fields: Any) -> sf.Schema:
+    """The roles of the columns of `people`: all that leak are called insensitive."""
+    roles = {"id", "age", "income", "place", "sex", "icd"}
+    return sf.Schema(
+        person="id" if repeated else None,
+        direct_identifiers=[] if repeated else ["id"],
+        quasi_identifiers={
+            "age": "numeric", "income": "numeric", "place": "categorical", "sex": "categorical"
+        },
+        sensitive=["icd"],
+        insensitive=[name for name in data if name not in roles],
+        **fields,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("repeated", [False, True], ids=["one record", "several"])
+@pytest.mark.parametrize("seed", range(4))
+def test_leaks_are_found_and_honest_columns_are_not(seed: int, repeated: bool) -> None:
+    honest, leaks = people(seed, repeated=repeated)
+    data = honest.assign(**leaks)
+    found = {each.column for each in column_leaks(open_table(data, schema_of(data, repeated)))}
+    assert found == set(leaks)
+
+
+def test_a_leak_stops_a_release_and_names_column_and_mechanism_only() -> None:
+    honest, leaks = people(7, repeated=True)
+    data = honest.assign(birth_year=leaks["birth_year"])
+    with pytest.raises(sf.InputError, match=r"'birth_year'.*tells 'age' \(100%") as refused:
+        sf.anonymize(data, schema_of(data, True), sf.PidKAnonymity(5))
+    assert not any(str(each) in str(refused.value) for each in leaks["birth_year"])
+
+
+def test_what_is_accepted_goes_out_and_is_told_first() -> None:
+    honest, leaks = people(7, repeated=True)
+    data = honest.assign(house=leaks["house"])
+    schema = schema_of(data, True, accepted={"house": "asked for by the ethics board"})
+    release = sf.anonymize(data, schema, sf.PidKAnonymity(5))
+    (told,) = [each for each in release.warnings if "'house'" in each]
+    assert "alone with their value" in told
+    assert told.endswith("accepted: asked for by the ethics board")
+
+
+def test_nobody_is_asked_about_few_persons() -> None:
+    honest, leaks = people(7, repeated=False)
+    data = honest.assign(birth_year=leaks["birth_year"])[:40]
+    assert open_classified(data, schema_of(data, False)).records == 40
