@@ -10,7 +10,7 @@ import typer
 from sfumato.cli.declared_options import Given, values_of, with_declared
 from sfumato.cli.output import print_json, progress_bar, say, warn
 from sfumato.cli.own_process import keep_memory
-from sfumato.cli.parameters import DataOrUri, Json, Report, SchemaFile, check_report
+from sfumato.cli.parameters import DataOrUri, Json, Report, SchemaFile, check_report, file_option
 from sfumato.cli.release_checks import (
     MANIFEST,
     check_other_release,
@@ -41,23 +41,19 @@ PROMISED, MAKING, REQUESTED = "Promises", "Making", "On request"
 """Headings under which the help lists options."""
 Output = Annotated[
     str,
-    typer.Option(
+    file_option(
         "--output",
         "-o",
-        metavar="FILE",
         help=f"The release: .csv, .tsv or .parquet, with sfumato\\[formats] .xlsx, .dta or .sav; "
         f"its codebook and {MANIFEST} are written beside it. The URL of a new table with "
         "sfumato\\[databases]. With --engine spark a folder, or a URI.",
-        show_default=False,
     ),
 ]
 Repeat = Annotated[
     Path | None,
-    typer.Option(
-        metavar="FILE",
+    file_option(
         help="Repeat the release of this release.toml: its promises, options and seed.",
         rich_help_panel=MAKING,
-        show_default=False,
     ),
 ]
 

@@ -35,8 +35,6 @@ def is_requested(context: typer.Context, given: Given) -> bool:
 
     Parameters
     ----------
-    context
-        The command line.
     given
         What was given with the declared options.
 
@@ -68,10 +66,6 @@ def release_requested(
 
     Parameters
     ----------
-    given
-        What was given with the declared options.
-    data, schema, output, report
-        Files.
     json
         Whether the result is printed as JSON.
 

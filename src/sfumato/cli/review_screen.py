@@ -95,8 +95,6 @@ class Loop:
 
     Parameters
     ----------
-    session
-        The session.
     look
         Tells what the terminal is like.
     """
@@ -137,8 +135,6 @@ class Loop:
         ----------
         read
             Gives the next key; ``None`` for none so far.
-        draw
-            Draws a screen.
 
         Raises
         ------
@@ -162,11 +158,6 @@ class Loop:
     def press(self, key: str) -> None:
         """Do what a key asks for.
 
-        Parameters
-        ----------
-        key
-            The key.
-
         Raises
         ------
         InputError
@@ -186,13 +177,7 @@ class Loop:
         self.view = self.session.view(self.place)
 
     def lines(self, look: Look) -> tuple[Line, ...]:
-        """The screen.
-
-        Parameters
-        ----------
-        look
-            The terminal.
-        """
+        """The screen."""
         if self.page is Page.HELP:
             return draw_legend(look)
         flagging = self.page is Page.FLAG
@@ -374,13 +359,7 @@ class Keys:
 
 
 def text_of(line: Line) -> Text:
-    """A line as rich prints it.
-
-    Parameters
-    ----------
-    line
-        The line.
-    """
+    """A line as rich prints it."""
     text = Text(no_wrap=True, overflow="crop", end="")
     for piece, style in line:
         text.append(piece, STYLES[style])
@@ -388,13 +367,7 @@ def text_of(line: Line) -> Text:
 
 
 def look_of(console: Console) -> Look:
-    """What a terminal is like now.
-
-    Parameters
-    ----------
-    console
-        The terminal.
-    """
+    """What a terminal is like now."""
     return Look(console.width, console.height, console.encoding)
 
 
@@ -403,8 +376,6 @@ def draw(console: Console, lines: Sequence[Line]) -> None:
 
     Parameters
     ----------
-    console
-        The terminal.
     lines
         The lines, no more than it has.
     """
@@ -420,13 +391,7 @@ def draw(console: Console, lines: Sequence[Line]) -> None:
 
 @contextmanager
 def own_screen(console: Console) -> Iterator[None]:
-    """The alternate screen while the block runs, cleared before it is left, also by a signal.
-
-    Parameters
-    ----------
-    console
-        The terminal.
-    """
+    """The alternate screen while the block runs, cleared before it is left, also by a signal."""
     before = {name: signal.getsignal(getattr(signal, name)) for name in _ENDS}
     for name in _ENDS:
         signal.signal(getattr(signal, name), _leave)

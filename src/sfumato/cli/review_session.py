@@ -59,16 +59,10 @@ def begin(
     ----------
     folder
         The folder, which is locked.
-    opened
-        What it holds.
-    worker
-        The pseudonym.
     given
         The settings that the command line gives.
     seed
         Of the order of the pairs, at the first start.
-    progress
-        Told how far it is.
 
     Raises
     ------
@@ -134,8 +128,6 @@ def _first_rules(of_project: Settings | None, given: Mapping[str, Any]) -> Setti
     ----------
     of_project
         Those of the project, which nobody changes here; ``None`` where there is none.
-    given
-        The settings that the command line gives.
 
     Raises
     ------
@@ -159,8 +151,6 @@ def _rules_again(kept: Settings, of_project: Settings | None, given: Mapping[str
         Those that held at the end of the last one.
     of_project
         Those of the project; ``None`` where there is none.
-    given
-        The settings that the command line gives.
 
     Raises
     ------
@@ -205,8 +195,6 @@ def simulated_in(
         At which workers stop opening cells.
     given
         Rules in place of the project's or the default ones.
-    progress
-        Told how far it is.
 
     Raises
     ------
