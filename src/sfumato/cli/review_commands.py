@@ -10,18 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sfumato.cli import server_commands
 from sfumato.cli.declared_options import Given, with_declared
 from sfumato.cli.output import check_apart, columns, print_json, progress_bar, say
 from sfumato.cli.parameters import Json, argument, file_option, option
-from sfumato.cli.server_commands import (
-    DATA,
-    Data,
-    Database,
-    KeyFolder,
-    existing,
-    export_project,
-    project_id,
-)
 from sfumato.core.atomic import all_or_none
 from sfumato.core.errors import InputError
 from sfumato.core.shared_options import Seeded
@@ -196,9 +188,9 @@ def export(
             help="With --shown: whose record each of its rows is; for whoever scores the attack."
         ),
     ] = None,
-    data: Data = DATA,
-    keys: KeyFolder = None,
-    database: Database = "",
+    data: server_commands.Data = server_commands.DATA,
+    keys: server_commands.KeyFolder = None,
+    database: server_commands.Database = "",
 ) -> None:
     """Write the answers of all workers who have reviewed in a folder, or in a project.
 
@@ -208,7 +200,7 @@ def export(
     """
     needs_review()
     _check_asked(output, shown, shown_truth)
-    number = project_id(folder)
+    number = server_commands.project_id(folder)
     if number is not None:
         if output is None or shown is not None:
             raise InputError(
@@ -216,7 +208,7 @@ def export(
                 "must be about a folder",
                 found="a project of the web application",
             )
-        export_project(number, output, data, keys, database)
+        server_commands.export_project(number, output, data, keys, database)
         return
     from sfumato.review.review_decisions import write_decisions
     from sfumato.review.review_journal import answers_in, journals_in
@@ -280,9 +272,9 @@ def _write_shown(folder: Path, target: Path, truth: Path | None) -> str:
 @with_declared(Settings, only=CHOSEN, panel=RULES, optional=True)
 def create(
     folder: LinkFolder,
-    data: Data = DATA,
-    keys: KeyFolder = None,
-    database: Database = "",
+    data: server_commands.Data = server_commands.DATA,
+    keys: server_commands.KeyFolder = None,
+    database: server_commands.Database = "",
     title: Title = "",
     custodian: Custodian = "",
     manager: Manager = "",
@@ -299,7 +291,7 @@ def create(
     that the linkage compared. The linkage's own files are kept, encrypted, so that the linked
     file can be downloaded once the project is closed.
     """
-    existing(data, keys, database)
+    server_commands.existing(data, keys, database)
     import numpy as np
 
     from sfumato.review.review_sources import from_linkage

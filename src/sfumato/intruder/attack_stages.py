@@ -35,6 +35,7 @@ from sfumato.intruder.attacks.screen_attack import from_screen
 from sfumato.intruder.candidates import Candidates, Identification, find_candidates
 from sfumato.intruder.knowledge import Knowledge
 from sfumato.intruder.reading import ReleasedFile
+from sfumato.intruder.referee import judgements
 from sfumato.intruder.referee.attack_odds import (
     CalibrationBin,
     Outcome,
@@ -43,15 +44,6 @@ from sfumato.intruder.referee.attack_odds import (
     poisson_hits,
     simulated_hits,
     success,
-)
-from sfumato.intruder.referee.judgements import (
-    Truth,
-    judge_class_guesses,
-    judge_identification,
-    judge_identifiers,
-    judge_inference,
-    judge_row_order,
-    owners,
 )
 from sfumato.review.review_extra import needs_review
 from sfumato.risk.population.match_distribution import MatchDistribution
@@ -94,7 +86,7 @@ class Scene:
 
     file: ReleasedFile
     knowledge: Knowledge
-    truth: Truth
+    truth: judgements.Truth
     claims: Claims
     threshold: float
     seed: int
@@ -146,7 +138,9 @@ class Scene:
             What he guessed.
         """
         made = (guesses.unit >= 0) & (guesses.person >= 0)
-        right = owners(self.file, self.truth).right(guesses.unit[made], guesses.person[made])
+        right = judgements.owners(self.file, self.truth).right(
+            guesses.unit[made], guesses.person[made]
+        )
         return calibration(guesses.chance[made], right)
 
 
@@ -178,7 +172,7 @@ def row_order(scene: Scene) -> Iterator[Staged]:
     scene
         What to work on.
     """
-    outcome = judge_row_order(
+    outcome = judgements.judge_row_order(
         by_place(scene.file, scene.candidates, scene.knowledge),
         scene.truth,
         scene.file,
@@ -203,7 +197,7 @@ def identifiers(scene: Scene) -> Iterator[Staged]:
         "The intruder joins the file with the register on a column that both have beside the "
         "quasi-identifiers."
     )
-    outcome = judge_identifiers(
+    outcome = judgements.judge_identifiers(
         joins,
         scene.truth,
         scene.file,
@@ -241,7 +235,10 @@ def exact(scene: Scene) -> Iterator[Staged]:
     knows = "The intruder matches what is known exactly with the released cells"
     parts = scene.file, scene.uncounted, scene.candidates
     judge = partial(
-        judge_identification, truth=scene.truth, file=scene.file, threshold=scene.threshold
+        judgements.judge_identification,
+        truth=scene.truth,
+        file=scene.file,
+        threshold=scene.threshold,
     )
     free = exact_free(*parts, scene.rng("exact_free"))
     marketer = scene.claim("marketer")
@@ -302,7 +299,7 @@ def counted(scene: Scene) -> Iterator[Staged]:
         ("exact_counts", "avg_count_risk", False, f"{knows} and names somebody for everybody."),
         ("exact_counts_surest", "max_count_risk", True, f"{knows}; only the surest guesses."),
     ):
-        outcome = judge_identification(
+        outcome = judgements.judge_identification(
             guesses,
             scene.truth,
             scene.file,
@@ -338,7 +335,7 @@ def events(scene: Scene) -> Iterator[Staged]:
     search = EventSearch(scene.file, told_of)
     inside = np.flatnonzero(scene.truth.released)
     judge = partial(
-        judge_identification,
+        judgements.judge_identification,
         truth=scene.truth,
         file=scene.file,
         threshold=scene.threshold,
@@ -379,7 +376,7 @@ def _one_to_one(scene: Scene) -> tuple[Identification, MatchDistribution]:
     first = exact_one_to_one(*parts, rng)
     if scene.file.persons > LARGEST:
         return first, poisson_hits(float(first.chance.sum()))
-    owner = owners(scene.file, scene.truth)
+    owner = judgements.owners(scene.file, scene.truth)
 
     def once(again: np.random.Generator) -> int:
         guesses = exact_one_to_one(*parts, again)
@@ -408,7 +405,7 @@ def nearly(scene: Scene) -> Iterator[Staged]:
         ("probabilistic", found.free, False, "names the likeliest for each record"),
         ("probabilistic_one_to_one", found.one_to_one, True, "names nobody twice"),
     ):
-        outcome = judge_identification(
+        outcome = judgements.judge_identification(
             guesses,
             scene.truth,
             scene.file,
@@ -489,7 +486,7 @@ def judged_screen(each: Screen, name: str, rng: np.random.Generator, threshold: 
     """
     found = from_screen(each.shown, each.knowledge, rng)
     chances, made = 1 / each.sizes, found.guesses.person >= 0
-    outcome = judge_identification(
+    outcome = judgements.judge_identification(
         found.guesses,
         each.truth,
         each.shown.as_file(),
@@ -525,7 +522,7 @@ def intersection(scene: Scene) -> Iterator[Staged]:
             ("", False, "marketer", "everybody counts"),
             ("_surest", True, "prosecutor", "only those of whom he is surest"),
         ):
-            outcome = judge_identification(
+            outcome = judgements.judge_identification(
                 found.identification,
                 scene.truth,
                 scene.file,
@@ -539,7 +536,7 @@ def intersection(scene: Scene) -> Iterator[Staged]:
             )
             yield Staged(outcome, () if surest else scene.calibrated(found.identification))
         for guesses in found.inferences:
-            outcome = judge_inference(
+            outcome = judgements.judge_inference(
                 guesses,
                 scene.truth,
                 scene.file,
@@ -569,7 +566,7 @@ def associations(scene: Scene) -> Iterator[Staged]:
         found = by_associations(scene.file, prior, scene.uncounted, scene.rng(name))
         if not found.refined:
             continue
-        outcome = judge_identification(
+        outcome = judgements.judge_identification(
             found.guesses,
             scene.truth,
             scene.file,
@@ -614,7 +611,7 @@ def multi_record(scene: Scene) -> Iterator[Staged]:
             else "somebody who fits, without knowing how many records anybody has"
         )
         for (end, records, said), measure in zip(CLAIMED, ("avg_gidr", "max_gidr"), strict=True):
-            outcome = judge_class_guesses(
+            outcome = judgements.judge_class_guesses(
                 guesses,
                 scene.truth,
                 scene.file,
@@ -642,7 +639,7 @@ def inference(scene: Scene) -> Iterator[Staged]:
         guesses = most_shared_value(scene.file, scene.candidates, column)
         rng = scene.rng(f"inference:{column.name}")
         for (end, targets, said), measure in zip(CLAIMED, ("avg_gsar", "max_gsar"), strict=True):
-            outcome = judge_inference(
+            outcome = judgements.judge_inference(
                 guesses,
                 scene.truth,
                 scene.file,

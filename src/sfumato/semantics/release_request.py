@@ -21,15 +21,7 @@ from sfumato.hierarchies import Hierarchy
 from sfumato.release.release_manifest import file_sha256
 from sfumato.schema import QuasiIdentifier, Schema, dump_schema
 from sfumato.schema.roles import RECIPE_SOURCE
-from sfumato.semantics.associations import (
-    LENGTH,
-    Association,
-    Associations,
-    Item,
-    Shown,
-    State,
-    mine,
-)
+from sfumato.semantics import associations
 from sfumato.semantics.ledger import Ledger
 from sfumato.semantics.ledger_content import (
     Ints,
@@ -299,9 +291,9 @@ class Known:
     """
 
     noted: tuple[NotedAssociation, ...] = ()
-    accepted: tuple[Association, ...] = ()
+    accepted: tuple[associations.Association, ...] = ()
     ids: tuple[str, ...] = ()
-    decided: Associations = field(default_factory=Associations)
+    decided: associations.Associations = field(default_factory=associations.Associations)
     releases: tuple[int, ...] = ()
     unfollowed: tuple[int, ...] = ()
     head: Head | None = None
@@ -336,10 +328,10 @@ def known_from(ledger: Ledger, linked: Linked, linkage: str, requester: str) -> 
     decided = [
         (each, association)
         for each in noted
-        if each.state is not State.PROPOSED
+        if each.state is not associations.State.PROPOSED
         and (association := _in_terms_of(each, hierarchies)) is not None
     ]
-    accepted = [pair for pair in decided if pair[0].state is State.ACCEPTED]
+    accepted = [pair for pair in decided if pair[0].state is associations.State.ACCEPTED]
     releases = [
         each
         for each in ledger.releases()
@@ -351,7 +343,7 @@ def known_from(ledger: Ledger, linked: Linked, linkage: str, requester: str) -> 
         noted,
         tuple(association for _, association in accepted),
         tuple(each.id for each, _ in accepted),
-        Associations(tuple(association for _, association in decided)),
+        associations.Associations(tuple(association for _, association in decided)),
         tuple(each.number for each in followed),
         tuple(each.number for each in releases if each not in followed),
         head,
@@ -381,7 +373,7 @@ def person_ids(linked: Linked) -> Ids | None:
 
 def _in_terms_of(
     noted: NotedAssociation, hierarchies: Mapping[str, Hierarchy]
-) -> Association | None:
+) -> associations.Association | None:
     """An association in the release's hierarchies; ``None`` where it tells nothing there.
 
     The hierarchies hold the values of the linked and the local data. A condition with another
@@ -395,7 +387,7 @@ def _in_terms_of(
     if _is_everybody(found.consequent, hierarchies):
         return None
     left = tuple(item for item in found.antecedent if not _is_everybody(item, hierarchies))
-    if not left and noted.state is State.ACCEPTED:
+    if not left and noted.state is associations.State.ACCEPTED:
         raise InputError(
             f"association {noted.id}",
             "must have a condition that not everybody in the data meets",
@@ -411,7 +403,7 @@ def _is_there(term: Term, hierarchies: Mapping[str, Hierarchy]) -> bool:
     return term.label in hierarchy.labels[term.level]
 
 
-def _is_everybody(item: Item, hierarchies: Mapping[str, Hierarchy]) -> bool:
+def _is_everybody(item: associations.Item, hierarchies: Mapping[str, Hierarchy]) -> bool:
     hierarchy = hierarchies[item.attribute]
     return bool((hierarchy.ancestors[item.level] == item.label).all())
 
@@ -469,7 +461,7 @@ def _tuples_of(ledger: Ledger, number: int, persons: Names) -> list[npt.NDArray[
     return columns
 
 
-def _in_present(tuples: Tuples, hierarchies: Mapping[str, Hierarchy]) -> Shown:
+def _in_present(tuples: Tuples, hierarchies: Mapping[str, Hierarchy]) -> associations.Shown:
     """The tuples of an earlier release on the attributes that this one has, too.
 
     A value that nobody in the data has any more tells nothing about them: the root instead.
@@ -505,7 +497,7 @@ class Mining:
 
     support: float = 0.01
     confidence: float = 0.9
-    length: int = LENGTH
+    length: int = associations.LENGTH
 
 
 def tuples_of(linked: Linked, levels: Levels) -> tuple[Tuples, Ints]:
@@ -549,11 +541,11 @@ def found_in(
         If a threshold is no share above 0.
     """
     hierarchies = dict(zip(linked.quasi_identifiers, linked.hierarchies, strict=True))
-    found = mine(
+    found = associations.mine(
         [tuples.shown(hierarchies)],
         support=mining.support,
         confidence=mining.confidence,
         length=mining.length,
         earlier=known.decided,
     )
-    return tuple(noted(each, hierarchies) for each in found.of_state(State.PROPOSED))
+    return tuple(noted(each, hierarchies) for each in found.of_state(associations.State.PROPOSED))

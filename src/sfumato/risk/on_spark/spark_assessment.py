@@ -10,13 +10,7 @@ from sfumato.engines.spark.spark_persons import SparkTable
 from sfumato.engines.spark.spark_session import HOUSEHOLD, PERSON, said_plainly, sensitive, watched
 from sfumato.risk.class_measures import RECURSIVE_L, ranks_of
 from sfumato.risk.disclosure_risk import Risk
-from sfumato.risk.on_spark.spark_measures import (
-    classes_on_spark,
-    household_on_spark,
-    keyed,
-    risk_of_classes,
-    unmeasured,
-)
+from sfumato.risk.on_spark import spark_measures
 from sfumato.risk.on_spark.spark_population import Register, population_on_spark, register_on_spark
 from sfumato.risk.population.estimation import AUTO
 from sfumato.risk.population.population_size import Given
@@ -74,7 +68,7 @@ def assess_on_spark(
     SfumatoError
         If Spark fails.
     """
-    frame, keys = keyed(table)
+    frame, keys = spark_measures.keyed(table)
     person = PERSON if table.schema.person is not None else None
     columns = {column.name: sensitive(place) for place, column in enumerate(table.sensitive)}
     housed = table.schema.household is not None
@@ -84,25 +78,27 @@ def assess_on_spark(
     ranks = ranks_of(table, ordered_distance)
     every_l = (*RECURSIVE_L, *recursive_l)
     counts = table.value_counts
-    classes = classes_on_spark(frame, keys, person, columns, counts, ranks, every_l)
+    classes = spark_measures.classes_on_spark(frame, keys, person, columns, counts, ranks, every_l)
     if several:
         classes = classes.persist()
     try:
         with said_plainly("count the equivalence classes"):
             with watched(session, progress, "measure", 0.0, share):
-                risk = risk_of_classes(
+                risk = spark_measures.risk_of_classes(
                     classes,
                     tuple(columns),
                     threshold=threshold,
                     persons=None if person is None else table.persons,
-                    warnings=(*unmeasured(table), *table.warnings),
+                    warnings=(*spark_measures.unmeasured(table), *table.warnings),
                     ran=table.ran,
                     recursive_l=every_l,
                 )
             risk = replace(risk, preparation=table.preparation)
             with watched(session, progress, "measure", share, 1.0):
                 if housed:
-                    found = household_on_spark(frame, classes, keys, PERSON, HOUSEHOLD, threshold)
+                    found = spark_measures.household_on_spark(
+                        frame, classes, keys, PERSON, HOUSEHOLD, threshold
+                    )
                     risk = replace(risk, household=found)
                 if register is not None:
                     risk = register_on_spark(risk, table, classes, register)

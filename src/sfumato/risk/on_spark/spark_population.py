@@ -31,6 +31,7 @@ from sfumato.engines.spark.spark_session import (
     released,
     said_plainly,
 )
+from sfumato.risk import register_presence
 from sfumato.risk.disclosure_risk import Risk
 from sfumato.risk.on_spark.spark_measures import keyed, packed
 from sfumato.risk.population.estimation import AUTO, Codes, Estimator, Floats, Ints, SampleClasses
@@ -47,13 +48,6 @@ from sfumato.risk.population.population_size import (
     population_size,
 )
 from sfumato.risk.population.sampling_weights import ALIKE, Weighted, share_of_sums
-from sfumato.risk.register_presence import (
-    Matching,
-    open_register,
-    presence,
-    register_schema,
-    same_values,
-)
 from sfumato.table.table import CodedColumn
 
 if TYPE_CHECKING:
@@ -332,7 +326,7 @@ def opened_register(data: object, table: SparkTable) -> Iterator[Register | None
         yield None
         return
     if not isinstance(data, (str, os.PathLike)) and not is_spark_frame(data):
-        here = open_register(data, table.schema)
+        here = register_presence.open_register(data, table.schema)
         columns = [column.codes for column in here.quasi_identifiers]
         own = _recoded(columns, _lookups(table, here.quasi_identifiers))
         with said_plainly("take the register"):
@@ -341,7 +335,7 @@ def opened_register(data: object, table: SparkTable) -> Iterator[Register | None
         yield Register(frame, here.persons, here.schema.person is not None)
         return
     source = open_on_cluster(data)
-    there = open_on_spark(source, register_schema(table.schema, source.names))
+    there = open_on_spark(source, register_presence.register_schema(table.schema, source.names))
     with released(there.frame):
         names = [quasi_identifier(place) for place in range(len(there.quasi_identifiers))]
         task = partial(_recode, lookups=_lookups(table, there.quasi_identifiers))
@@ -383,7 +377,9 @@ def register_on_spark(
         .sort_by([(PERSONS, "ascending"), (_OUTSIDE, "ascending")])
     )
     inside, beside, times = (found[name].to_numpy() for name in (PERSONS, _OUTSIDE, _TIMES))
-    matching = Matching(np.empty(0, dtype=np.int32), inside, beside, register.persons, times)
+    matching = register_presence.Matching(
+        np.empty(0, dtype=np.int32), inside, beside, register.persons, times
+    )
     own = inside > 0
     counted = RegisterClasses(
         persons=inside[own],
@@ -393,7 +389,8 @@ def register_on_spark(
     )
     population = max(register.persons, risk.persons)
     return risk.with_population(
-        register_population(counted, population, risk.threshold), presence(matching)
+        register_population(counted, population, risk.threshold),
+        register_presence.presence(matching),
     )
 
 
@@ -401,7 +398,7 @@ def _lookups(table: SparkTable, columns: Sequence[CodedColumn]) -> list[Codes]:
     """The file's code of every code of the register, by quasi-identifier."""
     lookups = []
     for own, other in zip(table.quasi_identifiers, columns, strict=True):
-        codes = same_values(own, other)
+        codes = register_presence.same_values(own, other)
         lookups.append(np.where(codes == own.domain.size, np.int32(_NOWHERE), codes))
     return lookups
 
