@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -50,6 +50,22 @@ from sfumato.risk.population.match_distribution import MatchDistribution
 
 if TYPE_CHECKING:
     from sfumato.intruder.review_screens import Screen
+
+
+@dataclass(frozen=True, eq=False)
+class Staged:
+    """What one attack ended with.
+
+    Attributes
+    ----------
+    outcome
+        The referee's verdict.
+    calibration
+        Guesses grouped by the intruder's own chance; empty where that says nothing.
+    """
+
+    outcome: Outcome
+    calibration: tuple[CalibrationBin, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,21 +159,48 @@ class Scene:
         )
         return calibration(guesses.chance[made], right)
 
+    def judged(
+        self,
+        name: str,
+        what: str,
+        guesses: Identification,
+        predicted: str,
+        *,
+        calibrated: bool = False,
+        one_to_one: bool = False,
+        surest: bool = False,
+        targeted: bool = False,
+        own: MatchDistribution | None = None,
+    ) -> Staged:
+        """How an identification went, as `judge_identification` judges it.
 
-@dataclass(frozen=True, eq=False)
-class Staged:
-    """What one attack ended with.
-
-    Attributes
-    ----------
-    outcome
-        The referee's verdict.
-    calibration
-        Guesses grouped by the intruder's own chance; empty where that says nothing.
-    """
-
-    outcome: Outcome
-    calibration: tuple[CalibrationBin, ...] = ()
+        Parameters
+        ----------
+        name, what
+            The attack, and what the intruder does in it.
+        guesses
+            Who is named for whom.
+        predicted
+            The measure that predicts it.
+        calibrated
+            Whether chances are held against how often they came true.
+        one_to_one, surest, targeted, own
+            As `judge_identification` takes them.
+        """
+        outcome = judgements.judge_identification(
+            guesses,
+            self.truth,
+            self.file,
+            attack=name,
+            what=what,
+            one_to_one=one_to_one,
+            predicted=self.claim(predicted),
+            threshold=self.threshold,
+            surest=surest,
+            own=own,
+            targeted=targeted,
+        )
+        return Staged(outcome, self.calibrated(guesses) if calibrated else ())
 
 
 Stage = Callable[[Scene], Iterable[Staged]]
@@ -234,55 +277,34 @@ def exact(scene: Scene) -> Iterator[Staged]:
     """
     knows = "The intruder matches what is known exactly with the released cells"
     parts = scene.file, scene.uncounted, scene.candidates
-    judge = partial(
-        judgements.judge_identification,
-        truth=scene.truth,
-        file=scene.file,
-        threshold=scene.threshold,
-    )
     free = exact_free(*parts, scene.rng("exact_free"))
-    marketer = scene.claim("marketer")
-    outcome = judge(
+    yield scene.judged(
+        "exact_free",
+        f"{knows} and names for everybody in the file one of those who fit.",
         free,
-        attack="exact_free",
-        what=f"{knows} and names for everybody in the file one of those who fit.",
-        one_to_one=False,
-        predicted=marketer,
+        "marketer",
+        calibrated=True,
     )
-    yield Staged(outcome, scene.calibrated(free))
     whole, own = _one_to_one(scene)
-    outcome = judge(
-        whole,
-        attack="exact_one_to_one",
-        what=f"{knows} so that nobody is named twice.",
-        one_to_one=True,
-        predicted=marketer,
-        own=own,
-    )
-    yield Staged(outcome)
-    surest = "journalist" if scene.against_register else "prosecutor"
-    outcome = judge(
+    named = f"{knows} so that nobody is named twice."
+    yield scene.judged("exact_one_to_one", named, whole, "marketer", one_to_one=True, own=own)
+    yield scene.judged(
+        "exact_surest",
+        f"{knows} and counts only the guesses about records that fewest persons fit.",
         free,
-        attack="exact_surest",
-        what=f"{knows} and counts only the guesses about records that fewest persons fit.",
-        one_to_one=False,
-        predicted=scene.claim(surest),
+        "journalist" if scene.against_register else "prosecutor",
         surest=True,
     )
-    yield Staged(outcome)
     inside = np.flatnonzero(scene.truth.released)
-    targeted = exact_targeted(*parts, scene.rng("exact_targeted"), targets=inside)
-    outcome = judge(
-        targeted,
-        attack="exact_targeted",
-        what="The intruder looks for somebody who is known to be in the file and takes one of the "
+    yield scene.judged(
+        "exact_targeted",
+        "The intruder looks for somebody who is known to be in the file and takes one of the "
         "records that fit; only the targets for whom fewest fit are counted.",
-        one_to_one=False,
-        predicted=scene.claim("prosecutor"),
+        exact_targeted(*parts, scene.rng("exact_targeted"), targets=inside),
+        "prosecutor",
         surest=True,
         targeted=True,
     )
-    yield Staged(outcome)
 
 
 def counted(scene: Scene) -> Iterator[Staged]:
@@ -299,18 +321,7 @@ def counted(scene: Scene) -> Iterator[Staged]:
         ("exact_counts", "avg_count_risk", False, f"{knows} and names somebody for everybody."),
         ("exact_counts_surest", "max_count_risk", True, f"{knows}; only the surest guesses."),
     ):
-        outcome = judgements.judge_identification(
-            guesses,
-            scene.truth,
-            scene.file,
-            attack=name,
-            what=what,
-            one_to_one=False,
-            predicted=scene.claim(measure),
-            threshold=scene.threshold,
-            surest=surest,
-        )
-        yield Staged(outcome, () if surest else scene.calibrated(guesses))
+        yield scene.judged(name, what, guesses, measure, surest=surest, calibrated=not surest)
 
 
 TOLD, SCORED = (1, 2, 3), (2, 3)
@@ -334,14 +345,6 @@ def events(scene: Scene) -> Iterator[Staged]:
     told_of = scene.events
     search = EventSearch(scene.file, told_of)
     inside = np.flatnonzero(scene.truth.released)
-    judge = partial(
-        judgements.judge_identification,
-        truth=scene.truth,
-        file=scene.file,
-        threshold=scene.threshold,
-        one_to_one=False,
-        targeted=True,
-    )
     mistaken = f", {100 * told_of.wrong:g} % of them wrong," if told_of.wrong else ""
     for scored, numbers, most in ((False, TOLD, TARGETS), (True, SCORED, SCORED_TARGETS)):
         for m in numbers:
@@ -356,14 +359,14 @@ def events(scene: Scene) -> Iterator[Staged]:
                 guesses = exact_events(search, scene.candidates, targets, told, rng)
                 how = "takes one of the pseudonyms that fit all of it"
             known = "one event" if m == 1 else f"{m} events"
-            outcome = judge(
-                guesses,
-                attack=name,
-                what=f"The intruder knows the quasi-identifiers and {known}{mistaken} of a person "
+            yield scene.judged(
+                name,
+                f"The intruder knows the quasi-identifiers and {known}{mistaken} of a person "
                 f"who is in the file, and {how}.",
-                predicted=scene.claim(f"found_{m}"),
+                guesses,
+                f"found_{m}",
+                targeted=True,
             )
-            yield Staged(outcome)
 
 
 def _one_to_one(scene: Scene) -> tuple[Identification, MatchDistribution]:
@@ -405,18 +408,15 @@ def nearly(scene: Scene) -> Iterator[Staged]:
         ("probabilistic", found.free, False, "names the likeliest for each record"),
         ("probabilistic_one_to_one", found.one_to_one, True, "names nobody twice"),
     ):
-        outcome = judgements.judge_identification(
-            guesses,
-            scene.truth,
-            scene.file,
-            attack=name,
-            what="The intruder weighs how well each register person agrees with the cells, near "
+        yield scene.judged(
+            name,
+            "The intruder weighs how well each register person agrees with the cells, near "
             f"misses included (Splink), and {said}.",
+            guesses,
+            "marketer",
             one_to_one=one_to_one,
-            predicted=scene.claim("marketer"),
-            threshold=scene.threshold,
+            calibrated=True,
         )
-        yield Staged(outcome, scene.calibrated(guesses))
 
 
 WHAT = (
@@ -522,19 +522,15 @@ def intersection(scene: Scene) -> Iterator[Staged]:
             ("", False, "marketer", "everybody counts"),
             ("_surest", True, "prosecutor", "only those of whom he is surest"),
         ):
-            outcome = judgements.judge_identification(
+            yield scene.judged(
+                f"{name}{end}",
+                f"{what}; {said}.",
                 found.identification,
-                scene.truth,
-                scene.file,
-                attack=f"{name}{end}",
-                what=f"{what}; {said}.",
-                one_to_one=False,
-                predicted=scene.claim(measure),
-                threshold=scene.threshold,
+                measure,
                 surest=surest,
                 targeted=True,
+                calibrated=not surest,
             )
-            yield Staged(outcome, () if surest else scene.calibrated(found.identification))
         for guesses in found.inferences:
             outcome = judgements.judge_inference(
                 guesses,
@@ -566,19 +562,15 @@ def associations(scene: Scene) -> Iterator[Staged]:
         found = by_associations(scene.file, prior, scene.uncounted, scene.rng(name))
         if not found.refined:
             continue
-        outcome = judgements.judge_identification(
-            found.guesses,
-            scene.truth,
-            scene.file,
-            attack=name,
-            what="The intruder infers values that were generalised from associations in another "
+        yield scene.judged(
+            name,
+            "The intruder infers values that were generalised from associations in another "
             f"release, which narrows {found.refined:,} of {scene.file.classes:,} classes, and "
             "matches again.",
-            one_to_one=False,
-            predicted=scene.claim("marketer"),
-            threshold=scene.threshold,
+            found.guesses,
+            "marketer",
+            calibrated=True,
         )
-        yield Staged(outcome, scene.calibrated(found.guesses))
 
 
 Of = Literal["all", "one_per_class", "surest"]

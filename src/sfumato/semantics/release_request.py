@@ -35,7 +35,7 @@ from sfumato.semantics.ledger_content import (
     shown_tuples,
 )
 from sfumato.semantics.linkage_anonymity import LinkageAnonymity, link_up
-from sfumato.semantics.local_data import Levels, Linked
+from sfumato.semantics.local_data import Levels, Linked, individuals_of_tuples
 from sfumato.semantics.policy import errors_for, load_policy
 from sfumato.semantics.policy_terms import Policy, Request
 from sfumato.semantics.rules import reasoner
@@ -128,6 +128,17 @@ class Asked:
     def details(self) -> Request:
         """Who asks, in which role, for what."""
         return self.policy.requests[self.request]
+
+    def facts(self) -> dict[str, str]:
+        """What is asked and by whom, as JSON values."""
+        request = self.details
+        return {
+            "name": self.request,
+            "requester": request.requester,
+            "role": request.role,
+            "purpose": request.purpose or "",
+            "linkage": request.linkage,
+        }
 
 
 def ask(
@@ -322,7 +333,7 @@ def known_from(ledger: Ledger, linked: Linked, linkage: str, requester: str) -> 
         If the ledger was changed, lacks its key of persons, or holds an accepted association
         with a condition that everybody in the data meets.
     """
-    hierarchies = dict(zip(linked.quasi_identifiers, linked.hierarchies, strict=True))
+    hierarchies = linked.hierarchy_of
     head = ledger.head()
     noted = tuple(ledger.associations())
     decided = [
@@ -432,12 +443,11 @@ def _followed(
     table = np.column_stack([linked.tuple_of, *(column[person] for column in columns)])
     distinct, row_of = np.unique(table, axis=0, return_inverse=True)
     row_of = row_of.reshape(-1)
-    pairs = np.unique(row_of * np.int64(linked.table.persons) + person)
     rows = replace(
         linked,
         codes=np.asfortranarray(linked.codes[distinct[:, 0]]),
         tuple_of=row_of,
-        individuals=np.bincount(pairs // linked.table.persons, minlength=len(distinct)),
+        individuals=individuals_of_tuples(row_of, linked.table, len(distinct)),
     )
     earlier = tuple(
         shown_before(each, distinct[:, place], hierarchies) for place, each in enumerate(shown, 1)
@@ -510,9 +520,8 @@ def tuples_of(linked: Linked, levels: Levels) -> tuple[Tuples, Ints]:
     levels
         Level of each value, shape (tuples, QIs).
     """
-    hierarchies = dict(zip(linked.quasi_identifiers, linked.hierarchies, strict=True))
     return shown_tuples(
-        hierarchies,
+        linked.hierarchy_of,
         linked.codes[linked.tuple_of],
         levels[linked.tuple_of],
         persons=linked.table.person,
@@ -540,12 +549,13 @@ def found_in(
     InputError
         If a threshold is no share above 0.
     """
-    hierarchies = dict(zip(linked.quasi_identifiers, linked.hierarchies, strict=True))
     found = associations.mine(
-        [tuples.shown(hierarchies)],
+        [tuples.shown(linked.hierarchy_of)],
         support=mining.support,
         confidence=mining.confidence,
         length=mining.length,
         earlier=known.decided,
     )
-    return tuple(noted(each, hierarchies) for each in found.of_state(associations.State.PROPOSED))
+    return tuple(
+        noted(each, linked.hierarchy_of) for each in found.of_state(associations.State.PROPOSED)
+    )
