@@ -331,8 +331,7 @@ def _on_spark(
     from sfumato.engines.spark.spark_encoding import open_on_spark
     from sfumato.engines.spark.spark_files import open_on_cluster
     from sfumato.engines.spark.spark_session import released
-    from sfumato.risk.on_spark.spark_assessment import assess_on_spark
-    from sfumato.risk.on_spark.spark_population import opened_register
+    from sfumato.risk.on_spark.spark_population import assess_on_spark, opened_register
 
     source = open_on_cluster(data, delimiter=circumstances.delimiter)
     given = _given(circumstances, source.names)
