@@ -15,6 +15,7 @@ from scipy.special import betaln, chdtri, digamma, xlog1py
 from sfumato.risk.population.estimation import Estimate, EstimationFailedError, SampleClasses
 
 Counts = npt.NDArray[np.int64] | npt.NDArray[np.float64]
+"""Class sizes i that occur, ascending, or numbers f_i of classes of each; shape (sizes,)."""
 
 NEEDS_TWO = "Pitman's model needs a sample of two persons or more"
 SMALLEST_SIGMA = 1e-6
@@ -170,9 +171,6 @@ def expected_uniques(theta: float, sigma: float, population: float) -> float:
     growth = log_gamma_step(ahead, sigma) - log_gamma_step(theta + 1, sigma)
     return population * (theta + sigma) * exp(growth) / ahead
 
-
-Counts = npt.NDArray[np.int64] | npt.NDArray[np.float64]
-"""Class sizes i that occur, ascending, or numbers f_i of classes of each; shape (sizes,)."""
 
 ALONE = "nobody of the sample shares a class, so it does not tell how many of the population do"
 RAISED = "the formula gave fewer classes than the sample has; raised to the sample's"
