@@ -13,8 +13,8 @@ import pyarrow.csv
 import pytest
 
 import sfumato as sf
+from sfumato.risk.population.class_count_estimators import fit_pitman
 from sfumato.risk.population.estimation import SampleClasses
-from sfumato.risk.population.pitman_model import fit_pitman
 from sfumato.risk.population.population_uniques import UNIQUES_MODELS
 
 

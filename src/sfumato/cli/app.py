@@ -15,15 +15,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
-from sfumato.cli.output import (
-    BAD_INPUT,
-    INTERRUPTED,
-    MET,
-    NOT_MET,
-    print_anything,
-    publishable_hook,
-    say,
-)
+from sfumato.cli import output
 from sfumato.cli.own_process import interrupted, remember_interrupts, settle
 from sfumato.core.errors import ConstraintsNotMetError, SfumatoError
 
@@ -163,15 +155,15 @@ def sfumato(
 def main() -> None:
     """Run the program and leave with its exit code."""
     settle()
-    sys.excepthook = publishable_hook
-    print_anything()
+    sys.excepthook = output.publishable_hook
+    output.print_anything()
     with remember_interrupts():
         code, said = _run()
         if interrupted():
             code, said = interrupted(), "Interrupted; nothing was left half written."
     if said:
         with suppress(OSError):  # the terminal may be gone
-            say(said)
+            output.say(said)
     sys.exit(code)
 
 
@@ -184,14 +176,14 @@ def _run() -> tuple[int, str]:
     try:
         code = _program()(prog_name="sfumato", standalone_mode=False)
     except ConstraintsNotMetError as error:
-        return NOT_MET, str(error)
+        return output.NOT_MET, str(error)
     except SfumatoError as error:
-        return BAD_INPUT, f"Error: {error}"
+        return output.BAD_INPUT, f"Error: {error}"
     except typer.TyperException as error:
-        return BAD_INPUT, _usage(error)
+        return output.BAD_INPUT, _usage(error)
     except (typer.Abort, KeyboardInterrupt):
-        return INTERRUPTED, ""
-    return (code if isinstance(code, int) else MET), ""
+        return output.INTERRUPTED, ""
+    return (code if isinstance(code, int) else output.MET), ""
 
 
 @cache

@@ -10,7 +10,7 @@ import typer
 from sfumato.cli.declared_options import Given, values_of, with_declared
 from sfumato.cli.output import check_apart, print_json, progress_bar, say, warn
 from sfumato.cli.own_process import keep_memory
-from sfumato.cli.parameters import DataOrUri, Json, Report, SchemaFile, check_report
+from sfumato.cli.parameters import DataOrUri, Json, Report, SchemaFile, check_report, file_option
 from sfumato.core.atomic import all_or_none
 from sfumato.core.errors import InputError
 from sfumato.risk.assess_options import Circumstances, HeldAgainst, KnownPopulation, Measuring
@@ -29,10 +29,8 @@ def assess(
     schema: SchemaFile,
     record_risks: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Write each record's chance to be found in the population: .csv or .parquet.",
-            show_default=False,
+        file_option(
+            help="Write each record's chance to be found in the population: .csv or .parquet."
         ),
     ] = None,
     report: Report = None,

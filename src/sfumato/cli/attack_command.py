@@ -11,7 +11,7 @@ import typer
 from sfumato.cli.declared_options import Given, values_of, with_declared
 from sfumato.cli.output import MET, NOT_MET, print_json, progress_bar, say, warn
 from sfumato.cli.own_process import keep_memory
-from sfumato.cli.parameters import Json, Report, check_report
+from sfumato.cli.parameters import Json, Report, argument, check_report, file_option
 from sfumato.cli.release_checks import MANIFEST, key_of
 from sfumato.core.errors import InputError
 from sfumato.core.workspace import Workspace
@@ -40,18 +40,15 @@ ADVICE = "say whose the records are with --truth or --same-order"
 def attack(
     release: Annotated[
         Path | None,
-        typer.Argument(
+        argument(
             metavar="[RELEASE]",
             help="The released file, of sfumato or anybody. It may be left out with --review.",
-            show_default=False,
         ),
     ] = None,
     schema: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="What each column of RELEASE is, as TOML; 'sfumato schema guess' proposes one.",
-            show_default=False,
+        file_option(
+            help="What each column of RELEASE is, as TOML; 'sfumato schema guess' proposes one."
         ),
     ] = None,
     same_order: Annotated[
@@ -64,12 +61,10 @@ def attack(
     ] = False,
     pseudonym_key: Annotated[
         Path | None,
-        typer.Option(
+        file_option(
             "--pseudonym-key",
-            metavar="FILE",
             help="The key of the release's pseudonyms, where it had one.",
             rich_help_panel=TRUTH,
-            show_default=False,
         ),
     ] = None,
     report: Report = None,
@@ -180,10 +175,6 @@ def repeated_release(
 
     Parameters
     ----------
-    released
-        The released file.
-    original
-        The file that was released.
     declared
         What each of its columns is.
     register

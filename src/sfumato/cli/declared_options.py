@@ -123,8 +123,6 @@ def values_of(declaration: Any, given: Given) -> dict[str, Any]:
 
     Parameters
     ----------
-    declaration
-        The class.
     given
         What was given with all declared options.
     """
@@ -132,13 +130,7 @@ def values_of(declaration: Any, given: Given) -> dict[str, Any]:
 
 
 def on_command_line(context: typer.Context) -> Iterator[tuple[str, str]]:
-    """The parameters that stand on the command line, each with its option.
-
-    Parameters
-    ----------
-    context
-        The command line.
-    """
+    """The parameters that stand on the command line, each with its option."""
     for each in context.command.params:
         source = context.get_parameter_source(str(each.name))
         if source is not None and source.name == "COMMANDLINE":
@@ -152,8 +144,6 @@ def check_no_other(
 
     Parameters
     ----------
-    context
-        The command line.
     given
         The option, as the error calls it.
     allowed

@@ -113,13 +113,7 @@ class _Pairs:
 
 
 def against_the_truth(place: ProjectFolder) -> LinkageTruth:
-    """Hold the linkage of the demo's project, which has run, against the truth.
-
-    Parameters
-    ----------
-    place
-        The project.
-    """
+    """Hold the linkage of the demo's project, which has run, against the truth."""
     truth = truth_of(place)
     link, linked, review = map(place.of_stage, (LINK, LINKED, REVIEW))
     person = pc.dictionary_encode(truth["person"]).combine_chunks().indices.to_numpy()
@@ -342,13 +336,7 @@ def _table(rows: Sequence[tuple[str, ...]], *heads: str) -> list[str]:
 
 
 def _files_of(status: Status) -> dict[str, str]:
-    """Files by their paths from the demo's folder, each with what it is.
-
-    Parameters
-    ----------
-    status
-        The project, run to its end.
-    """
+    """Files by their paths from the demo's folder, each with what it is."""
     place = status.place
     made = {_from(place.folder, place.of_stage(REPORT) / name): _OUTPUTS[name] for name in _OUTPUTS}
     found = {name: what for name, what in made.items() if (place.folder / name).is_file()}

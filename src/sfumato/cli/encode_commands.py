@@ -9,7 +9,7 @@ import typer
 
 from sfumato.cli.declared_options import Given, with_declared
 from sfumato.cli.output import check_apart, print_json, progress_bar, say, warn
-from sfumato.cli.parameters import Json
+from sfumato.cli.parameters import Json, argument, file_option, option
 from sfumato.core.errors import InputError
 from sfumato.linkage.link_options import Comparing
 
@@ -18,75 +18,60 @@ if TYPE_CHECKING:
 
 Table = Annotated[
     Path,
-    typer.Argument(
+    argument(
         metavar="TABLE",
         help="The table: CSV, Parquet; Excel, SPSS, Stata and SAS with sfumato\\[formats].",
-        show_default=False,
     ),
 ]
 EncodedFile = Annotated[
     Path,
-    typer.Option(
+    file_option(
         "--output",
         "-o",
-        metavar="FILE",
         help="Where the encodings go, such as hospital.encoded. A specification that is made is "
         "written beside them: hospital.encoded.toml.",
-        show_default=False,
     ),
 ]
 SecretFile = Annotated[
     Path,
-    typer.Option(
+    file_option(
         "--key-file",
-        metavar="FILE",
         help="The key that all owners share, readable by you alone; 'sfumato link key' makes one.",
-        show_default=False,
     ),
 ]
 EncodingSpecFile = Annotated[
     Path | None,
-    typer.Option(
+    file_option(
         "--spec",
-        metavar="FILE",
         help="The specification that the owners agreed upon: what the first of them got beside "
         "the encodings. Or link.toml, to make one of its columns. Without it sfumato proposes one.",
-        show_default=False,
     ),
 ]
 Headers = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
         "--column",
         metavar="NAME=HEADER",
         help="How this table calls a column of the specification.",
-        show_default=False,
     ),
 ]
 Missing = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
         metavar="TEXT",
         help="A text that means a missing value in this table, beside the empty cell.",
-        show_default=False,
     ),
 ]
 SchemaOfTable = Annotated[
     Path | None,
-    typer.Option(
-        "--schema",
-        metavar="FILE",
-        help="What the columns are, as TOML: sensitive ones are never encoded.",
-        show_default=False,
+    file_option(
+        "--schema", help="What the columns are, as TOML: sensitive ones are never encoded."
     ),
 ]
 
 
 def key(
-    file: Annotated[
-        Path,
-        typer.Argument(metavar="FILE", help="A new file for the key.", show_default=False),
-    ],
+    file: Annotated[Path, argument(metavar="FILE", help="A new file for the key.")],
 ) -> None:
     """Make the key that owners share to encode their tables: 32 random bytes, for you alone.
 
@@ -160,7 +145,7 @@ def encode(
     if json:
         print_json(_plain(made))
     else:
-        typer.echo(_told(made))
+        typer.echo(_encoding_summary(made))
     say(f"Wrote {output}")
     if made.suggested:
         say(f"Wrote {beside}. The other owners need it: encode --spec {beside.name}")
@@ -207,7 +192,7 @@ def _plain(made: EncodedTable) -> dict[str, Any]:
     }
 
 
-def _told(made: EncodedTable) -> str:
+def _encoding_summary(made: EncodedTable) -> str:
     encoded = made.encoded
     columns = ", ".join(field.column for field in made.spec.fields)
     return "\n".join(

@@ -13,6 +13,7 @@ import typer
 from sfumato.cli.declared_options import Given, with_declared
 from sfumato.cli.link_commands import named_paths
 from sfumato.cli.output import progress_bar, say
+from sfumato.cli.parameters import argument, file_option, option
 from sfumato.cli.project_commands import run_again
 from sfumato.core.errors import InputError
 from sfumato.core.shared_options import Delimited, Seeded
@@ -46,11 +47,7 @@ class FormatWord(StrEnum):
 
 Tables = Annotated[
     list[str] | None,
-    typer.Argument(
-        metavar="TABLE...",
-        help="The tables: FILE, or NAME=FILE. Without any sfumato asks.",
-        show_default=False,
-    ),
+    argument(metavar="TABLE...", help="The tables: FILE, or NAME=FILE. Without any sfumato asks."),
 ]
 Output = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The project file.")]
 Name = Annotated[
@@ -58,21 +55,11 @@ Name = Annotated[
 ]
 SchemaFile = Annotated[
     Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="Take this schema.toml instead of a proposed one.",
-        show_default=False,
-        rich_help_panel=WHAT,
-    ),
+    file_option(help="Take this schema.toml instead of a proposed one.", rich_help_panel=WHAT),
 ]
 SpecFile = Annotated[
     Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="Take this link.toml instead of a proposed one.",
-        show_default=False,
-        rich_help_panel=WHAT,
-    ),
+    file_option(help="Take this link.toml instead of a proposed one.", rich_help_panel=WHAT),
 ]
 Review = Annotated[
     ReviewWord,
@@ -80,21 +67,15 @@ Review = Annotated[
 ]
 ReviewK = Annotated[
     int | None,
-    typer.Option(
+    option(
         metavar="NUMBER",
         min=1,
         help="Records that what is disclosed must fit at least; 1 when not given.",
-        show_default=False,
         rich_help_panel=REVIEW,
     ),
 ]
 Formats = Annotated[
-    list[FormatWord] | None,
-    typer.Option(
-        "--format",
-        help="The release's format; csv. Repeatable.",
-        show_default=False,
-    ),
+    list[FormatWord] | None, option("--format", help="The release's format; csv. Repeatable.")
 ]
 JsonSchema = Annotated[
     bool,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from sfumato.cli.output import NOT_MET, columns, figure, print_json, printable, say
-from sfumato.cli.parameters import Json
+from sfumato.cli.parameters import Json, option
 
 if TYPE_CHECKING:
     from sfumato.semantics.ledger import Ledger
@@ -23,23 +23,17 @@ LedgerFile = Annotated[
 ]
 LedgerKeyFolder = Annotated[
     Path | None,
-    typer.Option(
+    option(
         "--keys",
         metavar="FOLDER",
         envvar="SFUMATO_LEDGER_KEYS",
         help="Where its keys are, outside its folder.  "
         "[default: sfumato/ledger-keys under ~/.config]",
-        show_default=False,
     ),
 ]
 Id = Annotated[str, typer.Argument(metavar="ID", help="Its id in the list.")]
-Note = Annotated[str, typer.Option(metavar="TEXT", help="Why.", show_default=False)]
-By = Annotated[
-    str,
-    typer.Option(
-        metavar="NAME", envvar="SFUMATO_CUSTODIAN", help="Who decides.", show_default=False
-    ),
-]
+Note = Annotated[str, option(metavar="TEXT", help="Why.")]
+By = Annotated[str, option(metavar="NAME", envvar="SFUMATO_CUSTODIAN", help="Who decides.")]
 
 app = typer.Typer(no_args_is_help=True)
 associations = typer.Typer(
@@ -179,11 +173,10 @@ def verify(
     keys: LedgerKeyFolder = None,
     against: Annotated[
         str,
-        typer.Option(
+        option(
             metavar="HEAD",
             help="What 'sfumato ledger checkpoint' printed earlier: shows whether the ledger was "
             "cut off or rewritten since.",
-            show_default=False,
         ),
     ] = "",
 ) -> None:
@@ -218,8 +211,7 @@ def list_associations(
     ledger: LedgerFile = LEDGER,
     keys: LedgerKeyFolder = None,
     state: Annotated[
-        Literal["proposed", "accepted", "rejected"] | None,
-        typer.Option(help="Only those in this state.", show_default=False),
+        Literal["proposed", "accepted", "rejected"] | None, option(help="Only those in this state.")
     ] = None,
     json: Json = False,
 ) -> None:
@@ -268,8 +260,6 @@ def opened(ledger: Path, keys: Path | None, *, make: bool = False) -> Ledger:
 
     Parameters
     ----------
-    ledger, keys
-        The options.
     make
         Whether to make it where there is none.
 

@@ -13,7 +13,7 @@ from typer.core import TyperGroup
 from sfumato.cli.declared_options import Given, on_command_line, values_of, with_declared
 from sfumato.cli.encode_commands import encode, key
 from sfumato.cli.output import check_apart, print_json, progress_bar, say, warn
-from sfumato.cli.parameters import Json
+from sfumato.cli.parameters import Json, argument, file_option, option
 from sfumato.core.errors import InputError
 from sfumato.core.secret_keys import read_secret
 from sfumato.linkage.link_engine import Engine
@@ -50,22 +50,19 @@ _TO_ENCODINGS = frozenset(
 
 Tables = Annotated[
     list[str],
-    typer.Argument(
+    argument(
         metavar="TABLE...",
         help="The tables: CSV, Parquet; Excel, SPSS, Stata and SAS with sfumato\\[formats]. "
         "A source is named as its file, without the ending, or as you say: hospital=FILE. "
         "Or, of all owners, what 'sfumato link encode' wrote. With --engine spark also folders "
         "of files, and URIs that Spark reads.",
-        show_default=False,
     ),
 ]
 SchemaOfTables = Annotated[
     Path | None,
-    typer.Option(
+    file_option(
         "--schema",
-        metavar="FILE",
         help="What the columns are, as TOML: sensitive ones are never compared or shown.",
-        show_default=False,
         rich_help_panel=WHAT,
     ),
 ]
@@ -101,19 +98,12 @@ def link() -> None:
 def run(
     context: typer.Context,
     tables: Tables,
-    output: Annotated[
-        Path,
-        typer.Option(
-            "--output", "-o", metavar="FOLDER", help="Where all files go.", show_default=False
-        ),
-    ],
+    output: Annotated[Path, option("--output", "-o", metavar="FOLDER", help="Where all files go.")],
     spec: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
+        file_option(
             help="What is compared and how: link.toml, or Splink settings as .json. Without it "
             "sfumato proposes one.",
-            show_default=False,
             rich_help_panel=WHAT,
         ),
     ] = None,
@@ -211,10 +201,10 @@ def _of_encodings(
 
 def _check_applies(context: typer.Context) -> None:
     """Refuse options that encodings have no use for."""
-    for name, option in on_command_line(context):
+    for name, flag in on_command_line(context):
         if name not in _TO_ENCODINGS:
             raise InputError(
-                f"option {option}",
+                f"option {flag}",
                 "must be left out where encodings are linked",
                 advice="what is compared was agreed upon when they were made; nobody can look at "
                 "a pair of them",
@@ -270,17 +260,10 @@ def suggest(
 
 @app.command()
 def apply(
-    folder: Annotated[
-        Path,
-        typer.Argument(metavar="FOLDER", help="What 'sfumato link' wrote.", show_default=False),
-    ],
+    folder: Annotated[Path, argument(metavar="FOLDER", help="What 'sfumato link' wrote.")],
     decisions: Annotated[
         Path,
-        typer.Option(
-            metavar="FILE",
-            help="Answers: a Parquet file with pair, worker, answer, time, withdrawn.",
-            show_default=False,
-        ),
+        file_option(help="Answers: a Parquet file with pair, worker, answer, time, withdrawn."),
     ],
     afresh: Annotated[
         bool,
@@ -288,11 +271,7 @@ def apply(
     ] = False,
     key_file: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="The key of the person ids, where the linkage was made with one.",
-            show_default=False,
-        ),
+        file_option(help="The key of the person ids, where the linkage was made with one."),
     ] = None,
     json: Json = False,
 ) -> None:

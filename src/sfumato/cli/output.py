@@ -81,8 +81,6 @@ def columns(rows: Sequence[Sequence[str]], numbers: Sequence[int] = ()) -> list[
 
     Parameters
     ----------
-    rows
-        The head and the rows.
     numbers
         The columns that are aligned to the right.
     """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -10,41 +11,36 @@ import typer
 
 from sfumato.cli.output import check_apart
 
+option = partial(typer.Option, show_default=False)
+"""An option whose help says what holds without it."""
+file_option = partial(option, metavar="FILE")
+argument = partial(typer.Argument, show_default=False)
+
 Data = Annotated[
     Path,
-    typer.Argument(
+    argument(
         metavar="DATA",
         help="The file: CSV, Parquet; Excel, SPSS, Stata and SAS with sfumato\\[formats].",
-        show_default=False,
     ),
 ]
 DataOrUri = Annotated[
     str,
-    typer.Argument(
+    argument(
         metavar="DATA",
         help="The file: CSV, Parquet; Excel, SPSS, Stata and SAS with sfumato\\[formats]; the URL "
         "of a table of PostgreSQL or SQLite with sfumato\\[databases]; with "
         "--engine spark also a folder of files, or a URI that Spark reads.",
-        show_default=False,
     ),
 ]
 SchemaFile = Annotated[
     Path,
-    typer.Option(
-        "--schema",
-        metavar="FILE",
-        help="What each column is, as TOML; 'sfumato schema guess' proposes one.",
-        show_default=False,
+    file_option(
+        "--schema", help="What each column is, as TOML; 'sfumato schema guess' proposes one."
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Report = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="Write a report: .html (with its .json twin beside it) or .json.",
-        show_default=False,
-    ),
+    Path | None, file_option(help="Write a report: .html (with its .json twin beside it) or .json.")
 ]
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sfumato.cli.output import BAD_INPUT, MET, NOT_MET, check_apart, print_json, say
-from sfumato.cli.parameters import Json
+from sfumato.cli.parameters import Json, argument, file_option, option
 
 if TYPE_CHECKING:
     from sfumato.semantics.policy_terms import Policy
@@ -17,19 +17,14 @@ if TYPE_CHECKING:
 
 PolicyFile = Annotated[
     Path,
-    typer.Argument(
-        metavar="POLICY",
-        help="The policy: a TOML file, or Turtle where the name ends in .ttl.",
-        show_default=False,
+    argument(
+        metavar="POLICY", help="The policy: a TOML file, or Turtle where the name ends in .ttl."
     ),
 ]
 Rules = Annotated[
     list[Path] | None,
-    typer.Option(
-        "--rules",
-        metavar="FILE",
-        help="A file with more rules, beside those that the policy names. Repeatable.",
-        show_default=False,
+    file_option(
+        "--rules", help="A file with more rules, beside those that the policy names. Repeatable."
     ),
 ]
 
@@ -73,9 +68,7 @@ def check(
 @app.command()
 def explain(
     policy: PolicyFile,
-    request: Annotated[
-        str, typer.Argument(metavar="REQUEST", help="The request's name.", show_default=False)
-    ],
+    request: Annotated[str, argument(metavar="REQUEST", help="The request's name.")],
     rules: Rules = None,
     json: Json = False,
 ) -> int:
@@ -133,9 +126,7 @@ class FormWord(StrEnum):
 @app.command()
 def convert(
     policy: PolicyFile,
-    to: Annotated[
-        FormWord, typer.Option("--to", help="TOML with comments, or Turtle.", show_default=False)
-    ],
+    to: Annotated[FormWord, option("--to", help="TOML with comments, or Turtle.")],
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Write here, not to the terminal."),

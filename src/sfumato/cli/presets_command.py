@@ -8,18 +8,12 @@ from typing import Annotated
 import typer
 
 from sfumato.cli.output import print_json
-from sfumato.cli.parameters import Json
+from sfumato.cli.parameters import Json, file_option
 
 
 def presets(
     file: Annotated[
-        Path | None,
-        typer.Option(
-            "--thresholds",
-            metavar="FILE",
-            help="List the thresholds of this file instead.",
-            show_default=False,
-        ),
+        Path | None, file_option("--thresholds", help="List the thresholds of this file instead.")
     ] = None,
     json: Json = False,
 ) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sfumato.cli.output import NOT_MET, columns, print_json, progress_bar, say
-from sfumato.cli.parameters import Json
+from sfumato.cli.parameters import Json, option
 
 if TYPE_CHECKING:
     from sfumato.core.shared_options import Progress
@@ -29,17 +29,10 @@ ProjectFile = Annotated[
 
 def run(
     file: ProjectFile = Path("sfumato.toml"),
-    until: Annotated[
-        str | None,
-        typer.Option(metavar="STAGE", help="Stop after this stage.", show_default=False),
-    ] = None,
+    until: Annotated[str | None, option(metavar="STAGE", help="Stop after this stage.")] = None,
     force: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="STAGE",
-            help="Make this stage again even if nothing changed. Repeatable.",
-            show_default=False,
-        ),
+        option(metavar="STAGE", help="Make this stage again even if nothing changed. Repeatable."),
     ] = None,
     json: Json = False,
 ) -> None:
@@ -86,8 +79,6 @@ def run_telling(
 
     Parameters
     ----------
-    place
-        The project.
     until, force
         As `sfumato.pipeline.run.run` takes them.
 
@@ -119,15 +110,7 @@ def _working(name: str) -> Iterator[Progress]:
 
 
 def _done_line(state: StageState, names: Sequence[str]) -> str:
-    """A stage of a run, in a line.
-
-    Parameters
-    ----------
-    state
-        The stage.
-    names
-        All stages of the project.
-    """
+    """A stage of a run, in a line."""
     number = f"{names.index(state.name) + 1}/{len(names)}"
     width = max(map(len, names))
     record = state.record
@@ -140,40 +123,20 @@ def _done_line(state: StageState, names: Sequence[str]) -> str:
 
 
 def _warning_lines(state: StageState) -> list[str]:
-    """The warnings of a stage that this run made.
-
-    Parameters
-    ----------
-    state
-        The stage.
-    """
+    """The warnings of a stage that this run made."""
     if state.record is None or not state.ran:
         return []
     return [f"Warning: {warning}" for warning in state.record.warnings]
 
 
 def _waiting_lines(waiting: Waiting, file: Path) -> list[str]:
-    """What a project waits for, and what to type.
-
-    Parameters
-    ----------
-    waiting
-        What it waits for.
-    file
-        The project file.
-    """
+    """What a project waits for, and what to type."""
     lines = ["", f"Waiting for the {waiting.whom}: {waiting.what}.", "Type:"]
     return [*lines, *(f"  {each}" for each in waiting.commands), f"  {run_again(file)}"]
 
 
 def run_again(file: Path) -> str:
-    """The command that runs a project.
-
-    Parameters
-    ----------
-    file
-        The project file.
-    """
+    """The command that runs a project."""
     from sfumato.pipeline.project.project_text import PROJECT_FILE
     from sfumato.pipeline.project_folder import shell_path
 
@@ -182,13 +145,7 @@ def run_again(file: Path) -> str:
 
 
 def _status_lines(status: Status) -> list[str]:
-    """A project as a table.
-
-    Parameters
-    ----------
-    status
-        How far it is.
-    """
+    """A project as a table."""
     rows = [("stage", "state", "seconds", "size", "made (UTC)", "found")]
     for each in status.stages:
         record = each.record
@@ -205,13 +162,7 @@ def _status_lines(status: Status) -> list[str]:
 
 
 def _size(count: int) -> str:
-    """A number of bytes as people read it.
-
-    Parameters
-    ----------
-    count
-        The number.
-    """
+    """A number of bytes as people read it."""
     if count < _KILO:
         return f"{count} B"
     value = float(count)

@@ -10,18 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sfumato.cli import server_commands
 from sfumato.cli.declared_options import Given, with_declared
 from sfumato.cli.output import check_apart, columns, print_json, progress_bar, say
-from sfumato.cli.parameters import Json
-from sfumato.cli.server_commands import (
-    DATA,
-    Data,
-    Database,
-    KeyFolder,
-    existing,
-    export_project,
-    project_id,
-)
+from sfumato.cli.parameters import Json, argument, file_option, option
 from sfumato.core.atomic import all_or_none
 from sfumato.core.errors import InputError
 from sfumato.core.shared_options import Seeded
@@ -41,17 +33,9 @@ _TICK = 0.25
 """Seconds after which the size of the window is looked at again."""
 
 Folder = Annotated[
-    Path,
-    typer.Argument(
-        metavar="FOLDER",
-        help="What 'sfumato link' wrote, or a review's project.",
-        show_default=False,
-    ),
+    Path, argument(metavar="FOLDER", help="What 'sfumato link' wrote, or a review's project.")
 ]
-LinkFolder = Annotated[
-    Path,
-    typer.Argument(metavar="FOLDER", help="What 'sfumato link' wrote.", show_default=False),
-]
+LinkFolder = Annotated[Path, argument(metavar="FOLDER", help="What 'sfumato link' wrote.")]
 Title = Annotated[
     str, typer.Option(metavar="TEXT", help="What it is called.  [default: the folder's name]")
 ]
@@ -63,11 +47,8 @@ Manager = Annotated[
 ]
 Gold = Annotated[
     Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="Pairs of known truth: source_l, id_l, source_r, id_r, same.",
-        show_default=False,
-        rich_help_panel=WORK,
+    file_option(
+        help="Pairs of known truth: source_l, id_l, source_r, id_r, same.", rich_help_panel=WORK
     ),
 ]
 GoldShare = Annotated[
@@ -180,43 +161,36 @@ def _at_terminal(session: Session) -> None:
 def export(
     folder: Annotated[
         Path,
-        typer.Argument(
+        argument(
             metavar="FOLDER",
             help="What 'sfumato link' wrote, or a review's project; or the ID of a closed "
             "project of the web application.",
-            show_default=False,
         ),
     ],
     output: Annotated[
         Path | None,
-        typer.Option(
+        file_option(
             "--output",
             "-o",
-            metavar="FILE",
             help="Where the answers go: Parquet with pair, worker, answer, time, withdrawn.",
-            show_default=False,
         ),
     ] = None,
     shown: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
+        file_option(
             help="Where all cells go that screens showed: Parquet, for an attack. It holds "
-            "identifying text.",
-            show_default=False,
+            "identifying text."
         ),
     ] = None,
     shown_truth: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="With --shown: whose record each of its rows is; for whoever scores the attack.",
-            show_default=False,
+        file_option(
+            help="With --shown: whose record each of its rows is; for whoever scores the attack."
         ),
     ] = None,
-    data: Data = DATA,
-    keys: KeyFolder = None,
-    database: Database = "",
+    data: server_commands.Data = server_commands.DATA,
+    keys: server_commands.KeyFolder = None,
+    database: server_commands.Database = "",
 ) -> None:
     """Write the answers of all workers who have reviewed in a folder, or in a project.
 
@@ -226,7 +200,7 @@ def export(
     """
     needs_review()
     _check_asked(output, shown, shown_truth)
-    number = project_id(folder)
+    number = server_commands.project_id(folder)
     if number is not None:
         if output is None or shown is not None:
             raise InputError(
@@ -234,7 +208,7 @@ def export(
                 "must be about a folder",
                 found="a project of the web application",
             )
-        export_project(number, output, data, keys, database)
+        server_commands.export_project(number, output, data, keys, database)
         return
     from sfumato.review.review_decisions import write_decisions
     from sfumato.review.review_journal import answers_in, journals_in
@@ -251,7 +225,11 @@ def export(
             advice="begin with: sfumato review play FOLDER",
         )
     for target in (each for each in (output, shown, shown_truth) if each is not None):
-        others = folder.glob("*.parquet") if target is not output or _foreign(target) else ()
+        others = (
+            folder.glob("*.parquet")
+            if target is not output or output.name != "decisions.parquet"
+            else ()
+        )
         check_apart([target], [*journals, *others])
         (check_output_path if target is output else check_shown_path)(target)
     said = []
@@ -266,10 +244,6 @@ def export(
             said.append(_write_shown(folder, shown, shown_truth))
     for each in said:
         say(each)
-
-
-def _foreign(output: Path) -> bool:
-    return output.name != "decisions.parquet"
 
 
 def _check_asked(output: Path | None, shown: Path | None, truth: Path | None) -> None:
@@ -298,9 +272,9 @@ def _write_shown(folder: Path, target: Path, truth: Path | None) -> str:
 @with_declared(Settings, only=CHOSEN, panel=RULES, optional=True)
 def create(
     folder: LinkFolder,
-    data: Data = DATA,
-    keys: KeyFolder = None,
-    database: Database = "",
+    data: server_commands.Data = server_commands.DATA,
+    keys: server_commands.KeyFolder = None,
+    database: server_commands.Database = "",
     title: Title = "",
     custodian: Custodian = "",
     manager: Manager = "",
@@ -317,7 +291,7 @@ def create(
     that the linkage compared. The linkage's own files are kept, encrypted, so that the linked
     file can be downloaded once the project is closed.
     """
-    existing(data, keys, database)
+    server_commands.existing(data, keys, database)
     import numpy as np
 
     from sfumato.review.review_sources import from_linkage
@@ -431,32 +405,22 @@ def simulate(
     folder: Folder,
     truth: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
+        file_option(
             help="Pairs of known truth (source_l, id_l, source_r, id_r, same), or the persons "
-            "of records (the demo's truth.csv: clinic, patient, person).",
-            show_default=False,
+            "of records (the demo's truth.csv: clinic, patient, person)."
         ),
     ] = None,
     certainty: Annotated[
         list[float] | None,
-        typer.Option(
+        option(
             min=0.5,
             max=1,
             metavar="SHARE",
             help="How sure a worker must be to open no more, from 0.5 to 1; ten of them when "
             "none is given.",
-            show_default=False,
         ),
     ] = None,
-    plot: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Draw the curve: .svg, or .html.",
-            show_default=False,
-        ),
-    ] = None,
+    plot: Annotated[Path | None, file_option(help="Draw the curve: .svg, or .html.")] = None,
     json: Json = False,
     *,
     given: Given,

@@ -20,26 +20,16 @@ from rich.control import Control
 from rich.segment import ControlType
 from rich.text import Text
 
+from sfumato.review import terminal_screen
 from sfumato.review.review_decisions import Answer, FlagReason
 from sfumato.review.review_settings import Mode
-from sfumato.review.terminal_screen import (
-    Direction,
-    draw_legend,
-    draw_screen,
-    neighbour,
-    next_of_cell,
-    of_cell,
-    of_everything,
-    of_names,
-    place_blocks,
-)
 from sfumato.review.terminal_session import Message, Session, Tone, View
 from sfumato.review.terminal_text import MODES, REFUSED, Line, Look, Style, kapr_text
 from sfumato.review.worker_state import Cost, Refusal
 
 LEAVE = frozenset({"q", "end"})
 """The keys that leave."""
-_ARROWS = {each.value: each for each in Direction}
+_ARROWS = {each.value: each for each in terminal_screen.Direction}
 _ANSWERS = {str(number): answer for number, answer in enumerate(sorted(Answer), 1)}
 _REASONS = {str(number): reason for number, reason in enumerate(FlagReason, 1)}
 NAMES = {
@@ -95,8 +85,6 @@ class Loop:
 
     Parameters
     ----------
-    session
-        The session.
     look
         Tells what the terminal is like.
     """
@@ -110,12 +98,12 @@ class Loop:
         self._do: dict[str, Callable[[], None]] = {
             "tab": lambda: self._step(1),
             "backtab": lambda: self._step(-1),
-            "enter": lambda: self._open(next_of_cell(self.view, self.selected)),
+            "enter": lambda: self._open(terminal_screen.next_of_cell(self.view, self.selected)),
             "p": self._partly,
-            "o": lambda: self._open(of_cell(self.view, self.selected, Mode.FULL)),
-            "N": lambda: self._open(of_names(self.view)),
-            "a": lambda: self._open(of_everything(self.view, Mode.PARTIAL)),
-            "A": lambda: self._open(of_everything(self.view, Mode.FULL)),
+            "o": lambda: self._open(terminal_screen.of_cell(self.view, self.selected, Mode.FULL)),
+            "N": lambda: self._open(terminal_screen.of_names(self.view)),
+            "a": lambda: self._open(terminal_screen.of_everything(self.view, Mode.PARTIAL)),
+            "A": lambda: self._open(terminal_screen.of_everything(self.view, Mode.FULL)),
             "s": self._skip,
             "f": self._flag,
             "u": self._undo,
@@ -137,8 +125,6 @@ class Loop:
         ----------
         read
             Gives the next key; ``None`` for none so far.
-        draw
-            Draws a screen.
 
         Raises
         ------
@@ -162,11 +148,6 @@ class Loop:
     def press(self, key: str) -> None:
         """Do what a key asks for.
 
-        Parameters
-        ----------
-        key
-            The key.
-
         Raises
         ------
         InputError
@@ -186,17 +167,13 @@ class Loop:
         self.view = self.session.view(self.place)
 
     def lines(self, look: Look) -> tuple[Line, ...]:
-        """The screen.
-
-        Parameters
-        ----------
-        look
-            The terminal.
-        """
+        """The screen."""
         if self.page is Page.HELP:
-            return draw_legend(look)
+            return terminal_screen.draw_legend(look)
         flagging = self.page is Page.FLAG
-        return draw_screen(self.view, look, self.selected, self.message, flagging=flagging)
+        return terminal_screen.draw_screen(
+            self.view, look, self.selected, self.message, flagging=flagging
+        )
 
     def _say(self, text: str, tone: Tone = Tone.PLAIN) -> None:
         self.message = Message(text, tone)
@@ -213,14 +190,19 @@ class Loop:
         if self.view.rendered is not None:
             self.selected = (self.selected + by) % len(self.view.rendered)
 
-    def _arrow(self, direction: Direction) -> None:
+    def _arrow(self, direction: terminal_screen.Direction) -> None:
         if self.view.rendered is not None:
-            placed = place_blocks(self.view.rendered, self.look(), self.selected, None)
-            self.selected = neighbour(placed, self.selected, direction)
+            placed = terminal_screen.place_blocks(
+                self.view.rendered, self.look(), self.selected, None
+            )
+            self.selected = terminal_screen.neighbour(placed, self.selected, direction)
 
     def _partly(self) -> None:
-        cost = of_cell(self.view, self.selected, Mode.PARTIAL)
-        if cost is None and of_cell(self.view, self.selected, Mode.FULL) is not None:
+        cost = terminal_screen.of_cell(self.view, self.selected, Mode.PARTIAL)
+        if (
+            cost is None
+            and terminal_screen.of_cell(self.view, self.selected, Mode.FULL) is not None
+        ):
             self._say("It can be opened in full only: o.")
             return
         self._open(cost)
@@ -374,13 +356,7 @@ class Keys:
 
 
 def text_of(line: Line) -> Text:
-    """A line as rich prints it.
-
-    Parameters
-    ----------
-    line
-        The line.
-    """
+    """A line as rich prints it."""
     text = Text(no_wrap=True, overflow="crop", end="")
     for piece, style in line:
         text.append(piece, STYLES[style])
@@ -388,13 +364,7 @@ def text_of(line: Line) -> Text:
 
 
 def look_of(console: Console) -> Look:
-    """What a terminal is like now.
-
-    Parameters
-    ----------
-    console
-        The terminal.
-    """
+    """What a terminal is like now."""
     return Look(console.width, console.height, console.encoding)
 
 
@@ -403,8 +373,6 @@ def draw(console: Console, lines: Sequence[Line]) -> None:
 
     Parameters
     ----------
-    console
-        The terminal.
     lines
         The lines, no more than it has.
     """
@@ -420,13 +388,7 @@ def draw(console: Console, lines: Sequence[Line]) -> None:
 
 @contextmanager
 def own_screen(console: Console) -> Iterator[None]:
-    """The alternate screen while the block runs, cleared before it is left, also by a signal.
-
-    Parameters
-    ----------
-    console
-        The terminal.
-    """
+    """The alternate screen while the block runs, cleared before it is left, also by a signal."""
     before = {name: signal.getsignal(getattr(signal, name)) for name in _ENDS}
     for name in _ENDS:
         signal.signal(getattr(signal, name), _leave)

@@ -12,33 +12,13 @@ import pyarrow as pa
 
 from sfumato.core.errors import InputError
 from sfumato.core.shared_options import Progress
+from sfumato.review import review_journal, terminal_session
 from sfumato.review.disclosure_account import Review
 from sfumato.review.hints import evidence_of
 from sfumato.review.review_forecast import CERTAINTIES, Point, trade_off
-from sfumato.review.review_journal import (
-    Beginning,
-    Journal,
-    NewBudget,
-    budget_of,
-    check_same,
-    journal_path,
-    journals_in,
-    read_journal,
-    records_hash,
-    restored,
-)
 from sfumato.review.review_project import ID, LEFT, RIGHT, SOURCE, Project
 from sfumato.review.review_settings import Settings
 from sfumato.review.review_sources import read_text_table, with_gold
-from sfumato.review.terminal_session import (
-    OpenedFolder,
-    Session,
-    index_of,
-    open_folder,
-    plain_settings,
-    review_of,
-    same_rules,
-)
 from sfumato.review.worker_state import CombinedState
 
 LATER = frozenset({"budget", "hints"})
@@ -47,28 +27,22 @@ LATER = frozenset({"budget", "hints"})
 
 def begin(
     folder: Path,
-    opened: OpenedFolder,
+    opened: terminal_session.OpenedFolder,
     worker: str,
     given: Mapping[str, Any],
     seed: int | None,
     progress: Progress,
-) -> Session:
+) -> terminal_session.Session:
     """A worker's session in a folder, from the journal where there is one.
 
     Parameters
     ----------
     folder
         The folder, which is locked.
-    opened
-        What it holds.
-    worker
-        The pseudonym.
     given
         The settings that the command line gives.
     seed
         Of the order of the pairs, at the first start.
-    progress
-        Told how far it is.
 
     Raises
     ------
@@ -76,29 +50,31 @@ def begin(
         If the command line gives other rules than hold, or the journal is of another review.
     """
     project = opened.project
-    path = journal_path(folder, worker)
-    written = read_journal(path)
-    records = records_hash(project.records)
+    path = review_journal.journal_path(folder, worker)
+    written = review_journal.read_journal(path)
+    records = review_journal.records_hash(project.records)
     if written is None:
         rules = _first_rules(opened.rules, given)
         order = np.random.default_rng(seed).permutation(len(project.pair_ids)).tolist()
         pairs = tuple(project.pair_ids[number] for number in order)
-        first = Beginning(worker, rules, pairs, records)
+        first = review_journal.Beginning(worker, rules, pairs, records)
     else:
         first = written.beginning
-        check_same(first, project.pair_ids, records, path.name)
+        review_journal.check_same(first, project.pair_ids, records, path.name)
         _check_order(seed)
-        budget = budget_of(first, written.entries)
+        budget = review_journal.budget_of(first, written.entries)
         kept = first.settings.model_copy(update={"budget": budget})
         rules = _rules_again(kept, opened.rules, given)
-    review = review_of(project, rules, index_of(project, rules, progress))
-    journal = Journal(path, first)
-    if rules.budget != budget_of(journal.beginning, journal.entries):
-        journal.add(NewBudget(rules.budget, datetime.now(UTC)))
+    review = terminal_session.review_of(
+        project, rules, terminal_session.index_of(project, rules, progress)
+    )
+    journal = review_journal.Journal(path, first)
+    if rules.budget != review_journal.budget_of(journal.beginning, journal.entries):
+        journal.add(review_journal.NewBudget(rules.budget, datetime.now(UTC)))
     evidence = evidence_of(project) if rules.hints else None
     number_of = {pair: number for number, pair in enumerate(project.pair_ids)}
     combined = _others(folder, first, review, number_of)
-    return Session(review, project.pair_ids, journal, evidence, combined)
+    return terminal_session.Session(review, project.pair_ids, journal, evidence, combined)
 
 
 def _check_order(seed: int | None) -> None:
@@ -112,18 +88,18 @@ def _check_order(seed: int | None) -> None:
 
 
 def _others(
-    folder: Path, own: Beginning, review: Review, number_of: Mapping[str, int]
+    folder: Path, own: review_journal.Beginning, review: Review, number_of: Mapping[str, int]
 ) -> CombinedState | None:
     """What the other workers have been shown, where the project has a budget."""
     if review.settings.project_budget is None:
         return None
     combined = CombinedState(review)
-    for path in journals_in(folder):
-        written = read_journal(path)
+    for path in review_journal.journals_in(folder):
+        written = review_journal.read_journal(path)
         if written is None or written.beginning.worker == own.worker:
             continue
-        if same_rules(written.beginning, own):
-            restored(review, number_of, written.beginning, written.entries, combined)
+        if terminal_session.same_rules(written.beginning, own):
+            review_journal.restored(review, number_of, written.beginning, written.entries, combined)
     return combined
 
 
@@ -134,8 +110,6 @@ def _first_rules(of_project: Settings | None, given: Mapping[str, Any]) -> Setti
     ----------
     of_project
         Those of the project, which nobody changes here; ``None`` where there is none.
-    given
-        The settings that the command line gives.
 
     Raises
     ------
@@ -159,8 +133,6 @@ def _rules_again(kept: Settings, of_project: Settings | None, given: Mapping[str
         Those that held at the end of the last one.
     of_project
         Those of the project; ``None`` where there is none.
-    given
-        The settings that the command line gives.
 
     Raises
     ------
@@ -205,15 +177,13 @@ def simulated_in(
         At which workers stop opening cells.
     given
         Rules in place of the project's or the default ones.
-    progress
-        Told how far it is.
 
     Raises
     ------
     InputError
         If the folder has no model, or the truth is none of its records.
     """
-    opened = open_folder(folder)
+    opened = terminal_session.open_folder(folder)
     project = opened.project
     evidence = evidence_of(project)
     if evidence is None:
@@ -224,18 +194,20 @@ def simulated_in(
         )
     rules = _rules(opened, given)
     known = _truth(project, truth)
-    review = review_of(project, rules, index_of(project, rules, progress))
+    review = terminal_session.review_of(
+        project, rules, terminal_session.index_of(project, rules, progress)
+    )
     asked = tuple(sorted(set(certainties))) if certainties else CERTAINTIES
     points = trade_off(review, range(review.pairs), evidence, known or None, asked, progress)
     facts = {
         "pairs": review.pairs,
         "known_truth": len(known),
-        "settings": plain_settings(rules, without={"hints", "project_budget"}),
+        "settings": terminal_session.plain_settings(rules, without={"hints", "project_budget"}),
     }
     return points, facts
 
 
-def _rules(opened: OpenedFolder, given: Mapping[str, Any]) -> Settings:
+def _rules(opened: terminal_session.OpenedFolder, given: Mapping[str, Any]) -> Settings:
     """The rules; a budget of all workers together is not one of a simulated worker."""
     rules = opened.rules or Settings()
     return rules.model_copy(update={"project_budget": None, **given})

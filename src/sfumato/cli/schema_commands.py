@@ -9,7 +9,7 @@ import typer
 
 from sfumato.cli.declared_options import Given, with_declared
 from sfumato.cli.output import check_apart, columns, print_json, printable, say
-from sfumato.cli.parameters import DataOrUri, Json, check_report
+from sfumato.cli.parameters import DataOrUri, Json, argument, check_report, file_option
 from sfumato.core.shared_options import Delimited
 
 if TYPE_CHECKING:
@@ -26,21 +26,13 @@ def schema() -> None:
 
 @with_declared(Delimited)
 def profile(
-    data: Annotated[
-        list[Path],
-        typer.Argument(metavar="FILE...", help="The files, as for 'assess'.", show_default=False),
-    ],
+    data: Annotated[list[Path], argument(metavar="FILE...", help="The files, as for 'assess'.")],
     show_values: Annotated[
         bool,
         typer.Option("--show-values", help="Show ranges and examples: values of the data."),
     ] = False,
     report: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Write a page (.html, with its .json) or .json.",
-            show_default=False,
-        ),
+        Path | None, file_option(help="Write a page (.html, with its .json) or .json.")
     ] = None,
     json: Json = False,
     *,

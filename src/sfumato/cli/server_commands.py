@@ -16,6 +16,7 @@ import typer
 
 from sfumato.cli.declared_options import Given, values_of, with_declared
 from sfumato.cli.output import NOT_MET, progress_bar, say
+from sfumato.cli.parameters import option
 from sfumato.core.atomic import atomic_path, check_target
 from sfumato.core.errors import InputError
 from sfumato.server.config import DATABASE_FILE, ServerConfig, default_keys
@@ -37,22 +38,20 @@ Data = Annotated[
 ]
 KeyFolder = Annotated[
     Path | None,
-    typer.Option(
+    option(
         "--keys",
         metavar="FOLDER",
         envvar="SFUMATO_SERVER_KEYS",
         help="Where the keys are, outside the data.  [default: sfumato/keys under ~/.config]",
-        show_default=False,
     ),
 ]
 Database = Annotated[
     str,
-    typer.Option(
+    option(
         "--database",
         metavar="URL",
         envvar="SFUMATO_SERVER_DATABASE",
         help="A PostgreSQL database, postgresql://user@host/name.  [default: SQLite in the data]",
-        show_default=False,
     ),
 ]
 
@@ -192,11 +191,10 @@ def verify(
     database: Database = "",
     against: Annotated[
         str,
-        typer.Option(
+        option(
             metavar="HEAD",
             help="What 'sfumato audit checkpoint' printed earlier: shows whether the log was cut "
             "off or rewritten since.",
-            show_default=False,
         ),
     ] = "",
 ) -> None:
@@ -268,13 +266,7 @@ def purge(
 
 
 def project_id(given: Path) -> UUID | None:
-    """The id of a project, where an argument is one and no folder.
-
-    Parameters
-    ----------
-    given
-        The argument.
-    """
+    """The id of a project, where an argument is one and no folder."""
     if given.exists():
         return None
     try:
@@ -287,15 +279,6 @@ def export_project(
     project: UUID, output: Path, data: Path, keys: Path | None, database: str
 ) -> None:
     """Write ``decisions.parquet`` of a closed project; it is in the audit log.
-
-    Parameters
-    ----------
-    project
-        Its id.
-    output
-        The file.
-    data, keys, database
-        The server.
 
     Raises
     ------
@@ -341,11 +324,6 @@ def check_extra() -> None:
 def started(config: ServerConfig) -> Keys:
     """Set a server up in this process; a database that does not answer is said.
 
-    Parameters
-    ----------
-    config
-        The set-up.
-
     Raises
     ------
     InputError
@@ -368,11 +346,6 @@ def started(config: ServerConfig) -> Keys:
 
 def existing(data: Path, keys: Path | None, database: str) -> ServerConfig:
     """Set this process up for a server that was started before.
-
-    Parameters
-    ----------
-    data, keys, database
-        The options.
 
     Raises
     ------

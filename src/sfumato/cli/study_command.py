@@ -8,22 +8,21 @@ from typing import Annotated
 import typer
 
 from sfumato.cli.output import print_json, progress_bar, say
-from sfumato.cli.parameters import Json
+from sfumato.cli.parameters import Json, argument, option
 
 
 def study(
     name: Annotated[
         str,
-        typer.Argument(
+        argument(
             metavar="NAME",
             help="The study: kartal-li-2020, dankar-elemam-2010, mindfirl-2019 or "
             "lu-sinnott-verspoor-2017.",
-            show_default=False,
         ),
     ],
     data: Annotated[
         Path | None,
-        typer.Option(
+        option(
             metavar="FOLDER",
             help="Where the paper's data is, as published. kartal-li-2020: INFORMS 2008 "
             "(conditions_2005.parquet, demographics_2005.parquet), MovieLens 100K (u.data, "
@@ -31,35 +30,26 @@ def study(
             "dankar-elemam-2010: adult.csv, demographics_2005.parquet. mindfirl-2019: FEBRL "
             "(dataset3.csv). lu-sinnott-verspoor-2017 reads none. What is absent is left out. "
             "Without it: the worked example, or generated data, only.",
-            show_default=False,
         ),
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FOLDER",
-            help="Write Markdown, JSON and plots here.",
-            show_default=False,
-        ),
+        option("--output", "-o", metavar="FOLDER", help="Write Markdown, JSON and plots here."),
     ] = None,
     repetitions: Annotated[
         int | None,
-        typer.Option(
+        option(
             metavar="NUMBER",
             help="Samples at each fraction, for dankar-elemam-2010 (20 when not given); draws, "
             "for lu-sinnott-verspoor-2017 (30).",
-            show_default=False,
         ),
     ] = None,
     seed: Annotated[
         int | None,
-        typer.Option(
+        option(
             metavar="NUMBER",
             help="Seed of the samples, for dankar-elemam-2010 (2010 when not given), or of the "
             "draws, for lu-sinnott-verspoor-2017 (2017).",
-            show_default=False,
         ),
     ] = None,
     json: Json = False,
@@ -71,10 +61,10 @@ def study(
     if name not in STUDIES:
         raise InputError("study", "must be one that is known", accepted=", ".join(STUDIES))
     numbers = {"repetitions": repetitions, "seed": seed}
-    given = {option: number for option, number in numbers.items() if number is not None}
-    for option in given if name not in DRAWN else ():
+    given = {each: number for each, number in numbers.items() if number is not None}
+    for each in given if name not in DRAWN else ():
         raise InputError(
-            f"option --{option}",
+            f"option --{each}",
             "must come with a study that draws samples",
             accepted=", ".join(sorted(DRAWN)),
         )

@@ -11,7 +11,7 @@ import typer
 from sfumato.cli.declared_options import Given, values_of, with_declared
 from sfumato.cli.output import NOT_MET, check_apart, print_json, progress_bar, say, warn
 from sfumato.cli.own_process import keep_memory
-from sfumato.cli.parameters import Data, Json, Report, SchemaFile, check_report
+from sfumato.cli.parameters import Data, Json, Report, SchemaFile, check_report, file_option, option
 from sfumato.core.atomic import all_or_none
 from sfumato.core.errors import InputError
 from sfumato.pipeline.tune_options import Circumstances, Searching
@@ -25,23 +25,20 @@ MAKING = "Making"
 """A heading under which the help lists options."""
 Thresholds = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
         "--threshold",
         metavar="MEASURE=LIMIT",
         help="What a measure of the release may be at most, or has to be at least (pid_k, ...); "
         "may be given several times.",
-        show_default=False,
     ),
 ]
 WriteSchema = Annotated[
     Path | None,
-    typer.Option(
+    file_option(
         "--write-schema",
-        metavar="FILE",
         help="Also search other weights, coarser hierarchies and columns left out; the schema "
         "of the chosen point is written there.",
         rich_help_panel=MAKING,
-        show_default=False,
     ),
 ]
 CommandOutput = Annotated[

@@ -13,6 +13,7 @@ from sfumato.core.declaration import keywords, taken
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
 from sfumato.core.shared_options import Progress, drawn_seed, silent
+from sfumato.intruder import attack_stages
 from sfumato.intruder.attack_options import (
     AttackOptions,
     Circumstances,
@@ -22,14 +23,6 @@ from sfumato.intruder.attack_options import (
     Shares,
 )
 from sfumato.intruder.attack_result import Attack, Claims, claims_of_file
-from sfumato.intruder.attack_stages import (
-    ACTS,
-    Scene,
-    check_names,
-    chosen,
-    judged_screen,
-    named_screens,
-)
 from sfumato.intruder.attack_subject import Given, Held, Subject, held_against, subject_of
 from sfumato.intruder.candidates import Candidates, find_candidates
 from sfumato.intruder.reading import ReleasedFile, read_release
@@ -181,12 +174,14 @@ def attack_review(folder: Path, *, threshold: float, seed: int, progress: Progre
         If nobody has reviewed in the folder, a file of it is damaged, or the extra ``review`` is
         not installed.
     """
-    screens = named_screens(folder, np.random.default_rng([seed, *b"names of rows"]), progress)
+    screens = attack_stages.named_screens(
+        folder, np.random.default_rng([seed, *b"names of rows"]), progress
+    )
     outcomes, calibrations = [], {}
     measures: dict[str, Measure] = {}
     for name, each in screens.items():
         rng = np.random.default_rng([seed, *name.encode()])
-        staged = judged_screen(each, name, rng, threshold)
+        staged = attack_stages.judged_screen(each, name, rng, threshold)
         outcomes.append(staged.outcome)
         if staged.calibration:
             calibrations[name] = staged.calibration
@@ -250,7 +245,7 @@ def attack(
         parameter is out of range.
     """
     holding, referee, judging, given = taken(options, Holding, Referee, Judging, Circumstances)
-    check_names(judging.attacks)
+    attack_stages.check_names(judging.attacks)
     seed = drawn_seed(given.seed)
     if release is None:
         others = {
@@ -307,8 +302,8 @@ def _is_nothing(value: object) -> bool:
 
 def _scene(
     held: Held, given: Given, claims: Claims, threshold: float, seed: int, progress: Progress
-) -> Scene:
-    return Scene(
+) -> attack_stages.Scene:
+    return attack_stages.Scene(
         file=held.file,
         knowledge=held.knowledge,
         truth=held.truth,
@@ -324,13 +319,15 @@ def _scene(
     )
 
 
-def _run(scene: Scene, attacks: Sequence[str] | None, held: Held, given: Given) -> Attack:
-    names, left_out = chosen(scene, attacks)
+def _run(
+    scene: attack_stages.Scene, attacks: Sequence[str] | None, held: Held, given: Given
+) -> Attack:
+    names, left_out = attack_stages.chosen(scene, attacks)
     outcomes: list[Outcome] = []
     calibrations: dict[str, tuple[CalibrationBin, ...]] = {}
     for place, name in enumerate(names):
         scene.progress(f"attack {name}", place / len(names))
-        for staged in ACTS[name].stage(scene):
+        for staged in attack_stages.ACTS[name].stage(scene):
             outcomes.append(staged.outcome)
             if staged.calibration:
                 calibrations[staged.outcome.attack] = staged.calibration

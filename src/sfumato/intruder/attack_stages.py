@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -35,6 +35,7 @@ from sfumato.intruder.attacks.screen_attack import from_screen
 from sfumato.intruder.candidates import Candidates, Identification, find_candidates
 from sfumato.intruder.knowledge import Knowledge
 from sfumato.intruder.reading import ReleasedFile
+from sfumato.intruder.referee import judgements
 from sfumato.intruder.referee.attack_odds import (
     CalibrationBin,
     Outcome,
@@ -44,20 +45,27 @@ from sfumato.intruder.referee.attack_odds import (
     simulated_hits,
     success,
 )
-from sfumato.intruder.referee.judgements import (
-    Truth,
-    judge_class_guesses,
-    judge_identification,
-    judge_identifiers,
-    judge_inference,
-    judge_row_order,
-    owners,
-)
 from sfumato.review.review_extra import needs_review
 from sfumato.risk.population.match_distribution import MatchDistribution
 
 if TYPE_CHECKING:
     from sfumato.intruder.review_screens import Screen
+
+
+@dataclass(frozen=True, eq=False)
+class Staged:
+    """What one attack ended with.
+
+    Attributes
+    ----------
+    outcome
+        The referee's verdict.
+    calibration
+        Guesses grouped by the intruder's own chance; empty where that says nothing.
+    """
+
+    outcome: Outcome
+    calibration: tuple[CalibrationBin, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +102,7 @@ class Scene:
 
     file: ReleasedFile
     knowledge: Knowledge
-    truth: Truth
+    truth: judgements.Truth
     claims: Claims
     threshold: float
     seed: int
@@ -146,24 +154,53 @@ class Scene:
             What he guessed.
         """
         made = (guesses.unit >= 0) & (guesses.person >= 0)
-        right = owners(self.file, self.truth).right(guesses.unit[made], guesses.person[made])
+        right = judgements.owners(self.file, self.truth).right(
+            guesses.unit[made], guesses.person[made]
+        )
         return calibration(guesses.chance[made], right)
 
+    def judged(
+        self,
+        name: str,
+        what: str,
+        guesses: Identification,
+        predicted: str,
+        *,
+        calibrated: bool = False,
+        one_to_one: bool = False,
+        surest: bool = False,
+        targeted: bool = False,
+        own: MatchDistribution | None = None,
+    ) -> Staged:
+        """How an identification went, as `judge_identification` judges it.
 
-@dataclass(frozen=True, eq=False)
-class Staged:
-    """What one attack ended with.
-
-    Attributes
-    ----------
-    outcome
-        The referee's verdict.
-    calibration
-        Guesses grouped by the intruder's own chance; empty where that says nothing.
-    """
-
-    outcome: Outcome
-    calibration: tuple[CalibrationBin, ...] = ()
+        Parameters
+        ----------
+        name, what
+            The attack, and what the intruder does in it.
+        guesses
+            Who is named for whom.
+        predicted
+            The measure that predicts it.
+        calibrated
+            Whether chances are held against how often they came true.
+        one_to_one, surest, targeted, own
+            As `judge_identification` takes them.
+        """
+        outcome = judgements.judge_identification(
+            guesses,
+            self.truth,
+            self.file,
+            attack=name,
+            what=what,
+            one_to_one=one_to_one,
+            predicted=self.claim(predicted),
+            threshold=self.threshold,
+            surest=surest,
+            own=own,
+            targeted=targeted,
+        )
+        return Staged(outcome, self.calibrated(guesses) if calibrated else ())
 
 
 Stage = Callable[[Scene], Iterable[Staged]]
@@ -178,7 +215,7 @@ def row_order(scene: Scene) -> Iterator[Staged]:
     scene
         What to work on.
     """
-    outcome = judge_row_order(
+    outcome = judgements.judge_row_order(
         by_place(scene.file, scene.candidates, scene.knowledge),
         scene.truth,
         scene.file,
@@ -203,7 +240,7 @@ def identifiers(scene: Scene) -> Iterator[Staged]:
         "The intruder joins the file with the register on a column that both have beside the "
         "quasi-identifiers."
     )
-    outcome = judge_identifiers(
+    outcome = judgements.judge_identifiers(
         joins,
         scene.truth,
         scene.file,
@@ -240,52 +277,34 @@ def exact(scene: Scene) -> Iterator[Staged]:
     """
     knows = "The intruder matches what is known exactly with the released cells"
     parts = scene.file, scene.uncounted, scene.candidates
-    judge = partial(
-        judge_identification, truth=scene.truth, file=scene.file, threshold=scene.threshold
-    )
     free = exact_free(*parts, scene.rng("exact_free"))
-    marketer = scene.claim("marketer")
-    outcome = judge(
+    yield scene.judged(
+        "exact_free",
+        f"{knows} and names for everybody in the file one of those who fit.",
         free,
-        attack="exact_free",
-        what=f"{knows} and names for everybody in the file one of those who fit.",
-        one_to_one=False,
-        predicted=marketer,
+        "marketer",
+        calibrated=True,
     )
-    yield Staged(outcome, scene.calibrated(free))
     whole, own = _one_to_one(scene)
-    outcome = judge(
-        whole,
-        attack="exact_one_to_one",
-        what=f"{knows} so that nobody is named twice.",
-        one_to_one=True,
-        predicted=marketer,
-        own=own,
-    )
-    yield Staged(outcome)
-    surest = "journalist" if scene.against_register else "prosecutor"
-    outcome = judge(
+    named = f"{knows} so that nobody is named twice."
+    yield scene.judged("exact_one_to_one", named, whole, "marketer", one_to_one=True, own=own)
+    yield scene.judged(
+        "exact_surest",
+        f"{knows} and counts only the guesses about records that fewest persons fit.",
         free,
-        attack="exact_surest",
-        what=f"{knows} and counts only the guesses about records that fewest persons fit.",
-        one_to_one=False,
-        predicted=scene.claim(surest),
+        "journalist" if scene.against_register else "prosecutor",
         surest=True,
     )
-    yield Staged(outcome)
     inside = np.flatnonzero(scene.truth.released)
-    targeted = exact_targeted(*parts, scene.rng("exact_targeted"), targets=inside)
-    outcome = judge(
-        targeted,
-        attack="exact_targeted",
-        what="The intruder looks for somebody who is known to be in the file and takes one of the "
+    yield scene.judged(
+        "exact_targeted",
+        "The intruder looks for somebody who is known to be in the file and takes one of the "
         "records that fit; only the targets for whom fewest fit are counted.",
-        one_to_one=False,
-        predicted=scene.claim("prosecutor"),
+        exact_targeted(*parts, scene.rng("exact_targeted"), targets=inside),
+        "prosecutor",
         surest=True,
         targeted=True,
     )
-    yield Staged(outcome)
 
 
 def counted(scene: Scene) -> Iterator[Staged]:
@@ -302,18 +321,7 @@ def counted(scene: Scene) -> Iterator[Staged]:
         ("exact_counts", "avg_count_risk", False, f"{knows} and names somebody for everybody."),
         ("exact_counts_surest", "max_count_risk", True, f"{knows}; only the surest guesses."),
     ):
-        outcome = judge_identification(
-            guesses,
-            scene.truth,
-            scene.file,
-            attack=name,
-            what=what,
-            one_to_one=False,
-            predicted=scene.claim(measure),
-            threshold=scene.threshold,
-            surest=surest,
-        )
-        yield Staged(outcome, () if surest else scene.calibrated(guesses))
+        yield scene.judged(name, what, guesses, measure, surest=surest, calibrated=not surest)
 
 
 TOLD, SCORED = (1, 2, 3), (2, 3)
@@ -337,14 +345,6 @@ def events(scene: Scene) -> Iterator[Staged]:
     told_of = scene.events
     search = EventSearch(scene.file, told_of)
     inside = np.flatnonzero(scene.truth.released)
-    judge = partial(
-        judge_identification,
-        truth=scene.truth,
-        file=scene.file,
-        threshold=scene.threshold,
-        one_to_one=False,
-        targeted=True,
-    )
     mistaken = f", {100 * told_of.wrong:g} % of them wrong," if told_of.wrong else ""
     for scored, numbers, most in ((False, TOLD, TARGETS), (True, SCORED, SCORED_TARGETS)):
         for m in numbers:
@@ -359,14 +359,14 @@ def events(scene: Scene) -> Iterator[Staged]:
                 guesses = exact_events(search, scene.candidates, targets, told, rng)
                 how = "takes one of the pseudonyms that fit all of it"
             known = "one event" if m == 1 else f"{m} events"
-            outcome = judge(
-                guesses,
-                attack=name,
-                what=f"The intruder knows the quasi-identifiers and {known}{mistaken} of a person "
+            yield scene.judged(
+                name,
+                f"The intruder knows the quasi-identifiers and {known}{mistaken} of a person "
                 f"who is in the file, and {how}.",
-                predicted=scene.claim(f"found_{m}"),
+                guesses,
+                f"found_{m}",
+                targeted=True,
             )
-            yield Staged(outcome)
 
 
 def _one_to_one(scene: Scene) -> tuple[Identification, MatchDistribution]:
@@ -379,7 +379,7 @@ def _one_to_one(scene: Scene) -> tuple[Identification, MatchDistribution]:
     first = exact_one_to_one(*parts, rng)
     if scene.file.persons > LARGEST:
         return first, poisson_hits(float(first.chance.sum()))
-    owner = owners(scene.file, scene.truth)
+    owner = judgements.owners(scene.file, scene.truth)
 
     def once(again: np.random.Generator) -> int:
         guesses = exact_one_to_one(*parts, again)
@@ -408,18 +408,15 @@ def nearly(scene: Scene) -> Iterator[Staged]:
         ("probabilistic", found.free, False, "names the likeliest for each record"),
         ("probabilistic_one_to_one", found.one_to_one, True, "names nobody twice"),
     ):
-        outcome = judge_identification(
-            guesses,
-            scene.truth,
-            scene.file,
-            attack=name,
-            what="The intruder weighs how well each register person agrees with the cells, near "
+        yield scene.judged(
+            name,
+            "The intruder weighs how well each register person agrees with the cells, near "
             f"misses included (Splink), and {said}.",
+            guesses,
+            "marketer",
             one_to_one=one_to_one,
-            predicted=scene.claim("marketer"),
-            threshold=scene.threshold,
+            calibrated=True,
         )
-        yield Staged(outcome, scene.calibrated(guesses))
 
 
 WHAT = (
@@ -489,7 +486,7 @@ def judged_screen(each: Screen, name: str, rng: np.random.Generator, threshold: 
     """
     found = from_screen(each.shown, each.knowledge, rng)
     chances, made = 1 / each.sizes, found.guesses.person >= 0
-    outcome = judge_identification(
+    outcome = judgements.judge_identification(
         found.guesses,
         each.truth,
         each.shown.as_file(),
@@ -525,21 +522,17 @@ def intersection(scene: Scene) -> Iterator[Staged]:
             ("", False, "marketer", "everybody counts"),
             ("_surest", True, "prosecutor", "only those of whom he is surest"),
         ):
-            outcome = judge_identification(
+            yield scene.judged(
+                f"{name}{end}",
+                f"{what}; {said}.",
                 found.identification,
-                scene.truth,
-                scene.file,
-                attack=f"{name}{end}",
-                what=f"{what}; {said}.",
-                one_to_one=False,
-                predicted=scene.claim(measure),
-                threshold=scene.threshold,
+                measure,
                 surest=surest,
                 targeted=True,
+                calibrated=not surest,
             )
-            yield Staged(outcome, () if surest else scene.calibrated(found.identification))
         for guesses in found.inferences:
-            outcome = judge_inference(
+            outcome = judgements.judge_inference(
                 guesses,
                 scene.truth,
                 scene.file,
@@ -569,19 +562,15 @@ def associations(scene: Scene) -> Iterator[Staged]:
         found = by_associations(scene.file, prior, scene.uncounted, scene.rng(name))
         if not found.refined:
             continue
-        outcome = judge_identification(
-            found.guesses,
-            scene.truth,
-            scene.file,
-            attack=name,
-            what="The intruder infers values that were generalised from associations in another "
+        yield scene.judged(
+            name,
+            "The intruder infers values that were generalised from associations in another "
             f"release, which narrows {found.refined:,} of {scene.file.classes:,} classes, and "
             "matches again.",
-            one_to_one=False,
-            predicted=scene.claim("marketer"),
-            threshold=scene.threshold,
+            found.guesses,
+            "marketer",
+            calibrated=True,
         )
-        yield Staged(outcome, scene.calibrated(found.guesses))
 
 
 Of = Literal["all", "one_per_class", "surest"]
@@ -614,7 +603,7 @@ def multi_record(scene: Scene) -> Iterator[Staged]:
             else "somebody who fits, without knowing how many records anybody has"
         )
         for (end, records, said), measure in zip(CLAIMED, ("avg_gidr", "max_gidr"), strict=True):
-            outcome = judge_class_guesses(
+            outcome = judgements.judge_class_guesses(
                 guesses,
                 scene.truth,
                 scene.file,
@@ -642,7 +631,7 @@ def inference(scene: Scene) -> Iterator[Staged]:
         guesses = most_shared_value(scene.file, scene.candidates, column)
         rng = scene.rng(f"inference:{column.name}")
         for (end, targets, said), measure in zip(CLAIMED, ("avg_gsar", "max_gsar"), strict=True):
-            outcome = judge_inference(
+            outcome = judgements.judge_inference(
                 guesses,
                 scene.truth,
                 scene.file,

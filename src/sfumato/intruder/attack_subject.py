@@ -14,6 +14,7 @@ import pyarrow as pa
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
 from sfumato.hierarchies.builders import build_hierarchy
+from sfumato.intruder import reading
 from sfumato.intruder.attack_options import Shares
 from sfumato.intruder.attack_result import Claims, claims_of_release
 from sfumato.intruder.attacks.event_matching import EventValues, PersonEvents
@@ -25,14 +26,6 @@ from sfumato.intruder.knowledge import (
     hold,
     read_texts,
     with_noise,
-)
-from sfumato.intruder.reading import (
-    Above,
-    ReadColumn,
-    ReleasedFile,
-    above_from_file,
-    above_from_prefixes,
-    read_release,
 )
 from sfumato.intruder.referee.judgements import (
     PersonValues,
@@ -402,7 +395,7 @@ class Held:
         The events of the persons of the original; ``None`` where nothing tells any.
     """
 
-    file: ReleasedFile
+    file: reading.ReleasedFile
     knowledge: Knowledge
     exact: Knowledge
     truth: Truth
@@ -437,7 +430,7 @@ def held_against(shown: Any, given: Given, rng: np.random.Generator) -> Held:
     whole = known = _with_ids(known, register, schema)
     if given.register is None:
         known = _of_an_acquaintance(known, schema)
-    file = read_release(
+    file = reading.read_release(
         shown, schema, delimiter=given.delimiter, hierarchies=given.hierarchies, known=known
     )
     truth = _truth(file, given, register, known)
@@ -470,9 +463,11 @@ def _itself(shown: Any, given: Given) -> Held:
             found="none",
         )
     schema = given.schema
-    file = read_release(shown, schema, delimiter=given.delimiter, hierarchies=given.hierarchies)
+    file = reading.read_release(
+        shown, schema, delimiter=given.delimiter, hierarchies=given.hierarchies
+    )
     labels = tuple(f"{number}" for number in range(file.classes))
-    column = ReadColumn(CLASS, tuple(Exact(label) for label in labels), file.class_of)
+    column = reading.ReadColumn(CLASS, tuple(Exact(label) for label in labels), file.class_of)
     nowhere = np.full(file.classes, np.nan)
     direct = [each for each in file.others if each.name in schema.direct_identifiers]
     knowledge = Knowledge(
@@ -505,7 +500,7 @@ def _of_an_acquaintance(known: Knowledge, schema: Schema) -> Knowledge:
     return replace(known, others=tuple(each for each in known.others if each.name in told))
 
 
-def _truth(file: ReleasedFile, given: Given, register: People, known: Knowledge) -> Truth:
+def _truth(file: reading.ReleasedFile, given: Given, register: People, known: Knowledge) -> Truth:
     original: People | None = register
     if given.register is not None:
         original = None
@@ -527,7 +522,7 @@ def _truth(file: ReleasedFile, given: Given, register: People, known: Knowledge)
     return found
 
 
-def _by_kept_ids(file: ReleasedFile, register: People, schema: Schema) -> Truth | None:
+def _by_kept_ids(file: reading.ReleasedFile, register: People, schema: Schema) -> Truth | None:
     """The truth of a file that kept the ids of its persons."""
     ids = next((each for each in file.others if each.name == schema.person), None)
     if ids is None or not register.named or not set(ids.texts) <= set(register.ids):
@@ -542,7 +537,7 @@ def _counts(known: Knowledge, truth: Truth) -> Ints:
     return np.where(truth.released, np.bincount(inside, minlength=known.persons), rows)
 
 
-def event_names(schema: Schema, file: ReleasedFile, known: Knowledge) -> tuple[str, ...]:
+def event_names(schema: Schema, file: reading.ReleasedFile, known: Knowledge) -> tuple[str, ...]:
     """The columns of events that the release shows and the original has.
 
     Where the schema names none, all sensitive and insensitive ones that change within a person.
@@ -574,7 +569,9 @@ def _changes(column: KnownColumn, known: Knowledge) -> bool:
     return bool((last[known.person] != column.codes).any())
 
 
-def person_events(schema: Schema, file: ReleasedFile, known: Knowledge) -> PersonEvents | None:
+def person_events(
+    schema: Schema, file: reading.ReleasedFile, known: Knowledge
+) -> PersonEvents | None:
     """The events of the persons of the original; ``None`` where no column tells any.
 
     Parameters
@@ -609,11 +606,11 @@ def _values(column: KnownColumn, event: Event) -> EventValues:
     return EventValues(column, alike, off, words)
 
 
-def _above(event: Event, texts: Sequence[str], name: str) -> Above:
+def _above(event: Event, texts: Sequence[str], name: str) -> reading.Above:
     if isinstance(event.hierarchy, Path):
-        return above_from_file(event.hierarchy, name)[1]
+        return reading.above_from_file(event.hierarchy, name)[1]
     if isinstance(event.hierarchy, PrefixHierarchy):
-        return above_from_prefixes(event.hierarchy, texts)
+        return reading.above_from_prefixes(event.hierarchy, texts)
     return {}
 
 

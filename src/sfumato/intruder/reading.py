@@ -14,24 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.core.errors import InputError
-from sfumato.intruder.knowledge import (
-    Knowledge,
-    KnownColumn,
-    Texts,
-    days_of,
-    everybody,
-    is_measured,
-    read_texts,
-)
-from sfumato.intruder.released_syntax import (
-    Anything,
-    Cell,
-    Members,
-    Missing,
-    Vocabulary,
-    parse_bounds,
-    parse_cell,
-)
+from sfumato.intruder import knowledge, released_syntax
 from sfumato.schema import IntervalHierarchy, Kind, PrefixHierarchy, QuasiIdentifier, Schema
 from sfumato.table.sources import Source
 from sfumato.table.table_files import open_source
@@ -54,7 +37,7 @@ class ReadColumn:
     """
 
     name: str
-    cells: tuple[Cell, ...]
+    cells: tuple[released_syntax.Cell, ...]
     codes: Ints
 
 
@@ -285,7 +268,7 @@ def read_release(
     *,
     delimiter: str | None = None,
     hierarchies: Mapping[str, str | Path] | None = None,
-    known: Knowledge | None = None,
+    known: knowledge.Knowledge | None = None,
 ) -> ReleasedFile:
     """Read a released file, made by sfumato, ARX, anjana or others.
 
@@ -326,7 +309,7 @@ def read_release(
             found="none of them",
             accepted=", ".join(schema.quasi_identifiers),
         )
-    texts = read_texts(source, list(source.names), schema.missing)
+    texts = knowledge.read_texts(source, list(source.names), schema.missing)
     records = len(texts[source.names[0]].codes)
     given = {} if known is None else {column.name: column for column in known.quasi_identifiers}
     quasi_identifiers = []
@@ -372,37 +355,37 @@ def _columns_of(names: Sequence[str], schema: Schema) -> dict[str, list[str]]:
     return found
 
 
-def _texts_of(names: Sequence[str], texts: Mapping[str, Texts]) -> tuple[TextColumn, ...]:
+def _texts_of(names: Sequence[str], texts: Mapping[str, knowledge.Texts]) -> tuple[TextColumn, ...]:
     return tuple(TextColumn(name, texts[name].texts, texts[name].codes) for name in names)
 
 
 def _persons(
-    texts: Mapping[str, Texts], schema: Schema, source: Source, records: int
+    texts: Mapping[str, knowledge.Texts], schema: Schema, source: Source, records: int
 ) -> tuple[Ints | None, int]:
     if schema.person is None or schema.person not in texts:
         return None, records
     column = texts[schema.person]
-    return everybody(column, schema.person, source.subject), len(column.texts)
+    return knowledge.everybody(column, schema.person, source.subject), len(column.texts)
 
 
 def _vocabulary(
     name: str,
     quasi: QuasiIdentifier,
     parts: Sequence[str],
-    texts: Mapping[str, Texts],
-    known: KnownColumn | None,
+    texts: Mapping[str, knowledge.Texts],
+    known: knowledge.KnownColumn | None,
     hierarchies: Mapping[str, str | Path],
-) -> Vocabulary:
+) -> released_syntax.Vocabulary:
     seen = [text for part in parts for text in texts[part].texts if text is not None]
     values = () if known is None else tuple(text for text in known.texts if text is not None)
     order, above = _above(name, quasi, values, hierarchies)
     measured = _measured(quasi, seen, known)
     numbers = np.empty(0) if known is None else known.numbers[np.isfinite(known.numbers)]
-    days = [days_of(text) for text in values]
+    days = [knowledge.days_of(text) for text in values]
     spec = quasi.hierarchy
     by_unit = isinstance(spec, IntervalHierarchy) and any(isinstance(w, str) for w in spec.widths)
     dates = by_unit or any(day is not None for day in days)
-    return Vocabulary(
+    return released_syntax.Vocabulary(
         measured=measured,
         dates=measured and dates,
         times=bool(dates and (numbers % 1 != 0).any()),
@@ -413,18 +396,23 @@ def _vocabulary(
     )
 
 
-def _measured(quasi: QuasiIdentifier, seen: Sequence[str], known: KnownColumn | None) -> bool:
+def _measured(
+    quasi: QuasiIdentifier, seen: Sequence[str], known: knowledge.KnownColumn | None
+) -> bool:
     """Whether a column holds numbers or dates; where nobody says so, by all that it shows."""
     if known is not None:
         return bool(np.isfinite(known.numbers).any()) or quasi.kind is Kind.NUMERIC
-    if is_measured(quasi, ()):
+    if knowledge.is_measured(quasi, ()):
         return True
     if quasi.kind is Kind.CATEGORICAL or quasi.order is not None or quasi.hierarchy is not None:
         return False
-    numbers = Vocabulary(measured=True)
-    cells = [parse_cell(text, numbers) for text in seen]
+    numbers = released_syntax.Vocabulary(measured=True)
+    cells = [released_syntax.parse_cell(text, numbers) for text in seen]
     return None not in cells and any(
-        not isinstance(cell, (Anything, Missing, Members)) for cell in cells
+        not isinstance(
+            cell, (released_syntax.Anything, released_syntax.Missing, released_syntax.Members)
+        )
+        for cell in cells
     )
 
 
@@ -443,23 +431,25 @@ def _above(
     return None, {}
 
 
-def _read_column(name: str, parts: Sequence[Texts], words: Vocabulary) -> ReadColumn:
+def _read_column(
+    name: str, parts: Sequence[knowledge.Texts], words: released_syntax.Vocabulary
+) -> ReadColumn:
     codes, first = combined([part.codes for part in parts], len(parts[0].codes))
-    places: dict[Cell, int] = {}
+    places: dict[released_syntax.Cell, int] = {}
     place_of = np.empty(len(first), dtype=np.int64)
     for number, row in enumerate(first.tolist()):
         shown = [part.texts[part.codes[row]] for part in parts]
         if len(shown) == 1:
-            cell = parse_cell(shown[0], words)
+            cell = released_syntax.parse_cell(shown[0], words)
         else:
-            cell = parse_bounds(shown[0], shown[1], words)
+            cell = released_syntax.parse_bounds(shown[0], shown[1], words)
         if cell is None:
             raise _not_understood(name, row, words)
         place_of[number] = places.setdefault(cell, len(places))
     return ReadColumn(name, tuple(places), place_of[codes])
 
 
-def _not_understood(name: str, row: int, words: Vocabulary) -> InputError:
+def _not_understood(name: str, row: int, words: released_syntax.Vocabulary) -> InputError:
     if words.measured:
         return InputError(
             f"column '{name}'",

@@ -1,5 +1,6 @@
 """What the compiled module has, for type checkers."""
 
+from sfumato.kernels.class_counts import Holding
 from sfumato.kernels.loop_calls import Bytes, Codes, Floats, Ints, Sides
 
 def number_with_table(
@@ -209,21 +210,8 @@ def class_ordered_distances(
 def count_holders(
     sets: Codes,
     persons: Codes,
-    known_low: Codes,
-    known_high: Codes,
-    class_of: Codes,
-    class_ids: Ints,
-    class_starts: Ints,
-    list_labels: Codes,
-    list_ids: Codes,
-    id_starts: Ints,
-    labels: Codes,
-    counts: Codes,
-    owners: Codes,
+    holding: Holding,
     ids_of: Codes,
-    detailed: Bytes,
-    silent: Bytes,
-    several: bool,
     found: Floats,
     learned: Floats,
     holders: Codes,

@@ -1186,26 +1186,27 @@ cdef inline bint _shows_more(
 def count_holders(
     const int32_t[:, ::1] sets,
     const int32_t[::1] persons,
-    const int32_t[::1] known_low,
-    const int32_t[::1] known_high,
-    const int32_t[::1] class_of,
-    const int64_t[::1] class_ids,
-    const int64_t[::1] class_starts,
-    const int32_t[::1] list_labels,
-    const int32_t[::1] list_ids,
-    const int64_t[::1] id_starts,
-    const int32_t[::1] labels,
-    const int32_t[::1] counts,
-    const int32_t[::1] owners,
+    holding,
     const int32_t[::1] ids_of,
-    const uint8_t[::1] detailed,
-    const uint8_t[::1] silent,
-    bint several,
     double[::1] found,
     double[::1] learned,
     int32_t[::1] holders,
 ):
     """The ids of a class that fit each set of known events, by the shortest list of its events."""
+    cdef const int32_t[::1] known_low = holding.known_low
+    cdef const int32_t[::1] known_high = holding.known_high
+    cdef const int32_t[::1] class_of = holding.class_of
+    cdef const int64_t[::1] class_ids = holding.class_ids
+    cdef const int64_t[::1] class_starts = holding.class_starts
+    cdef const int32_t[::1] list_labels = holding.list_labels
+    cdef const int32_t[::1] list_ids = holding.list_ids
+    cdef const int64_t[::1] id_starts = holding.id_starts
+    cdef const int32_t[::1] labels = holding.labels
+    cdef const int32_t[::1] counts = holding.counts
+    cdef const int32_t[::1] owners = holding.owners
+    cdef const uint8_t[::1] detailed = holding.detailed.view(np.uint8)
+    cdef const uint8_t[::1] silent = holding.silent.view(np.uint8)
+    cdef bint several = owners.shape[0] > class_of.shape[0]
     cdef int64_t[::1] met = np.full(id_starts.shape[0] - 1, -1, np.int64)
     cdef Py_ssize_t width = sets.shape[1], s
     cdef int32_t[MOST_KNOWN] all_low, all_high, low, high

@@ -29,7 +29,6 @@ from sfumato.kernels.loop_calls import (
     Floats,
     Integers,
     Ints,
-    flags,
     floats,
     in_threads,
     ints,
@@ -595,25 +594,6 @@ def count_holders(holding: Holding, persons: Codes, sets: Codes) -> Holders:
     holders = np.zeros(len(sets), dtype=np.int32)
     ids_of = np.bincount(holding.owners, minlength=len(holding.class_of)).astype(np.int32)
     looked = _classes.count_holders(
-        as_codes(sets),
-        as_codes(persons),
-        holding.known_low,
-        holding.known_high,
-        holding.class_of,
-        holding.class_ids,
-        holding.class_starts,
-        holding.list_labels,
-        holding.list_ids,
-        holding.id_starts,
-        holding.labels,
-        holding.counts,
-        holding.owners,
-        ids_of,
-        flags(holding.detailed),
-        flags(holding.silent),
-        len(holding.owners) > len(holding.class_of),
-        found,
-        learned,
-        holders,
+        as_codes(sets), as_codes(persons), holding, ids_of, found, learned, holders
     )
     return Holders(found, learned, holders, looked)

@@ -17,18 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.kernels import _classes
-from sfumato.kernels.loop_calls import (
-    Bools,
-    Bytes,
-    Codes,
-    Integers,
-    Ints,
-    flags,
-    in_threads,
-    ints,
-    offsets_of,
-)
+from sfumato.kernels import _classes, loop_calls
 
 DIRECT_SPACE = 1 << 16
 """Key spaces up to this size are looked up in a table with a place for every key."""
@@ -45,14 +34,14 @@ EMPTY = int(BASIS.astype(np.int64))
 """The hash of the tuple without a value."""
 
 
-def run_starts(*keys: npt.NDArray[np.integer]) -> Ints:
+def run_starts(*keys: npt.NDArray[np.integer]) -> loop_calls.Ints:
     """Where each run of neighbours that agree on all ``keys`` starts."""
     changed = np.ones(len(keys[0]), dtype=np.bool_)
     changed[1:] = np.logical_or.reduce([key[1:] != key[:-1] for key in keys])
     return np.flatnonzero(changed)
 
 
-def number_by_first_appearance(keys: Ints, space: int) -> tuple[Codes, int]:
+def number_by_first_appearance(keys: loop_calls.Ints, space: int) -> tuple[loop_calls.Codes, int]:
     """Give equal keys equal numbers 0, 1, 2, ... in the order in which they first appear.
 
     Takes O(records + space) with a direct table while the key space is at most
@@ -72,7 +61,7 @@ def number_by_first_appearance(keys: Ints, space: int) -> tuple[Codes, int]:
     tuple
         The number of each record's key, shape (records,), and how many distinct keys there are.
     """
-    keys = ints(keys)
+    keys = loop_calls.ints(keys)
     if space <= max(2 * len(keys), DIRECT_SPACE):
         numbers, table = np.empty(len(keys), dtype=np.int32), np.full(space, -1, dtype=np.int32)
         return numbers, int(_classes.number_with_table(keys, table, numbers))
@@ -80,16 +69,18 @@ def number_by_first_appearance(keys: Ints, space: int) -> tuple[Codes, int]:
     return numbers, int(_classes.number_first_rows(numbers))
 
 
-def _first_rows(keys: Ints) -> Codes:
+def _first_rows(keys: loop_calls.Ints) -> loop_calls.Codes:
     """The first row that has each row's key."""
     edges = np.linspace(0, len(keys), CHUNKS + 1).astype(np.int64).tolist()
     counts = np.zeros((CHUNKS, 1 << PART_BITS), dtype=np.int64)
     chunks = list(zip(edges[:-1], edges[1:], counts, strict=True))
-    in_threads([partial(_classes.count_parts, keys, *c[:2], PART_BITS, c[2]) for c in chunks])
+    loop_calls.in_threads(
+        [partial(_classes.count_parts, keys, *c[:2], PART_BITS, c[2]) for c in chunks]
+    )
     ends = np.cumsum(counts.T.ravel()).reshape(-1, CHUNKS)
     places = np.ascontiguousarray((ends - counts.T).T)
     part_keys, part_rows = np.empty_like(keys), np.empty(len(keys), dtype=np.int32)
-    in_threads(
+    loop_calls.in_threads(
         [
             partial(_classes.scatter, keys, begin, end, PART_BITS, place, part_keys, part_rows)
             for (begin, end, _), place in zip(chunks, places, strict=True)
@@ -102,7 +93,7 @@ def _first_rows(keys: Ints) -> Codes:
         slots = np.zeros((2 << max(stop - start, 1).bit_length(), 2), dtype=np.int64)
         _classes.first_rows(part_keys[start:stop], part_rows[start:stop], slots, first)
 
-    in_threads([partial(look_up, *part) for part in pairwise(stops)])
+    loop_calls.in_threads([partial(look_up, *part) for part in pairwise(stops)])
     return first
 
 
@@ -119,7 +110,9 @@ class Interner:
         self._data = np.zeros(1 << 18, dtype=np.uint8)
         self._known = 0
 
-    def number(self, offsets: Integers, data: Bytes, missing: Bools) -> Codes:
+    def number(
+        self, offsets: loop_calls.Integers, data: loop_calls.Bytes, missing: loop_calls.Bools
+    ) -> loop_calls.Codes:
         """The number of each string; -1 where it is missing.
 
         Parameters
@@ -134,9 +127,9 @@ class Interner:
         codes = np.empty(len(missing), dtype=np.int32)
         keys = np.empty((AHEAD, 5), dtype=np.int64)
         offsets, data, absent, done = (
-            offsets_of(offsets),
+            loop_calls.offsets_of(offsets),
             np.ascontiguousarray(data),
-            flags(missing),
+            loop_calls.flags(missing),
             0,
         )
         while True:
@@ -165,7 +158,7 @@ class Interner:
             self._keys = _with_room(self._keys, len(self._offsets))
             self._data = _with_room(self._data, int(self._offsets[self._known]) + longest)
 
-    def strings(self) -> tuple[Ints, Bytes]:
+    def strings(self) -> tuple[loop_calls.Ints, loop_calls.Bytes]:
         """Where each distinct string starts, and all of them one after the other."""
         offsets = self._offsets[: self._known + 1].copy()
         return offsets, self._data[: offsets[-1]].copy()
@@ -179,7 +172,7 @@ def _with_room(values: npt.NDArray[Any], wanted: int) -> npt.NDArray[Any]:
     return larger
 
 
-def of_texts(offsets: Integers, data: Bytes) -> Ints:
+def of_texts(offsets: loop_calls.Integers, data: loop_calls.Bytes) -> loop_calls.Ints:
     """The hash of each text: O(bytes).
 
     Parameters
@@ -189,10 +182,10 @@ def of_texts(offsets: Integers, data: Bytes) -> Ints:
     data
         The texts in UTF-8, one after the other.
     """
-    return _classes.hashes_of_texts(offsets_of(offsets), np.ascontiguousarray(data))
+    return _classes.hashes_of_texts(loop_calls.offsets_of(offsets), np.ascontiguousarray(data))
 
 
-def extended(ties: Ints, values: Ints) -> Ints:
+def extended(ties: loop_calls.Ints, values: loop_calls.Ints) -> loop_calls.Ints:
     """The hashes of tuples of integers with one more integer each; O(tuples).
 
     Parameters
@@ -202,10 +195,10 @@ def extended(ties: Ints, values: Ints) -> Ints:
     values
         The integer that each tuple takes in.
     """
-    return _classes.extended_hashes(ints(ties), ints(values))
+    return _classes.extended_hashes(loop_calls.ints(ties), loop_calls.ints(values))
 
 
-def tie_order(ties: Ints) -> Codes:
+def tie_order(ties: loop_calls.Ints) -> loop_calls.Codes:
     """Places by ascending tie, equal ones in their order: O(N log N).
 
     The upper bits of a tie and its place make one number, which NumPy sorts by vector

@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
 from threading import current_thread
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
@@ -47,6 +47,25 @@ def floats(values: npt.ArrayLike) -> Floats:
 def flags(values: Bools) -> Bytes:
     """Truth values as bytes, 0 or 1."""
     return np.ascontiguousarray(values, dtype=np.bool_).view(np.uint8)
+
+
+_Tuple = TypeVar("_Tuple", bound=tuple[Any, ...])
+_KINDS: dict[Any, Any] = {Ints: np.int64, Codes: np.int32, Floats: np.float64, Bools: np.bool_}
+
+
+_hints = cache(get_type_hints)
+
+
+def typed(arrays: _Tuple) -> _Tuple:
+    """The same named tuple, each array of the type that its field states and in one piece."""
+    given: Any = arrays
+    pieces = {
+        name: np.ascontiguousarray(getattr(arrays, name), dtype=_KINDS[kind])
+        for name, kind in _hints(type(arrays)).items()
+        if kind in _KINDS
+    }
+    made: _Tuple = given._replace(**pieces)
+    return made
 
 
 def offsets_of(values: Integers) -> Ints | Codes:

@@ -31,6 +31,7 @@ from sfumato.kernels.loop_calls import (
     in_threads,
     ints,
     parts,
+    typed,
 )
 from sfumato.kernels.loop_calls import codes as as_codes
 
@@ -800,7 +801,8 @@ def best_cuts(
     known, axes, limits
         The persons, and what is asked.
     """
-    flat, given = as_codes(orders).ravel(), (*_typed(known, axes, limits), _most(known, limits))
+    flat, most = as_codes(orders).ravel(), _most(known, limits)
+    given = (typed(known), typed(axes), typed(limits), most)
 
     def found(run: slice) -> Chosen:
         return Chosen(
@@ -826,7 +828,8 @@ def subtree_losses(
     known, axes, limits
         As in `best_cuts`.
     """
-    flat, given, most = as_codes(orders).ravel(), _typed(known, axes, limits), _most(known, limits)
+    flat, most = as_codes(orders).ravel(), _most(known, limits)
+    given = (typed(known), typed(axes), typed(limits))
 
     def found(run: slice) -> Floats:
         return _tree.subtree_losses(
@@ -844,41 +847,3 @@ def _by_work(found: Callable[[slice], _Found], low: Ints, high: Ints) -> list[_F
 def _most(known: Known, limits: Limits) -> int:
     """The largest number of records of a person, where it is asked for."""
     return int(known.records.max()) if limits.sharing > 1 else 0
-
-
-def _typed(known: Known, axes: Axes, limits: Limits) -> tuple[Known, Axes, Limits]:
-    """The same, each array as the loops take it."""
-    return (
-        Known(
-            records=ints(known.records),
-            positions=as_codes(known.positions),
-            members=as_codes(known.members),
-            totals=floats(known.totals),
-            presents=ints(known.presents),
-            lowest=floats(known.lowest),
-            highest=floats(known.highest),
-            squares=floats(known.squares),
-            offsets=ints(known.offsets),
-            values=as_codes(known.values),
-            counts=as_codes(known.counts),
-            sensitive_offsets=ints(known.sensitive_offsets),
-            sensitive=as_codes(known.sensitive),
-        ),
-        Axes(
-            strict=np.ascontiguousarray(axes.strict, dtype=np.bool_),
-            missing=ints(axes.missing),
-            columns=ints(axes.columns),
-            complete=axes.complete,
-            attribute_weights=floats(axes.attribute_weights),
-            weights=floats(axes.weights),
-            axis_of=as_codes(axes.axis_of),
-            error_weights=floats(axes.error_weights),
-            width_weights=floats(axes.width_weights),
-            width_scales=floats(axes.width_scales),
-        ),
-        limits._replace(
-            attribute_of=as_codes(limits.attribute_of),
-            affiliation=floats(limits.affiliation),
-            distinct=ints(limits.distinct),
-        ),
-    )

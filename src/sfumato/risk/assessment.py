@@ -15,18 +15,8 @@ from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
 from sfumato.core.shared_options import Progress, silent, takes_spark
 from sfumato.engines.embedded.counts import group
+from sfumato.risk import class_measures
 from sfumato.risk.assess_options import AssessOptions, Circumstances, Measuring
-from sfumato.risk.class_measures import (
-    RECURSIVE_L,
-    checked_l,
-    entropy_l,
-    g_balance,
-    gidr,
-    gsar,
-    ranks_of,
-    recursive_c,
-    recursive_measures,
-)
 from sfumato.risk.classes import (
     ClassBlocks,
     ClassSummary,
@@ -144,8 +134,8 @@ def _row_of_largest(classes: ClassSummary, at: int) -> int:
 
 
 _WHOLE = COUNTING_VALUES | {
-    "g_balance": ClassValue(g_balance, "low", _row_of_largest),
-    "gidr": ClassValue(gidr, "high", _row_of_largest),
+    "g_balance": ClassValue(class_measures.g_balance, "low", _row_of_largest),
+    "gidr": ClassValue(class_measures.gidr, "high", _row_of_largest),
     "one person": ClassValue(lambda classes: classes.persons == 1, "high"),
     "one record": ClassValue(lambda classes: classes.records == 1, "high"),
 }
@@ -165,12 +155,14 @@ def _of_attribute(name: str, *, ordered: bool) -> dict[str, ClassValue]:
         return first_row(classes, at) if own < 0 else own
 
     values = {
-        "gsar": ClassValue(partial(gsar, attribute=name), "high", row_of_shared),
+        "gsar": ClassValue(partial(class_measures.gsar, attribute=name), "high", row_of_shared),
         "distinct": ClassValue(lambda classes: classes.distinct[name], "low"),
-        "entropy": ClassValue(partial(entropy_l, attribute=name), "low"),
+        "entropy": ClassValue(partial(class_measures.entropy_l, attribute=name), "low"),
         **{
-            f"recursive {l}": ClassValue(partial(recursive_c, attribute=name, l=l), "high")
-            for l in RECURSIVE_L  # noqa: E741
+            f"recursive {l}": ClassValue(
+                partial(class_measures.recursive_c, attribute=name, l=l), "high"
+            )
+            for l in class_measures.RECURSIVE_L  # noqa: E741
         },
         "distance": ClassValue(lambda classes: classes.distance[name], "high"),
     }
@@ -193,7 +185,7 @@ def _sensitive_risk(found: Mapping[str, Extreme], name: str, classes: int) -> Se
         l_entropy=found[f"entropy of {name}"].measure("l_entropy"),
         recursive={
             l: found[f"recursive {l} of {name}"].measure(f"recursive_{l}")
-            for l in RECURSIVE_L  # noqa: E741
+            for l in class_measures.RECURSIVE_L  # noqa: E741
         },
         t_closeness=found[f"distance of {name}"].measure("t_closeness"),
         t_closeness_ordered=ordered and ordered.measure("t_closeness_ordered"),
@@ -226,7 +218,7 @@ def assess(
     asked, given = taken(options, Measuring, Circumstances)
     if asked.estimator != AUTO:
         check_estimator(asked.estimator)
-    more = checked_l(asked.recursive_l)
+    more = class_measures.checked_l(asked.recursive_l)
     chosen = _chosen(given.presets) if given.presets else ()
     check_schema(schema)
     if takes_spark(data, given.engine):
@@ -296,7 +288,7 @@ def _measured(
         table.person,
         {column.name: column.codes for column in table.sensitive},
         threshold=threshold,
-        ranks=ranks_of(table, ordered_distance),
+        ranks=class_measures.ranks_of(table, ordered_distance),
         warnings=table.warnings,
     )
     if table.preparation:
@@ -317,7 +309,9 @@ def _with_recursive(
 ) -> dict[str, SensitiveRisk]:
     """The measures of each sensitive attribute, with recursive diversity for these l too."""
     found = {
-        column.name: recursive_measures(class_of, risk.classes, column.codes, recursive_l)
+        column.name: class_measures.recursive_measures(
+            class_of, risk.classes, column.codes, recursive_l
+        )
         for column in table.sensitive
     }
     return {
@@ -337,8 +331,7 @@ def _on_spark(
     from sfumato.engines.spark.spark_encoding import open_on_spark
     from sfumato.engines.spark.spark_files import open_on_cluster
     from sfumato.engines.spark.spark_session import released
-    from sfumato.risk.on_spark.spark_assessment import assess_on_spark
-    from sfumato.risk.on_spark.spark_population import opened_register
+    from sfumato.risk.on_spark.spark_population import assess_on_spark, opened_register
 
     source = open_on_cluster(data, delimiter=circumstances.delimiter)
     given = _given(circumstances, source.names)

@@ -13,19 +13,7 @@ import numpy.typing as npt
 
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure, Position
-from sfumato.kernels.class_counts import (
-    ClassOrder,
-    PersonCounts,
-    SharingCounts,
-    ValueCounts,
-    class_order,
-    class_ordered_distances,
-    count_persons,
-    count_records,
-    count_sharing,
-    count_values,
-    in_order,
-)
+from sfumato.kernels import class_counts
 from sfumato.kernels.loop_calls import in_threads
 
 Counts = npt.NDArray[np.int64]
@@ -219,16 +207,16 @@ class ClassBlocks:
         ranks: Mapping[str, Codes] | None = None,
     ) -> None:
         _check(class_of, classes, person, sensitive, shown)
-        self._records, self._first = count_records(class_of, classes)
+        self._records, self._first = class_counts.count_records(class_of, classes)
         if self._records.min() == 0:
             raise InputError("parameter class_of", "must give every class a record")
         self._person, self._sensitive, self._ranks = person, sensitive, ranks or {}
         self._single = shown is None and _own_each(person)
         self._order = self._by_id = None
         if sensitive or not self._single:
-            self._order = class_order(class_of, self._records, person)
+            self._order = class_counts.class_order(class_of, self._records, person)
         if shown is not None:
-            self._by_id = class_order(class_of, self._records, shown)
+            self._by_id = class_counts.class_order(class_of, self._records, shown)
         sizes = {
             name: max(int(codes.max()) + 1, len(self._ranks.get(name, ())))
             for name, codes in sensitive.items()
@@ -295,10 +283,10 @@ class ClassBlocks:
         order = None if self._order is None else self._order.part(start, stop)
         if self._single or order is None:
             ones = np.broadcast_to(np.int64(1), len(records))
-            counts = PersonCounts(records, records, ones, first)
+            counts = class_counts.PersonCounts(records, records, ones, first)
             sharing = _alone_or_equal(records, first)
         else:
-            counts = count_persons(order)
+            counts = class_counts.count_persons(order)
             sharing = self._sharing(order, start, stop)
         values, distances = ({}, {}) if order is None else self._values(order)
         return ClassSummary(
@@ -324,14 +312,18 @@ class ClassBlocks:
             count_risk_total=sharing.risk_total,
         )
 
-    def _values(self, order: ClassOrder) -> tuple[dict[str, ValueCounts], dict[str, Floats]]:
+    def _values(
+        self, order: class_counts.ClassOrder
+    ) -> tuple[dict[str, class_counts.ValueCounts], dict[str, Floats]]:
         """What the values of each sensitive attribute say, and the ordered distances asked for."""
         values = {
-            name: count_values(order, in_order(order, codes), self._file[name])
+            name: class_counts.count_values(
+                order, class_counts.in_order(order, codes), self._file[name]
+            )
             for name, codes in self._sensitive.items()
         }
         distances = {
-            name: class_ordered_distances(
+            name: class_counts.class_ordered_distances(
                 order.rows, order.starts, self._sensitive[name], self._file[name], ranks
             )
             for name, ranks in self._ranks.items()
@@ -339,12 +331,14 @@ class ClassBlocks:
         }
         return values, distances
 
-    def _sharing(self, order: ClassOrder, start: int, stop: int) -> SharingCounts:
+    def _sharing(
+        self, order: class_counts.ClassOrder, start: int, stop: int
+    ) -> class_counts.SharingCounts:
         """What the numbers of records give away; ids are the persons if none are shown."""
         if self._by_id is None:
-            return count_sharing(order, order.owners)
+            return class_counts.count_sharing(order, order.owners)
         by_id = self._by_id.part(start, stop)
-        return count_sharing(by_id, in_order(by_id, self._person))
+        return class_counts.count_sharing(by_id, class_counts.in_order(by_id, self._person))
 
 
 def summarize(
@@ -380,10 +374,10 @@ def _frequencies(codes: Codes, size: int) -> Counts:
     return counts[1:]
 
 
-def _alone_or_equal(records: Counts, first: Integers) -> SharingCounts:
+def _alone_or_equal(records: Counts, first: Integers) -> class_counts.SharingCounts:
     """Where every record is a person of its own: all of a class have the same number, 1."""
     alone, ones = (records == 1).astype(np.int32), np.broadcast_to(1.0, len(records))
-    return SharingCounts(records, first, alone, 1 / records, first, ones)
+    return class_counts.SharingCounts(records, first, alone, 1 / records, first, ones)
 
 
 def _check(

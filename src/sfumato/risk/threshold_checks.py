@@ -8,23 +8,20 @@ from typing import Any
 
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
+from sfumato.risk import risk_thresholds
 from sfumato.risk.disclosure_risk import Risk
-from sfumato.risk.risk_thresholds import (
-    AT_RISK,
-    KINDS,
-    POPULATION_COUNTERPARTS,
-    Held,
-    Part,
-    Preset,
-    Threshold,
-    thresholds,
-)
 
 _LACKING = {
-    Part.SENSITIVE: ("sensitive attributes", "name them in the schema"),
-    Part.HOUSEHOLD: ("households", "name the household column in the schema"),
-    Part.PRESENCE: ("a population register", "give one (register=..., --register FILE)"),
-    Part.POPULATION: ("a population", "say what is known of it (population=..., --population N)"),
+    risk_thresholds.Part.SENSITIVE: ("sensitive attributes", "name them in the schema"),
+    risk_thresholds.Part.HOUSEHOLD: ("households", "name the household column in the schema"),
+    risk_thresholds.Part.PRESENCE: (
+        "a population register",
+        "give one (register=..., --register FILE)",
+    ),
+    risk_thresholds.Part.POPULATION: (
+        "a population",
+        "say what is known of it (population=..., --population N)",
+    ),
 }
 
 
@@ -39,7 +36,7 @@ class _Found:
     estimator: str | None = None
 
 
-def hold(risk: Risk, *presets: str | Preset) -> Risk:
+def hold(risk: Risk, *presets: str | risk_thresholds.Preset) -> Risk:
     """The same assessment with its measures held against presets.
 
     Where something is known of the population, a limit on the highest risk (``prosecutor``) is
@@ -58,12 +55,12 @@ def hold(risk: Risk, *presets: str | Preset) -> Risk:
     InputError
         If there is no such preset, it states no number, or the file lacks what it speaks about.
     """
-    chosen = thresholds(*presets) if presets else ()
+    chosen = risk_thresholds.thresholds(*presets) if presets else ()
     check_numbers(chosen)
     return replace(risk, held=tuple(line for each in chosen for line in held_by(risk, each)))
 
 
-def check_numbers(presets: Sequence[Preset]) -> None:
+def check_numbers(presets: Sequence[risk_thresholds.Preset]) -> None:
     """Refuse presets whose source states no number.
 
     Raises
@@ -80,7 +77,7 @@ def check_numbers(presets: Sequence[Preset]) -> None:
             )
 
 
-def held_by(risk: Risk, preset: Preset) -> Iterator[Held]:
+def held_by(risk: Risk, preset: risk_thresholds.Preset) -> Iterator[risk_thresholds.Held]:
     """The lines of one preset.
 
     Parameters
@@ -97,12 +94,12 @@ def held_by(risk: Risk, preset: Preset) -> Iterator[Held]:
     """
     for threshold in preset.thresholds:
         for measure in _measures(risk, threshold):
-            kind = KINDS[measure]
+            kind = risk_thresholds.KINDS[measure]
             above = threshold.above
-            if measure.endswith(AT_RISK) and above is None:
+            if measure.endswith(risk_thresholds.AT_RISK) and above is None:
                 above = risk.threshold
             for found in _found(risk, measure, above):
-                yield Held(
+                yield risk_thresholds.Held(
                     preset.name,
                     preset.source,
                     preset.evidence,
@@ -119,9 +116,9 @@ def held_by(risk: Risk, preset: Preset) -> Iterator[Held]:
                 )
 
 
-def _measures(risk: Risk, threshold: Threshold) -> tuple[str, ...]:
+def _measures(risk: Risk, threshold: risk_thresholds.Threshold) -> tuple[str, ...]:
     """The measure, and its counterpart in the population where there is one."""
-    counterpart = POPULATION_COUNTERPARTS.get(threshold.measure)
+    counterpart = risk_thresholds.POPULATION_COUNTERPARTS.get(threshold.measure)
     if risk.population is None or counterpart is None:
         return (threshold.measure,)
     if threshold.above not in (None, risk.threshold):
@@ -130,16 +127,16 @@ def _measures(risk: Risk, threshold: Threshold) -> tuple[str, ...]:
 
 
 def _found(risk: Risk, measure: str, above: float | None) -> list[_Found]:
-    part = KINDS[measure].part
-    if measure == AT_RISK and above is not None:
+    part = risk_thresholds.KINDS[measure].part
+    if measure == risk_thresholds.AT_RISK and above is not None:
         return [_Found(risk.shape.share_above(above))]
-    if part is Part.SENSITIVE:
+    if part is risk_thresholds.Part.SENSITIVE:
         return _of_attributes(risk, measure)
     holder: Any = {
-        Part.FILE: risk,
-        Part.HOUSEHOLD: risk.household,
-        Part.PRESENCE: risk.presence,
-        Part.POPULATION: risk.population,
+        risk_thresholds.Part.FILE: risk,
+        risk_thresholds.Part.HOUSEHOLD: risk.household,
+        risk_thresholds.Part.PRESENCE: risk.presence,
+        risk_thresholds.Part.POPULATION: risk.population,
     }[part]
     if holder is None:
         raise _lacking(measure, part)
@@ -157,11 +154,11 @@ def _of_attributes(risk: Risk, measure: str) -> list[_Found]:
             advice="name the columns (ordered_distance=..., --ordered-distance COLUMN)",
         )
     if not several:
-        raise _lacking(measure, Part.SENSITIVE)
+        raise _lacking(measure, risk_thresholds.Part.SENSITIVE)
     return several
 
 
-def _lacking(measure: str, part: Part) -> InputError:
+def _lacking(measure: str, part: risk_thresholds.Part) -> InputError:
     what, advice = _LACKING[part]
     return InputError(f"a threshold of {measure}", f"needs {what}", found="none", advice=advice)
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import combinations, product
-from typing import NamedTuple, overload
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -113,33 +113,10 @@ class Association:
         )
 
 
-@dataclass(frozen=True)
-class Associations:
-    """A set of associations in a fixed order; numbered from 1 for people.
+class Associations(tuple[Association, ...]):
+    """Associations in a fixed order; numbered from 1 for people."""
 
-    Attributes
-    ----------
-    each
-        The associations.
-    """
-
-    each: tuple[Association, ...] = ()
-
-    def __len__(self) -> int:
-        """How many there are."""
-        return len(self.each)
-
-    def __iter__(self) -> Iterator[Association]:
-        """One after the other."""
-        return iter(self.each)
-
-    @overload
-    def __getitem__(self, index: int) -> Association: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[Association, ...]: ...
-    def __getitem__(self, index: int | slice) -> Association | tuple[Association, ...]:
-        """The association at a place counted from 0."""
-        return self.each[index]
+    __slots__ = ()
 
     def of_state(self, state: State) -> tuple[Association, ...]:
         """Those in one state.
@@ -149,7 +126,7 @@ class Associations:
         state
             The state.
         """
-        return tuple(one for one in self.each if one.state == state)
+        return tuple(one for one in self if one.state == state)
 
     @property
     def accepted(self) -> tuple[Association, ...]:

@@ -18,23 +18,8 @@ import numpy.typing as npt
 
 from sfumato.core.chain import START, Head, Link, Verdict, follow, is_signed
 from sfumato.core.errors import InputError
+from sfumato.semantics import ledger_content
 from sfumato.semantics.associations import State
-from sfumato.semantics.ledger_content import (
-    Digests,
-    Members,
-    Names,
-    NotedAssociation,
-    Release,
-    ReleaseEntry,
-    Tuples,
-    Value,
-    as_details,
-    detail_of_release,
-    digests_of,
-    digests_of_members,
-    followed,
-    release_of,
-)
 from sfumato.semantics.ledger_store import (
     SIGNER,
     VERSION,
@@ -406,7 +391,9 @@ class Ledger:
         """Close the file."""
         self.close()
 
-    def append(self, entry: ReleaseEntry, *, members: Members | None = None) -> Release:
+    def append(
+        self, entry: ledger_content.ReleaseEntry, *, members: ledger_content.Members | None = None
+    ) -> ledger_content.Release:
         """Note a release.
 
         Parameters
@@ -438,15 +425,18 @@ class Ledger:
         key_id = ""
         if members is not None:
             key = self._keys.persons(make=True)
-            digests, key_id = digests_of_members(members, len(tuples), key), id_of_key(key)
+            digests, key_id = (
+                ledger_content.digests_of_members(members, len(tuples), key),
+                id_of_key(key),
+            )
             raw = np.frombuffer(digests.persons.tobytes(), dtype=np.uint8).reshape(-1, 16)
             parts += [Part.of("persons", raw), Part.of("tuples", digests.tuples)]
-        detail = detail_of_release(entry, key_id)
+        detail = ledger_content.detail_of_release(entry, key_id)
         return _release(self._log.append(_RELEASE, entry.requester, detail, parts))
 
     def releases(
         self, *, linkage: str | None = None, requester: str | None = None
-    ) -> list[Release]:
+    ) -> list[ledger_content.Release]:
         """The releases, oldest first.
 
         Parameters
@@ -466,7 +456,7 @@ class Ledger:
             if linkage in {None, each.linkage} and requester in {None, each.requester}
         ]
 
-    def release(self, number: int) -> Release:
+    def release(self, number: int) -> ledger_content.Release:
         """A release.
 
         Parameters
@@ -481,7 +471,7 @@ class Ledger:
         """
         return _release(self._entry(number))
 
-    def tuples(self, number: int) -> Tuples:
+    def tuples(self, number: int) -> ledger_content.Tuples:
         """The distinct generalised tuples of a release.
 
         Parameters
@@ -497,11 +487,12 @@ class Ledger:
         attributes = self._entry(number).details["attributes"]
         values, codes, counts = self._log.parts(number, ("values", "codes", "counts"))
         shown = tuple(
-            tuple(Value(*each) for each in column) for column in json.loads(values.tobytes())
+            tuple(ledger_content.Value(*each) for each in column)
+            for column in json.loads(values.tobytes())
         )
-        return Tuples(tuple(attributes), shown, codes, counts)
+        return ledger_content.Tuples(tuple(attributes), shown, codes, counts)
 
-    def digests(self, number: int) -> Digests | None:
+    def digests(self, number: int) -> ledger_content.Digests | None:
         """The keyed digests of a release, ``None`` where it has none.
 
         Parameters
@@ -525,9 +516,9 @@ class Ledger:
                 advice="restore it from its backup; persons cannot be followed without it",
             )
         persons, tuples = self._log.parts(number, ("persons", "tuples"))
-        return Digests(persons.reshape(-1).view("S16"), tuples)
+        return ledger_content.Digests(persons.reshape(-1).view("S16"), tuples)
 
-    def person_digests(self, persons: Iterable[str | bytes | int]) -> Names:
+    def person_digests(self, persons: Iterable[str | bytes | int]) -> ledger_content.Names:
         """The digests of persons, to look up in those of a release.
 
         Parameters
@@ -540,9 +531,9 @@ class Ledger:
         InputError
             If there is no key of persons.
         """
-        return digests_of(persons, self._keys.persons(make=False))
+        return ledger_content.digests_of(persons, self._keys.persons(make=False))
 
-    def associations(self) -> list[NotedAssociation]:
+    def associations(self) -> list[ledger_content.NotedAssociation]:
         """All associations with what was decided on them last, in the order they were found.
 
         Raises
@@ -550,12 +541,14 @@ class Ledger:
         InputError
             If the ledger was changed.
         """
-        known: dict[str, NotedAssociation] = {}
+        known: dict[str, ledger_content.NotedAssociation] = {}
         for entry in self._log.entries():
-            followed(known, entry.number, entry.time, entry.actor, entry.details)
+            ledger_content.followed(known, entry.number, entry.time, entry.actor, entry.details)
         return list(known.values())
 
-    def propose(self, associations: Iterable[NotedAssociation], by: str) -> list[NotedAssociation]:
+    def propose(
+        self, associations: Iterable[ledger_content.NotedAssociation], by: str
+    ) -> list[ledger_content.NotedAssociation]:
         """Note associations that were found, for the custodian to review.
 
         Parameters
@@ -576,17 +569,17 @@ class Ledger:
             If the ledger is locked, full or damaged.
         """
         found = [replace(each, state=State.PROPOSED, note="") for each in associations]
-        self._log.append(_FOUND, by, {"associations": as_details(found)})
+        self._log.append(_FOUND, by, {"associations": ledger_content.as_details(found)})
         ids = {each.id for each in found}
         return [each for each in self.associations() if each.id in ids]
 
     def decide(
         self,
-        association: str | NotedAssociation,
+        association: str | ledger_content.NotedAssociation,
         decision: Literal["accept", "reject"],
         note: str,
         by: str,
-    ) -> NotedAssociation:
+    ) -> ledger_content.NotedAssociation:
         """Accept or reject an association; a decision that was taken before stays in the ledger.
 
         Parameters
@@ -666,5 +659,5 @@ class Ledger:
         )
 
 
-def _release(entry: Entry) -> Release:
-    return release_of(entry.number, entry.time, entry.digest, entry.details)
+def _release(entry: Entry) -> ledger_content.Release:
+    return ledger_content.release_of(entry.number, entry.time, entry.digest, entry.details)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -28,14 +28,12 @@ from sfumato.semantics.local_data import (
     Levels,
     Linked,
     Local,
-    certainty_penalties,
     common_values,
     least_levels,
     matches,
     normalised_weights,
     packed_keys,
     penalty_table,
-    squared_errors,
 )
 from sfumato.table.classification import open_classified
 from sfumato.table.dataframes import to_frame_like as like
@@ -46,31 +44,7 @@ from sfumato.table.table import CodedColumn, Table
 from sfumato.table.table_files import open_source
 
 
-class LocalAsked(Protocol):
-    """What is asked about one local data set; see `LinkageAnonymity`."""
-
-    @property
-    def local(self) -> Any:
-        """The local data."""
-
-    @property
-    def k(self) -> int:
-        """How many of its individuals must match."""
-
-    @property
-    def quasi_identifiers(self) -> tuple[str, ...]:
-        """Which columns the requester knows of them."""
-
-    @property
-    def schema(self) -> Schema | None:
-        """What each column is."""
-
-    @property
-    def name(self) -> str:
-        """Its name."""
-
-
-def link_up(linked: Any, schema: Schema, asked: Sequence[LocalAsked]) -> Linked:
+def link_up(linked: Any, schema: Schema, asked: Sequence[LinkageAnonymity]) -> Linked:
     """The linked tuples and the local data sets, every rule checked before work starts.
 
     Parameters
@@ -111,7 +85,7 @@ def link_up(linked: Any, schema: Schema, asked: Sequence[LocalAsked]) -> Linked:
     return found
 
 
-def _local_schema(asked: LocalAsked, schema: Schema) -> Schema:
+def _local_schema(asked: LinkageAnonymity, schema: Schema) -> Schema:
     """What is read of a local data set: its person column and its quasi-identifiers."""
     own = asked.schema or schema
     names = asked.quasi_identifiers or tuple(own.quasi_identifiers)
@@ -264,16 +238,10 @@ def measured(linked: Linked, levels: npt.NDArray[np.integer]) -> Measured:
     risks = np.zeros(len(linked.codes))
     for found in counts.values():
         np.maximum(risks, np.where(found > 0, 1 / np.maximum(found, 1), 0.0), out=risks)
-    used = linked.linkage_columns
-    codes, shown = linked.codes[:, used], levels[:, used]
-    hierarchies = [linked.hierarchies[place] for place in used]
-    weights = [linked.weights[place] for place in used]
-    loss = certainty_penalties(codes, shown, hierarchies, weights)
     return Measured(
         counts,
         Measure("linkage_risk", mean_risk(linked, risks)),
-        squared_errors(codes, shown, hierarchies, linked.individuals),
-        float(np.average(loss, weights=linked.individuals)) if len(loss) else 0.0,
+        *linked.losses(levels, linked.linkage_columns),
     )
 
 

@@ -84,6 +84,40 @@ def _renumbered(keys: Sequence[npt.NDArray[np.int64]]) -> tuple[list[npt.NDArray
     return [each.copy() for each in np.split(numbers.astype(np.int64), ends)], len(distinct)
 
 
+def distinct_tuples(
+    tables: Sequence[Ints], codes: Ints
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Keys of the distinct tuples, where each stands first, and which of them each tuple is.
+
+    Parameters
+    ----------
+    tables
+        What each hierarchy shows, as `shown_table` gives it.
+    codes
+        Leaf codes, shape (tuples, hierarchies).
+    """
+    (keys,) = packed_keys(tables, [0] * len(tables), codes)
+    return np.unique(keys, return_index=True, return_inverse=True)
+
+
+def individuals_of_tuples(
+    tuple_of: npt.NDArray[np.int64], table: Table, tuples: int
+) -> npt.NDArray[np.int64]:
+    """Number of persons with each tuple.
+
+    Parameters
+    ----------
+    tuple_of
+        Which tuple each record has.
+    table
+        The records.
+    tuples
+        Number of tuples.
+    """
+    pairs = np.unique(tuple_of * np.int64(table.persons) + table.person)
+    return np.bincount(pairs // table.persons, minlength=tuples)
+
+
 @dataclass(frozen=True, eq=False)
 class Local:
     """The distinct leaf tuples of a local data set, and the individuals who have them.
@@ -161,8 +195,7 @@ class Local:
         names, people = np.unique(numbers, return_inverse=True)
         _check_k(name, k, len(names))
         tables = tuple(shown_table(each) for each in hierarchies)
-        (keys,) = packed_keys(tables, [0] * len(tables), codes)
-        distinct, first, tuple_of = np.unique(keys, return_index=True, return_inverse=True)
+        distinct, first, tuple_of = distinct_tuples(tables, codes)
         pairs = np.unique(tuple_of.astype(np.int64) * max(len(names), 1) + people)
         owners = (pairs % max(len(names), 1)).astype(np.int32)
         tuples = pairs // max(len(names), 1)
@@ -516,8 +549,7 @@ def least_levels(
             advice="use hierarchies with fewer levels, or fewer quasi-identifiers",
         )
     tables = [shown_table(hierarchy) for hierarchy in shown]
-    (keys,) = packed_keys(tables, [0] * len(used), codes[:, used])
-    _, first, tuple_of = np.unique(keys, return_index=True, return_inverse=True)
+    _, first, tuple_of = distinct_tuples(tables, codes[:, used])
     tuples = np.asfortranarray(codes[first][:, used])
     given = np.ones(len(hierarchies)) if weights is None else np.asarray(weights)
     shares = normalised_weights(given[used].tolist(), len(used))
@@ -568,8 +600,7 @@ class _Check:
         own = np.asfortranarray(tuples[:, columns])
         number = np.arange(len(tuples))
         if remember:
-            (keys,) = packed_keys(local.tables, [0] * len(columns), own)
-            _, first, number = np.unique(keys, return_index=True, return_inverse=True)
+            _, first, number = distinct_tuples(local.tables, own)
             own = np.asfortranarray(own[first])
         return cls(local, columns, own, number, remember)
 
@@ -680,9 +711,7 @@ class Linked:
             The local data sets.
         """
         tables = [shown_table(each) for each in hierarchies]
-        (keys,) = packed_keys(tables, [0] * len(tables), codes)
-        distinct, first, tuple_of = np.unique(keys, return_index=True, return_inverse=True)
-        pairs = np.unique(tuple_of * np.int64(table.persons) + table.person)
+        distinct, first, tuple_of = distinct_tuples(tables, codes)
         return cls(
             table,
             tuple(column.name for column in table.quasi_identifiers),
@@ -690,7 +719,7 @@ class Linked:
             tuple(column.weight for column in table.quasi_identifiers),
             np.asfortranarray(codes[first]),
             tuple_of,
-            np.bincount(pairs // table.persons, minlength=len(distinct)),
+            individuals_of_tuples(tuple_of, table, len(distinct)),
             locals_,
         )
 
@@ -699,6 +728,32 @@ class Linked:
         """The columns of the quasi-identifiers that some local data set has."""
         known = {name for local in self.locals_ for name in local.quasi_identifiers}
         return [place for place, name in enumerate(self.quasi_identifiers) if name in known]
+
+    @cached_property
+    def hierarchy_of(self) -> dict[str, Hierarchy]:
+        """The hierarchy of each quasi-identifier by its name."""
+        return dict(zip(self.quasi_identifiers, self.hierarchies, strict=True))
+
+    def losses(
+        self, levels: npt.NDArray[np.integer], columns: Sequence[int]
+    ) -> tuple[float, float]:
+        """SSE/SST and mean weighted NCP over the individuals, of some quasi-identifiers.
+
+        Parameters
+        ----------
+        levels
+            Level of each value, shape (tuples, QIs).
+        columns
+            The places of the quasi-identifiers.
+        """
+        codes, shown = self.codes[:, columns], levels[:, columns]
+        hierarchies = [self.hierarchies[place] for place in columns]
+        weights = [self.weights[place] for place in columns]
+        loss = certainty_penalties(codes, shown, hierarchies, weights)
+        return (
+            squared_errors(codes, shown, hierarchies, self.individuals),
+            float(np.average(loss, weights=self.individuals)) if len(loss) else 0.0,
+        )
 
     def columns_of(self, local: Local) -> list[int]:
         """The columns of the quasi-identifiers of one local data set, in its order."""

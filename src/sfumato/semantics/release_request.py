@@ -21,15 +21,7 @@ from sfumato.hierarchies import Hierarchy
 from sfumato.release.release_manifest import file_sha256
 from sfumato.schema import QuasiIdentifier, Schema, dump_schema
 from sfumato.schema.roles import RECIPE_SOURCE
-from sfumato.semantics.associations import (
-    LENGTH,
-    Association,
-    Associations,
-    Item,
-    Shown,
-    State,
-    mine,
-)
+from sfumato.semantics import associations
 from sfumato.semantics.ledger import Ledger
 from sfumato.semantics.ledger_content import (
     Ints,
@@ -43,7 +35,7 @@ from sfumato.semantics.ledger_content import (
     shown_tuples,
 )
 from sfumato.semantics.linkage_anonymity import LinkageAnonymity, link_up
-from sfumato.semantics.local_data import Levels, Linked
+from sfumato.semantics.local_data import Levels, Linked, individuals_of_tuples
 from sfumato.semantics.policy import errors_for, load_policy
 from sfumato.semantics.policy_terms import Policy, Request
 from sfumato.semantics.rules import reasoner
@@ -136,6 +128,17 @@ class Asked:
     def details(self) -> Request:
         """Who asks, in which role, for what."""
         return self.policy.requests[self.request]
+
+    def facts(self) -> dict[str, str]:
+        """What is asked and by whom, as JSON values."""
+        request = self.details
+        return {
+            "name": self.request,
+            "requester": request.requester,
+            "role": request.role,
+            "purpose": request.purpose or "",
+            "linkage": request.linkage,
+        }
 
 
 def ask(
@@ -299,9 +302,9 @@ class Known:
     """
 
     noted: tuple[NotedAssociation, ...] = ()
-    accepted: tuple[Association, ...] = ()
+    accepted: tuple[associations.Association, ...] = ()
     ids: tuple[str, ...] = ()
-    decided: Associations = field(default_factory=Associations)
+    decided: associations.Associations = field(default_factory=associations.Associations)
     releases: tuple[int, ...] = ()
     unfollowed: tuple[int, ...] = ()
     head: Head | None = None
@@ -330,16 +333,16 @@ def known_from(ledger: Ledger, linked: Linked, linkage: str, requester: str) -> 
         If the ledger was changed, lacks its key of persons, or holds an accepted association
         with a condition that everybody in the data meets.
     """
-    hierarchies = dict(zip(linked.quasi_identifiers, linked.hierarchies, strict=True))
+    hierarchies = linked.hierarchy_of
     head = ledger.head()
     noted = tuple(ledger.associations())
     decided = [
         (each, association)
         for each in noted
-        if each.state is not State.PROPOSED
+        if each.state is not associations.State.PROPOSED
         and (association := _in_terms_of(each, hierarchies)) is not None
     ]
-    accepted = [pair for pair in decided if pair[0].state is State.ACCEPTED]
+    accepted = [pair for pair in decided if pair[0].state is associations.State.ACCEPTED]
     releases = [
         each
         for each in ledger.releases()
@@ -351,7 +354,7 @@ def known_from(ledger: Ledger, linked: Linked, linkage: str, requester: str) -> 
         noted,
         tuple(association for _, association in accepted),
         tuple(each.id for each, _ in accepted),
-        Associations(tuple(association for _, association in decided)),
+        associations.Associations(tuple(association for _, association in decided)),
         tuple(each.number for each in followed),
         tuple(each.number for each in releases if each not in followed),
         head,
@@ -381,7 +384,7 @@ def person_ids(linked: Linked) -> Ids | None:
 
 def _in_terms_of(
     noted: NotedAssociation, hierarchies: Mapping[str, Hierarchy]
-) -> Association | None:
+) -> associations.Association | None:
     """An association in the release's hierarchies; ``None`` where it tells nothing there.
 
     The hierarchies hold the values of the linked and the local data. A condition with another
@@ -395,7 +398,7 @@ def _in_terms_of(
     if _is_everybody(found.consequent, hierarchies):
         return None
     left = tuple(item for item in found.antecedent if not _is_everybody(item, hierarchies))
-    if not left and noted.state is State.ACCEPTED:
+    if not left and noted.state is associations.State.ACCEPTED:
         raise InputError(
             f"association {noted.id}",
             "must have a condition that not everybody in the data meets",
@@ -411,7 +414,7 @@ def _is_there(term: Term, hierarchies: Mapping[str, Hierarchy]) -> bool:
     return term.label in hierarchy.labels[term.level]
 
 
-def _is_everybody(item: Item, hierarchies: Mapping[str, Hierarchy]) -> bool:
+def _is_everybody(item: associations.Item, hierarchies: Mapping[str, Hierarchy]) -> bool:
     hierarchy = hierarchies[item.attribute]
     return bool((hierarchy.ancestors[item.level] == item.label).all())
 
@@ -440,12 +443,11 @@ def _followed(
     table = np.column_stack([linked.tuple_of, *(column[person] for column in columns)])
     distinct, row_of = np.unique(table, axis=0, return_inverse=True)
     row_of = row_of.reshape(-1)
-    pairs = np.unique(row_of * np.int64(linked.table.persons) + person)
     rows = replace(
         linked,
         codes=np.asfortranarray(linked.codes[distinct[:, 0]]),
         tuple_of=row_of,
-        individuals=np.bincount(pairs // linked.table.persons, minlength=len(distinct)),
+        individuals=individuals_of_tuples(row_of, linked.table, len(distinct)),
     )
     earlier = tuple(
         shown_before(each, distinct[:, place], hierarchies) for place, each in enumerate(shown, 1)
@@ -469,7 +471,7 @@ def _tuples_of(ledger: Ledger, number: int, persons: Names) -> list[npt.NDArray[
     return columns
 
 
-def _in_present(tuples: Tuples, hierarchies: Mapping[str, Hierarchy]) -> Shown:
+def _in_present(tuples: Tuples, hierarchies: Mapping[str, Hierarchy]) -> associations.Shown:
     """The tuples of an earlier release on the attributes that this one has, too.
 
     A value that nobody in the data has any more tells nothing about them: the root instead.
@@ -505,7 +507,7 @@ class Mining:
 
     support: float = 0.01
     confidence: float = 0.9
-    length: int = LENGTH
+    length: int = associations.LENGTH
 
 
 def tuples_of(linked: Linked, levels: Levels) -> tuple[Tuples, Ints]:
@@ -518,9 +520,8 @@ def tuples_of(linked: Linked, levels: Levels) -> tuple[Tuples, Ints]:
     levels
         Level of each value, shape (tuples, QIs).
     """
-    hierarchies = dict(zip(linked.quasi_identifiers, linked.hierarchies, strict=True))
     return shown_tuples(
-        hierarchies,
+        linked.hierarchy_of,
         linked.codes[linked.tuple_of],
         levels[linked.tuple_of],
         persons=linked.table.person,
@@ -548,12 +549,13 @@ def found_in(
     InputError
         If a threshold is no share above 0.
     """
-    hierarchies = dict(zip(linked.quasi_identifiers, linked.hierarchies, strict=True))
-    found = mine(
-        [tuples.shown(hierarchies)],
+    found = associations.mine(
+        [tuples.shown(linked.hierarchy_of)],
         support=mining.support,
         confidence=mining.confidence,
         length=mining.length,
         earlier=known.decided,
     )
-    return tuple(noted(each, hierarchies) for each in found.of_state(State.PROPOSED))
+    return tuple(
+        noted(each, linked.hierarchy_of) for each in found.of_state(associations.State.PROPOSED)
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -25,7 +26,7 @@ from sfumato.semantics.associations import Shown
 from sfumato.semantics.ledger import Ledger
 from sfumato.semantics.ledger_content import Members, NotedAssociation, ReleaseEntry
 from sfumato.semantics.linkage_anonymity import mean_risk, measured, released_table
-from sfumato.semantics.local_data import Ints, Levels, Linked, certainty_penalties, squared_errors
+from sfumato.semantics.local_data import Ints, Levels, Linked
 from sfumato.semantics.policy_terms import Measure, Policy
 from sfumato.semantics.release_request import (
     Asked,
@@ -41,8 +42,7 @@ from sfumato.semantics.release_request import (
     tuples_of,
 )
 from sfumato.semantics.rules.derivation import Requirements, derive
-from sfumato.semantics.sla import Change, disclosure_risks, semantic_levels
-from sfumato.semantics.sla import Enforced as Raising
+from sfumato.semantics.sla import Change, by_rules, disclosure_risks, semantic_levels
 from sfumato.table.dataframes import to_frame_like as like
 from sfumato.table.table_files import check_output_path, write_table
 
@@ -101,12 +101,15 @@ def enforce(asked: Asked, known: Known, linked: Linked, start: Levels) -> Enforc
         linked.codes,
         start,
         linked.locals_,
-        dict(zip(linked.quasi_identifiers, linked.hierarchies, strict=True)),
+        linked.hierarchy_of,
         known.accepted,
         asked.k,
         linked.weights,
         earlier=known.earlier,
-        enforce=lambda codes, levels: _raising(asked, known, linked, codes, levels),
+        enforce=by_rules(
+            lambda shown: _derived(asked, known, linked, shown.codes, shown.levels).enforcements,
+            linked.hierarchy_of,
+        ),
     )
     rows = [change.row for change in found.changes]
     requirements = asked.requirements
@@ -121,11 +124,10 @@ def _derived(
     """What the rules require of some tuples; a missing value at the root is shown as any other."""
     height = np.array([each.height for each in linked.hierarchies])
     leaves = np.where((codes < 0) & (levels == height), 0, codes).astype(np.int32)
-    hierarchies = dict(zip(linked.quasi_identifiers, linked.hierarchies, strict=True))
     found = derive(
         asked.policy,
         asked.request,
-        shown=Shown(hierarchies, leaves, levels, np.ones(len(codes), dtype=np.int64)),
+        shown=Shown(linked.hierarchy_of, leaves, levels, np.ones(len(codes), dtype=np.int64)),
         associations=known.accepted,
         rules=asked.rules,
     )
@@ -136,22 +138,6 @@ def _derived(
             advice="use rules on 'enforce' for what hangs on tuples",
         )
     return found
-
-
-def _raising(
-    asked: Asked, known: Known, linked: Linked, codes: Ints, levels: npt.NDArray[np.integer]
-) -> Raising:
-    """The values of some tuples that the rules ask to generalise, and to suppress."""
-    generalise = np.zeros(codes.shape, dtype=np.bool_)
-    suppress = np.zeros(codes.shape, dtype=np.bool_)
-    found = _derived(asked, known, linked, codes, levels).enforcements
-    for number, case in enumerate(found.cases):
-        rows = np.flatnonzero(found.alike == number)
-        for each in case:
-            raised = suppress if each.measure is Measure.SUPPRESS else generalise
-            for item in each.regarding:
-                raised[rows, linked.quasi_identifiers.index(item.attribute)] = True
-    return Raising(generalise & ~suppress, suppress)
 
 
 @dataclass(frozen=True)
@@ -197,18 +183,14 @@ def figures_of(linked: Linked, levels: Levels, known: Known) -> Figures:
     known
         What readers know.
     """
-    hierarchies = dict(zip(linked.quasi_identifiers, linked.hierarchies, strict=True))
-    risks = disclosure_risks(linked.codes, levels, linked.locals_, hierarchies, known.accepted)
+    risks = disclosure_risks(
+        linked.codes, levels, linked.locals_, linked.hierarchy_of, known.accepted
+    )
     plain = measured(linked, levels)
-    used = columns_counted(linked, known)
-    codes, shown = linked.codes[:, used], levels[:, used]
-    trees = [linked.hierarchies[place] for place in used]
-    loss = certainty_penalties(codes, shown, trees, [linked.weights[place] for place in used])
     return Figures(
         mean_risk(linked, risks),
         float(plain.risk),
-        squared_errors(codes, shown, trees, linked.individuals),
-        float(np.average(loss, weights=linked.individuals)) if len(loss) else 0.0,
+        *linked.losses(levels, columns_counted(linked, known)),
         min(int(counts.min()) for counts in plain.matches.values()),
     )
 
@@ -290,7 +272,6 @@ def by_association(
     linked
         The linked tuples.
     """
-    hierarchies = dict(zip(linked.quasi_identifiers, linked.hierarchies, strict=True))
     places = [
         [place for place, each in enumerate(enforced.changes) if association in each.associations]
         for association in known.accepted
@@ -302,7 +283,7 @@ def by_association(
         measure = _measure(enforced, own, number + 1)
         explained = _explained(enforced, own, number + 1) if number in most else ()
         changes = [enforced.changes[place] for place in own]
-        says = association.text(hierarchies)
+        says = association.text(linked.hierarchy_of)
         lines.append(_line(known.ids[number], says, measure, changes, linked, explained))
     if known.earlier:
         between = [each for each in enforced.changes if each.between]
@@ -402,7 +383,6 @@ def manifest_of(
     keep_order
         Whether the records kept their order.
     """
-    request = asked.details
     return {
         "release": {
             "seed": seed,
@@ -412,13 +392,7 @@ def manifest_of(
             "input_sha256": _hash(asked.data),
             "output_sha256": "",
         },
-        "request": {
-            "name": asked.request,
-            "requester": request.requester,
-            "role": request.role,
-            "purpose": request.purpose or "",
-            "linkage": request.linkage,
-        },
+        "request": asked.facts(),
         "policy": {
             "policy_sha256": policy_sha256(asked.policy),
             "rules_sha256": rules_sha256((*asked.policy.rules, *asked.rules)),
@@ -562,15 +536,8 @@ class RequestedRelease:
 
     def to_json(self) -> dict[str, Any]:
         """Plain values; of the data only the labels of associations, which are of code lists."""
-        asked, request = self.asked, self.asked.details
         return {
-            "request": {
-                "name": asked.request,
-                "requester": request.requester,
-                "role": request.role,
-                "purpose": request.purpose or "",
-                "linkage": request.linkage,
-            },
+            "request": self.asked.facts(),
             "k": self.k,
             "databases": {
                 local.name: {
@@ -772,12 +739,15 @@ def make_release(
     if ids is not None:
         members = Members([ids[person] for person in linked.table.person.tolist()], tuple_of)
     with all_or_none():
-        written = release if output is None else _written(release, Path(output))
-        if ledger is None:
-            return _with_others(written, also)
-        with ledger.changing():
-            number = _noted(written, ledger, output, tuples, members)
-            return _with_others(replace(written, number=number), also)
+        if output is not None:
+            release = _written(release, Path(output))
+        with nullcontext() if ledger is None else ledger.changing():
+            if ledger is not None:
+                number = _noted(release, ledger, output, tuples, members)
+                release = replace(release, number=number)
+            if also is not None:
+                also(release)
+    return release
 
 
 def _written(release: RequestedRelease, output: Path) -> RequestedRelease:
@@ -810,14 +780,6 @@ def _noted(
     if release.proposed:
         ledger.propose(release.proposed, f"release {number}")
     return number
-
-
-def _with_others(
-    release: RequestedRelease, also: Callable[[RequestedRelease], None] | None
-) -> RequestedRelease:
-    if also is not None:
-        also(release)
-    return release
 
 
 def _entry(release: RequestedRelease, tuples: Any, name: str) -> ReleaseEntry:

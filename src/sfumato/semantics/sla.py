@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,10 @@ from sfumato.semantics.local_data import (
     penalty_table,
     shown_table,
 )
+from sfumato.semantics.policy_terms import Measure as MeasureOfPolicy
+
+if TYPE_CHECKING:
+    from sfumato.semantics.rules.derivation import Enforcements
 
 Levels = npt.NDArray[np.int8]
 Bools = npt.NDArray[np.bool_]
@@ -613,10 +617,6 @@ def disclosure_risk(risks: Floats, individuals: npt.NDArray[np.integer] | None =
     return Measure("linkage_disclosure_risk", float(risks @ counts) / total if total else 0.0)
 
 
-SUPPRESS = "suppress"
-"""The measure that takes a value to the root at once."""
-
-
 class Enforced(NamedTuple):
     """What is enforced on some tuples.
 
@@ -634,25 +634,6 @@ class Enforced(NamedTuple):
 
 Enforce = Callable[[Ints, npt.NDArray[np.integer]], Enforced]
 """What is enforced on tuples, given their leaf codes and levels."""
-
-
-class Enforcement(Protocol):
-    """What the rules derive for one association and tuple."""
-
-    @property
-    def measure(self) -> str:
-        """``generalise`` or ``suppress``."""
-
-    @property
-    def regarding(self) -> tuple[Item, ...]:
-        """The values that it is done to."""
-
-
-class Enforcements(Protocol):
-    """What the rules derive for each tuple."""
-
-    def of(self, tuple_: int) -> tuple[Enforcement, ...]:
-        """What is done to the tuple at this place."""
 
 
 def generalise_antecedents(reader: Reader) -> Enforce:
@@ -699,10 +680,12 @@ def by_rules(
         suppress = np.zeros(codes.shape, dtype=np.bool_)
         counts = np.ones(len(codes), dtype=np.int64)
         found = derived(Shown(hierarchies, codes, levels, counts))
-        for row in range(len(codes)):
-            for one in found.of(row):
-                columns = [names.index(item.attribute) for item in one.regarding]
-                (suppress if one.measure == SUPPRESS else generalise)[row, columns] = True
+        for number, case in enumerate(found.cases):
+            rows = np.flatnonzero(found.alike == number)
+            for each in case:
+                raised = suppress if each.measure is MeasureOfPolicy.SUPPRESS else generalise
+                for item in each.regarding:
+                    raised[rows, names.index(item.attribute)] = True
         return Enforced(generalise & ~suppress, suppress)
 
     return enforce

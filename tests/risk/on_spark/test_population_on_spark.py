@@ -18,9 +18,13 @@ from sfumato.engines.spark.spark_encoding import open_on_spark
 from sfumato.reports import report
 from sfumato.risk.assessment import assess
 from sfumato.risk.disclosure_risk import Risk
-from sfumato.risk.on_spark.spark_assessment import assess_on_spark
 from sfumato.risk.on_spark.spark_measures import classes_on_spark, keyed, risk_of_classes
-from sfumato.risk.on_spark.spark_population import BY_NUMBERS, opened_register, population_on_spark
+from sfumato.risk.on_spark.spark_population import (
+    BY_NUMBERS,
+    assess_on_spark,
+    opened_register,
+    population_on_spark,
+)
 from sfumato.risk.population.population_size import Given
 from sfumato.schema import Schema
 

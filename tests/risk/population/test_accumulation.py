@@ -12,16 +12,19 @@ from population_samples import adult_classes
 from scipy.integrate import quad
 
 from sfumato.risk.population import accumulation
-from sfumato.risk.population.accumulation import Accumulation, Extrapolation, Rarefaction, resampled
-from sfumato.risk.population.accumulation_baseline import (
+from sfumato.risk.population.accumulation import (
     NODES,
     UNSEEN,
+    Accumulation,
+    Extrapolation,
     Margin,
     Mixture,
     Pair,
+    Rarefaction,
     cell_probabilities,
     classes_and_growth,
     fit_mixture,
+    resampled,
 )
 from sfumato.risk.population.estimation import SampleClasses
 

@@ -19,16 +19,19 @@ from sfumato.risk.population.class_count_estimators import (
     FORMULAS,
     LOWERED,
     RAISED,
+    digamma_gap,
     duj1,
     duj2,
     duj2a,
+    fit_pitman,
+    log_gamma_step,
+    pitman,
     sh3,
     shlosser,
     smoothed_jackknife,
     unseen_chance,
 )
 from sfumato.risk.population.estimation import EstimationFailedError, SampleClasses
-from sfumato.risk.population.pitman_model import digamma_gap, fit_pitman, log_gamma_step, pitman
 
 RNG = np.random.default_rng(0)
 SAMPLES = st.lists(st.integers(1, 30), min_size=1, max_size=40)

@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, hypergeom, nbinom
 
-from sfumato.risk.population.class_count_estimators import ALONE, CLASS_COUNTS
+from sfumato.risk.population.class_count_estimators import ALONE, CLASS_COUNTS, expected_uniques
 from sfumato.risk.population.estimation import EstimationFailedError, SampleClasses
-from sfumato.risk.population.pitman_model import expected_uniques
 from sfumato.risk.population.population_uniques import (
     CENSUS,
     LOWERED,

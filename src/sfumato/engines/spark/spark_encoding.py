@@ -39,6 +39,7 @@ from sfumato.engines.spark.spark_session import (
     what_ran,
 )
 from sfumato.schema import Kind, Schema, check_schema
+from sfumato.table import scalars, sources
 from sfumato.table.domains import encode_quasi_identifier, encode_sensitive
 from sfumato.table.door import carried_columns as handed_on
 from sfumato.table.door import (
@@ -52,31 +53,6 @@ from sfumato.table.door import (
 from sfumato.table.door import spaces_message as spaces_said
 from sfumato.table.door import with_settled_kinds as settled
 from sfumato.table.numbering import CountedColumn, counted_column, counted_records
-from sfumato.table.scalars import (
-    have_spaces,
-    mean_missing,
-    natural_order,
-    printed,
-    ties_of_codes,
-    ties_of_values,
-)
-from sfumato.table.sources import (
-    Ints,
-    as_numpy,
-    check_utf8,
-    check_weight_column,
-    flags,
-    from_numpy,
-    from_texts,
-    is_bytes,
-    is_text,
-    no_records,
-    no_weights,
-    not_utf8,
-    one_zero,
-    plain_column,
-    weights_of,
-)
 from sfumato.table.table import MISSING, CodedColumn, Codes, LabelDomain
 
 if TYPE_CHECKING:
@@ -182,9 +158,9 @@ def _column(name: str, table: pa.Table) -> CountedColumn:
     if pa.types.is_string(values.type):
         values = values.cast(pa.large_string())
     whole = pa.concat_arrays(values.chunks) if values.num_chunks else pa.nulls(0, values.type)
-    check_utf8(whole, name)
+    sources.check_utf8(whole, name)
     counts = table.column(1).combine_chunks()
-    return counted_column(name, plain_column(whole, name), counts)
+    return counted_column(name, sources.plain_column(whole, name), counts)
 
 
 SPACED = "sfumato_spaced"
@@ -282,13 +258,13 @@ class EncodeBatches:
     ) -> pa.RecordBatch:
         """One batch of codes, the columns by name and in the order of `encoded_fields`."""
         coded = [
-            codes_of(plain_column(batch.column(column), name), lookup)
+            codes_of(sources.plain_column(batch.column(column), name), lookup)
             for (name, column), lookup in zip(
                 self.quasi_identifiers.items(), quasi_identifiers, strict=True
             )
         ]
         of_sensitive = [
-            codes_of(plain_column(batch.column(column), name), lookup)
+            codes_of(sources.plain_column(batch.column(column), name), lookup)
             for (name, column), lookup in zip(
                 self.sensitive.items(), sensitive_attributes, strict=True
             )
@@ -299,46 +275,46 @@ class EncodeBatches:
         if self.named:
             values = self._values(person, name)
             columns[PERSON] = ids(values)
-            columns[TIE] = from_numpy(ties_of_values(values))
-            columns[SPACED] = from_numpy(have_spaces(_filled(values)))
+            columns[TIE] = sources.from_numpy(scalars.ties_of_values(values))
+            columns[SPACED] = sources.from_numpy(scalars.have_spaces(_filled(values)))
         else:
             labels = [lookup.labels for lookup in sensitive_attributes]
             labelled = list(zip(of_sensitive, labels, strict=True))
             columns[PERSON] = person
-            columns[TIE] = from_numpy(ties_of_codes(coded, labelled))
-            columns[SPACED] = from_numpy(np.zeros(batch.num_rows, dtype=np.bool_))
+            columns[TIE] = sources.from_numpy(scalars.ties_of_codes(coded, labelled))
+            columns[SPACED] = sources.from_numpy(np.zeros(batch.num_rows, dtype=np.bool_))
         if self.household is not None:
             name, column = self.household
             columns[HOUSEHOLD] = ids(self._values(batch.column(column), name))
         for place, codes in enumerate(coded):
-            columns[quasi_identifier(place)] = from_numpy(codes)
+            columns[quasi_identifier(place)] = sources.from_numpy(codes)
         for place, codes in enumerate(of_sensitive):
-            columns[sensitive(place)] = from_numpy(codes)
+            columns[sensitive(place)] = sources.from_numpy(codes)
         if self.weights is not None:
             name, subject, column = self.weights
-            values = plain_column(batch.column(column), name)
-            columns[WEIGHT] = from_numpy(weights_of(values, name, subject))
+            values = sources.plain_column(batch.column(column), name)
+            columns[WEIGHT] = sources.from_numpy(sources.weights_of(values, name, subject))
         for name, column in self.kept.items():
-            check_utf8(batch.column(column), name)
+            sources.check_utf8(batch.column(column), name)
             columns[column] = batch.column(column)
         return pa.RecordBatch.from_pydict(columns)
 
     def _values(self, values: pa.Array, name: str) -> pa.Array:
         """Ids, null where they mean a missing value."""
-        values = plain_column(values, name)
-        check_utf8(values, name)
+        values = sources.plain_column(values, name)
+        sources.check_utf8(values, name)
         known = values.drop_null()
-        none = mean_missing(known, self.missing)
+        none = scalars.mean_missing(known, self.missing)
         if not none.any():
             return values
-        places = np.flatnonzero(flags(values.is_valid()))[none]
+        places = np.flatnonzero(sources.flags(values.is_valid()))[none]
         missing = np.zeros(len(values), dtype=np.bool_)
         missing[places] = True
-        return pc.if_else(from_numpy(missing), pa.scalar(None, values.type), values)
+        return pc.if_else(sources.from_numpy(missing), pa.scalar(None, values.type), values)
 
 
 def _filled(values: pa.Array) -> pa.Array:
-    return values.fill_null("") if is_text(values.type) else values
+    return values.fill_null("") if sources.is_text(values.type) else values
 
 
 def codes_of(values: pa.Array, lookup: Lookup) -> Codes:
@@ -356,13 +332,13 @@ def codes_of(values: pa.Array, lookup: Lookup) -> Codes:
     InputError
         If a value is not in it.
     """
-    if is_text(values.type):
+    if sources.is_text(values.type):
         values = values.cast(pa.large_string())
-    places = pc.index_in(one_zero(values), value_set=lookup.values)
+    places = pc.index_in(sources.one_zero(values), value_set=lookup.values)
     if places.null_count != values.null_count:
         raise other_values()
     codes = np.append(lookup.codes, np.int32(MISSING))
-    found: Codes = codes[as_numpy(pc.fill_null(places, len(lookup.codes)))]
+    found: Codes = codes[sources.as_numpy(pc.fill_null(places, len(lookup.codes)))]
     return found
 
 
@@ -399,18 +375,18 @@ def ids(values: pa.Array) -> pa.Array:
     kind = values.type
     if has_integer_ids(kind):
         return values.cast(pa.int64())
-    if is_text(kind):
+    if sources.is_text(kind):
         return values.cast(pa.string())
-    valid = flags(values.is_valid())
+    valid = sources.flags(values.is_valid())
     known = values.drop_null()
-    if is_bytes(kind):
+    if sources.is_bytes(kind):
         texts = [each.hex() for each in known.to_pylist()]
     elif pa.types.is_floating(kind) or pa.types.is_decimal(kind):
-        texts = printed(known)
+        texts = scalars.printed(known)
     else:
         texts = known.cast(pa.large_string()).to_pylist()
     places = np.where(valid, np.cumsum(valid) - 1, 0)
-    return pc.take(from_texts(texts).cast(pa.string()), from_numpy(places, ~valid))
+    return pc.take(sources.from_texts(texts).cast(pa.string()), sources.from_numpy(places, ~valid))
 
 
 _MODULUS = 1_000_003
@@ -430,7 +406,7 @@ def weighted_sums(columns: Sequence[str]) -> list[Column]:
     return [functions.sum(code * code % _MODULUS) for code in codes]
 
 
-def weighted_counts(counts: Mapping[str, Ints], missing: Mapping[str, int]) -> list[int]:
+def weighted_counts(counts: Mapping[str, sources.Ints], missing: Mapping[str, int]) -> list[int]:
     """What `weighted_sums` should be, by the number of records with each code.
 
     Parameters
@@ -506,7 +482,7 @@ def open_on_spark(
     raws = _values(source, schema, progress)
     records = next(iter(raws.values())).records if raws else 0
     if not records:
-        raise no_records(source.subject)
+        raise sources.no_records(source.subject)
     columns = _settle(raws, schema, warnings)
     selected, kept = _selected(source, schema, types, keep_source)
     with ExitStack() as on_error:
@@ -548,7 +524,7 @@ class _Settled:
     quasi_identifiers: tuple[CodedColumn, ...]
     sensitive: tuple[CodedColumn, ...]
     lookups: tuple[list[Lookup], list[Lookup]]
-    counts: Mapping[str, Ints]
+    counts: Mapping[str, sources.Ints]
     missing: Mapping[str, int]
     spaces: Sequence[str]
 
@@ -572,8 +548,8 @@ def _check_types(
     frame = source.frame.select(*(plain(source.names.index(name)) for name in wanted))
     types = column_types(frame, wanted, encoded, people)
     if weights is not None:
-        check_weight_column(weights, source.names, source.subject)
-        weights_of(pa.nulls(0, types[weights]), weights, source.subject)
+        sources.check_weight_column(weights, source.names, source.subject)
+        sources.weights_of(pa.nulls(0, types[weights]), weights, source.subject)
     return types
 
 
@@ -588,7 +564,7 @@ def _values(source: SparkSource, schema: Schema, progress: Progress) -> dict[str
         raws = distinct_values(frame, columns)
     if source.cells is not None:
         marks = raws.pop(BROKEN)
-        source.check_cells(marks.count(flags(marks.values)))
+        source.check_cells(marks.count(sources.flags(marks.values)))
     return raws
 
 
@@ -612,7 +588,7 @@ def _settle(raws: dict[str, CountedColumn], schema: Schema, warnings: list[str])
     spaces: list[str] = []
     coded: dict[str, CodedColumn] = {}
     lookups: dict[str, Lookup] = {}
-    counts: dict[str, Ints] = {}
+    counts: dict[str, sources.Ints] = {}
     missing: dict[str, int] = {}
     for name, raw in raws.items():
         known, spaced = raw.codes != MISSING, spaces_warning(raw)
@@ -643,7 +619,7 @@ def _settle(raws: dict[str, CountedColumn], schema: Schema, warnings: list[str])
 def _in_natural_order(column: CodedColumn) -> CodedColumn:
     """A sensitive attribute with its labels in natural order: Spark has no first record."""
     labels = _labels(column)
-    order = natural_order(labels)
+    order = scalars.natural_order(labels)
     place = {label: code for code, label in enumerate(order)}
     lookup = np.array([*(place[label] for label in labels), MISSING], dtype=np.int32)
     return replace(column, codes=lookup[column.codes], domain=LabelDomain(tuple(order)))
@@ -686,9 +662,9 @@ def _write(
         return {name: plain(source.names.index(name)) for name in names}
 
     session = frame.sparkSession
-    known = told(other_values(), *(not_utf8(name) for name in types))
+    known = told(other_values(), *(sources.not_utf8(name) for name in types))
     if weights is not None:
-        known |= told(no_weights(weights, source.subject))
+        known |= told(sources.no_weights(weights, source.subject))
     with said_plainly("encode the records", known):
         shared = session.sparkContext.broadcast(columns.lookups)
         encode = EncodeBatches(

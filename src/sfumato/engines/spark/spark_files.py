@@ -16,38 +16,9 @@ import pyarrow as pa
 from sfumato.core.errors import InputError
 from sfumato.core.optional_packages import needed
 from sfumato.core.shared_options import is_spark_frame
-from sfumato.engines.spark.spark_session import (
-    SUBJECT,
-    check_classic,
-    column_names,
-    own_session,
-    said_plainly,
-    session_to_the_end,
-    use_this_python,
-)
+from sfumato.engines.spark import spark_session
+from sfumato.table import person_column, sources, table_files
 from sfumato.table.numbering import counted_records
-from sfumato.table.person_column import (
-    LOOKED_AT,
-    MOST_RECORDS,
-    PersonCandidate,
-    likeliest_first,
-    person_candidates,
-)
-from sfumato.table.sources import (
-    check_delimiter,
-    check_file,
-    check_names,
-    check_no_url,
-    subject_of,
-)
-from sfumato.table.table_files import (
-    CSV_SUFFIXES,
-    HEAD_BYTES,
-    PARQUET_SUFFIXES,
-    RECORDS,
-    find_delimiter,
-    open_text,
-)
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -146,26 +117,30 @@ def open_on_cluster(data: object, *, delimiter: str | None = None) -> SparkSourc
             "must be a Spark DataFrame or the path of a file, for the engine spark",
             found=f"an object of type {type(data).__name__}",
         )
-    check_classic(data)
-    use_this_python(data.sparkSession)
-    names = column_names(data)
-    with said_plainly("take the dataframe"):
+    spark_session.check_classic(data)
+    spark_session.use_this_python(data.sparkSession)
+    names = spark_session.column_names(data)
+    with spark_session.said_plainly("take the dataframe"):
         frame = data.toDF(*(plain(place) for place in range(len(names))))
-    return SparkSource(SUBJECT, names, frame)
+    return SparkSource(spark_session.SUBJECT, names, frame)
 
 
 def _open_path(path: str, delimiter: str | None) -> SparkSource:
-    check_no_url(path)
+    sources.check_no_url(path)
     is_uri = _URI.match(path) is not None
-    subject = subject_of(Path(PurePosixPath(path).name if is_uri else path))
+    subject = sources.subject_of(Path(PurePosixPath(path).name if is_uri else path))
     suffix = _suffix(path)
-    is_csv = suffix in CSV_SUFFIXES
+    is_csv = suffix in table_files.CSV_SUFFIXES
     if delimiter is not None:
-        check_delimiter(delimiter)
+        sources.check_delimiter(delimiter)
         if not is_csv:
             found = f"a file {suffix}" if suffix else "a file without suffix"
             raise InputError("parameter delimiter", "is for CSV files only", found=found)
-    if not is_csv and suffix not in PARQUET_SUFFIXES and not _may_be_folder(path, is_uri):
+    if (
+        not is_csv
+        and suffix not in table_files.PARQUET_SUFFIXES
+        and not _may_be_folder(path, is_uri)
+    ):
         raise InputError(
             subject,
             "must have a suffix that says its format, for the engine spark",
@@ -173,16 +148,16 @@ def _open_path(path: str, delimiter: str | None) -> SparkSource:
             accepted=".csv, .tsv, .txt (each also with .gz), .parquet, .pq, a folder of Parquet",
         )
     if not is_uri and not Path(path).is_dir():
-        check_file(Path(path))
-    session = own_session(session_to_the_end())
+        sources.check_file(Path(path))
+    session = spark_session.own_session(spark_session.session_to_the_end())
     session.conf.set("spark.sql.caseSensitive", "true")
     session.conf.set("spark.sql.session.timeZone", "UTC")
     place = _absolute(path) if not is_uri else path
     if is_csv:
         return _open_csv(session, place, None if is_uri else Path(path), subject, delimiter)
-    with said_plainly("open the file", {_NOT_FOUND: _unreadable(subject)}):
+    with spark_session.said_plainly("open the file", {_NOT_FOUND: _unreadable(subject)}):
         read = session.read.parquet(place)
-        names = check_names(read.columns, subject)
+        names = sources.check_names(read.columns, subject)
         return SparkSource(subject, names, read.toDF(*map(plain, range(len(names)))))
 
 
@@ -200,7 +175,7 @@ def _absolute(path: str) -> str:
     """A path of this machine as Spark takes it, which sees patterns in some characters."""
     if re.search(r"[*?\[\]{}\\]", path):
         raise InputError(
-            subject_of(Path(path)),
+            sources.subject_of(Path(path)),
             "must have a path without the characters * ? [ ] { } \\, for the engine spark",
             found="such a character",
         )
@@ -214,14 +189,14 @@ def _unreadable(subject: str) -> InputError:
 def _open_csv(
     session: SparkSession, place: str, local: Path | None, subject: str, delimiter: str | None
 ) -> SparkSource:
-    with said_plainly("open the file", {_NOT_FOUND: _unreadable(subject)}):
+    with spark_session.said_plainly("open the file", {_NOT_FOUND: _unreadable(subject)}):
         if local is not None and local.is_file():
-            with open_text(local, subject) as text:
-                head = text.read(HEAD_BYTES)
+            with table_files.open_text(local, subject) as text:
+                head = text.read(table_files.HEAD_BYTES)
         else:
             head = _first_lines(session, place)
-        delimiter = delimiter or find_delimiter(head)
-        names = check_names(_header(head, delimiter, subject), subject)
+        delimiter = delimiter or table_files.find_delimiter(head)
+        names = sources.check_names(_header(head, delimiter, subject), subject)
         reader = session.read.options(
             header=True,
             sep=delimiter,
@@ -243,7 +218,7 @@ def _open_csv(
 
 def _first_lines(session: SparkSession, place: str) -> bytes:
     """The first lines of a file, or of one file of a folder."""
-    lines = session.read.text(place).limit(RECORDS + 1).toArrow().column(0).to_pylist()
+    lines = session.read.text(place).limit(table_files.RECORDS + 1).toArrow().column(0).to_pylist()
     return "\n".join([*lines, ""]).removeprefix("\ufeff").lstrip("\r\n").encode()
 
 
@@ -350,7 +325,9 @@ def _counted_lines(session: SparkSession, place: str) -> Any:
     ).head()
 
 
-def person_candidates_on_spark(source: SparkSource, among: Iterable[str]) -> list[PersonCandidate]:
+def person_candidates_on_spark(
+    source: SparkSource, among: Iterable[str]
+) -> list[person_column.PersonCandidate]:
     """As `person_candidates`, from records on a cluster: two jobs for each column that may be one.
 
     Parameters
@@ -366,15 +343,15 @@ def person_candidates_on_spark(source: SparkSource, among: Iterable[str]) -> lis
         column = functions.col(plain(source.names.index(name)))
         counted = source.frame.agg(functions.count(column), functions.count_distinct(column))
         records, values = counted.collect()[0]
-        parts = -(-records // LOOKED_AT)
-        if not values < records <= MOST_RECORDS * values:
+        parts = -(-records // person_column.LOOKED_AT)
+        if not values < records <= person_column.MOST_RECORDS * values:
             continue
         chosen = functions.pmod(functions.xxhash64(column), functions.lit(parts)) == 0
         looked_at = source.frame.where(chosen & column.isNotNull()).toArrow()
         renamed = looked_at.select([plain(place) for place in range(len(source.names))])
-        own = person_candidates(renamed.rename_columns(list(source.names)), [name])
+        own = person_column.person_candidates(renamed.rename_columns(list(source.names)), [name])
         found += [replace(each, values=values, records=records) for each in own]
-    return likeliest_first(found)
+    return person_column.likeliest_first(found)
 
 
 def records_of_some(source: SparkSource, person: str | None, most: int) -> pa.Table:

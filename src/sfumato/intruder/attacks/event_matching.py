@@ -15,19 +15,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from sfumato.intruder import released_syntax
 from sfumato.intruder.candidates import ROUNDED, Candidates, Identification, ValuesOf
 from sfumato.intruder.knowledge import Knowledge, KnownColumn, measure_of
 from sfumato.intruder.reading import ReleasedFile, TextColumn
-from sfumato.intruder.released_syntax import (
-    Anything,
-    Cell,
-    Exact,
-    Interval,
-    Members,
-    Missing,
-    Vocabulary,
-    parse_cell,
-)
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -54,7 +45,7 @@ class EventValues:
     column: KnownColumn
     alike: Ints
     off: Floats
-    words: Vocabulary
+    words: released_syntax.Vocabulary
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,15 +169,18 @@ class _Shown:
     """
 
     def __init__(self, shown: TextColumn, known: EventValues) -> None:
-        cells = [parse_cell(text, known.words) or Exact(str(text)) for text in shown.texts]
+        cells = [
+            released_syntax.parse_cell(text, known.words) or released_syntax.Exact(str(text))
+            for text in shown.texts
+        ]
         self._codes = shown.codes
         self._known = known
         self._values = ValuesOf(known.column)
         self._place: dict[str, list[int]] = {}
-        self._others: list[tuple[int, Cell]] = []
+        self._others: list[tuple[int, released_syntax.Cell]] = []
         self._numbers = np.full(len(cells), np.nan)
         for place, cell in enumerate(cells):
-            if isinstance(cell, Exact):
+            if isinstance(cell, released_syntax.Exact):
                 self._place.setdefault(cell.text, []).append(place)
                 number = measure_of(cell.text)
                 self._numbers[place] = np.nan if number is None else number
@@ -213,7 +207,7 @@ class _Shown:
         number, off = float(column.numbers[value]), float(self._known.off[value])
         if column.texts[value] is None:
             for place, cell in self._others:
-                found[place] = isinstance(cell, (Missing, Anything))
+                found[place] = isinstance(cell, (released_syntax.Missing, released_syntax.Anything))
         elif off > 0 and np.isfinite(number):
             found = np.abs(self._numbers - number) <= off + self._slack
             for place, cell in self._others:
@@ -228,14 +222,14 @@ class _Shown:
         return found
 
 
-def _is_near(cell: Cell, low: float, high: float) -> bool:
+def _is_near(cell: released_syntax.Cell, low: float, high: float) -> bool:
     """Whether a cell that is no single value allows a number between two ends."""
-    if isinstance(cell, Interval):
+    if isinstance(cell, released_syntax.Interval):
         return cell.low <= high and low <= cell.high
-    if isinstance(cell, Members):
+    if isinstance(cell, released_syntax.Members):
         numbers = [measure_of(text) for text in cell.texts]
         return any(number is not None and low <= number <= high for number in numbers)
-    return isinstance(cell, Anything)
+    return isinstance(cell, released_syntax.Anything)
 
 
 def _each_its_own(fits: Bools) -> bool:

@@ -77,13 +77,13 @@ from sfumato.release.release_result import Release
 from sfumato.release.utility_measures import ColumnLoss, Utility
 from sfumato.risk.class_measures import ranks_of
 from sfumato.risk.disclosure_risk import Risk
-from sfumato.risk.on_spark.spark_assessment import assess_on_spark
 from sfumato.risk.on_spark.spark_measures import (
     classes_on_spark,
     household_on_spark,
     risk_of_classes,
     unmeasured,
 )
+from sfumato.risk.on_spark.spark_population import assess_on_spark
 from sfumato.schema import Kind
 from sfumato.table.sources import from_numpy, from_texts
 from sfumato.table.table import MISSING, CodedColumn, Codes

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.core.optional_packages import needed
-from sfumato.core.shared_options import is_spark_frame
+from sfumato.core.shared_options import Progress, is_spark_frame, silent
 from sfumato.engines.embedded.counts import LARGEST_SPACE
 from sfumato.engines.spark.counts import PERSONS, RECORDS
 from sfumato.engines.spark.spark_encoding import open_on_spark
@@ -24,14 +24,20 @@ from sfumato.engines.spark.spark_files import open_on_cluster
 from sfumato.engines.spark.spark_persons import SparkTable
 from sfumato.engines.spark.spark_session import (
     CLASS,
+    HOUSEHOLD,
     PERSON,
     WEIGHT,
     WithoutValues,
     quasi_identifier,
     released,
     said_plainly,
+    sensitive,
+    watched,
 )
+from sfumato.risk import register_presence
+from sfumato.risk.class_measures import RECURSIVE_L, ranks_of
 from sfumato.risk.disclosure_risk import Risk
+from sfumato.risk.on_spark import spark_measures
 from sfumato.risk.on_spark.spark_measures import keyed, packed
 from sfumato.risk.population.estimation import AUTO, Codes, Estimator, Floats, Ints, SampleClasses
 from sfumato.risk.population.population_estimates import (
@@ -47,18 +53,12 @@ from sfumato.risk.population.population_size import (
     population_size,
 )
 from sfumato.risk.population.sampling_weights import ALIKE, Weighted, share_of_sums
-from sfumato.risk.register_presence import (
-    Matching,
-    open_register,
-    presence,
-    register_schema,
-    same_values,
-)
+from sfumato.risk.risk_thresholds import Preset
+from sfumato.risk.threshold_checks import hold
 from sfumato.table.table import CodedColumn
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-
 
 WEIGHTED, TIMES = "sfumato_weighted", "sfumato_times"
 _MEAN, _INSIDE, _SCATTER, _NEAR = (
@@ -332,7 +332,7 @@ def opened_register(data: object, table: SparkTable) -> Iterator[Register | None
         yield None
         return
     if not isinstance(data, (str, os.PathLike)) and not is_spark_frame(data):
-        here = open_register(data, table.schema)
+        here = register_presence.open_register(data, table.schema)
         columns = [column.codes for column in here.quasi_identifiers]
         own = _recoded(columns, _lookups(table, here.quasi_identifiers))
         with said_plainly("take the register"):
@@ -341,7 +341,7 @@ def opened_register(data: object, table: SparkTable) -> Iterator[Register | None
         yield Register(frame, here.persons, here.schema.person is not None)
         return
     source = open_on_cluster(data)
-    there = open_on_spark(source, register_schema(table.schema, source.names))
+    there = open_on_spark(source, register_presence.register_schema(table.schema, source.names))
     with released(there.frame):
         names = [quasi_identifier(place) for place in range(len(there.quasi_identifiers))]
         task = partial(_recode, lookups=_lookups(table, there.quasi_identifiers))
@@ -383,7 +383,9 @@ def register_on_spark(
         .sort_by([(PERSONS, "ascending"), (_OUTSIDE, "ascending")])
     )
     inside, beside, times = (found[name].to_numpy() for name in (PERSONS, _OUTSIDE, _TIMES))
-    matching = Matching(np.empty(0, dtype=np.int32), inside, beside, register.persons, times)
+    matching = register_presence.Matching(
+        np.empty(0, dtype=np.int32), inside, beside, register.persons, times
+    )
     own = inside > 0
     counted = RegisterClasses(
         persons=inside[own],
@@ -393,7 +395,8 @@ def register_on_spark(
     )
     population = max(register.persons, risk.persons)
     return risk.with_population(
-        register_population(counted, population, risk.threshold), presence(matching)
+        register_population(counted, population, risk.threshold),
+        register_presence.presence(matching),
     )
 
 
@@ -401,7 +404,7 @@ def _lookups(table: SparkTable, columns: Sequence[CodedColumn]) -> list[Codes]:
     """The file's code of every code of the register, by quasi-identifier."""
     lookups = []
     for own, other in zip(table.quasi_identifiers, columns, strict=True):
-        codes = same_values(own, other)
+        codes = register_presence.same_values(own, other)
         lookups.append(np.where(codes == own.domain.size, np.int32(_NOWHERE), codes))
     return lookups
 
@@ -420,3 +423,95 @@ def _recoded(columns: Sequence[Codes], lookups: list[Codes]) -> dict[str, Codes]
         quasi_identifier(place): np.where(lacking, np.int32(_NOWHERE), column)
         for place, column in enumerate(found)
     }
+
+
+def assess_on_spark(
+    table: SparkTable,
+    *,
+    threshold: float = 0.2,
+    ordered_distance: Sequence[str] = (),
+    population: Given | None = None,
+    register: Register | None = None,
+    estimator: str = AUTO,
+    seed: int | None = None,
+    presets: Sequence[Preset] = (),
+    recursive_l: Sequence[int] = (),
+    progress: Progress = silent,
+) -> Risk:
+    """Measure what an encoded file on a cluster gives away.
+
+    Its classes are counted on the cluster; sums, extremes and counts of counts come here, and
+    where a population is estimated the sizes and keys of the classes, as far as they fit.
+
+    Parameters
+    ----------
+    table
+        The file.
+    threshold
+        Risk above which a record counts as at risk, in (0, 1].
+    ordered_distance
+        Sensitive attributes whose t-closeness is measured by ordered distance too.
+    population
+        The population's number of persons, the sampling fraction, or the column of weights that
+        the file was opened with.
+    register
+        The population itself; where it is given, ``population`` is not read.
+    estimator
+        Name of the estimator.
+    seed
+        Seed of the estimator's draws; drawn where not given.
+    presets
+        What the measures are held against.
+    recursive_l
+        The l for which recursive (c, l)-diversity is measured, beside 2 and 3.
+    progress
+        Told how far the stage "measure" is.
+
+    Raises
+    ------
+    InputError
+        If a parameter is out of range, an attribute of ``ordered_distance`` is none or not all
+        numbers, or the file lacks what a preset speaks about.
+    SfumatoError
+        If Spark fails.
+    """
+    frame, keys = spark_measures.keyed(table)
+    person = PERSON if table.schema.person is not None else None
+    columns = {column.name: sensitive(place) for place, column in enumerate(table.sensitive)}
+    housed = table.schema.household is not None
+    several = housed or population is not None or register is not None
+    share = 0.7 if several else 1.0
+    session = table.frame.sparkSession
+    ranks = ranks_of(table, ordered_distance)
+    every_l = (*RECURSIVE_L, *recursive_l)
+    counts = table.value_counts
+    classes = spark_measures.classes_on_spark(frame, keys, person, columns, counts, ranks, every_l)
+    if several:
+        classes = classes.persist()
+    try:
+        with said_plainly("count the equivalence classes"):
+            with watched(session, progress, "measure", 0.0, share):
+                risk = spark_measures.risk_of_classes(
+                    classes,
+                    tuple(columns),
+                    threshold=threshold,
+                    persons=None if person is None else table.persons,
+                    warnings=(*spark_measures.unmeasured(table), *table.warnings),
+                    ran=table.ran,
+                    recursive_l=every_l,
+                )
+            risk = replace(risk, preparation=table.preparation)
+            with watched(session, progress, "measure", share, 1.0):
+                if housed:
+                    found = spark_measures.household_on_spark(
+                        frame, classes, keys, PERSON, HOUSEHOLD, threshold
+                    )
+                    risk = replace(risk, household=found)
+                if register is not None:
+                    risk = register_on_spark(risk, table, classes, register)
+                elif population is not None:
+                    risk = population_on_spark(risk, table, classes, population, estimator, seed)
+    finally:
+        if several:
+            classes.unpersist()
+    return hold(risk, *presets)

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
 from math import log, prod
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sfumato.core.errors import SfumatoError
 from sfumato.risk.population.contingency_table import Cells, Pair, SparseTable
 from sfumato.risk.population.estimation import Codes, Floats, Ints
-
-if TYPE_CHECKING:
-    import networkx as nx
 
 Clique = tuple[int, ...]
 """Variables, ascending."""
@@ -77,28 +74,21 @@ def junction_tree(domains: tuple[int, ...], terms: Collection[Pair]) -> Junction
     terms
         The two-way terms.
     """
-    import networkx as nx
-
-    graph = nx.Graph()
-    graph.add_nodes_from(range(len(domains)))
-    graph.add_edges_from(terms)
-    chordal = graph.copy()
-    chordal.add_edges_from(_fill(graph, domains))
-    cliques = sorted(tuple(sorted(clique)) for clique in nx.chordal_graph_cliques(chordal))
-    shared = nx.Graph()
-    shared.add_nodes_from(range(len(cliques)))
-    for one, other in combinations(range(len(cliques)), 2):
-        common = len(set(cliques[one]) & set(cliques[other]))
-        if common:
-            shared.add_edge(one, other, weight=common)
-    nodes = _ordered(cliques, nx.maximum_spanning_tree(shared))
-    return JunctionTree(tuple(nodes), _atoms(nodes, graph))
+    neighbours: dict[int, set[int]] = {variable: set() for variable in range(len(domains))}
+    for one, other in terms:
+        neighbours[one].add(other)
+        neighbours[other].add(one)
+    nodes = _ordered(_cliques(neighbours, domains))
+    return JunctionTree(tuple(nodes), _atoms(nodes, {frozenset(term) for term in terms}))
 
 
-def _fill(graph: nx.Graph, domains: tuple[int, ...]) -> list[Pair]:
-    """Edges that make the graph chordal: least fill first, then the smallest clique."""
-    neighbours = {node: set(graph[node]) for node in graph}
-    added: list[Pair] = []
+def _cliques(neighbours: dict[int, set[int]], domains: tuple[int, ...]) -> list[Clique]:
+    """The cliques of the graph made chordal: least fill first, then the smallest clique.
+
+    Each variable is eliminated with those around it, which are joined to each other first
+    (Lauritzen 1996, Section 4.4); the graph of the neighbours is used up.
+    """
+    found: list[set[int]] = []
 
     def missing(node: int) -> list[Pair]:
         around = sorted(neighbours[node])
@@ -113,35 +103,51 @@ def _fill(graph: nx.Graph, domains: tuple[int, ...]) -> list[Pair]:
         for a, b in missing(node):
             neighbours[a].add(b)
             neighbours[b].add(a)
-            added.append((a, b))
-        for other in neighbours.pop(node):
+        around = neighbours.pop(node)
+        for other in around:
             neighbours[other].discard(node)
-    return added
+        if not any(clique.issuperset({node, *around}) for clique in found):
+            found.append({node, *around})
+    return sorted(tuple(sorted(clique)) for clique in found)
 
 
-def _ordered(cliques: list[Clique], tree: nx.Graph) -> list[Node]:
-    """The cliques by depth from the first one of each part."""
-    import networkx as nx
-
+def _ordered(cliques: list[Clique]) -> list[Node]:
+    """The cliques by depth from the first one of each part of a tree of the largest separators."""
+    shared = {
+        (one, other): tuple(v for v in cliques[other] if v in cliques[one])
+        for one, other in combinations(range(len(cliques)), 2)
+    }
+    part = list(range(len(cliques)))
+    beside: list[list[int]] = [[] for _ in cliques]
+    for one, other in sorted(shared, key=lambda pair: -len(shared[pair])):
+        if shared[one, other] and part[one] != part[other]:  # Kruskal's algorithm
+            beside[one].append(other)
+            beside[other].append(one)
+            part = [part[one] if each == part[other] else each for each in part]
     nodes: list[Node] = []
-    for part in sorted(nx.connected_components(tree), key=min):
-        root = min(part)
-        place = {root: len(nodes)}
-        nodes.append(Node(cliques[root], (), -1))
-        for above, below in nx.bfs_edges(tree, root):
-            shared = tuple(v for v in cliques[below] if v in cliques[above])
-            place[below] = len(nodes)
-            nodes.append(Node(cliques[below], shared, place[above]))
+    place: dict[int, int] = {}
+    for root in range(len(cliques)):
+        if root in place:
+            continue
+        waiting = deque([(root, -1)])
+        while waiting:
+            clique, above = waiting.popleft()
+            if clique in place:
+                continue
+            separator = () if above < 0 else shared[min(clique, above), max(clique, above)]
+            place[clique] = len(nodes)
+            nodes.append(Node(cliques[clique], separator, -1 if above < 0 else place[above]))
+            waiting.extend((other, clique) for other in beside[clique])
     return nodes
 
 
-def _atoms(nodes: list[Node], graph: nx.Graph) -> tuple[tuple[int, ...], ...]:
+def _atoms(nodes: list[Node], terms: set[frozenset[int]]) -> tuple[tuple[int, ...], ...]:
     """The parts that stay when the tree is cut at every separator that is fitted exactly."""
     atom_of: list[int] = []
     members: list[list[int]] = []
     for position, node in enumerate(nodes):
         separator = node.separator
-        exact = len(separator) < 2 or (len(separator) == 2 and graph.has_edge(*separator))
+        exact = len(separator) < 2 or frozenset(separator) in terms
         if node.parent < 0 or exact:
             atom_of.append(len(members))
             members.append([])

@@ -16,6 +16,7 @@ from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
 from sfumato.engines.embedded.counts import LARGEST_SPACE, group
 from sfumato.risk.classes import ClassSummary
+from sfumato.risk.population import subsample_validation
 from sfumato.risk.population.accumulation import Accumulation
 from sfumato.risk.population.class_count_estimators import CLASS_COUNTS
 from sfumato.risk.population.closed_forms import Argus, NegativeBinomial
@@ -42,13 +43,6 @@ from sfumato.risk.population.population_size import (
 )
 from sfumato.risk.population.population_uniques import UNIQUES_MODELS
 from sfumato.risk.population.sampling_weights import Weighted, share_between
-from sfumato.risk.population.subsample_validation import (
-    STANDARD_DEVIATIONS,
-    SubsampleCheck,
-    check_on_subsamples,
-    reason,
-    with_interval,
-)
 from sfumato.table.table import Table
 
 SHAPE_FACTOR = 2.0
@@ -251,10 +245,10 @@ def estimated_population(
     else:
         estimate = _estimated(estimator, sample, rng)
         repeats = FEW_SUBSAMPLES if estimator.name in SEARCHING else SUBSAMPLES
-        check = check_on_subsamples(estimator, sample, rng, repeats)
-        estimate = with_interval(estimate, sample, check)
+        check = subsample_validation.check_on_subsamples(estimator, sample, rng, repeats)
+        estimate = subsample_validation.with_interval(estimate, sample, check)
     estimate = _completed(estimate, sample, rng)
-    why = reason(estimator.name, check, auto=auto)
+    why = subsample_validation.reason(estimator.name, check, auto=auto)
     measures = _EstimateMeasures(records, sample, estimate, threshold, why)
     return measures.population_risk(persons, check, seed)
 
@@ -301,7 +295,7 @@ class _EstimateMeasures:
         self.shifts = [0.0 if self.classes is None else self.classes.shift(end) for end in ends]
 
     def population_risk(
-        self, persons: int, check: SubsampleCheck | None, seed: int
+        self, persons: int, check: subsample_validation.SubsampleCheck | None, seed: int
     ) -> PopulationRisk:
         """All measures, for a population of so many persons."""
         estimate, n = self.estimate, self.sample.n
@@ -380,7 +374,7 @@ class _EstimateMeasures:
         chances = self.classes.at_most(size, self.shifts[0])
         squares = weights * weights / self.sample.each
         scatter = float(np.sqrt(squares @ (chances * (1 - chances))))
-        noise = STANDARD_DEVIATIONS * scatter
+        noise = subsample_validation.STANDARD_DEVIATIONS * scatter
         below = float(np.hypot(SHAPE_FACTOR * (middle - low), noise))
         above = float(np.hypot(SHAPE_FACTOR * (high - middle), noise))
         return middle, max(middle - below, 0.0), min(middle + above, float(weights.sum()))

@@ -11,9 +11,15 @@ import numpy.typing as npt
 from scipy.optimize import brentq
 from scipy.special import expit
 
-from sfumato.risk.population.class_count_estimators import ALONE, CLASS_COUNTS, Counts
+from sfumato.risk.population.class_count_estimators import (
+    ALONE,
+    CLASS_COUNTS,
+    NEEDS_TWO,
+    Counts,
+    expected_uniques,
+    fit_pitman,
+)
 from sfumato.risk.population.estimation import EstimationFailedError, Floats, SampleClasses
-from sfumato.risk.population.pitman_model import NEEDS_TWO, expected_uniques, fit_pitman
 
 NO_SAMPLE_UNIQUES = "nobody is alone in a class of the sample, so the estimate is 0"
 CENSUS = "the sample is the population, so its uniques are counted and not estimated"

@@ -8,33 +8,16 @@ from pathlib import Path
 from sfumato.core.errors import InputError
 from sfumato.core.shared_options import Progress, silent
 from sfumato.risk.population.estimation import AUTO
-from sfumato.studies.dankar_el_emam.estimator_tables import (
-    DATA_SETS,
-    ESTIMATORS,
-    FRACTIONS,
-    LABELS,
-    OF_THE_PAPER,
-    PLOT,
-    DataSet,
-    Population,
-    Simulated,
-    clinic_patients,
-    figure_2_section,
-    mean_error_rows,
-    population_of,
-    ranks_section,
-    simulate,
-    table_1_section,
-)
+from sfumato.studies.dankar_el_emam import estimator_tables
 from sfumato.studies.study_document import Drawing, Section, Study
 
 NAME = "dankar-elemam-2010"
 TITLE = "Dankar and El Emam (2010): marketer risk estimated from a sample"
 DEFAULT_REPETITIONS, DEFAULT_SEED = 20, 2010
 DASHES: Mapping[tuple[int, int], Sequence[str]] = {
-    (5, 3): (LABELS["log-linear-independence"],),
-    (2, 2): tuple(LABELS[name] for name in ("shlosser", "sh3", "pitman")),
-    (1, 0): tuple(LABELS[name] for name in (*OF_THE_PAPER, AUTO)),
+    (5, 3): (estimator_tables.LABELS["log-linear-independence"],),
+    (2, 2): tuple(estimator_tables.LABELS[name] for name in ("shlosser", "sh3", "pitman")),
+    (1, 0): tuple(estimator_tables.LABELS[name] for name in (*estimator_tables.OF_THE_PAPER, AUTO)),
 }
 """Estimators by the dashes of their lines in Figure 2; whole for the paper's and the default."""
 
@@ -74,28 +57,28 @@ def dankar_elemam_2010(
     populations, absent = _read(data, progress)
     simulated = {
         each: [
-            simulate(
+            estimator_tables.simulate(
                 population,
                 fraction,
-                ESTIMATORS,
+                estimator_tables.ESTIMATORS,
                 repetitions,
-                seed=(seed, DATA_SETS.index(each), place),
+                seed=(seed, estimator_tables.DATA_SETS.index(each), place),
                 search_every=each.search_every,
                 done=lambda share, each=each, place=place: progress(  # type: ignore[misc]
-                    each.key, (place + share) / len(FRACTIONS)
+                    each.key, (place + share) / len(estimator_tables.FRACTIONS)
                 ),
             )
-            for place, fraction in enumerate(FRACTIONS)
+            for place, fraction in enumerate(estimator_tables.FRACTIONS)
         ]
         for each, population in populations.items()
     }
     sections = (
-        table_1_section(populations),
-        figure_2_section(simulated, repetitions, seed),
-        ranks_section(simulated),
+        estimator_tables.table_1_section(populations),
+        estimator_tables.figure_2_section(simulated, repetitions, seed),
+        estimator_tables.ranks_section(simulated),
         *_absent(absent, given=data is not None),
     )
-    return Study(NAME, TITLE, sections, {PLOT: _drawing(simulated)})
+    return Study(NAME, TITLE, sections, {estimator_tables.PLOT: _drawing(simulated)})
 
 
 def _check(number: object, subject: str, least: int) -> None:
@@ -105,27 +88,34 @@ def _check(number: object, subject: str, least: int) -> None:
 
 def _read(
     data: Path | None, progress: Progress
-) -> tuple[dict[DataSet, Population], tuple[DataSet, ...]]:
+) -> tuple[
+    dict[estimator_tables.DataSet, estimator_tables.Population],
+    tuple[estimator_tables.DataSet, ...],
+]:
     """The populations at hand, and the data sets whose file is absent."""
-    files = {each: each.find(None if data is None else Path(data)) for each in DATA_SETS}
+    files = {
+        each: each.find(None if data is None else Path(data)) for each in estimator_tables.DATA_SETS
+    }
     if data is not None and not any(files.values()):
-        places = dict.fromkeys(each.place for each in DATA_SETS if each.file)
+        places = dict.fromkeys(each.place for each in estimator_tables.DATA_SETS if each.file)
         raise InputError(
             "the data folder",
             "must hold a file of the study",
             found="none",
             advice=" or ".join(places),
         )
-    populations: dict[DataSet, Population] = {}
-    for each in DATA_SETS:
-        progress("read", len(populations) / len(DATA_SETS))
-        source: object = files[each] if each.file else clinic_patients()
+    populations: dict[estimator_tables.DataSet, estimator_tables.Population] = {}
+    for each in estimator_tables.DATA_SETS:
+        progress("read", len(populations) / len(estimator_tables.DATA_SETS))
+        source: object = files[each] if each.file else estimator_tables.clinic_patients()
         if source is not None:
-            populations[each] = population_of(source, each.columns)
-    return populations, tuple(each for each in DATA_SETS if each not in populations)
+            populations[each] = estimator_tables.population_of(source, each.columns)
+    return populations, tuple(
+        each for each in estimator_tables.DATA_SETS if each not in populations
+    )
 
 
-def _absent(absent: tuple[DataSet, ...], *, given: bool) -> tuple[Section, ...]:
+def _absent(absent: tuple[estimator_tables.DataSet, ...], *, given: bool) -> tuple[Section, ...]:
     if not absent:
         return ()
     needs = "; ".join(f"{each.key} ({each.source}: {each.place})" for each in absent)
@@ -136,11 +126,15 @@ def _absent(absent: tuple[DataSet, ...], *, given: bool) -> tuple[Section, ...]:
     return (Section("Populations that are not at hand", (text,)),)
 
 
-def _drawing(simulated: Simulated) -> Drawing:
+def _drawing(simulated: estimator_tables.Simulated) -> Drawing:
     def draw() -> str:
         from sfumato.studies.study_figures import error_figure
 
-        return error_figure(mean_error_rows(simulated), tuple(LABELS.values()), DASHES)
+        return error_figure(
+            estimator_tables.mean_error_rows(simulated),
+            tuple(estimator_tables.LABELS.values()),
+            DASHES,
+        )
 
     return Drawing(
         "Mean relative error of each estimator of marketer risk by sampling fraction, "

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from sfumato.core.errors import InputError
 from sfumato.core.shared_options import Progress, silent
+from sfumato.studies.kartal_li import record_disclosure, value_disclosure
 from sfumato.studies.kartal_li.data_sets import DATA_SETS, DataSet
 from sfumato.studies.kartal_li.kartal_li_example import (
     Example,
@@ -13,27 +14,11 @@ from sfumato.studies.kartal_li.kartal_li_example import (
     example_sections,
     group_rows,
 )
-from sfumato.studies.kartal_li.record_disclosure import (
-    record_frontier,
-    record_loss_drawing,
-    record_loss_section,
-    record_risk_drawing,
-    record_risk_rows,
-    record_risk_section,
-)
 from sfumato.studies.kartal_li.tree_measurement import (
     Encoded,
     decomposition_rows,
     decomposition_section,
     encode,
-)
-from sfumato.studies.kartal_li.value_disclosure import (
-    table_name,
-    value_frontier,
-    value_loss_drawing,
-    value_loss_section,
-    value_risk_rows,
-    value_risk_section,
 )
 from sfumato.studies.study_document import Drawing, Section, Study
 from sfumato.studies.study_files import locate
@@ -139,27 +124,30 @@ def _tables_of(
 ) -> tuple[tuple[Section, ...], dict[str, Drawing]]:
     """The sections about one data set, and their plots by name."""
     numbers = encoded.data.numbers
-    risks = record_risk_rows(encoded, progress=progress)
-    losses = record_frontier(encoded, progress=progress)
+    risks = record_disclosure.record_risk_rows(encoded, progress=progress)
+    losses = record_disclosure.record_frontier(encoded, progress=progress)
     shared = [
-        (reading, value_risk_rows(encoded, reading, progress)) for reading in encoded.readings
+        (reading, value_disclosure.value_risk_rows(encoded, reading, progress))
+        for reading in encoded.readings
     ]
     shared_losses = [
-        (reading, value_frontier(encoded, reading, progress=progress))
+        (reading, value_disclosure.value_frontier(encoded, reading, progress=progress))
         for reading in encoded.readings
     ]
     last = encoded.readings[-1]
     sections = (
-        record_risk_section(encoded, risks),
-        record_loss_section(encoded, losses),
-        value_risk_section(encoded, shared),
-        value_loss_section(encoded, shared_losses),
+        record_disclosure.record_risk_section(encoded, risks),
+        record_disclosure.record_loss_section(encoded, losses),
+        value_disclosure.value_risk_section(encoded, shared),
+        value_disclosure.value_loss_section(encoded, shared_losses),
         decomposition_section(encoded, last, decomposition_rows(encoded, last, progress)),
     )
     drawings = {
-        f"table_{numbers.record_risks}": record_risk_drawing(risks),
-        f"table_{numbers.record_losses}": record_loss_drawing(losses),
+        f"table_{numbers.record_risks}": record_disclosure.record_risk_drawing(risks),
+        f"table_{numbers.record_losses}": record_disclosure.record_loss_drawing(losses),
     }
     for reading, points in shared_losses:
-        drawings[table_name(encoded, reading)] = value_loss_drawing(points)
+        drawings[value_disclosure.table_name(encoded, reading)] = (
+            value_disclosure.value_loss_drawing(points)
+        )
     return sections, drawings

@@ -13,14 +13,8 @@ import pyarrow.compute as pc
 
 from sfumato.core.errors import InputError
 from sfumato.schema import Schema
+from sfumato.studies import study_files
 from sfumato.studies.kartal_li.published_numbers import VALUE_RISKS
-from sfumato.studies.study_files import (
-    dates,
-    decimals,
-    once_each,
-    read_delimited,
-    whole_numbers,
-)
 from sfumato.table.table_files import open_source
 
 
@@ -204,30 +198,32 @@ def movie_records(folder: Path) -> pa.Table:
     InputError
         If a file cannot be read or does not hold what it should.
     """
-    ratings = read_delimited(folder / RATINGS, RATING_COLUMNS, delimiter="\t", names=RATING_COLUMNS)
-    users = read_delimited(
+    ratings = study_files.read_delimited(
+        folder / RATINGS, RATING_COLUMNS, delimiter="\t", names=RATING_COLUMNS
+    )
+    users = study_files.read_delimited(
         folder / USERS, ("user", "age", "gender", "zip"), delimiter="|", names=USER_COLUMNS
     )
-    user = whole_numbers(users, "user", USERS)
-    once_each(user, "user", USERS)
+    user = study_files.whole_numbers(users, "user", USERS)
+    study_files.once_each(user, "user", USERS)
     people = pa.table(
         {
             "user": user,
-            "age": whole_numbers(users, "age", USERS),
+            "age": study_files.whole_numbers(users, "age", USERS),
             "gender": users.column("gender"),
             "zip": pc.struct_field(pc.extract_regex(users.column("zip"), ZIP), "code").cast(
                 pa.int32()
             ),
         }
     )
-    seconds = pa.array(whole_numbers(ratings, "timestamp", RATINGS), pa.timestamp("s"))
-    whole_numbers(ratings, "rating", RATINGS)
+    seconds = pa.array(study_files.whole_numbers(ratings, "timestamp", RATINGS), pa.timestamp("s"))
+    study_files.whole_numbers(ratings, "rating", RATINGS)
     seen = pc.binary_join_element_wise(
         ratings.column("item"), ratings.column("rating"), pc.strftime(seconds, "%Y-%m-%d"), " "
     )
     rated = pa.table(
         {
-            "user": whole_numbers(ratings, "user", RATINGS),
+            "user": study_files.whole_numbers(ratings, "user", RATINGS),
             "seen": seen,
             "place": pa.array(range(len(seen))),
         }
@@ -301,17 +297,17 @@ def bank_records(folder: Path) -> pa.Table:
 
 
 def _read_bank_file(folder: Path, name: str, columns: Sequence[str]) -> pa.Table:
-    return read_delimited(folder / name, columns, delimiter=";")
+    return study_files.read_delimited(folder / name, columns, delimiter=";")
 
 
 def _transactions(folder: Path) -> pa.Table:
     table = _read_bank_file(folder, TRANSACTIONS, ("account_id", "date", "amount", "bank"))
-    amount = decimals(table, "amount", TRANSACTIONS)
+    amount = study_files.decimals(table, "amount", TRANSACTIONS)
     hundreds = (np.floor(amount / 100 + 0.5) * 100).astype(np.int64)
-    month = pc.strftime(dates(table, "date", TRANSACTIONS), "%Y-%m")
+    month = pc.strftime(study_files.dates(table, "date", TRANSACTIONS), "%Y-%m")
     moved = pa.table(
         {
-            "account": whole_numbers(table, "account_id", TRANSACTIONS),
+            "account": study_files.whole_numbers(table, "account_id", TRANSACTIONS),
             "moved": pc.binary_join_element_wise(month, pa.array(hundreds).cast(pa.string()), " "),
             "place": pa.array(range(table.num_rows)),
         }
@@ -322,39 +318,39 @@ def _transactions(folder: Path) -> pa.Table:
 def _owners(folder: Path) -> pa.Table:
     table = _read_bank_file(folder, OWNERS, ("client_id", "account_id", "type"))
     owns = pc.equal(table.column("type"), OWNER).to_numpy()
-    account = whole_numbers(table, "account_id", OWNERS)[owns]
-    once_each(account, "account_id", f"{OWNERS} (type {OWNER})")
-    client = whole_numbers(table, "client_id", OWNERS)[owns]
+    account = study_files.whole_numbers(table, "account_id", OWNERS)[owns]
+    study_files.once_each(account, "account_id", f"{OWNERS} (type {OWNER})")
+    client = study_files.whole_numbers(table, "client_id", OWNERS)[owns]
     return pa.table({"account": account, "client": client})
 
 
 def _clients(folder: Path) -> pa.Table:
     table = _read_bank_file(folder, CLIENTS, ("client_id", "birth_number", "district_id"))
-    client = whole_numbers(table, "client_id", CLIENTS)
-    once_each(client, "client_id", CLIENTS)
+    client = study_files.whole_numbers(table, "client_id", CLIENTS)
+    study_files.once_each(client, "client_id", CLIENTS)
     return pa.table(
         {
             "client": client,
-            "born": dates(table, "birth_number", CLIENTS, women_later=WOMEN_LATER),
-            "district": whole_numbers(table, "district_id", CLIENTS),
+            "born": study_files.dates(table, "birth_number", CLIENTS, women_later=WOMEN_LATER),
+            "district": study_files.whole_numbers(table, "district_id", CLIENTS),
         }
     )
 
 
 def _salaries(folder: Path) -> pa.Table:
     table = _read_bank_file(folder, DISTRICTS, ("A1", SALARY))
-    district = whole_numbers(table, "A1", DISTRICTS)
-    once_each(district, "A1", DISTRICTS)
-    salary = decimals(table, SALARY, DISTRICTS, missing=UNKNOWN)
+    district = study_files.whole_numbers(table, "A1", DISTRICTS)
+    study_files.once_each(district, "A1", DISTRICTS)
+    salary = study_files.decimals(table, SALARY, DISTRICTS, missing=UNKNOWN)
     known = ~np.isnan(salary)
     return pa.table({"district": district[known], "salary": salary[known]})
 
 
 def _accounts(folder: Path) -> pa.Table:
     table = _read_bank_file(folder, ACCOUNTS, ("account_id", "date"))
-    account = whole_numbers(table, "account_id", ACCOUNTS)
-    once_each(account, "account_id", ACCOUNTS)
-    return pa.table({"account": account, "opened": dates(table, "date", ACCOUNTS)})
+    account = study_files.whole_numbers(table, "account_id", ACCOUNTS)
+    study_files.once_each(account, "account_id", ACCOUNTS)
+    return pa.table({"account": account, "opened": study_files.dates(table, "date", ACCOUNTS)})
 
 
 BANK = DataSet(
