@@ -6,5 +6,11 @@ from sfumato.kernels.loop_calls import Codes
 
 def nearest_points(space: tuple[Any, ...], person_of: Codes, wanted: int, seed: int) -> Codes: ...
 def improved(
-    space: tuple[Any, ...], group_of: Codes, room: int, values: int, seed: int, once: bool
+    space: tuple[Any, ...],
+    group_of: Codes,
+    room: int,
+    values: int,
+    seed: int,
+    once: bool,
+    heat: float,
 ) -> tuple[Codes, Codes, float, float]: ...

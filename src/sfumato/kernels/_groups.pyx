@@ -122,6 +122,7 @@ cdef class Groups:
     cdef int32_t[::1] operation_of
     cdef int32_t operation
     cdef bint once
+    cdef double heat
 
 
 cdef Space _space(space):
@@ -150,6 +151,11 @@ cdef uint64_t _drawn(Groups g) noexcept nogil:
 
 cdef int64_t _drawn_below(Groups g, int64_t limit) noexcept nogil:
     return <int64_t>((_drawn(g) >> 33) % <uint64_t>limit)
+
+
+cdef double _allowance(Groups g) noexcept nogil:
+    """What a change may lose: up to the heat, drawn anew for each (threshold accepting)."""
+    return g.heat * ((_drawn(g) >> 11) / 9007199254740992.0) if g.heat > 0 else 0.0
 
 
 # ------------------------------------------------------------------------------------ losses
@@ -597,7 +603,9 @@ cdef int _try_move(int32_t person, Groups g, Space s) noexcept nogil:
     cdef double gain, lost, least
     if _closed(own, g):
         return 0
-    gain = -_by_leaving(own, person, g, s)
+    if g.loss[own] <= LEAST_GAIN:
+        return 0
+    gain = _allowance(g) - _by_leaving(own, person, g, s)
     if gain <= LEAST_GAIN:
         return 0
     group = _best_group(person, gain - LEAST_GAIN, &lost, g, s)
@@ -623,9 +631,9 @@ cdef int _try_move(int32_t person, Groups g, Space s) noexcept nogil:
 
 cdef int _try_dissolve(int32_t group, Groups g, Space s) noexcept nogil:
     """Let every member of a group join the best of the other groups."""
-    cdef double left = g.loss[group] - LEAST_GAIN, lost
+    cdef double left = g.loss[group] - LEAST_GAIN + _allowance(g), lost
     cdef int32_t person, target
-    if left <= 0 or _closed(group, g) or g.persons[group] > LARGEST:
+    if g.loss[group] <= LEAST_GAIN or _closed(group, g) or g.persons[group] > LARGEST:
         return 0
     while g.first[group] >= 0:
         person = g.first[group]
@@ -693,7 +701,7 @@ cdef int _try_open(int32_t person, Groups g, Space s) noexcept nogil:
     group = _opened(g)
     if group < 0:
         return 0
-    gain = -_by_leaving(own, person, g, s)
+    gain = _allowance(g) - _by_leaving(own, person, g, s)
     candidates = _candidates(person, own, g, s)
     _move(person, group, g, s)
     gain -= g.loss[group]
@@ -919,7 +927,8 @@ cdef double _loss_of_all(Groups g) noexcept nogil:
 
 
 def improved(
-    space, const int32_t[::1] group_of, int64_t room, int64_t values, uint64_t seed, bint once
+    space, const int32_t[::1] group_of, int64_t room, int64_t values, uint64_t seed, bint once,
+    double heat,
 ):
     """One pass over all persons and groups; see `group_search.improved`."""
     cdef Space s = _space(space)
@@ -929,7 +938,7 @@ def improved(
     cdef int32_t[::1] order = np.arange(s.persons, dtype=np.int32)
     cdef int32_t person
     cdef double before = _loss_of_all(g), after
-    g.once = once
+    g.once, g.heat = once, heat
     with nogil:
         for place in range(s.persons - 1, 0, -1):
             drawn = _drawn_below(g, place + 1)

@@ -137,7 +137,9 @@ def nearest_points(space: Space, seed: int) -> Codes:
     return found
 
 
-def improved(space: Space, group_of: Codes, room: int, seed: int, *, once: bool) -> Pass:
+def improved(
+    space: Space, group_of: Codes, room: int, seed: int, *, once: bool, heat: float = 0.0
+) -> Pass:
     """One pass: every person may move or be exchanged, every group be dissolved, others opened.
 
     Costs in proportion to the persons, their neighbours and the columns; a limit on the members of
@@ -155,6 +157,8 @@ def improved(space: Space, group_of: Codes, room: int, seed: int, *, once: bool)
         Seed of the order in which persons are looked at, not 0.
     once
         Whether a group takes part in one change only, so that each can be taken back alone.
+    heat
+        What a change may lose: a share of it that is drawn for each one.
     """
     values = int(space.values.max(initial=-1)) + 1
-    return Pass(*_groups.improved(space, group_of, room, values, seed, once))
+    return Pass(*_groups.improved(space, group_of, room, values, seed, once, heat))

@@ -55,6 +55,7 @@ from sfumato.release.promises.k_anonymity import PidKAnonymity
 from sfumato.release.promises.promise import (
     Budget,
     Constraint,
+    Counted,
     ordered_attributes,
     overspent_alone,
     unmet,
@@ -242,6 +243,7 @@ def make_release(
         form=options.form,
         rng=query_stream(manifest.seed),
         extra=draft.extra,
+        least_records=_least_records(promises) if options.lower_bound else None,
     )
     progress("measure", 1.0)
     return Release(
@@ -419,6 +421,12 @@ def _divided(
     if population is None:
         draft = regrouped(draft, while_tree, budgets, options.form, options.passes, progress)
     return replace(draft, rows=rows[draft.rows])
+
+
+def _least_records(promises: Sequence[Constraint | Budget]) -> int:
+    """Records that every class has at least, 0 where no promise says so."""
+    stated = [each.thresholds() for each in promises if isinstance(each, Counted)]
+    return max((max(each.records, each.persons) for each in stated), default=0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +24,17 @@ RECORDS_AT_ONCE = 1 << 18
 """Records that are looked at together."""
 WHOLE = 1 - 1e-9
 """Penalties above this are those of cells that may stand for any value."""
+GRIDS = 1 << 13
+"""Most combinations of levels that a bound is found for."""
+GRID_RECORDS = 1 << 25
+"""Records of all grids that are looked at before the last round for a bound."""
+RAISED = (1.2, 1.2, 1.1, 1.1, 1.05, 1.05, 1.05)
+"""By what a round raises the shares of a bound, before they are lowered again."""
+RAISED_BY_LOSS = 0.3
+"""How much of a found loss is added for each part that shares are raised by."""
+CERTAIN = 1e-12
+"""Differences of losses below this are rounding."""
+LARGEST_KEY = 1 << 62
 NO_VARIANCE = 1e-24
 """Variances up to this are rounding errors of constant columns on the unit scale."""
 
@@ -176,6 +189,119 @@ def certainty_penalty(
     values = steps(column)
     width = (values[spread.highest] - values[spread.lowest]) / full_range(values)
     return np.where(spread.mixed, 1.0, np.where(spread.present == 0, 0.0, width))
+
+
+def least_penalty(
+    columns: Sequence[CodedColumn], lost: Floats, least: int, form: Form
+) -> float | None:
+    """What classes of so many records lose at least when all columns are released as labels.
+
+    Each label, one node of each column's hierarchy, is a facility that needs ``least`` records, and
+    w is what a record loses in it. By duality of the linear programme, numbers λ of the records add
+    up to no more than the loss of any release if for no label the ``least`` largest λ among the
+    records that it covers exceed ``least`` times w. The loss of a release is lowered until that
+    holds, label by label; then λ are raised and lowered again, and the largest sum is taken.
+    O(grids of levels x records) for each round.
+
+    Parameters
+    ----------
+    columns
+        The quasi-identifiers of the records.
+    lost
+        Weighted sum of the columns' penalties that each record has in a release; shape (records,).
+    least
+        Records of a class.
+    form
+        The form in which the values were released.
+
+    Returns
+    -------
+    float or None
+        In the scale of the sum of ``lost``; ``None`` where a column is no label or the levels are
+        too many.
+    """
+    levels = [_levels_of_labels(column, form) for column in columns]
+    if least < 1 or not all(levels) or prod(map(len, levels)) > GRIDS:
+        return None
+    mean = [[float(width.mean()) for _, width in each] for each in levels]
+    grids = sorted(
+        product(*map(range, map(len, levels))),
+        key=lambda grid: sum(each[at] for each, at in zip(mean, grid, strict=True)),
+    )
+    best, work = _shared_out(lost, levels, grids, least)
+    for raised in RAISED:
+        if work > GRID_RECORDS:
+            break
+        tried = best * raised + RAISED_BY_LOSS * (raised - 1) * lost
+        tried, more = _shared_out(tried, levels, grids[::-1], least)
+        best, work = max(best, tried, key=np.sum), work + more
+    return float(best.sum())
+
+
+def _levels_of_labels(column: CodedColumn, form: Form) -> list[tuple[Ints, Floats]]:
+    """Label and width of each record at each level; nothing where the cells are no labels."""
+    labelled = column.hierarchy is not None and form is Form.HIERARCHY
+    if column.ends is not None or form not in (Form.RANGE, Form.HIERARCHY):
+        return []
+    if column.kind is not Kind.CATEGORICAL and not labelled:
+        return []
+    size = column.domain.size
+    known = [np.arange(size)] if column.hierarchy is None else [*column.hierarchy.ancestors]
+    levels = [np.append(labels, labels.max(initial=-1) + 1) for labels in known]
+    found: list[tuple[Ints, Floats]] = []
+    for labels in [*levels, np.zeros(size + 1, dtype=np.int64)]:
+        covered = np.bincount(labels[:-1], minlength=int(labels.max()) + 1)
+        width = np.maximum(covered - 1, 0) / max(size - 1, 1) * column.weight
+        cells = labels[column.codes]
+        shown = np.where(column.codes == MISSING, 0.0, width[cells])
+        if labels[-1] == 0:
+            shown = np.full(len(cells), column.weight if size > 1 else 0.0)
+        # Labels that cost the same cover the same, but for missing values.
+        if found and np.array_equal(shown, found[-1][1]):
+            found.pop()
+        found.append((cells.astype(np.int64), shown))
+    return found
+
+
+def _shared_out(
+    shares: Floats,
+    levels: Sequence[list[tuple[Ints, Floats]]],
+    grids: Sequence[tuple[int, ...]],
+    least: int,
+) -> tuple[Floats, int]:
+    """Shares lowered until no label's largest ones exceed its loss; and the records looked at."""
+    shares, work = shares.copy(), 0
+    for grid in grids:
+        chosen = [each[at] for each, at in zip(levels, grid, strict=True)]
+        width = np.sum([width for _, width in chosen], axis=0)
+        if not (shares > width + CERTAIN).any():
+            continue
+        key, space = np.zeros(len(shares), dtype=np.int64), 1
+        for cells, _ in chosen:
+            size = int(cells.max()) + 1
+            if space > LARGEST_KEY // size:
+                numbered, space = number_by_first_appearance(key, space)
+                key = numbered.astype(np.int64)
+            key, space = key * size + cells, space * size
+        label, labels = number_by_first_appearance(key, space)
+        above = np.zeros(labels, dtype=bool)
+        above[label[shares > width + CERTAIN]] = True
+        above &= np.bincount(label, minlength=labels) >= least
+        members = np.flatnonzero(above[label])
+        members = members[np.lexsort((-shares[members], label[members]))]
+        of, over = label[members], shares[members] - width[members]
+        first = np.flatnonzero(np.diff(of, prepend=-1))
+        rank = np.arange(len(of)) - np.repeat(first, np.diff(np.append(first, len(of))))
+        top = rank < least
+        more, fewer = (
+            np.bincount(of[top], np.maximum(each[top], 0), labels) for each in (over, -over)
+        )
+        # What lies above the loss is scaled to what lies below it, so that the order stays.
+        lowered = (more > fewer)[of] & (over > 0)
+        scale = (fewer / np.maximum(more, CERTAIN))[of]
+        shares[members[lowered]] = (width[members] + over * scale)[lowered]
+        work += len(shares)
+    return shares, work
 
 
 class SquaredError(NamedTuple):

@@ -8,9 +8,10 @@ without these upper levels.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from math import prod
 
 import numpy as np
 import numpy.typing as npt
@@ -18,11 +19,12 @@ import pyarrow as pa
 
 from sfumato.core.shared_options import Progress, silent
 from sfumato.kernels.class_counts import group_rows
+from sfumato.kernels.key_numbering import number_by_first_appearance
 from sfumato.kernels.loop_calls import one_by_one
 from sfumato.release.cuts import loss_space, rounded
 from sfumato.release.full_domain import Levels, recode, shown_at
 from sfumato.release.generalisation import ExtraValues, ReleasedColumns, generalised, values_of
-from sfumato.release.information_loss import normalized_error
+from sfumato.release.information_loss import error_sums, normalized_error
 from sfumato.release.person_table import PersonTable, person_table, with_ancestors
 from sfumato.release.population_register import Population, persons_of
 from sfumato.release.promises.promise import Budget, Constraint
@@ -30,12 +32,20 @@ from sfumato.release.release_manifest import Cut, Form, Options, Recoding
 from sfumato.release.suppression import Suppressor
 from sfumato.release.tree import Partition, TreeClasses, grow
 from sfumato.release.tree_search import search
-from sfumato.table.table import Codes, Table
+from sfumato.schema import Kind
+from sfumato.table.table import MISSING, CodedColumn, Codes, Table
 
 Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
 SUBTREE_PERSONS = 1 << 17
 """The most persons of a node that is finished by itself, but where no cut at the median keeps
 the promises."""
+GRIDS = 1 << 13
+"""Grids that are gone through at most; columns give up every other level until they are so few."""
+HALVINGS = 6
+"""How often the range of a column without a hierarchy is halved."""
+LARGEST_KEY = 1 << 62
 
 
 @dataclass(frozen=True, eq=False)
@@ -423,3 +433,130 @@ def extra_values(table: Table, partition: Partition, register: Table | None) -> 
     if cells is None:
         return None
     return cells.joined(values_of(table, partition.class_of_person[table.person]))
+
+
+@dataclass(frozen=True, eq=False)
+class Level:
+    """Cells of one column.
+
+    Attributes
+    ----------
+    cell_of
+        Cell of each person; -1 where the person's records are in several.
+    cells
+        Number of cells.
+    price
+        What a record loses on average.
+    """
+
+    cell_of: Codes
+    cells: int
+    price: float
+
+
+def levels_of(
+    column: CodedColumn,
+    person: Codes,
+    width: Callable[[Codes], Floats],
+    error_weight: float,
+) -> list[Level]:
+    """The levels of a column: values, labels of its hierarchy or ever wider ranges, anything.
+
+    Parameters
+    ----------
+    column
+        The quasi-identifier of the records.
+    person
+        Person of each record, all numbers up to the last one.
+    width
+        The width of each code's cell that stands for all codes of its group.
+    error_weight
+        What a distance of 1 from the mean loses beside a width of 1.
+    """
+    size = column.domain.size
+    groups = [np.arange(size)]
+    if column.hierarchy is not None:
+        groups = list(column.hierarchy.ancestors[column.hierarchy.floor :])
+    elif column.kind is not Kind.CATEGORICAL:
+        parts = [1 << halving for halving in range(HALVINGS, 0, -1)]
+        groups += [np.arange(size) * part // size for part in parts if part < size]
+    apart = [np.append(group, group.max(initial=-1) + 1) for group in groups]
+    levels: list[Level] = []
+    for group in [*apart, np.zeros(size + 1, dtype=np.int64)]:
+        cell, cells = group.astype(np.int32)[column.codes], int(group.max()) + 1
+        present = column.codes != MISSING
+        error, _ = error_sums(column, cell, cells, person).averages
+        lost = width(group[:-1].astype(np.int32))[column.codes[present]].sum() / len(cell)
+        price = column.weight * (lost + error_weight * error)
+        if levels and price <= levels[-1].price:
+            levels.pop()
+        lowest = np.full(int(person.max()) + 1, cells, dtype=np.int32)
+        highest = np.full(len(lowest), -1, dtype=np.int32)
+        np.minimum.at(lowest, person, cell)
+        np.maximum.at(highest, person, cell)
+        levels.append(Level(np.where(lowest == highest, lowest, -1), cells, float(price)))
+    return levels
+
+
+def shared_cells(
+    columns: Sequence[list[Level]], persons: int, kept: Callable[[Ints, Codes, int], Bools]
+) -> Codes:
+    """The class of each person: the cheapest cell that enough others share.
+
+    One level of each column makes a grid. The grids are gone through by what their cells lose, and
+    wherever enough persons are left in a cell to keep every promise, they are a class and leave.
+    This is full-domain recoding of those whom the grids before had to leave out, and so on: what
+    ARX calls local recoding, with every grid instead of a few. It keeps most columns narrow at
+    once, where a tree, which cuts one column after the other, runs out of persons. Those whom no
+    cell would take are one class, the last. O(grids x persons) at most.
+
+    Parameters
+    ----------
+    columns
+        The levels of each column.
+    persons
+        Number of persons.
+    kept
+        Which groups of persons keep every promise, given the persons, the group of each one (-1
+        for none) and the number of groups.
+    """
+    columns = [list(levels) for levels in columns]
+    while prod(map(len, columns)) > GRIDS:
+        longest = max(columns, key=len)
+        longest[:] = [longest[0], *longest[2:-1:2], longest[-1]]
+    prices = np.zeros(1)
+    for levels in columns:
+        prices = np.add.outer(prices, [level.price for level in levels]).ravel()
+    class_of, classes, left = np.full(persons, -1, dtype=np.int32), 0, np.arange(persons)
+    for grid in np.argsort(prices, kind="stable"):
+        places = np.unravel_index(grid, [len(levels) for levels in columns])
+        chosen = [levels[at] for levels, at in zip(columns, places, strict=True)]
+        group, groups = _grouped(left, chosen)
+        good = np.append(kept(left, group, groups), False)
+        if good.any():
+            number = np.cumsum(good, dtype=np.int32) - 1 + classes
+            taken = good[group]
+            class_of[left[taken]] = number[group[taken]]
+            classes, left = int(number[-1]) + 1, left[~taken]
+        if not len(left):
+            break
+    class_of[left] = classes
+    return class_of
+
+
+def _grouped(persons: Ints, levels: Sequence[Level]) -> tuple[Codes, int]:
+    """The cell of each of the persons on a grid, -1 for none, and the number of cells."""
+    key, keys = np.zeros(len(persons), dtype=np.int64), 1
+    nowhere = np.zeros(len(persons), dtype=bool)
+    for level in levels:
+        if level.cells == 1:
+            continue
+        if keys > LARGEST_KEY // level.cells:
+            numbered, keys = number_by_first_appearance(key, keys)
+            key = numbered.astype(np.int64)
+        cell = level.cell_of[persons]
+        nowhere |= cell < 0
+        key = key * level.cells + np.maximum(cell, 0)
+        keys *= level.cells
+    group, groups = number_by_first_appearance(key, keys)
+    return np.where(nowhere, np.int32(-1), group), groups

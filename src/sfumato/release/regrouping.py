@@ -32,7 +32,7 @@ from sfumato.release.information_loss import (
     normalized_error,
     steps,
 )
-from sfumato.release.partitioning import Draft
+from sfumato.release.partitioning import Draft, levels_of, shared_cells
 from sfumato.release.person_table import content_ties, person_table
 from sfumato.release.promises.promise import Budget, Constraint
 from sfumato.release.release_manifest import Form
@@ -54,9 +54,15 @@ ROOM = 2
 """So many times the classes that there are at first, there may be."""
 LEAST_GAIN = 2e-3
 """Share of the loss that a pass must gain for another one to follow."""
+HEAT = 4.0
+"""What a change may lose at first, in losses of an average person; it falls to nothing."""
+COLD_PASSES = 4
+"""The last passes, in which a change may lose nothing."""
+COMPROMISE = 0.9
+"""Where ANE and NCP together fall to this share, one of them may become worse."""
 ERROR_WEIGHTS = (0.5, 1.0, 2.0)
 """What the distance from the mean weighs beside the width of the cell: the first with which neither
-ANE nor NCP becomes worse."""
+ANE nor NCP becomes worse, or with which both together become much better."""
 ROOT_OF_SQUARES = 0.85
 """A mean distance from the mean over the root of the mean squared one: 0.87 for a uniform
 distribution, 0.80 for a normal one."""
@@ -91,7 +97,7 @@ def regrouped(
     if passes < 1 or draft.classes < 2 or not draft.table.quasi_identifiers:
         return draft
     before = _losses(draft, form)
-    search = _Search(draft, form, constraints)
+    search = _Search(draft, form, constraints, budgets)
     keeps = None
     if budgets or limits_of(constraints, search.known) is None:
         keeps = _Promises(draft.table, constraints, budgets)
@@ -109,7 +115,8 @@ def regrouped(
             classes += int(numbered.max()) + 1
         after = replace(draft, class_of=class_of[draft.table.person], classes=classes)
         # The search prices classes one by one; those that look the same are one for a reader.
-        if (_losses(after, form) <= before).all():
+        lost = _losses(after, form)
+        if (lost <= before).all() or lost.sum() < COMPROMISE * before.sum():
             return after
     return draft
 
@@ -172,9 +179,10 @@ class _Part:
     seed: int
     losses: list[float]
 
-    def improve(self, *, once: bool) -> Codes:
+    def improve(self, *, once: bool, heat: float = 0.0) -> Codes:
         """One pass; gives the change that each group took part in."""
-        found = improved(self.space, self.group_of, self.room, self.seed, once=once)
+        heat *= self.losses[-1] / len(self.persons) if self.losses else 0.0
+        found = improved(self.space, self.group_of, self.room, self.seed, once=once, heat=heat)
         self.seed = _next(self.seed)
         self.group_of = found.group_of
         if not self.losses:
@@ -207,15 +215,21 @@ def _gained(parts: Sequence[_Part]) -> str:
 def _each_alone(
     tasks: Sequence[partial[_Part]], passes: int, progress: Progress
 ) -> list[tuple[Codes, Codes]]:
-    """All passes of each part, where the search knows all promises; part by part in threads."""
+    """All passes of each part, where the search knows all promises; part by part in threads.
+
+    All but the last passes may lose, less and less, so that the search does not end in the first
+    place where no single change gains (threshold accepting, Dueck & Scheuer 1990).
+    """
+    hot = passes - COLD_PASSES
 
     def finished(task: partial[_Part]) -> tuple[Codes, Codes, list[float]]:
         part = task()
         for done in range(passes):
-            part.improve(once=False)
+            heat = max(0.0, 1 - done / hot) if hot > 0 else 0.0
+            part.improve(once=False, heat=HEAT * heat)
             if len(tasks) == 1:
                 progress(_gained([part]), (done + 1) / passes)
-            if part.settled:
+            if part.settled and done >= hot:
                 break
         return part.persons, part.group_of, part.losses
 
@@ -339,7 +353,13 @@ class _Promises:
 class _Search:
     """What the searches of all parts are made from."""
 
-    def __init__(self, draft: Draft, form: Form, constraints: Sequence[Constraint]) -> None:
+    def __init__(
+        self,
+        draft: Draft,
+        form: Form,
+        constraints: Sequence[Constraint],
+        budgets: Sequence[Budget],
+    ) -> None:
         self.table, self.form = draft.table, form
         self.known = person_table(self.table)
         # By what persons are like, so that neither their names nor the rows' order count.
@@ -351,6 +371,8 @@ class _Search:
         self.ties = contents
         counted = [each for each in constraints if limits_of([each], self.known) is not None]
         self.limits = limits_of(counted, self.known)
+        self.constraints = constraints
+        self.starts_in_cells = len(counted) == len(constraints) and not budgets
         self.class_of = np.zeros(self.table.persons, dtype=np.int32)
         self.class_of[self.table.person] = draft.class_of
         self.parts = _parts(self.class_of, draft.classes, self.table)
@@ -365,15 +387,68 @@ class _Search:
         space = self._space(persons, error_weight)
         seed = _next(number + 1)
         space = space._replace(neighbours=nearest_points(space, seed))
-        return _Part(persons, space, group_of, room, _next(seed), [])
+        found = _Part(persons, space, group_of, room, _next(seed), [])
+        if self.starts_in_cells:
+            cells = self._in_cells(persons, error_weight)
+            if cells is not None:
+                other = replace(
+                    found, group_of=cells, room=ROOM * (int(cells.max()) + 1) + 8, losses=[]
+                )
+                for each in (found, other):
+                    each.improve(once=False)
+                found = min(found, other, key=lambda each: each.losses[-1])
+        return found
+
+    def _in_cells(self, persons: Codes, error_weight: float) -> Codes | None:
+        """Another start: the classes of `shared_cells`; ``None`` where the promises forbid it."""
+        rows, owner = self._rows_of(persons)
+        columns = [
+            levels_of(
+                replace(column, codes=column.codes[rows]),
+                owner.astype(np.int32),
+                partial(_width_in_groups, column, self.form),
+                error_weight,
+            )
+            for column in self.table.quasi_identifiers
+        ]
+        kept = partial(self._kept, persons)
+        class_of = shared_cells(columns, len(persons), kept)
+        last = int(class_of.max())
+        # Those whom no cell took, with whom it takes them to keep the promises.
+        while not kept(rest := np.flatnonzero(class_of == last), np.zeros_like(rest), 1)[0]:
+            if last == 0:
+                return None
+            last -= 1
+            class_of[rest] = last
+        return class_of
+
+    def _kept(
+        self, persons: Codes, chosen: Ints, group_of: Codes, groups: int
+    ) -> npt.NDArray[np.bool_]:
+        """Which groups of chosen persons keep every promise; shape (groups,)."""
+        assert self.limits is not None
+        own = (self.starts[1:] - self.starts[:-1])[persons[chosen]]
+        members = np.bincount(group_of + 1, minlength=groups + 1)[1:]
+        records = np.bincount(group_of + 1, weights=own, minlength=groups + 1)[1:]
+        kept = (members >= self.limits.persons) & (records >= self.limits.records)
+        limits = self.limits
+        of_sensitive = np.isfinite(limits.affiliation).any() or limits.distinct.any()
+        if not kept.any() or not (of_sensitive or limits.sharing > 1 or limits.squares < np.inf):
+            return kept
+        number = np.where(kept, np.cumsum(kept) - 1, -1).astype(np.int32)
+        number = np.append(number, np.int32(-1))[group_of]
+        some = np.flatnonzero(number >= 0)
+        rows, owner = self._rows_of(persons[chosen[some]])
+        sensitive = {column.name: column.codes[rows] for column in self.table.sensitive}
+        summary = summarize(number[some][owner], int(kept.sum()), owner.astype(np.int32), sensitive)
+        kept[kept] = np.logical_and.reduce([each.met(summary) for each in self.constraints])
+        return kept
 
     def _space(self, persons: Codes, error_weight: float) -> Space:
         """Persons, columns and limits."""
         assert self.limits is not None
-        counts = (self.starts[1:] - self.starts[:-1])[persons]
-        ends = np.cumsum(counts)
-        places = np.arange(ends[-1]) + np.repeat(self.starts[persons] - ends + counts, counts)
-        rows, owner = self.rows[places], np.repeat(np.arange(len(persons)), counts)
+        rows, owner = self._rows_of(persons)
+        counts = np.bincount(owner, minlength=len(persons))
         trees = _Trees()
         columns = [
             _Column(column, rows, owner, len(persons), self.form, trees)
@@ -426,6 +501,13 @@ class _Search:
             first_of_point=first_of_point,
             of_point=of_point,
         )
+
+    def _rows_of(self, persons: Codes) -> tuple[Codes, Ints]:
+        """The records of some persons, and the place of each one's person among them."""
+        counts = (self.starts[1:] - self.starts[:-1])[persons]
+        ends = np.cumsum(counts)
+        places = np.arange(ends[-1]) + np.repeat(self.starts[persons] - ends + counts, counts)
+        return self.rows[places], np.repeat(np.arange(len(persons)), counts)
 
     def _sensitive(self, persons: Codes) -> tuple[Ints, Codes]:
         """The distinct sensitive values of each person, those of all attributes together."""
@@ -553,6 +635,23 @@ def _width_of(column: CodedColumn, form: Form) -> Width:
     if column.hierarchy is not None and (categorical or form is Form.HIERARCHY):
         return Width.ANCESTOR
     return Width.ANYTHING if categorical else Width.RANGE
+
+
+def _width_in_groups(column: CodedColumn, form: Form, group: Codes) -> Floats:
+    """The width of each code's cell that stands for all codes of its group."""
+    width = _width_of(column, form)
+    if width is Width.RANGE:
+        low, high = _places(column)
+        lowest, highest = np.full(len(group), np.inf), np.full(len(group), -np.inf)
+        np.minimum.at(lowest, group, low)
+        np.maximum.at(highest, group, high)
+        span: Floats = (highest - lowest)[group]
+        return span
+    others = (np.bincount(group) - 1)[group]
+    if width is Width.ANYTHING:
+        return (others > 0).astype(np.float64)
+    share: Floats = others / max(len(group) - 1, 1)
+    return share
 
 
 def _places(column: CodedColumn) -> tuple[Floats, Floats]:

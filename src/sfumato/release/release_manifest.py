@@ -159,6 +159,13 @@ class Options:
             usual="all of them",
         ),
     ] = None
+    lower_bound: Annotated[
+        bool,
+        Parameter(
+            "Say below which NCP no release of labels can come with as many records in a class; "
+            "takes up to a minute."
+        ),
+    ] = False
     threshold: Threshold = 0.2
     unclassified: Annotated[
         Unclassified,
@@ -279,6 +286,7 @@ class AnonymizeOptions(TypedDict, total=False):
     coarsen_counts: str | None
     suppress: float
     techniques: str | None
+    lower_bound: bool
     threshold: float
     unclassified: str
     register: Any

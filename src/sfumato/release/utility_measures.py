@@ -27,6 +27,7 @@ from sfumato.release.information_loss import (
     certainty_penalty,
     correlation_change,
     discernibility,
+    least_penalty,
     normalized_error,
     squared_error,
 )
@@ -124,6 +125,9 @@ class Utility:
         What coarser numbers of records cost, where they were asked for.
     histories
         What is left of histories, where a promise was made about known events.
+    least_ncp
+        NCP that no release in this form can be below, where that was asked for; NaN where none is
+        known.
     """
 
     ane: float
@@ -143,6 +147,7 @@ class Utility:
     distributions: tuple[Distribution, ...]
     counts: CountLoss | None = None
     histories: HistoryUtility | None = None
+    least_ncp: float | None = None
 
     @classmethod
     def of_columns(cls, columns: tuple[ColumnLoss, ...], **measured: Any) -> Utility:
@@ -183,6 +188,7 @@ class Utility:
             "ane": self.ane,
             "ane_persons": self.ane_persons,
             "ncp": self.ncp,
+            **({} if self.least_ncp is None else {"least_ncp": self._known_bound}),
             "sse_sst": self.sse_sst,
             "discernibility": self.discernibility,
             "average_class_records": self.average_class_records,
@@ -205,6 +211,7 @@ class Utility:
             _row("ane", self.ane, "average distance from the class mean, on [0, 1]"),
             _row("ane_persons", self.ane_persons, "the same averaged over persons"),
             _row("ncp", self.ncp, "share of its domain that an average cell may stand for"),
+            *([] if self.least_ncp is None else [self._bound_row()]),
             _row("sse_sst", self.sse_sst, "share of the variance that lies within classes"),
             render.Row(
                 "discernibility",
@@ -224,6 +231,15 @@ class Utility:
             ),
             _row("query_error", self.queries.median, "median relative error of range counts"),
         ]
+
+    @property
+    def _known_bound(self) -> float | None:
+        return None if self.least_ncp is None or np.isnan(self.least_ncp) else self.least_ncp
+
+    def _bound_row(self) -> render.Row:
+        if self._known_bound is None:
+            return render.Row("least_ncp", "none known", "for this form and these promises")
+        return _row("least_ncp", self._known_bound, "no release of such labels has a lower ncp")
 
     def __str__(self) -> str:
         """The printed table."""
@@ -273,6 +289,7 @@ def measure_utility(
     form: Form,
     rng: np.random.Generator,
     extra: ExtraValues | None = None,
+    least_records: int | None = None,
 ) -> Utility:
     """Measure what a release loses against the original file.
 
@@ -295,6 +312,8 @@ def measure_utility(
         Source of the random queries.
     extra
         What the cells hold in addition to the records, where there is a population.
+    least_records
+        Records of a class, where a lower bound of the NCP is asked for; 0 where none are promised.
     """
     person = table.person[kept]
     sizes = np.bincount(class_of, minlength=classes).astype(np.int64)
@@ -305,6 +324,7 @@ def measure_utility(
     )
     unit = person if pairs == kept_persons else pair
     losses, distributions, attributes, columns = [], [], [], []
+    lost = np.zeros(len(person))
     for done, original in enumerate(table.quasi_identifiers):
         column = replace(original, codes=original.codes[kept])
         printed = released[column.name][0]
@@ -312,6 +332,7 @@ def measure_utility(
         cells = released_cells(held, of, classes, own, printed)
         shown = distribution(original, table.person, cells, sizes)
         penalty = certainty_penalty(held, of, classes, printed.leaves, own)
+        lost += column.weight * penalty[class_of]
         ncp = (float(penalty @ sizes) + suppressed) / table.records
         hidden = (int((penalty > WHOLE) @ sizes) + suppressed) / table.records
         losses.append(_loss(column, class_of, classes, unit, ncp, shown, hidden))
@@ -320,6 +341,11 @@ def measure_utility(
         columns.append(column)
     correlations = correlation_change(columns, class_of, classes)
     queries = query_error(attributes, sizes, rng)
+    least_ncp = None
+    if least_records is not None:
+        bound = least_penalty(columns, lost, least_records, form) if not suppressed else None
+        whole = sum(column.weight for column in columns) * len(person)
+        least_ncp = np.nan if bound is None else bound / whole
     return Utility.of_columns(
         tuple(losses),
         discernibility=discernibility(sizes, suppressed),
@@ -332,6 +358,7 @@ def measure_utility(
         correlations=correlations,
         queries=queries,
         distributions=tuple(distributions),
+        least_ncp=least_ncp,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from math import isnan
 from typing import Any
 
 from sfumato.core.measure import ESTIMATED, verdict
@@ -292,9 +293,14 @@ def _price(utility: Utility) -> str:
             f"; {count(utility.counts.persons_affected)} persons have several pseudonyms, so that "
             "their number of records does not stand out"
         )
+    bound = ""
+    if utility.least_ncp is not None:
+        known = not isnan(utility.least_ncp)
+        bound = f" (with such labels no release has less than {percent(utility.least_ncp)})"
+        bound = bound if known else " (how little it could be is not known for this form)"
     return (
         f"The price: a released cell may stand for {percent(utility.ncp)} of its column’s values "
-        f"on average, and {count(utility.suppressed_records)} records are left out{added}."
+        f"on average{bound}, and {count(utility.suppressed_records)} records are left out{added}."
     )
 
 

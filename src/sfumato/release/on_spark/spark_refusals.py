@@ -70,6 +70,7 @@ def refuse_options(manifest: Manifest) -> None:
         )
     for name, is_set in (
         ("effort", bool(options.effort)),
+        ("lower_bound", options.lower_bound),
         ("suppress", options.suppress > 0),
         ("cap_records", options.cap_records is not None),
         ("coarsen_counts", options.coarsen_counts is not None),
