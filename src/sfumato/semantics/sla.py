@@ -79,7 +79,7 @@ class Reached:
     rule: npt.NDArray[np.int64] = field(repr=False)
     fired: Bools = field(repr=False)
 
-    def way(self, place: int) -> tuple[int, ...]:
+    def rules_applied(self, place: int) -> tuple[int, ...]:
         """The rules that led to one of the tuples, the first one first.
 
         Parameters
@@ -837,7 +837,7 @@ def _leaking(reached: Reached, short: Counts) -> dict[int, set[int]]:
     """The rules on the way to what has too few, per tuple."""
     found: dict[int, set[int]] = {}
     for place in short.tolist():
-        found.setdefault(int(reached.origin[place]), set()).update(reached.way(place))
+        found.setdefault(int(reached.origin[place]), set()).update(reached.rules_applied(place))
     return found
 
 
@@ -975,23 +975,27 @@ def _search(
     losses = [share * penalty_table(one) for share, one in zip(shares, hierarchies, strict=True)]
     heights = tuple(hierarchy.height for hierarchy in hierarchies)
     found = start.copy()
-    ways = {row: _Way(codes[row], losses, heights) for row in np.flatnonzero(first.bad).tolist()}
-    for row, way in ways.items():
-        way.go_on(start[row], first.generalise[row], first.suppress[row])
-    while ways:
-        rows = np.fromiter(ways, dtype=np.int64, count=len(ways))
-        tried = np.array([ways[row].cheapest() for row in rows.tolist()], dtype=np.int8)
+    searches = {
+        row: _TupleSearch(codes[row], losses, heights) for row in np.flatnonzero(first.bad).tolist()
+    }
+    for row, search in searches.items():
+        search.expand(start[row], first.generalise[row], first.suppress[row])
+    while searches:
+        rows = np.fromiter(searches, dtype=np.int64, count=len(searches))
+        tried = np.array([searches[row].cheapest() for row in rows.tolist()], dtype=np.int8)
         verdict = judge.verdict(rows, tried)
         for place, row in enumerate(rows.tolist()):
             if verdict.bad[place]:
-                ways[row].go_on(tried[place], verdict.generalise[place], verdict.suppress[place])
+                searches[row].expand(
+                    tried[place], verdict.generalise[place], verdict.suppress[place]
+                )
             else:
                 found[row] = tried[place]
-                del ways[row]
+                del searches[row]
     return found
 
 
-class _Way:
+class _TupleSearch:
     """The vectors of levels of one tuple that are still to be tried, cheapest first."""
 
     def __init__(self, codes: Ints, losses: Sequence[Floats], heights: tuple[int, ...]) -> None:
@@ -1009,7 +1013,7 @@ class _Way:
             )
         return heapq.heappop(self._waiting)[1]
 
-    def go_on(self, levels: Levels, generalise: Bools, suppress: Bools) -> None:
+    def expand(self, levels: Levels, generalise: Bools, suppress: Bools) -> None:
         """Raise each of the attributes, by a level or to the root."""
         for column in np.flatnonzero(generalise | suppress).tolist():
             vector = levels.tolist()
