@@ -45,17 +45,7 @@ _COLOURS = SERIES[:6]
 
 
 def draw_attack(attack: Attack, title: str, made: date) -> str:
-    """The report as one HTML page, self-contained and printable.
-
-    Parameters
-    ----------
-    attack
-        The attack.
-    title
-        What stands above it.
-    made
-        The day that it bears.
-    """
+    """The report as one HTML page, self-contained and printable."""
     return fill_template(
         "attack.html",
         {
@@ -63,7 +53,7 @@ def draw_attack(attack: Attack, title: str, made: date) -> str:
             "interval": _interval,
             "share": _share,
             "meaning": predicted_meaning,
-            "held": _held,
+            "held": _prediction_held,
             "sentence": _sentence,
         },
         title=title,
@@ -87,7 +77,7 @@ def _sentence(note: str) -> str:
     return f"{note[:1].upper()}{note[1:].rstrip('.')}."
 
 
-def _held(outcome: Outcome) -> bool | None:
+def _prediction_held(outcome: Outcome) -> bool | None:
     """Whether a prediction held; ``None`` where none was made."""
     return None if outcome.predicted is None or not outcome.attempts else not outcome.broken
 
@@ -104,13 +94,7 @@ def _figures(attack: Attack) -> list[Figure]:
 
 
 def success_figure(outcomes: Sequence[Outcome]) -> Figure:
-    """Realised success of each attack with its interval, beside what was predicted.
-
-    Parameters
-    ----------
-    outcomes
-        The attacks that guessed anything.
-    """
+    """Realised success of each attack with its interval, beside what was predicted."""
     rows = [_row(outcome) for outcome in outcomes]
     base = alt.Chart(values(rows)).encode(
         y=alt.Y("attack:N", sort=[row["attack"] for row in rows], title=None).axis(

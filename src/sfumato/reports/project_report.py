@@ -80,14 +80,8 @@ def project_content(
 
     Parameters
     ----------
-    results
-        What the project found.
-    audience
-        Who may read it.
     title
         Its title; the project's name when not given.
-    made
-        The day that it bears.
     """
     show = Discretion(audience)
     keeps_order = bool(results.settings(RELEASE).get("release", {}).get("keep_order"))

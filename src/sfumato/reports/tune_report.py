@@ -47,10 +47,6 @@ def draw_tuned(found: dict[str, Any], title: str, made: date) -> str:
     ----------
     found
         What the search found, as plain values.
-    title
-        What stands above it.
-    made
-        The day that it bears.
     """
     chosen = found["best"] or found["nearest"]
     front = set(found["frontier"])
@@ -114,13 +110,7 @@ def _other_losses(found: dict[str, Any]) -> list[tuple[str, float]]:
 
 
 def _frontier_figures(found: dict[str, Any]) -> list[Figure]:
-    """One picture per threshold: the measure of each trial against its loss.
-
-    Parameters
-    ----------
-    found
-        What the search found, as plain values.
-    """
+    """One picture per threshold: the measure of each trial against its loss."""
     made = {each["trial"]: each for each in found["trials"] if "loss" in each}
     if not made:
         return []

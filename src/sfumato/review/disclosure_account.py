@@ -42,8 +42,6 @@ def row_units(share: Fraction, set_size: int) -> int:
 
     Parameters
     ----------
-    share
-        Σ_j p_ij.
     set_size
         K_i, at least 1.
     """
@@ -59,8 +57,6 @@ def kapr_of(units: int, k: int, rows: int, attributes: int) -> Fraction:
     ----------
     units
         Σ_i of the rows' values in units.
-    k
-        The minimum allowed anonymity-set size.
     rows, attributes
         n and d of the task.
     """
@@ -74,10 +70,6 @@ def units_of(budget: float, k: int, rows: int, attributes: int) -> int:
     ----------
     budget
         KAPR; the decimal number as it is written, so that a budget of 0.3 holds three rows of 0.1.
-    k
-        The minimum allowed anonymity-set size.
-    rows, attributes
-        n and d of the task.
     """
     exact = Fraction(str(budget)) * rows * attributes * UNITS / k
     return exact.numerator // exact.denominator
@@ -109,8 +101,6 @@ def disclosure_state(
     ----------
     shares
         p_ij per row and attribute, in [0, 1].
-    set_sizes
-        K_i per row.
     """
     return tuple(
         tuple(Fraction(share) / size for share in row)
@@ -125,8 +115,6 @@ def kapr(state: State, k: int, rows: int, attributes: int) -> Fraction:
     ----------
     state
         The information disclosure state of the rows shown so far.
-    k
-        The minimum allowed anonymity-set size.
     rows
         n, the rows of the whole task, shown yet or not: else one more masked pair would lower
         the score.
@@ -190,8 +178,6 @@ class Facts:
 
         Parameters
         ----------
-        attribute
-            The place of the attribute.
         row
             0 for row 1, 1 for row 2.
         """
@@ -211,12 +197,8 @@ def facts_of(
 
     Parameters
     ----------
-    attributes
-        The attributes that are shown.
     records
         The records of row 1 and row 2.
-    values
-        Their values.
     rarity
         Per attribute, the rarity of each value, where that is shown.
     mask_width
@@ -276,8 +258,6 @@ class Review:
     ----------
     attributes
         The attributes that are shown, as the database has them.
-    settings
-        The rules.
     index
         The database and its anonymity sets.
     left, right
@@ -328,13 +308,7 @@ class Review:
         return len(self.left)
 
     def with_budgets(self, budget: float | None, project_budget: float | None) -> Self:
-        """The same review under other budgets; all else is shared.
-
-        Parameters
-        ----------
-        budget, project_budget
-            As in the settings.
-        """
+        """The same review under other budgets; all else is shared."""
         own = copy.copy(self)
         budgets = {"budget": budget, "project_budget": project_budget}
         own.settings = self.settings.model_copy(update=budgets)
@@ -373,10 +347,6 @@ class Review:
         ----------
         record
             The record, ``None`` where nothing of it is known.
-        knowledge
-            What is known of it.
-        members
-            Its anonymity set.
         groups
             By attribute, the places that become known, ``None`` for the whole value.
         """
@@ -393,11 +363,6 @@ class Review:
 
     def start(self, pair: int) -> Modes:
         """The modes in which a pair is shown first.
-
-        Parameters
-        ----------
-        pair
-            Its number, from 0.
 
         Raises
         ------
@@ -497,14 +462,8 @@ def steps_of(
 
     Parameters
     ----------
-    review
-        The pairs and the rules.
-    pair
-        The pair.
     before
         Its modes now, ``None`` where it is not shown yet.
-    after
-        Its modes afterwards.
     known
         Tells what is known of a holder; ``None`` for nothing.
     """
@@ -521,10 +480,6 @@ def holder_of(review: Review, pair: int, side: int) -> int:
 
     Parameters
     ----------
-    review
-        The pairs and the rules.
-    pair
-        The pair.
     side
         0 for row 1, 1 for row 2.
     """
@@ -534,17 +489,7 @@ def holder_of(review: Review, pair: int, side: int) -> int:
 
 
 def share_of(facts: Facts, modes: Modes, side: int) -> Fraction:
-    """Σ_j p_ij, the shares of the characters that a row discloses.
-
-    Parameters
-    ----------
-    facts
-        The pair.
-    modes
-        Its modes.
-    side
-        0 for row 1, 1 for row 2.
-    """
+    """Σ_j p_ij, the shares of the characters that a row discloses."""
     open_ = (place for place, mode in enumerate(modes) if mode is not Mode.MASKED)
     return sum((facts.sides[place][modes[place]][side].share for place in open_), Fraction(0))
 
@@ -666,13 +611,7 @@ class Known:
 
 
 class Account:
-    """What has been shown, and its units; an opening touches the rows of two records only.
-
-    Parameters
-    ----------
-    review
-        The pairs and the rules.
-    """
+    """What has been shown, and its units; an opening touches the rows of two records only."""
 
     def __init__(self, review: Review) -> None:
         self.review = review
@@ -687,13 +626,7 @@ class Account:
         return self._modes
 
     def modes(self, pair: int) -> Modes | None:
-        """The modes of a pair, ``None`` where it is not shown.
-
-        Parameters
-        ----------
-        pair
-            Its number.
-        """
+        """The modes of a pair, ``None`` where it is not shown."""
         return self._modes.get(pair)
 
     def rows(self, holder: int) -> Mapping[Row, Fraction]:
@@ -708,36 +641,16 @@ class Account:
         return {} if known is None else known.rows
 
     def members(self, holder: int) -> BitMap:
-        """The anonymity set of a record; everyone where nothing of it is shown.
-
-        Parameters
-        ----------
-        holder
-            The record, under the paper's policy the row.
-        """
+        """The anonymity set of a record; everyone where nothing of it is shown."""
         known = self._known.get(holder)
         return self.review.everyone if known is None else known.members
 
     def steps(self, pair: int, after: Modes) -> tuple[Step, ...]:
-        """What a change of a pair's modes would disclose.
-
-        Parameters
-        ----------
-        pair
-            The pair.
-        after
-            Its modes afterwards.
-        """
+        """What a change of a pair's modes would disclose."""
         return steps_of(self.review, pair, self._modes.get(pair), after, self._knowledge)
 
     def exact(self, steps: Iterable[Step]) -> Price:
-        """What a change adds.
-
-        Parameters
-        ----------
-        steps
-            What it discloses.
-        """
+        """What a change adds."""
         return _total(
             self._price(step, step.share, bool(step.news), self._size_after) for step in steps
         )
@@ -748,11 +661,6 @@ class Account:
         Every record of the present anonymity set could be the one that is shown: the smallest
         group into which what becomes known divides the set counts. It depends on nothing else of
         the database than that set, which is the same whichever of its records is shown.
-
-        Parameters
-        ----------
-        steps
-            What the change discloses.
         """
         return _total(
             self._price(step, step.foreseen, bool(step.groups) or step.masks, self._least_after)
@@ -760,13 +668,7 @@ class Account:
         )
 
     def least_value(self, holder: int) -> int:
-        """The smallest group of records with equal values in a record's anonymity set.
-
-        Parameters
-        ----------
-        holder
-            The record, under the paper's policy the row.
-        """
+        """The smallest group of records with equal values in a record's anonymity set."""
         return self._least(holder, dict.fromkeys(range(len(self.review.attributes))))
 
     def raise_to(self, pair: int, after: Modes) -> int:
@@ -774,8 +676,6 @@ class Account:
 
         Parameters
         ----------
-        pair
-            The pair.
         after
             Its modes afterwards, none below the present one.
         """

@@ -22,7 +22,7 @@ from sfumato.review.review_settings import (
     RenderedAttribute,
     RenderedPair,
 )
-from sfumato.review.worker_state import Cost, Opening, WorkerState
+from sfumato.review.worker_state import Opening, WorkerState
 
 
 class Agreement(StrEnum):
@@ -62,13 +62,7 @@ _DIFFERENT = (CellKind.DIFFERING,)
 
 
 def read(rendered: RenderedAttribute) -> Reading:
-    """What a rendering says of the two values of an attribute.
-
-    Parameters
-    ----------
-    rendered
-        The rendering.
-    """
+    """What a rendering says of the two values of an attribute."""
     marks = set(rendered.marks)
     if Mark.MISSING in marks:
         return Reading(Agreement.UNKNOWN)
@@ -143,11 +137,6 @@ class AttributeEvidence:
         Values that differ in some characters are taken for the level that the share of common
         characters is nearest to, the levels spread evenly from 1 down to a half; for all levels
         between together where that share does not show.
-
-        Parameters
-        ----------
-        reading
-            What the rendering says.
         """
         if reading.agreement is Agreement.UNKNOWN:
             return 0.0
@@ -182,11 +171,6 @@ def evidence_of(project: Project) -> Evidence | None:
     """What the model of a project's linkage says; ``None`` where there is none.
 
     Of an attribute that several comparisons are about, the one counts that says most.
-
-    Parameters
-    ----------
-    project
-        The project.
     """
     if not project.weights or project.prior is None:
         return None
@@ -235,13 +219,7 @@ Floats = npt.NDArray[np.float64]
 
 
 def entropy(probability: Floats | float) -> Floats:
-    """Uncertainty of yes or no, in bits: -p·log2(p) - (1-p)·log2(1-p).
-
-    Parameters
-    ----------
-    probability
-        Probability of yes.
-    """
+    """Uncertainty of yes or no, in bits: -p·log2(p) - (1-p)·log2(1-p)."""
     p = np.asarray(probability, dtype=np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         terms = p * np.log2(p) + (1 - p) * np.log2(1 - p)
@@ -296,8 +274,6 @@ def gain_of_levels(levels: Sequence[Level], belief: float) -> float:
     ----------
     levels
         The levels that are consistent with what shows.
-    belief
-        Probability that the pair is one person's, before.
     """
     if len(levels) < 2:
         return 0.0
@@ -350,8 +326,6 @@ def hints(worker: WorkerState, pair: int, evidence: Evidence) -> tuple[Hint, ...
         What the worker has been shown.
     pair
         The pair, which is shown.
-    evidence
-        What agreement on each attribute says.
 
     Raises
     ------
@@ -361,7 +335,9 @@ def hints(worker: WorkerState, pair: int, evidence: Evidence) -> tuple[Hint, ...
     rendered = worker.render(pair)
     now = belief(rendered, evidence)
     found = []
-    for cost in _single(worker.costs(pair)):
+    for cost in worker.costs(pair):
+        if len(cost.opening.attributes) > 1 or cost.refusal is not None:
+            continue
         place = cost.opening.attributes[0]
         of = evidence.attributes[place]
         if of is not None:
@@ -369,10 +345,6 @@ def hints(worker: WorkerState, pair: int, evidence: Evidence) -> tuple[Hint, ...
             if gain > NOTHING:
                 found.append(Hint(cost.opening, gain, cost.cost))
     return tuple(sorted(found, key=lambda hint: -hint.worth))
-
-
-def _single(costs: tuple[Cost, ...]) -> list[Cost]:
-    return [each for each in costs if len(each.opening.attributes) == 1 and each.refusal is None]
 
 
 def _gain(

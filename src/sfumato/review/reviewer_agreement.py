@@ -60,8 +60,6 @@ def bootstrap(
         Its value for a number of pairs of each kind; ``None`` where it is not defined.
     counts
         Number of pairs of each kind.
-    rng
-        Source of randomness.
     """
     drawn = rng.multinomial(int(counts.sum()), counts / counts.sum(), RESAMPLES)
     values = [value for value in map(statistic, drawn) if value is not None]
@@ -145,8 +143,6 @@ def agreement_of_two(
     ----------
     decisions
         All that happened; answers that stand count.
-    one, two
-        The workers' pseudonyms.
     rng
         Source of randomness for the intervals; without it there are none.
     """
@@ -185,8 +181,6 @@ def agreement_of_each_two(
 
     Parameters
     ----------
-    decisions
-        All that happened.
     rng
         Source of randomness for the intervals, which take about a second for each two workers;
         without it there are none.
@@ -202,8 +196,6 @@ def agreement_of_all(decisions: Decisions, rng: np.random.Generator | None = Non
 
     Parameters
     ----------
-    decisions
-        All that happened; answers that stand count.
     rng
         Source of randomness for the intervals, which take about half a second for 1,000 pairs
         and half a minute for 100,000; without it there are none.
@@ -273,15 +265,13 @@ def _defined(value: Any) -> float | None:
     return float(value) if isfinite(value) else None
 
 
-def begun_in(folder: Path, progress: Progress) -> dict[str, Any]:
+def review_progress(folder: Path, progress: Progress) -> dict[str, Any]:
     """Progress, KAPR, characters, accuracy and agreement, as plain values.
 
     Parameters
     ----------
     folder
         What ``sfumato link`` wrote, or a project.
-    progress
-        Told how far it is.
 
     Raises
     ------

@@ -105,11 +105,6 @@ def shown_rows(state: WorkerState) -> list[ShownRow]:
     """What a worker has seen: by record or, under the paper's policy, by row of a pair.
 
     It is taken from the drawn pairs, not from what anonymity sets count of them.
-
-    Parameters
-    ----------
-    state
-        The worker's.
     """
     review, found = state.review, dict[int, ShownRow]()
     for row in state.disclosed():
@@ -216,8 +211,6 @@ def shown_in(folder: Path, rng: np.random.Generator, progress: Progress) -> tupl
         What ``sfumato link`` wrote, or a project, with the journals of a review in it.
     rng
         Draws the names of the rows.
-    progress
-        Told how far it is.
 
     Raises
     ------
@@ -276,11 +269,6 @@ def write_shown(
 
 def check_shown_path(path: Path) -> None:
     """Refuse a path that no Parquet file can be written to.
-
-    Parameters
-    ----------
-    path
-        The path.
 
     Raises
     ------

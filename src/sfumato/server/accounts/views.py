@@ -9,6 +9,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 from urllib.parse import urlencode
+from uuid import UUID
 
 from cryptography.exceptions import InvalidTag
 from django.conf import settings
@@ -23,6 +24,7 @@ from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from sfumato.core.errors import InputError
 from sfumato.server.accounts.backend import (
     address_digest,
     begin_attempt,
@@ -62,6 +64,7 @@ from sfumato.server.accounts.sessions import (
 )
 from sfumato.server.audit_log import append
 from sfumato.server.error_pages import problem
+from sfumato.server.live.live_projects import Stop
 from sfumato.server.permissions import Action, decide
 from sfumato.server.store.models import Account, Link, Project, ProjectState, Role
 
@@ -69,13 +72,7 @@ from sfumato.server.store.models import Account, Link, Project, ProjectState, Ro
 @require_GET
 @login_required
 def start(request: HttpRequest) -> HttpResponse:
-    """Go to the page that somebody begins on.
-
-    Parameters
-    ----------
-    request
-        The request.
-    """
+    """Go to the page that somebody begins on."""
     return redirect(_page_of(request.user))
 
 
@@ -102,13 +99,7 @@ known (`know_browser`): without it a stranger's failures would keep its owner ou
 
 @require_http_methods(["GET", "POST"])
 def log_in(request: HttpRequest) -> HttpResponse:
-    """The page on which people log in.
-
-    Parameters
-    ----------
-    request
-        The request.
-    """
+    """The page on which people log in."""
     goal = next_page(request)
     if request.user.is_authenticated:
         return redirect(goal)
@@ -136,13 +127,7 @@ def log_in(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 def log_in_code(request: HttpRequest) -> HttpResponse:
-    """The page that asks for the second factor, once the password was right.
-
-    Parameters
-    ----------
-    request
-        The request.
-    """
+    """The page that asks for the second factor, once the password was right."""
     account, goal = _pending(request), next_page(request)
     if account is None:
         return redirect("/login?" + urlencode({"next": goal}))
@@ -167,11 +152,6 @@ def log_out(request: HttpRequest) -> HttpResponse:
 
     The answer is a page, not a way to another one: behind a single sign-on the next page would
     log in again.
-
-    Parameters
-    ----------
-    request
-        The request.
     """
     if request.user.is_authenticated:
         with transaction.atomic():
@@ -186,13 +166,7 @@ def log_out(request: HttpRequest) -> HttpResponse:
 
 
 def next_page(request: HttpRequest) -> str:
-    """Where somebody goes after logging in: a page of this server.
-
-    Parameters
-    ----------
-    request
-        The request.
-    """
+    """Where somebody goes after logging in: a page of this server."""
     asked = request.POST.get("next") or request.GET.get("next") or "/"
     own = url_has_allowed_host_and_scheme(asked, allowed_hosts=None) and asked.startswith("/")
     return str(asked) if own else "/"
@@ -203,12 +177,8 @@ def note_failure(request: HttpRequest, account: Account | None, what: str) -> No
 
     Parameters
     ----------
-    request
-        The request.
     account
         Whom they named; a name that nobody has is not noted, as it may be a password.
-    what
-        What was wrong.
     """
     where = resource_of(account) if account else "no account"
     append(None, "failed login", where, {"wrong": what, "from": address_digest(request)})
@@ -226,28 +196,13 @@ MINUTES = 5
 """Minutes for which a proof is fresh."""
 
 
-def is_fresh(request: HttpRequest, minutes: int = MINUTES) -> bool:
-    """Whether somebody proved a moment ago who they are.
-
-    Parameters
-    ----------
-    request
-        The request.
-    minutes
-        How long a moment is.
-    """
-    return bool(0 <= time.time() - request.session.get(FRESH, 0.0) <= minutes * 60)
-
-
-def require_fresh(minutes: int = MINUTES, back: str = "") -> Callable[[View], View]:
+def require_fresh(back: str = "") -> Callable[[View], View]:
     """A view for somebody who proved a moment ago who they are; others are asked first.
 
     What was sent is not kept: after the proof, the page with the form is asked for again.
 
     Parameters
     ----------
-    minutes
-        How long a moment is.
     back
         Name of the page with the form, whose address has the ``project_id`` of this one; the
         view's own address where not given.
@@ -258,8 +213,9 @@ def require_fresh(minutes: int = MINUTES, back: str = "") -> Callable[[View], Vi
         def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
             if not request.user.is_authenticated:
                 return redirect("/login?" + urlencode({"next": request.path}))
-            if not is_fresh(request, minutes):
-                return redirect("/fresh?" + urlencode({"next": _page(request, back, kwargs)}))
+            if not 0 <= time.time() - request.session.get(FRESH, 0.0) <= MINUTES * 60:
+                page = reverse(back, args=[kwargs["project_id"]]) if back else request.path
+                return redirect("/fresh?" + urlencode({"next": page}))
             return view(request, *args, **kwargs)
 
         return guarded
@@ -267,16 +223,65 @@ def require_fresh(minutes: int = MINUTES, back: str = "") -> Callable[[View], Vi
     return decorator
 
 
-@login_required
-@require_http_methods(["GET", "POST"])
-def fresh(request: HttpRequest) -> HttpResponse:
-    """The page that asks for the password, and for a code where there is a second factor.
+def allowed(action: Action) -> Callable[[View], View]:
+    """A view for somebody who may do something that is of no project."""
+
+    def decorator(view: View) -> View:
+        @wraps(view)
+        @login_required
+        def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+            permission = decide(request.user, action)
+            if not permission.allowed:
+                return problem(request, 403, permission.reason)
+            try:
+                return view(request, *args, **kwargs)
+            except InputError as error:
+                return problem(request, 400, str(error))
+
+        return guarded
+
+    return decorator
+
+
+def of_project(action: Action, *, fresh_from: str | None = None) -> Callable[[View], View]:
+    """A view that gets the project, for somebody who may do something with it.
+
+    Who does not take part in the project does not get to know that there is one.
 
     Parameters
     ----------
-    request
-        The request.
+    fresh_from
+        Where it is given, whoever asks must have proved a moment ago who they are: the ``back``
+        of `require_fresh`.
     """
+
+    def decorator(view: View) -> View:
+        @wraps(view)
+        def guarded(
+            request: HttpRequest, project_id: UUID, *args: Any, **kwargs: Any
+        ) -> HttpResponse:
+            project = Project.objects.filter(pk=project_id).first()
+            if project is None or not decide(request.user, Action.SEE_PROJECT, project).allowed:
+                return problem(request, 404)
+            permission = decide(request.user, action, project)
+            if not permission.allowed:
+                return problem(request, 403, permission.reason)
+            try:
+                return view(request, project, *args, **kwargs)
+            except Stop as stop:
+                return problem(request, stop.status, stop.reason)
+            except InputError as error:
+                return problem(request, 400, str(error))
+
+        return login_required(guarded) if fresh_from is None else require_fresh(fresh_from)(guarded)
+
+    return decorator
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def fresh(request: HttpRequest) -> HttpResponse:
+    """The page that asks for the password, and for a code where there is a second factor."""
     account, goal = request.user, next_page(request)
     form = FreshForm(account, request.POST or None)
     possible = account.has_usable_password() or bool(account.totp)
@@ -296,12 +301,6 @@ def fresh(request: HttpRequest) -> HttpResponse:
     return render(request, "accounts/fresh.html", context)
 
 
-def _page(request: HttpRequest, back: str, kwargs: dict[str, Any]) -> str:
-    if not back:
-        return str(request.path)
-    return str(reverse(back, kwargs={"project_id": kwargs["project_id"]}))
-
-
 def _proved(account: Account, given: dict[str, str]) -> bool:
     password, code = given.get("password"), given.get("code")
     if password is not None and not account.check_password(password):
@@ -319,8 +318,6 @@ def link(request: HttpRequest, token: str) -> HttpResponse:
 
     Parameters
     ----------
-    request
-        The request.
     token
         The random part of the address.
     """
@@ -399,26 +396,14 @@ _NEW = "new second factor"
 @require_GET
 @login_required
 def account(request: HttpRequest) -> HttpResponse:
-    """Who one is here, and what one may change of it.
-
-    Parameters
-    ----------
-    request
-        The request.
-    """
+    """Who one is here, and what one may change of it."""
     return render(request, "accounts/account.html")
 
 
 @require_http_methods(["GET", "POST"])
 @login_required
 def password(request: HttpRequest) -> HttpResponse:
-    """Change one's own password; all other sessions end.
-
-    Parameters
-    ----------
-    request
-        The request.
-    """
+    """Change one's own password; all other sessions end."""
     owner = request.user
     if not owner.has_usable_password():
         return problem(request, 403, "Your organisation logs you in; there is no password here.")
@@ -445,13 +430,7 @@ def password(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @require_fresh()
 def second_factor(request: HttpRequest) -> HttpResponse:
-    """Turn the second factor on: a secret for an app, confirmed by a code of it.
-
-    Parameters
-    ----------
-    request
-        The request.
-    """
+    """Turn the second factor on: a secret for an app, confirmed by a code of it."""
     owner = request.user
     if owner.totp:
         return redirect("/account")
@@ -479,13 +458,7 @@ def second_factor(request: HttpRequest) -> HttpResponse:
 @require_GET
 @require_fresh()
 def second_factor_image(request: HttpRequest) -> HttpResponse:
-    """The secret that is not confirmed yet, as an image to be scanned.
-
-    Parameters
-    ----------
-    request
-        The request.
-    """
+    """The secret that is not confirmed yet, as an image to be scanned."""
     secret = _unconfirmed(request)
     if secret is None:
         return problem(request, 404)
@@ -495,13 +468,7 @@ def second_factor_image(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @require_fresh()
 def second_factor_off(request: HttpRequest) -> HttpResponse:
-    """Turn the second factor off.
-
-    Parameters
-    ----------
-    request
-        The request.
-    """
+    """Turn the second factor off."""
     owner = request.user
     if not owner.totp:
         return redirect("/account")
@@ -518,13 +485,7 @@ def second_factor_off(request: HttpRequest) -> HttpResponse:
 @require_POST
 @login_required
 def other_sessions(request: HttpRequest) -> HttpResponse:
-    """End one's other sessions.
-
-    Parameters
-    ----------
-    request
-        The request.
-    """
+    """End one's other sessions."""
     with transaction.atomic():
         count = end_sessions(request.user, keep=request.session.session_key)
         append(request.user, "end sessions", resource_of(request.user), {"count": count})
@@ -540,36 +501,10 @@ def _unconfirmed(request: HttpRequest) -> bytes | None:
         return None
 
 
-def custodians_view(view: View) -> View:
-    """A view for somebody who keeps the accounts.
-
-    Parameters
-    ----------
-    view
-        The view.
-    """
-
-    @wraps(view)
-    @login_required
-    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        permission = decide(request.user, Action.MANAGE_ACCOUNTS)
-        if not permission.allowed:
-            return problem(request, 403, permission.reason)
-        return view(request, *args, **kwargs)
-
-    return guarded
-
-
 @require_GET
-@custodians_view
+@allowed(Action.MANAGE_ACCOUNTS)
 def accounts(request: HttpRequest) -> HttpResponse:
-    """Everybody who may log in, and the invitations that are still open.
-
-    Parameters
-    ----------
-    request
-        The request.
-    """
+    """Everybody who may log in, and the invitations that are still open."""
     everybody = Account.objects.order_by("-is_active", "name")
     waiting = Link.objects.filter(used=None, expires__gt=timezone.now(), purpose="invitation")
     context = {
@@ -581,15 +516,9 @@ def accounts(request: HttpRequest) -> HttpResponse:
 
 
 @require_http_methods(["GET", "POST"])
-@custodians_view
+@allowed(Action.MANAGE_ACCOUNTS)
 def invite_page(request: HttpRequest) -> HttpResponse:
-    """Invite somebody; the link is shown once, in the answer itself.
-
-    Parameters
-    ----------
-    request
-        The request.
-    """
+    """Invite somebody; the link is shown once, in the answer itself."""
     form = InviteForm(request.user, request.POST or None)
     if request.method == "POST" and form.is_valid():
         given = form.cleaned_data
@@ -600,17 +529,9 @@ def invite_page(request: HttpRequest) -> HttpResponse:
 
 
 @require_POST
-@custodians_view
+@allowed(Action.MANAGE_ACCOUNTS)
 def take_back_invitation(request: HttpRequest, number: int) -> HttpResponse:
-    """Make an invitation useless.
-
-    Parameters
-    ----------
-    request
-        The request.
-    number
-        Its number.
-    """
+    """Make an invitation useless."""
     with transaction.atomic():
         gone, _ = Link.objects.filter(pk=number, purpose="invitation", used=None).delete()
         if gone:
@@ -620,15 +541,9 @@ def take_back_invitation(request: HttpRequest, number: int) -> HttpResponse:
 
 
 @require_http_methods(["GET", "POST"])
-@custodians_view
+@allowed(Action.MANAGE_ACCOUNTS)
 def named_account(request: HttpRequest) -> HttpResponse:
-    """Make an account for somebody whom the organisation's login names.
-
-    Parameters
-    ----------
-    request
-        The request.
-    """
+    """Make an account for somebody whom the organisation's login names."""
     if not settings.SFUMATO.trusted_header:
         return problem(request, 404)
     form = NamedAccountForm(request.POST or None)
@@ -646,17 +561,9 @@ Change = Callable[[HttpRequest, Account], HttpResponse]
 
 
 @require_GET
-@custodians_view
+@allowed(Action.MANAGE_ACCOUNTS)
 def one_account(request: HttpRequest, pseudonym: str) -> HttpResponse:
-    """One account, and what may be changed of it.
-
-    Parameters
-    ----------
-    request
-        The request.
-    pseudonym
-        Its pseudonym.
-    """
+    """One account, and what may be changed of it."""
     account = Account.objects.filter(pseudonym=pseudonym).first()
     if account is None:
         return problem(request, 404)
@@ -674,7 +581,7 @@ def _changes(view: Change) -> Callable[..., HttpResponse]:
 
     @wraps(view)
     @require_POST
-    @custodians_view
+    @allowed(Action.MANAGE_ACCOUNTS)
     def guarded(request: HttpRequest, pseudonym: str) -> HttpResponse:
         with transaction.atomic():
             found = Account.objects.select_for_update().filter(pseudonym=pseudonym)

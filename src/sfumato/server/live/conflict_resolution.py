@@ -14,7 +14,7 @@ from sfumato.review.review_settings import Mode
 from sfumato.review.worker_state import Charge, Cost, Opening, Refusal, WorkerState
 from sfumato.server.audit_log import append
 from sfumato.server.live.live_projects import (
-    Held,
+    KeptState,
     Live,
     Stop,
     forget_states,
@@ -65,10 +65,6 @@ def show_conflict(account: Account, project: Project, number: int) -> Shown:
 
     Parameters
     ----------
-    account
-        The manager.
-    project
-        The project.
     number
         Number of the pair.
 
@@ -86,19 +82,6 @@ def open_conflict(
     account: Account, project: Project, number: int, attributes: Sequence[int], mode: int
 ) -> Shown:
     """Open cells of a conflict that some worker of the pair has opened as far.
-
-    Parameters
-    ----------
-    account
-        The manager.
-    project
-        The project.
-    number
-        Number of the pair.
-    attributes
-        Places of the attributes.
-    mode
-        How much of them.
 
     Raises
     ------
@@ -135,12 +118,6 @@ def resolve(account: Account, project: Project, number: int, answer: int) -> Non
 
     Parameters
     ----------
-    account
-        The manager.
-    project
-        The project.
-    number
-        Number of the pair.
     answer
         One of the six answers; 0 to let the workers' hold again.
 
@@ -161,15 +138,7 @@ def resolve(account: Account, project: Project, number: int, answer: int) -> Non
 
 
 def union_of(project: Project, number: int) -> Modes:
-    """The most that any worker of a pair has been shown of each attribute.
-
-    Parameters
-    ----------
-    project
-        The project.
-    number
-        Number of the pair.
-    """
+    """The most that any worker of a pair has been shown of each attribute."""
     shown = Dealt.objects.filter(project=project, pair__number=number).exclude(modes="")
     return tuple(
         Mode(int(max(digits)))
@@ -178,29 +147,13 @@ def union_of(project: Project, number: int) -> Modes:
 
 
 def disagree(project: Project, number: int) -> bool:
-    """Whether the answers of a pair that stand are of both sides.
-
-    Parameters
-    ----------
-    project
-        The project.
-    number
-        Number of the pair.
-    """
+    """Whether the answers of a pair that stand are of both sides."""
     answers = Dealt.objects.filter(project=project, pair__number=number).exclude(answer=0)
     return len({answer > 0 for answer in answers.values_list("answer", flat=True)}) > 1
 
 
 def is_flagged(project: Project, number: int) -> bool:
-    """Whether a worker asks the manager to look at a pair.
-
-    Parameters
-    ----------
-    project
-        The project.
-    number
-        Number of the pair.
-    """
+    """Whether a worker asks the manager to look at a pair."""
     return Dealt.objects.filter(project=project, pair__number=number, flagged=True).exists()
 
 
@@ -259,7 +212,9 @@ def _task(account: Account, project: Project, *, new: bool) -> Task:
     spent, _ = Spent.objects.select_for_update().get_or_create(
         fingerprint=project.fingerprint, worker=account.pseudonym
     )
-    task = Task(account, project, live, allowance, spent, _held(live, account, allowance, pairs))
+    task = Task(
+        account, project, live, allowance, spent, _manager_state(live, account, allowance, pairs)
+    )
     budget = allowance.budget
     left = None if budget is None else max(0.0, budget - task.elsewhere)
     if task.state.review.settings.budget != left or task.state.review.settings.project_budget:
@@ -274,7 +229,9 @@ def _in_conflict(project: Project) -> set[int]:
     return set(sides.filter(least__lt=0, most__gt=0).values_list("pair__number", flat=True))
 
 
-def _held(live: Live, account: Account, allowance: Allowance, pairs: dict[int, str]) -> Held:
+def _manager_state(
+    live: Live, account: Account, allowance: Allowance, pairs: dict[int, str]
+) -> KeptState:
     """The manager's state; beside the workers' it is kept under minus its key."""
     held = live.workers.get(-account.pk)
     if held is None or held.version != allowance.version:
@@ -284,7 +241,7 @@ def _held(live: Live, account: Account, allowance: Allowance, pairs: dict[int, s
             "modes": {str(pair): modes for pair, modes in pairs.items() if modes},
         }
         restored = WorkerState.restored(live.review.with_budgets(None, None), state)
-        held = live.workers[-account.pk] = Held(allowance.version, restored)
+        held = live.workers[-account.pk] = KeptState(allowance.version, restored)
     return held
 
 

@@ -1,4 +1,7 @@
-"""How a project stands: progress, agreement, disclosure, answers to be exported."""
+"""How a project stands: progress, agreement, disclosure, answers to be exported.
+
+The project is not purged; `InputError` is raised where one of its files is missing or was changed.
+"""
 
 from __future__ import annotations
 
@@ -46,6 +49,7 @@ from sfumato.review.reviewer_agreement import (
     agreement_of_each_two,
 )
 from sfumato.server.audit_log import head
+from sfumato.server.custodian.project_grants import limit
 from sfumato.server.live.live_projects import (
     live_of,
     lock_of,
@@ -77,46 +81,18 @@ if TYPE_CHECKING:
 
 
 def decisions_of(project: Project) -> Decisions:
-    """All that workers and the manager decided; pairs by their numbers, people by pseudonyms.
-
-    Parameters
-    ----------
-    project
-        The project.
-    """
+    """All that workers and the manager decided; pairs by their numbers, people by pseudonyms."""
     return Decisions.of(_histories(project, {}))
 
 
 def decisions_with_ids(project: Project) -> Decisions:
-    """The same with the ids that the pairs have in the linkage.
-
-    Parameters
-    ----------
-    project
-        The project.
-
-    Raises
-    ------
-    InputError
-        If the project is purged, or its file of pairs is missing or was changed.
-    """
+    """The same with the ids that the pairs have in the linkage."""
     ids = read_pairs(project)["pair"].to_pylist()
     return Decisions.of(_histories(project, {str(place): name for place, name in enumerate(ids)}))
 
 
 def truth_of(project: Project) -> dict[str, bool]:
-    """By the number of a gold pair, whether its two records are one person's.
-
-    Parameters
-    ----------
-    project
-        The project.
-
-    Raises
-    ------
-    InputError
-        If the project is purged, or its file of pairs is missing or was changed.
-    """
+    """By the number of a gold pair, whether its two records are one person's."""
     known = read_pairs(project)["gold"].to_pylist()
     return {str(place): same for place, same in enumerate(known) if same is not None}
 
@@ -161,13 +137,7 @@ def _after(history: History, kind: str, answer: int, time: datetime) -> History:
 
 
 def rules_in_words(project: Project) -> list[tuple[str, str]]:
-    """The settings of a project: name and value.
-
-    Parameters
-    ----------
-    project
-        The project.
-    """
+    """The settings of a project: name and value."""
     rules = project.settings
     floor = "refused below" if rules["k_floor"] == "refuse" else "reported where below"
     return [
@@ -186,14 +156,8 @@ def rules_in_words(project: Project) -> list[tuple[str, str]]:
     ]
 
 
-def told_of_grant(grant: Grant) -> str:
-    """What the custodian has granted.
-
-    Parameters
-    ----------
-    grant
-        The grant.
-    """
+def grant_in_words(grant: Grant) -> str:
+    """What the custodian has granted."""
     end = "; revoked" if "revoked" in grant.detail else ""
     if grant.kind == GrantKind.IDENTITY_EXPORT:
         return f"one export of identities, {'used' if grant.used else 'not used'}{end}"
@@ -204,46 +168,13 @@ def told_of_grant(grant: Grant) -> str:
     return f"budget {whose} from {limit(before)} to {limit(after)}{end}"
 
 
-def limit(budget: float | None) -> str:
-    """A budget in words.
-
-    Parameters
-    ----------
-    budget
-        KAPR, ``None`` for no limit.
-    """
-    return "no limit" if budget is None else f"{budget:g}"
-
-
 def decisions_bytes(project: Project) -> bytes:
-    """``decisions.parquet`` for the linkage: pairs by its ids, people by pseudonyms.
-
-    Parameters
-    ----------
-    project
-        The project, not purged.
-
-    Raises
-    ------
-    InputError
-        If a file of the project is missing or was changed.
-    """
+    """``decisions.parquet`` for the linkage: pairs by its ids, people by pseudonyms."""
     return _bytes(_decisions(project, read_project(project).of_linkage))
 
 
 def identities_bytes(project: Project) -> bytes:
-    """The decisions with both records of each pair: sources, ids and all values that were shown.
-
-    Parameters
-    ----------
-    project
-        The project, not purged.
-
-    Raises
-    ------
-    InputError
-        If a file of the project is missing or was changed.
-    """
+    """The decisions with both records of each pair: sources, ids and all values that were shown."""
     review = read_project(project)
     table = _decisions(project, frozenset(review.pair_ids))
     place = {pair: number for number, pair in enumerate(review.pair_ids)}
@@ -348,18 +279,7 @@ class Progress:
 
 
 def progress_of(project: Project) -> Progress:
-    """How far a project is.
-
-    Parameters
-    ----------
-    project
-        The project, not purged.
-
-    Raises
-    ------
-    InputError
-        If a file of the project is missing or was changed.
-    """
+    """How far a project is."""
     scores, manager, combined = _scores(project)
     counts = _counts(project)
     seconds = _seconds(project)
@@ -401,13 +321,7 @@ def progress_of(project: Project) -> Progress:
 
 
 def last_change(project: Project) -> int:
-    """A number that grows with every decision in a project.
-
-    Parameters
-    ----------
-    project
-        The project.
-    """
+    """A number that grows with every decision in a project."""
     last = Dealt.objects.filter(project=project).aggregate(last=Max("events__pk"))["last"]
     return int(last or 0)
 
@@ -483,8 +397,6 @@ def figures_of(
 
     Parameters
     ----------
-    project
-        The project.
     answers
         By the answer in words, how often it stands.
     by_pseudonym
@@ -507,15 +419,7 @@ def figures_of(
 
 
 def plots_of(project: Project, answers: Mapping[str, int]) -> tuple[Plot, ...]:
-    """The same for a page whose policy allows no style attribute.
-
-    Parameters
-    ----------
-    project
-        The project.
-    answers
-        By the answer in words, how often it stands.
-    """
+    """The same for a page whose policy allows no style attribute."""
     return tuple(
         Plot(each.title, _without_style(str(each.svg)), each.note)
         for each in figures_of(project, answers)
@@ -629,18 +533,7 @@ _kept: dict[UUID, _Kept] = {}
 
 
 def quality_of(project: Project) -> Quality:
-    """How good the decisions of a project are, now, or a moment ago where it takes long.
-
-    Parameters
-    ----------
-    project
-        The project, not purged.
-
-    Raises
-    ------
-    InputError
-        If a file of the project is missing or was changed.
-    """
+    """How good the decisions of a project are, now, or a moment ago where it takes long."""
     resolved = Resolution.objects.filter(pair__project=project).exclude(answer=0).count()
     version = last_change(project), resolved
     kept = _kept.get(project.pk)
@@ -663,15 +556,8 @@ def work_out(project: Project, *, with_plots: bool = True) -> Quality:
 
     Parameters
     ----------
-    project
-        The project, not purged.
     with_plots
         Whether plots are drawn.
-
-    Raises
-    ------
-    InputError
-        If a file of the project is missing or was changed.
     """
     decisions = decisions_of(project)
     shared = sum(len(each) > 1 for each in decisions.answers.values())
@@ -694,14 +580,8 @@ def work_out(project: Project, *, with_plots: bool = True) -> Quality:
     return replace(quality, plots=plots_of(project, answers)) if with_plots else quality
 
 
-def told(measure: Measure | None) -> tuple[str, str]:
-    """A number, and its interval.
-
-    Parameters
-    ----------
-    measure
-        The number.
-    """
+def value_and_interval(measure: Measure | None) -> tuple[str, str]:
+    """A number, and its interval."""
     if measure is None:
         return "not defined", ""
     if measure.low is None or measure.high is None:
@@ -710,18 +590,7 @@ def told(measure: Measure | None) -> tuple[str, str]:
 
 
 def disclosure_of(project: Project) -> Disclosure:
-    """All numbers of the report on what was disclosed in a project.
-
-    Parameters
-    ----------
-    project
-        The project, not purged.
-
-    Raises
-    ------
-    InputError
-        If a file of the project is missing or was changed.
-    """
+    """All numbers of the report on what was disclosed in a project."""
     progress, quality = progress_of(project), work_out(project, with_plots=False)
     people = tuple(_people(project, quality))
     return Disclosure(
@@ -746,7 +615,7 @@ def disclosure_of(project: Project) -> Disclosure:
         resolved=quality.resolved,
         answers=quality.answers,
         grants=tuple(
-            (f"{each.created:%Y-%m-%d}", told_of_grant(each))
+            (f"{each.created:%Y-%m-%d}", grant_in_words(each))
             for each in project.grants.select_related("to").order_by("created")
         ),
         audit=str(head()),

@@ -43,7 +43,6 @@ from sfumato.review.review_settings import (
     Attribute,
     AttributeKind,
     Mode,
-    Rarity,
     RenderedAttribute,
     Settings,
 )
@@ -294,23 +293,12 @@ class InMemory(FileUploadHandler):
         boundary: Any,
         encoding: Any = None,
     ) -> None:
-        """Stop before the first byte where the request says that it is too large.
-
-        Parameters
-        ----------
-        input_data, meta, content_length, boundary, encoding
-            As Django hands them over.
-        """
+        """Stop before the first byte where the request says that it is too large."""
         self._bytes = 0
         self.too_large = content_length > MOST_BYTES + (1 << 20)
 
     def new_file(self, *args: Any, **kwargs: Any) -> None:
         """Begin a file.
-
-        Parameters
-        ----------
-        *args, **kwargs
-            As Django hands them over.
 
         Raises
         ------
@@ -327,8 +315,6 @@ class InMemory(FileUploadHandler):
 
         Parameters
         ----------
-        raw_data
-            The bytes.
         start
             Where they stand in the file.
 
@@ -344,13 +330,7 @@ class InMemory(FileUploadHandler):
         self._file.write(raw_data)
 
     def file_complete(self, file_size: int) -> InMemoryUploadedFile:
-        """The file, in memory.
-
-        Parameters
-        ----------
-        file_size
-            Its bytes.
-        """
+        """The file, in memory."""
         self._file.seek(0)
         return InMemoryUploadedFile(
             self._file,
@@ -392,15 +372,7 @@ class Upload:
 
 
 def keep_upload(session: Session, upload: Upload) -> None:
-    """Seal an upload, in place of the one that the session had.
-
-    Parameters
-    ----------
-    session
-        The session.
-    upload
-        The upload.
-    """
+    """Seal an upload, in place of the one that the session had."""
     drop_upload(session)
     token, key = secrets.token_hex(16), new_key()
     write_sealed(_path(token), _packed(upload), key, _purpose(token))
@@ -409,13 +381,7 @@ def keep_upload(session: Session, upload: Upload) -> None:
 
 
 def kept_upload(session: Session) -> Upload | None:
-    """The upload of a session; ``None`` where there is none, or it is over an hour old.
-
-    Parameters
-    ----------
-    session
-        The session.
-    """
+    """The upload of a session; ``None`` where there is none, or it is over an hour old."""
     about = session.get(_SESSION)
     if about is None:
         return None
@@ -431,13 +397,7 @@ def kept_upload(session: Session) -> Upload | None:
 
 
 def drop_upload(session: Session) -> None:
-    """Remove the upload of a session, and what others left over an hour ago.
-
-    Parameters
-    ----------
-    session
-        The session.
-    """
+    """Remove the upload of a session, and what others left over an hour ago."""
     about = session.pop(_SESSION, None)
     if about is not None:
         _path(about["token"]).unlink(missing_ok=True)
@@ -533,11 +493,6 @@ class Proposal:
 def propose(upload: Upload) -> Proposal:
     """The columns of an upload, with what each seems to be.
 
-    Parameters
-    ----------
-    upload
-        The upload.
-
     Raises
     ------
     InputError
@@ -558,15 +513,6 @@ def propose(upload: Upload) -> Proposal:
 
 def build(upload: Upload, attributes: Sequence[Attribute], settings: Settings) -> ReviewProject:
     """A review's project, in memory.
-
-    Parameters
-    ----------
-    upload
-        The upload.
-    attributes
-        What a worker may see.
-    settings
-        The rules.
 
     Raises
     ------
@@ -665,8 +611,6 @@ def keep_linkage(project: Project, files: Mapping[str, bytes]) -> bool:
     ----------
     project
         The project that was made of them.
-    files
-        By name, what each holds.
     """
     if any(name not in files for name in (*NEEDED, *TO_LINK)):
         return False
@@ -680,13 +624,7 @@ def keep_linkage(project: Project, files: Mapping[str, bytes]) -> bool:
 
 
 def has_linkage(project: Project) -> bool:
-    """Whether the linked file can be written here.
-
-    Parameters
-    ----------
-    project
-        The project.
-    """
+    """Whether the linked file can be written here."""
     return (folder_of(project.pk) / f"{_NAME}.sealed").is_file()
 
 
@@ -697,8 +635,6 @@ def linked_file(project: Project, decisions: bytes) -> bytes:
 
     Parameters
     ----------
-    project
-        The project.
     decisions
         ``decisions.parquet``.
 
@@ -793,7 +729,7 @@ def preview(review: Review, rng: np.random.Generator) -> list[tuple[Column, ...]
 
 def _column(attribute: RenderedAttribute) -> Column:
     one, two = (draw_row(cells, row) for row, cells in enumerate(attribute.rows))
-    rare, other = (_rarity(each) for each in attribute.rarity)
+    rare, other = (SafeString() if each is None else draw_rarity(each) for each in attribute.rarity)
     return Column(
         attribute.name.replace("_", " "),
         (one, two),
@@ -801,7 +737,3 @@ def _column(attribute: RenderedAttribute) -> Column:
         tuple(draw_mark(mark) for mark in attribute.marks),
         ", ".join(MEANING[mark] for mark in attribute.marks),
     )
-
-
-def _rarity(rarity: Rarity | None) -> SafeString:
-    return draw_rarity(rarity) if rarity is not None else SafeString()

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
-from functools import wraps
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -21,6 +19,7 @@ from sfumato.core.shared_options import silent
 from sfumato.review.review_forecast import outlook
 from sfumato.review.review_settings import PROPOSED, Attribute, Settings
 from sfumato.review.terminal_session import index_of, review_of
+from sfumato.server.accounts.views import allowed
 from sfumato.server.error_pages import problem
 from sfumato.server.live.live_projects import make_project
 from sfumato.server.manager.forms import (
@@ -45,51 +44,22 @@ from sfumato.server.manager.uploads import (
     preview,
     propose,
 )
-from sfumato.server.permissions import Action, decide
+from sfumato.server.permissions import Action
 
-View = Callable[..., HttpResponse]
 _TOO_LARGE = (
     f"Files of {MOST_BYTES >> 20} MiB together can be uploaded. Whoever runs the server can make "
     "a project of larger ones: sfumato review create."
 )
 
 
-def creators_view(view: View) -> View:
-    """A view for somebody who may create projects.
-
-    Parameters
-    ----------
-    view
-        The view.
-    """
-
-    @wraps(view)
-    @login_required
-    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        permission = decide(request.user, Action.CREATE_PROJECT)
-        if not permission.allowed:
-            return problem(request, 403, permission.reason)
-        try:
-            return view(request, *args, **kwargs)
-        except InputError as error:
-            return problem(request, 400, str(error))
-
-    return guarded
-
-
 @csrf_exempt
 @require_http_methods(["GET", "POST"])
-@creators_view
+@allowed(Action.CREATE_PROJECT)
 def new(request: HttpRequest) -> HttpResponse:
     """Upload the files of a linkage, or two tables.
 
     Files are received into memory; that must be said before the request is read, and so before
     Django's middleware checks where it comes from: the inner view has that check.
-
-    Parameters
-    ----------
-    request
-        The request.
     """
     handler = InMemory(request)
     request.upload_handlers = [handler]
@@ -118,15 +88,9 @@ def _new(request: HttpRequest) -> HttpResponse:
 
 
 @require_http_methods(["GET", "POST"])
-@creators_view
+@allowed(Action.CREATE_PROJECT)
 def settings_page(request: HttpRequest) -> HttpResponse:
-    """What is shown, by which rules, and what they would do. Nothing is stored yet.
-
-    Parameters
-    ----------
-    request
-        The request.
-    """
+    """What is shown, by which rules, and what they would do. Nothing is stored yet."""
     upload = kept_upload(request.session)
     if upload is None:
         messages.warning(request, "Upload the files again: they are kept for one hour.")
@@ -161,15 +125,9 @@ def settings_page(request: HttpRequest) -> HttpResponse:
 
 
 @require_POST
-@creators_view
+@allowed(Action.CREATE_PROJECT)
 def cancel(request: HttpRequest) -> HttpResponse:
-    """Give an upload up.
-
-    Parameters
-    ----------
-    request
-        The request.
-    """
+    """Give an upload up."""
     drop_upload(request.session)
     messages.success(request, "The files were removed; nothing was stored.")
     return redirect("projects")
