@@ -142,13 +142,7 @@ class Associations:
         return self.each[index]
 
     def of_state(self, state: State) -> tuple[Association, ...]:
-        """Those in one state.
-
-        Parameters
-        ----------
-        state
-            The state.
-        """
+        """Those in one state."""
         return tuple(one for one in self.each if one.state == state)
 
     @property
@@ -204,8 +198,6 @@ class Shown:
         ----------
         column
             Number of the attribute.
-        level
-            The level.
 
         Returns
         -------
