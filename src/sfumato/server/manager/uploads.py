@@ -35,24 +35,11 @@ from django.core.files.uploadhandler import FileUploadHandler, StopUpload
 from django.utils.safestring import SafeString
 
 from sfumato.core.errors import InputError
+from sfumato.review import review_settings, review_sources
 from sfumato.review.disclosure_account import Review
 from sfumato.review.pair_rendering import render_pair
 from sfumato.review.review_project import ID, SOURCE
 from sfumato.review.review_project import Project as ReviewProject
-from sfumato.review.review_settings import (
-    Attribute,
-    AttributeKind,
-    Mode,
-    RenderedAttribute,
-    Settings,
-)
-from sfumato.review.review_sources import (
-    about_a_person,
-    from_linkage,
-    from_tables,
-    proposed_attributes,
-    read_text_table,
-)
 from sfumato.server.live.live_projects import folder_of, key_of
 from sfumato.server.store.models import Project
 from sfumato.server.vault import new_key, read_sealed, write_sealed
@@ -483,7 +470,7 @@ class Proposal:
         Numbers of records, pairs, and pairs of known truth.
     """
 
-    attributes: tuple[Attribute, ...]
+    attributes: tuple[review_settings.Attribute, ...]
     shown: frozenset[str]
     records: int
     pairs: int
@@ -504,14 +491,21 @@ def propose(upload: Upload) -> Proposal:
             names = frozenset(each.name for each in project.attributes)
             return _proposal(project, project.attributes, names)
         columns = _columns(folder)
-        every = [Attribute(name=name, kind=AttributeKind.VARIABLE) for name in columns]
+        every = [
+            review_settings.Attribute(name=name, kind=review_settings.AttributeKind.VARIABLE)
+            for name in columns
+        ]
         project = _tables(upload, folder, every, None)
-        found = proposed_attributes(project.records, tuple(columns))
-        likely = frozenset(name for name in columns if about_a_person(name))
+        found = review_sources.proposed_attributes(project.records, tuple(columns))
+        likely = frozenset(name for name in columns if review_sources.about_a_person(name))
         return _proposal(project, found, likely)
 
 
-def build(upload: Upload, attributes: Sequence[Attribute], settings: Settings) -> ReviewProject:
+def build(
+    upload: Upload,
+    attributes: Sequence[review_settings.Attribute],
+    settings: review_settings.Settings,
+) -> ReviewProject:
     """A review's project, in memory.
 
     Raises
@@ -539,10 +533,10 @@ def _opened(upload: Upload) -> Iterator[Path]:
 def _linkage(
     upload: Upload,
     folder: Path,
-    attributes: Sequence[Attribute] | None,
-    settings: Settings | None,
+    attributes: Sequence[review_settings.Attribute] | None,
+    settings: review_settings.Settings | None,
 ) -> ReviewProject:
-    return from_linkage(
+    return review_sources.from_linkage(
         folder,
         np.random.default_rng(upload.seed),
         settings=settings,
@@ -554,14 +548,14 @@ def _linkage(
 def _tables(
     upload: Upload,
     folder: Path,
-    attributes: Sequence[Attribute] | None,
-    settings: Settings | None,
+    attributes: Sequence[review_settings.Attribute] | None,
+    settings: review_settings.Settings | None,
 ) -> ReviewProject:
     names: Mapping[str, object] = {
         upload.about[NAME_ONE]: folder / ONE,
         upload.about[NAME_TWO]: folder / TWO,
     }
-    return from_tables(
+    return review_sources.from_tables(
         names,
         folder / PAIRS if PAIRS in upload.files else None,
         id_column=upload.about.get(ID_COLUMN) or None,
@@ -574,7 +568,7 @@ def _tables(
 def _columns(folder: Path) -> list[str]:
     """Headers that both tables have, as the first one writes them."""
     first, second = (
-        _headers(read_text_table(folder / name, what))
+        _headers(review_sources.read_text_table(folder / name, what))
         for name, what in ((ONE, "the first table"), (TWO, "the second table"))
     )
     shared = [name for plain, name in first.items() if plain in second]
@@ -594,7 +588,7 @@ def _headers(table: pa.Table) -> dict[str, str]:
 
 
 def _proposal(
-    project: ReviewProject, attributes: Sequence[Attribute], shown: frozenset[str]
+    project: ReviewProject, attributes: Sequence[review_settings.Attribute], shown: frozenset[str]
 ) -> Proposal:
     gold = len(project.gold)
     return Proposal(tuple(attributes), shown, len(project.records), len(project.pairs) - gold, gold)
@@ -717,7 +711,7 @@ def preview(review: Review, rng: np.random.Generator) -> list[tuple[Column, ...]
         Source of randomness: which pairs.
     """
     chosen = np.sort(rng.permutation(review.pairs)[:PREVIEWED_PAIRS]).tolist()
-    masked = (Mode.MASKED,) * len(review.attributes)
+    masked = (review_settings.Mode.MASKED,) * len(review.attributes)
     drawn = []
     for facts in map(review.facts, chosen):
         rendered = render_pair(
@@ -727,7 +721,7 @@ def preview(review: Review, rng: np.random.Generator) -> list[tuple[Column, ...]
     return drawn
 
 
-def _column(attribute: RenderedAttribute) -> Column:
+def _column(attribute: review_settings.RenderedAttribute) -> Column:
     one, two = (draw_row(cells, row) for row, cells in enumerate(attribute.rows))
     rare, other = (SafeString() if each is None else draw_rarity(each) for each in attribute.rarity)
     return Column(

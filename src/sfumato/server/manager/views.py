@@ -26,20 +26,9 @@ from sfumato.server.audit_log import append
 from sfumato.server.custodian.project_grants import identity_grant, use_identity_grant
 from sfumato.server.live.conflict_resolution import open_conflict, resolve, show_conflict
 from sfumato.server.live.live_projects import Stop, lock_of
+from sfumato.server.manager import project_figures
 from sfumato.server.manager.dealing import deal_pairs, deal_pairs_again, take_pairs_back
 from sfumato.server.manager.forms import DealForm, InviteWorkerForm, TakeBackForm
-from sfumato.server.manager.project_figures import (
-    Progress,
-    Quality,
-    decisions_bytes,
-    decisions_of,
-    disclosure_of,
-    identities_bytes,
-    progress_of,
-    quality_of,
-    rules_in_words,
-    value_and_interval,
-)
 from sfumato.server.manager.uploads import has_linkage, linked_file, sweep
 from sfumato.server.permissions import Action, decide
 from sfumato.server.store.models import Account, Dealt, Project, ProjectState, Resolution, Role
@@ -121,7 +110,7 @@ def manage(request: HttpRequest, project: Project) -> HttpResponse:
         "open": project.state == ProjectState.OPEN,
         "closed": project.state == ProjectState.CLOSED,
         "purged": project.state == ProjectState.PURGED,
-        "rules": rules_in_words(project),
+        "rules": project_figures.rules_in_words(project),
     }
     if project.state != ProjectState.PURGED:
         context |= _progress(project)
@@ -143,18 +132,18 @@ ValueAndInterval = tuple[str, str]
 
 
 def _progress(project: Project) -> dict[str, object]:
-    progress, quality = progress_of(project), quality_of(project)
+    progress, quality = project_figures.progress_of(project), project_figures.quality_of(project)
     names = {each.pseudonym: each.name for each in progress.workers}
     return {
         "progress": progress,
         "lines": [
             (
                 each,
-                value_and_interval(quality.gold[each.pseudonym].share),
+                project_figures.value_and_interval(quality.gold[each.pseudonym].share),
                 quality.gold[each.pseudonym].answered,
             )
             if each.pseudonym in quality.gold
-            else (each, value_and_interval(None), 0)
+            else (each, project_figures.value_and_interval(None), 0)
             for each in progress.workers
         ],
         "quality": quality,
@@ -166,15 +155,15 @@ def _progress(project: Project) -> dict[str, object]:
 
 
 def _agreement(
-    quality: Quality, names: dict[str, str]
+    quality: project_figures.Quality, names: dict[str, str]
 ) -> list[tuple[str, str, ValueAndInterval, ValueAndInterval]]:
     """Lines of the table: who, pairs in common, same or different, six points in order."""
     lines = [
         (
             "All workers (Krippendorff's α)",
             f"{quality.everyone.pairs:,}",
-            value_and_interval(quality.everyone.sides),
-            value_and_interval(quality.everyone.ordinal),
+            project_figures.value_and_interval(quality.everyone.sides),
+            project_figures.value_and_interval(quality.everyone.ordinal),
         )
     ]
     for each in quality.twos:
@@ -184,14 +173,14 @@ def _agreement(
             (
                 title,
                 f"{each.pairs:,}",
-                value_and_interval(each.sides),
-                value_and_interval(each.quadratic),
+                project_figures.value_and_interval(each.sides),
+                project_figures.value_and_interval(each.quadratic),
             )
         )
     return lines
 
 
-def _ready(progress: Progress, quality: Quality) -> list[str]:
+def _ready(progress: project_figures.Progress, quality: project_figures.Quality) -> list[str]:
     """What is still open, before a project is closed."""
     left = []
     if progress.waiting:
@@ -230,7 +219,12 @@ def deal_page(request: HttpRequest, project: Project) -> HttpResponse:
             return redirect("manage", project_id=project.pk)
     except InputError as error:
         wrong.add_error(None, str(error))
-    context = {"project": project, "form": form, "back": back, "progress": progress_of(project)}
+    context = {
+        "project": project,
+        "form": form,
+        "back": back,
+        "progress": project_figures.progress_of(project),
+    }
     return render(request, "manager/deal.html", context, status=400 if wrong.errors else 200)
 
 
@@ -286,7 +280,7 @@ PARQUET = "application/vnd.apache.parquet"
 @of_project(Action.EXPORT_DECISIONS, fresh_from="manage")
 def export_decisions(request: HttpRequest, project: Project) -> HttpResponse:
     """``decisions.parquet``, which ``sfumato link apply`` takes."""
-    data = decisions_bytes(project)
+    data = project_figures.decisions_bytes(project)
     return _exported(request, project, "export decisions", data, "decisions.parquet", PARQUET)
 
 
@@ -300,7 +294,7 @@ def export_report(request: HttpRequest, project: Project) -> HttpResponse:
     Stop
         If nothing can draw it here.
     """
-    disclosure = disclosure_of(project)
+    disclosure = project_figures.disclosure_of(project)
     if request.POST.get("form") == "json":
         text, name, kind = json.dumps(disclosure.to_json(), indent=2), "json", "application/json"
     else:
@@ -316,7 +310,7 @@ def export_report(request: HttpRequest, project: Project) -> HttpResponse:
 @of_project(Action.EXPORT_LINKED, fresh_from="manage")
 def export_linked(request: HttpRequest, project: Project) -> HttpResponse:
     """The linked de-identified file, its persons settled with the decisions."""
-    data = linked_file(project, decisions_bytes(project))
+    data = linked_file(project, project_figures.decisions_bytes(project))
     return _exported(request, project, "export linked", data, "linked.parquet", PARQUET)
 
 
@@ -326,7 +320,7 @@ def export_identities(request: HttpRequest, project: Project) -> HttpResponse:
     """The decisions with both records of each pair; it uses the custodian's grant up."""
     with transaction.atomic():
         use_identity_grant(project)
-        data = identities_bytes(project)
+        data = project_figures.identities_bytes(project)
         return _exported(request, project, "export identities", data, "identities.parquet", PARQUET)
 
 
@@ -348,7 +342,7 @@ def conflicts(request: HttpRequest, project: Project) -> HttpResponse:
     names = dict(workers.values_list("pseudonym", "name"))
     lines = [
         (int(each.pair), int(each.pair) + 1, _answers(each, names), each)
-        for each in find_conflicts(decisions_of(project))
+        for each in find_conflicts(project_figures.decisions_of(project))
     ]
     left = sum(each.resolution is None for *_, each in lines)
     flagged = _flagged(project, {number for number, *_ in lines})
@@ -367,7 +361,7 @@ def conflict(request: HttpRequest, project: Project, number: int) -> HttpRespons
         Number of the pair.
     """
     shown = show_conflict(request.user, project, number)
-    found = find_conflicts(decisions_of(project))
+    found = find_conflicts(project_figures.decisions_of(project))
     others = [int(each.pair) for each in found if each.resolution is None]
     context = {
         "project": project,
@@ -404,7 +398,11 @@ def conflict_resolve(request: HttpRequest, project: Project, number: int) -> Htt
     messages.success(request, f"Pair {number + 1} is {said}.")
     if not answer:
         return redirect("conflict", project_id=project.pk, number=number)
-    left = (each for each in find_conflicts(decisions_of(project)) if each.resolution is None)
+    left = (
+        each
+        for each in find_conflicts(project_figures.decisions_of(project))
+        if each.resolution is None
+    )
     following = next(left, None)
     if following is None:
         return redirect("conflicts", project_id=project.pk)
