@@ -19,11 +19,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+
+from messy_files import Country, MessyFile, messy_file
 from unseen_countries import UNSEEN
 
 import sfumato as sf
 from sfumato.core.errors import SfumatoError
-from sfumato.examples.messy_files import Country, MessyFile, messy_file
 from sfumato.schema.roles import RECIPE_SOURCE
 
 DATA = Path(os.environ.get("SFUMATO_DATA", "../shared/data"))

@@ -5,8 +5,7 @@ from __future__ import annotations
 import datetime as dt
 
 import numpy as np
-
-from sfumato.examples.messy_files import Country
+from messy_files import Country
 
 
 def _pesel(born: dt.date, rng: np.random.Generator) -> str:

@@ -5,7 +5,8 @@ Usage: check_docstrings.py FOLDER...
 1. A public function, method or class (its ``__init__`` and ``__post_init__``) that raises,
    itself or through a private helper of the same file, has a Raises section that names every
    exception which can leave it.
-2. A Parameters section, where there is one, names the parameters of the signature in order.
+2. A Parameters section, where there is one, names parameters of the signature, in its order:
+   those of which name and type do not say it all. An entry that only repeats the name is none.
 3. An Attributes section, where there is one, names every public field of the class.
 
 Whether there is a docstring at all is ruff's business (D1).
@@ -19,7 +20,7 @@ import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from itertools import zip_longest
+from itertools import takewhile, zip_longest
 from pathlib import Path
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -33,6 +34,8 @@ CONTROL = {"StopIteration", UNNAMED}
 COMMANDS = "cli"
 """The folder of the commands, whose docstrings are their help texts: what they raise, users see."""
 OF_THE_CLASS = ("__init__", "__post_init__")
+ARTICLES = {"a", "an", "the", "of", "its", "this", "that", "to", "in", "one", "each"}
+"""Words that add nothing to the name of a parameter."""
 
 
 def sections(docstring: str) -> dict[str, list[str]]:
@@ -45,6 +48,28 @@ def sections(docstring: str) -> dict[str, list[str]]:
             names = found.setdefault(line.strip(), [])
         elif line and not line[0].isspace() and not re.fullmatch(r"-{3,}", line):
             names.extend(name.strip(" *`") for name in line.split(" : ")[0].split(","))
+    return found
+
+
+def repeating(docstring: str) -> list[str]:
+    """Parameters whose entry says nothing but their name."""
+    lines = inspect.cleandoc(docstring).splitlines()
+    found: list[str] = []
+    section = ""
+    for number, line in enumerate(lines[:-1]):
+        if re.fullmatch(r"-{3,}", lines[number + 1]):
+            section = line
+        below = [each for each in lines[number + 1 :] if each]
+        text = " ".join(takewhile(lambda each: each[0].isspace(), below))
+        words = set(re.findall(r"\w+", text.lower())) - ARTICLES
+        named = set(re.findall(r"[a-z]+", line.lower()))
+        if (
+            section == "Parameters"
+            and re.fullmatch(r"\*{0,2}\w+", line)
+            and text
+            and words <= named
+        ):
+            found.append(line)
     return found
 
 
@@ -152,12 +177,18 @@ def _check_raises(found: dict[str, list[str]], raised: set[str]) -> Iterator[str
         yield "raises, but has no Raises section"
 
 
+def _check_parameters(documented: list[str], names: list[str]) -> Iterator[str]:
+    if documented != [name for name in names if name in documented]:
+        yield f"Parameters are {names}, documented are {documented}"
+
+
 def _check_function(function: Function, helpers: dict[str, Function]) -> Iterator[str]:
     found = sections(ast.get_docstring(function) or "")
     yield from _check_raises(found, _raised_by([function], helpers))
     documented = found.get("Parameters", []) + found.get("Other Parameters", [])
-    if documented and documented != _parameters(function):
-        yield f"Parameters are {_parameters(function)}, documented are {documented}"
+    yield from _check_parameters(documented, _parameters(function))
+    if repeated := repeating(ast.get_docstring(function) or ""):
+        yield f"Parameters that only repeat their names: {', '.join(repeated)}"
 
 
 def _public_fields(node: ast.ClassDef) -> Iterator[str]:
@@ -178,8 +209,7 @@ def _check_class(node: ast.ClassDef, helpers: dict[str, Function]) -> Iterator[s
     fields = list(_public_fields(node))
     init = next((n for n in makers if n.name == "__init__"), None)
     if init is not None and "Parameters" in found and not fields:
-        if found["Parameters"] != _parameters(init):
-            yield f"Parameters are {_parameters(init)}, documented are {found['Parameters']}"
+        yield from _check_parameters(found["Parameters"], _parameters(init))
     elif documented and (missing := [name for name in fields if name not in documented]):
         yield f"fields without a word: {', '.join(missing)}"
 

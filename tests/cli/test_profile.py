@@ -8,9 +8,9 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from messy_files import messy_file
 
 import sfumato as sf
-from sfumato.examples.messy_files import messy_file
 
 DOUBTFUL = "x1;x2;x3\n" + "".join(
     f"Wn{'abcdefghij'[n % 10]}{'uvx'[n % 3]}k{'aeioupq'[n % 7]};{n % 7};{20 + n % 60}\n"

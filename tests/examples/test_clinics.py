@@ -18,7 +18,7 @@ import pytest
 from sfumato.core.errors import InputError
 from sfumato.examples import Clinics, generate_clinics
 from sfumato.examples.clinics import AGE_BANDS, DEPARTMENTS, EDUCATION
-from sfumato.examples.diagnoses import DESCRIPTIONS, GROUPS
+from sfumato.examples.demographics import DESCRIPTIONS, GROUPS
 
 COLUMNS = [
     *("patient", "name", "phone", "visit_date", "age", "sex", "zip", "education", "icd9"),

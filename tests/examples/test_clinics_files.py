@@ -11,7 +11,7 @@ from pyarrow import csv as arrow_csv
 
 from sfumato.core.errors import InputError
 from sfumato.examples import generate_clinics, write_clinics
-from sfumato.examples.diagnoses import DESCRIPTIONS
+from sfumato.examples.demographics import DESCRIPTIONS
 from sfumato.schema import load_schema
 
 NAMES = ["hospital.csv", "practice.csv", "visits.csv", "schema.toml", "icd9.csv"]

@@ -7,8 +7,15 @@ import re
 import numpy as np
 import pytest
 
-from sfumato.examples.demographics import FEMALE, MALE
-from sfumato.examples.diagnoses import CODES, DESCRIPTIONS, GROUPS, OLDEST, code_weights
+from sfumato.examples.demographics import (
+    CODES,
+    DESCRIPTIONS,
+    FEMALE,
+    GROUPS,
+    MALE,
+    OLDEST,
+    code_weights,
+)
 
 
 def test_codes_are_icd9_each_in_one_group_and_described() -> None:

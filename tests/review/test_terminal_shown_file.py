@@ -23,7 +23,7 @@ from sfumato.review.review_settings import (
     Policy,
     Settings,
 )
-from sfumato.review.reviewer_agreement import begun_in
+from sfumato.review.reviewer_agreement import review_progress
 from sfumato.review.shown_rows import WorkerShown, shown_in, write_shown
 
 NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)
@@ -116,7 +116,7 @@ def test_the_kapr_is_that_of_the_status(tmp_path: Path) -> None:
     seen = {"one": [("p1", "200"), ("p1", "222")], "two": [("p3", "100")], "three": []}
     folder = _folder(tmp_path, Settings(project_budget=0.9), seen)
     shown = _shown(folder)
-    status = {each["worker"]: each["kapr"] for each in begun_in(folder, silent)["workers"]}
+    status = {each["worker"]: each["kapr"] for each in review_progress(folder, silent)["workers"]}
     assert {each.worker: each.kapr for each in shown} == {
         name: kapr for name, kapr in status.items() if name != "three"
     }

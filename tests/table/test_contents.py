@@ -8,8 +8,8 @@ from collections.abc import Callable
 import numpy as np
 import pyarrow as pa
 import pytest
+from messy_files import COUNTRIES
 
-from sfumato.examples.messy_files import COUNTRIES
 from sfumato.table.contents import Content, held_in
 from sfumato.table.value_forms import form_of
 

@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from messy_files import messy_file
 
 import sfumato as sf
-from sfumato.examples.messy_files import messy_file
 from sfumato.reports.report_files import write_profiles
 from sfumato.table.contents import Content
 from sfumato.table.file_profile import columns_of

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from messy_files import MessyFile, messy_file
 
 import sfumato as sf
-from sfumato.examples.messy_files import MessyFile, messy_file
 from sfumato.schema import dump_schema, load_schema
 from sfumato.schema.roles import RECIPE_SOURCE
 from sfumato.table.schema_guess import MOST_QUESTIONS

@@ -37,8 +37,10 @@ BROKEN = {
     "raised again": 'def f():\n    """Do."""\n    try:\n        g()\n'
     "    except ValueError:\n        raise",
     "made elsewhere": 'def f():\n    """Do."""\n    raise made(1)',
-    "a parameter without a word": 'def f(a, b):\n    """Do.\n\n    Parameters\n    ----------\n'
-    '    a\n        One.\n    """',
+    "parameters in another order": 'def f(a, b):\n    """Do.\n\n    Parameters\n    ----------\n'
+    '    b, a\n        Both.\n    """',
+    "an entry that only repeats its name": 'def f(a, pair_id):\n    """Do.\n\n'
+    '    Parameters\n    ----------\n    pair_id\n        The id of the pair.\n    """',
     "a parameter that is gone": 'def f(a):\n    """Do.\n\n    Parameters\n    ----------\n'
     '    a, b\n        Both.\n    """',
     "a field without a word": 'class A:\n    """An A.\n\n    Attributes\n    ----------\n'
@@ -54,6 +56,8 @@ KEPT = {
     + "    raise _g()\n\ndef _g() -> KeyError:\n    return KeyError()",
     "two parameters at once": 'def f(a, *b):\n    """Do.\n\n    Parameters\n    ----------\n'
     '    a, *b\n        Both.\n    """',
+    "a parameter left out": 'def f(a, b):\n    """Do.\n\n    Parameters\n    ----------\n'
+    '    b\n        Bytes that may be read.\n    """',
     "a field with a word below": 'class A:\n    """An A."""\n\n    a: int\n    """One."""',
 }
 

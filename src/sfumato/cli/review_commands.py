@@ -347,11 +347,11 @@ def _person(name: str, role: str, other_than: Account | None = None) -> Account:
 def status(folder: Folder, json: Json = False) -> None:
     """Say how far a review is: pairs, KAPR, characters, accuracy on gold pairs, agreement."""
     needs_review()
-    from sfumato.review.reviewer_agreement import begun_in
+    from sfumato.review.reviewer_agreement import review_progress
 
     with progress_bar() as progress:
         progress("opening", 0.0)
-        found = begun_in(folder, progress)
+        found = review_progress(folder, progress)
     if json:
         print_json(found)
     else:

@@ -17,19 +17,22 @@ from pyarrow import csv
 from sfumato.core.atomic import all_or_none, atomic_path, write_text
 from sfumato.core.errors import InputError
 from sfumato.examples.demographics import (
+    CODES,
     COHORT_ENDS,
+    DESCRIPTIONS,
     EASTERN_AREAS,
     FAMILY_NAMES,
     FEMALE,
     GIVEN_NAMES,
     MALE,
+    OLDEST,
     WESTERN_AREA,
     ZIP_WEIGHTS,
     ZIPS,
     WeightedChoice,
+    code_weights,
     zipf,
 )
-from sfumato.examples.diagnoses import CODES, DESCRIPTIONS, OLDEST, code_weights
 from sfumato.schema import Schema, dump_schema
 
 FIRST_YEAR = 2015

@@ -8,16 +8,8 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.examples import demographics
 from sfumato.examples.clinics import DAYS_PER_YEAR
-from sfumato.examples.demographics import (
-    FAMILY_NAMES,
-    FEMALE,
-    NICKNAMES,
-    ZIP_WEIGHTS,
-    ZIPS,
-    WeightedChoice,
-    zipf,
-)
 from sfumato.examples.identities import Identities, TextColumn
 
 Ints = npt.NDArray[np.int64]
@@ -303,7 +295,9 @@ def register(
     return Entries(
         given=given,
         surname=surname,
-        zip=_zips(draws, TextColumn(list(ZIPS), who.home_on(day, person).astype(np.int64))),
+        zip=_zips(
+            draws, TextColumn(list(demographics.ZIPS), who.home_on(day, person).astype(np.int64))
+        ),
         phone=_phones(draws, who.phone.take(person), len(person)),
         sex=sex,
         birth=birth,
@@ -331,14 +325,14 @@ def _names(
 ) -> tuple[TextColumn, TextColumn]:
     rng = draws.rng
     given, surname = who.given.take(person), who.surname.take(person)
-    rows = draws.rows("nickname", given.marks(NICKNAMES.__contains__))
+    rows = draws.rows("nickname", given.marks(demographics.NICKNAMES.__contains__))
     which = rng.random(len(rows)).tolist()
-    short = [NICKNAMES[name] for name in given.at(rows)]
+    short = [demographics.NICKNAMES[name] for name in given.at(rows)]
     given = given.changed(
         rows, [names[int(each * len(names))] for names, each in zip(short, which, strict=True)]
     )
     other = _other_surnames(who, rng).take(person)
-    can = (who.sex[person] == FEMALE) & (age >= 18) & surname.differs(other)
+    can = (who.sex[person] == demographics.FEMALE) & (age >= 18) & surname.differs(other)
     rows = draws.rows("changed_surname", can)
     both = (rng.random(len(rows)) < 0.25).tolist()
     surname = surname.changed(
@@ -360,9 +354,11 @@ def _names(
 
 def _other_surnames(who: Identities, rng: np.random.Generator) -> TextColumn:
     """A surname for each person that is hers at other times, the same at every registration."""
-    choice = WeightedChoice.of(zipf(len(FAMILY_NAMES), shift=15.0))
+    choice = demographics.WeightedChoice.of(
+        demographics.zipf(len(demographics.FAMILY_NAMES), shift=15.0)
+    )
     drawn = choice.sample(len(who.sex), rng)
-    return TextColumn(list(FAMILY_NAMES), drawn.astype(np.int64))
+    return TextColumn(list(demographics.FAMILY_NAMES), drawn.astype(np.int64))
 
 
 def _dates(draws: _ErrorDraws, birth: Ints, day: Ints) -> tuple[Ints, Bools]:
@@ -378,7 +374,7 @@ def _dates(draws: _ErrorDraws, birth: Ints, day: Ints) -> tuple[Ints, Bools]:
 
 
 def _zips(draws: _ErrorDraws, zips: TextColumn) -> TextColumn:
-    choice = WeightedChoice.of(ZIP_WEIGHTS)
+    choice = demographics.WeightedChoice.of(demographics.ZIP_WEIGHTS)
     other = choice.sample(len(zips.codes), draws.rng).astype(np.int64)
     rows = draws.rows("missing_zip")
     zips = zips.without(rows)

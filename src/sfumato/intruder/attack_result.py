@@ -66,8 +66,6 @@ class Claims:
 
         Parameters
         ----------
-        name
-            Its name.
         column
             The sensitive attribute that it is about.
         """
@@ -82,13 +80,7 @@ class Claims:
 
 
 def claims_of_release(release: Release) -> Claims:
-    """What a release says about itself, to somebody who knows who is in it.
-
-    Parameters
-    ----------
-    release
-        The release.
-    """
+    """What a release says about itself, to somebody who knows who is in it."""
     measures = _measures(release.risk)
     if release.population is None:
         return Claims(measures, own=True)

@@ -621,8 +621,6 @@ def with_mistakes(
 
     Parameters
     ----------
-    events
-        The events.
     shares
         The share of everything that is wrong, or shares by column.
     """

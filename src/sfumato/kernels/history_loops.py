@@ -156,8 +156,6 @@ def recodings(
 
     Parameters
     ----------
-    events
-        The events.
     labels
         Label of each slot at each rung, the last one being the least exact; shape (slots, rungs).
     losses

@@ -286,8 +286,6 @@ def may_be_compared(header: str, schema: Schema | None) -> bool:
 
     Parameters
     ----------
-    header
-        Its header.
     schema
         What the columns are, where that is known.
     """

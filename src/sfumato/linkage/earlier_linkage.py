@@ -168,11 +168,6 @@ class Earlier:
     def check_key(self, key: bytes | None) -> None:
         """Refuse to go on without the key that its ids were made with, or with one of others.
 
-        Parameters
-        ----------
-        key
-            The key.
-
         Raises
         ------
         InputError

@@ -266,8 +266,6 @@ def tokens_of(value: str, field: FieldEncoding) -> list[str]:
 
     Parameters
     ----------
-    value
-        The value.
     field
         How it is cut.
     """

@@ -331,11 +331,6 @@ class EncodedLinks(EncodedLinkage):
 def check_encodings_folder(folder: str | os.PathLike[str]) -> None:
     """Refuse a folder that a linkage of encodings must not be written to.
 
-    Parameters
-    ----------
-    folder
-        The folder.
-
     Raises
     ------
     InputError

@@ -362,8 +362,6 @@ def rules_of(spec: LinkSpec, model: Model) -> list[str]:
     ----------
     spec
         The specification.
-    model
-        The model.
     """
     if spec.splink is None:
         return [" + ".join(rule) for rule in spec.blocking]

@@ -72,11 +72,6 @@ class OnDuckDB:
 def connect(folder: Path) -> duckdb.DuckDBPyConnection:
     """A database in memory that spills into a private folder.
 
-    Parameters
-    ----------
-    folder
-        The folder.
-
     Raises
     ------
     InputError

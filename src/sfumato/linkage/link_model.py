@@ -161,11 +161,6 @@ def is_trained(settings: dict[str, Any]) -> bool:
 def level_weights(settings: dict[str, Any]) -> Iterator[LevelWeight]:
     """What each comparison level of trained settings says.
 
-    Parameters
-    ----------
-    settings
-        The settings.
-
     Yields
     ------
     LevelWeight
@@ -183,13 +178,7 @@ def level_weights(settings: dict[str, Any]) -> Iterator[LevelWeight]:
 
 
 def equal_u(settings: dict[str, Any]) -> dict[str, float]:
-    """The u of the highest level of each comparison, 1 where it was not estimated.
-
-    Parameters
-    ----------
-    settings
-        The settings.
-    """
+    """The u of the highest level of each comparison, 1 where it was not estimated."""
     found: dict[str, float] = {}
     for comparison, _, level in _levels(settings):
         u = level.get("u_probability")
@@ -403,8 +392,6 @@ def check_plausible(
         The scored pairs.
     weights
         What the levels say.
-    records
-        The records.
     spec
         What is linked, and how. In link-only mode every source is taken to have one record per
         person, unless ``one_per_source`` names those that do.
@@ -452,8 +439,6 @@ def implied_and_allowed(
     ----------
     pairs
         The scored pairs.
-    records
-        The records.
     limited
         Names of the sources with at most one record per person.
 

@@ -199,8 +199,6 @@ def part_sql(part: Part, kind: ColumnKind, side: str = "") -> str:
 
     Parameters
     ----------
-    part
-        The part.
     kind
         What its column holds.
     side
@@ -495,11 +493,6 @@ class LinkSpec(_Frozen):
 def settings_of(text: str) -> dict[str, Any]:
     """Splink settings from JSON text.
 
-    Parameters
-    ----------
-    text
-        The text.
-
     Raises
     ------
     ValueError
@@ -681,11 +674,6 @@ def columns_of_settings(text: str) -> tuple[str, ...]:
 
 def rules_in(settings: dict[str, Any]) -> list[str]:
     """The blocking rules of Splink settings, as SQL.
-
-    Parameters
-    ----------
-    settings
-        The settings.
 
     Raises
     ------

@@ -142,13 +142,7 @@ def load_link_manifest(path: str | os.PathLike[str]) -> LinkManifest:
 
 
 def model_part(model: Model) -> dict[str, Any]:
-    """What a manifest says of a model: its prior, its blocking and its weights.
-
-    Parameters
-    ----------
-    model
-        The model.
-    """
+    """What a manifest says of a model: its prior, its blocking and its weights."""
     return {
         "engine": model.engine,
         "prior": model.prior,

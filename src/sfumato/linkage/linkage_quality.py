@@ -208,8 +208,6 @@ def draw_checks(plan: Plan, score: Floats, rng: np.random.Generator) -> Ints:
 
     Parameters
     ----------
-    plan
-        The plan.
     score
         Score of each candidate pair.
     rng
@@ -421,8 +419,6 @@ def draw_pairs(
     ----------
     pairs
         The candidate pairs.
-    probability
-        Probability of each.
     upper
         Least score of a match.
     half_width

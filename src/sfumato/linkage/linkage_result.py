@@ -542,8 +542,6 @@ def check_links_folder(folder: str | os.PathLike[str], *, answered: bool = False
 
     Parameters
     ----------
-    folder
-        The folder.
     answered
         Whether the linkage to be written holds the answers that the folder may hold.
 

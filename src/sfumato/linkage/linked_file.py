@@ -237,13 +237,7 @@ def read_analytic(opened: Opened, kept: Mapping[str, ColumnKind]) -> Analytic:
 
 
 def sources_alone(records: Records) -> Analytic:
-    """Of each record its source, and nothing else.
-
-    Parameters
-    ----------
-    records
-        The records.
-    """
+    """Of each record its source, and nothing else."""
     every = np.arange(records.count)
     names = pa.array(records.sources, pa.string())
     source = names.take(pa.array(records.source_of(every)))
@@ -389,8 +383,6 @@ def name_persons(
 
     Parameters
     ----------
-    records
-        The records.
     person
         Number of each record's person.
     rng
@@ -651,8 +643,6 @@ def attach(
     ----------
     analytic
         What is analysed of each record.
-    records
-        The records.
     tables
         By source: the table, with the specification's id column.
     spec

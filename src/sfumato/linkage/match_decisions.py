@@ -346,8 +346,6 @@ def answers_table(decisions: Decisions, records: Records) -> pa.Table:
     ----------
     decisions
         The answers.
-    records
-        The records.
     """
     source_l, id_l = named_records(records, decisions.left)
     source_r, id_r = named_records(records, decisions.right)
@@ -372,8 +370,6 @@ def read_answers(path: Path, records: Records) -> Decisions:
     ----------
     path
         The file.
-    records
-        The records.
 
     Raises
     ------

@@ -379,8 +379,6 @@ def workload(score: Floats, thresholds: Thresholds, probability: Floats | None =
     ----------
     score
         Score of each pair.
-    thresholds
-        The thresholds.
     probability
         As for `curve`.
     """

@@ -100,8 +100,6 @@ def find_persons(
 
     Parameters
     ----------
-    records
-        The records.
     pairs
         The candidate pairs.
     matches
@@ -136,8 +134,6 @@ def limited_sources(records: Records, one_per_source: Collection[str]) -> Ints:
 
     Parameters
     ----------
-    records
-        The records.
     one_per_source
         Names of such sources.
 
@@ -562,8 +558,6 @@ def settle(
 
     Parameters
     ----------
-    records
-        The records.
     pairs
         The candidate pairs.
     spec

@@ -56,8 +56,6 @@ def pairs_table(records: Records, pairs: Pairs, outcome: npt.NDArray[np.int8]) -
 
     Parameters
     ----------
-    records
-        The records.
     pairs
         The candidate pairs.
     outcome
@@ -262,13 +260,7 @@ def _taken(half: Path, rows: Ints) -> pa.Table:
 
 
 def may_be_shown(name: str) -> bool:
-    """Whether a column of an identifying half is for people's eyes: no number of ours, no text.
-
-    Parameters
-    ----------
-    name
-        Its name.
-    """
+    """Whether a column of an identifying half is for people's eyes: no number of ours, no text."""
     return name != RECORD and not named(words_of(name), _FREE_TEXT)
 
 

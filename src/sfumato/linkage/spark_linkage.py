@@ -296,13 +296,7 @@ def streamed(tables: Mapping[str, object], *, spark: bool) -> dict[str, object]:
 
 
 def is_for_spark(path: str | os.PathLike[str]) -> bool:
-    """Whether only Spark reads a path: a folder, or a URI.
-
-    Parameters
-    ----------
-    path
-        The path.
-    """
+    """Whether only Spark reads a path: a folder, or a URI."""
     text = os.fsdecode(path)
     return bool(_URI.match(text)) or _is_folder(text)
 

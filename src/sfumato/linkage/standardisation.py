@@ -488,8 +488,6 @@ def comparisons_of(name: str, column: ComparedColumn) -> tuple[Compared, ...]:
 
     Parameters
     ----------
-    name
-        Its name.
     column
         What the specification says of it.
     """

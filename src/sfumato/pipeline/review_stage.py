@@ -267,7 +267,7 @@ def _make(place: ProjectFolder, making: Path, progress: Progress) -> Made:
 
 def _at_the_terminal(place: ProjectFolder, progress: Progress) -> tuple[pa.Table, dict[str, Any]]:
     """The answers of people, those carried over included, and what was shown to them."""
-    from sfumato.review.reviewer_agreement import begun_in  # costs a start's time
+    from sfumato.review.reviewer_agreement import review_progress  # costs a start's time
 
     folder, (carried, left) = place.at(place.project.review.folder), _carried_and_left(place)
     measured: dict[str, Any] = {"carried": len(carried)}
@@ -275,7 +275,7 @@ def _at_the_terminal(place: ProjectFolder, progress: Progress) -> tuple[pa.Table
         return carried, measured
     pairs = load_project(folder)
     answers = decisions_table(answers_in(folder, pairs), pairs.of_linkage)
-    return pa.concat_tables([carried, answers]), begun_in(folder, progress) | measured
+    return pa.concat_tables([carried, answers]), review_progress(folder, progress) | measured
 
 
 def _simulated_review(

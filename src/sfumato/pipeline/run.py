@@ -332,11 +332,6 @@ def remove_leftovers(folder: Path) -> None:
     """Remove what was being written to a folder; bring back the folder where it was moved away.
 
     Nobody else may write it meanwhile. See `sfumato.core.atomic` for the names.
-
-    Parameters
-    ----------
-    folder
-        The folder.
     """
     if not folder.parent.is_dir():
         return

@@ -476,8 +476,6 @@ def distribution_of(
     ----------
     column
         The quasi-identifier; its codes are not looked at.
-    bars
-        Its bars.
     before
         Records with each code, shape (domain size,), and the records without one.
     after
@@ -817,8 +815,6 @@ def query_counts(
         The quasi-identifiers.
     sizes
         Number of kept records of each class; shape (classes,).
-    queries
-        The queries.
     weight
         How many records each original one stands for; one each without it.
     """

@@ -244,8 +244,6 @@ def dated_events(gathered: Gathered, dates: Dates) -> DatedEvents:
     ----------
     gathered
         The events without their dates.
-    dates
-        The dates.
     """
     keys = np.unique(
         np.stack([gathered.unit_of_record, gathered.slot_of_record, dates.day[gathered.told]]),

@@ -83,8 +83,6 @@ def column_levels(column: EventColumn, weights: Mapping[Technique, float]) -> Co
 
     Parameters
     ----------
-    column
-        The column.
     weights
         The techniques that are allowed.
     """

@@ -81,8 +81,6 @@ def held_against(release: Release, presets: Sequence[Preset]) -> Release:
 
     Parameters
     ----------
-    release
-        A release.
     presets
         What it is held against.
 

@@ -229,8 +229,6 @@ def _population_assumed(release: Release | None, risk: Risk) -> str:
     ----------
     release
         The release; ``None`` for an assessment.
-    risk
-        What was measured of it.
     """
     own = risk.population
     if own is None and release is not None and release.population is not None:

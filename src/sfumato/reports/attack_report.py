@@ -15,25 +15,10 @@ from sfumato.core.measure import Measure
 from sfumato.core.number_text import NONE, percent
 from sfumato.intruder.attack_result import Attack
 from sfumato.intruder.referee.attack_odds import CalibrationBin, Outcome
+from sfumato.reports import pictures
 from sfumato.reports.adversaries import (
     attack_title,
     predicted_meaning,
-)
-from sfumato.reports.pictures import (
-    AFTER,
-    BEFORE,
-    FAINT,
-    HALF,
-    INK,
-    LIMIT,
-    PERCENT,
-    QUIET,
-    SERIES,
-    Figure,
-    layered_rows,
-    named_rows,
-    picture,
-    values,
 )
 from sfumato.reports.printed_numbers import fill_template, interval, plain_number
 
@@ -41,21 +26,11 @@ _ROW = 34
 """Height of one attack, in pixels."""
 _WIDE = 520
 _SIDE = 290
-_COLOURS = SERIES[:6]
+_COLOURS = pictures.SERIES[:6]
 
 
 def draw_attack(attack: Attack, title: str, made: date) -> str:
-    """The report as one HTML page, self-contained and printable.
-
-    Parameters
-    ----------
-    attack
-        The attack.
-    title
-        What stands above it.
-    made
-        The day that it bears.
-    """
+    """The report as one HTML page, self-contained and printable."""
     return fill_template(
         "attack.html",
         {
@@ -63,7 +38,7 @@ def draw_attack(attack: Attack, title: str, made: date) -> str:
             "interval": _interval,
             "share": _share,
             "meaning": predicted_meaning,
-            "held": _held,
+            "held": _prediction_held,
             "sentence": _sentence,
         },
         title=title,
@@ -87,12 +62,12 @@ def _sentence(note: str) -> str:
     return f"{note[:1].upper()}{note[1:].rstrip('.')}."
 
 
-def _held(outcome: Outcome) -> bool | None:
+def _prediction_held(outcome: Outcome) -> bool | None:
     """Whether a prediction held; ``None`` where none was made."""
     return None if outcome.predicted is None or not outcome.attempts else not outcome.broken
 
 
-def _figures(attack: Attack) -> list[Figure]:
+def _figures(attack: Attack) -> list[pictures.Figure]:
     made = [outcome for outcome in attack.outcomes if outcome.attempts]
     predicted = [outcome for outcome in made if outcome.predicted is not None]
     figures = [success_figure(made)] if made else []
@@ -103,21 +78,15 @@ def _figures(attack: Attack) -> list[Figure]:
     return figures
 
 
-def success_figure(outcomes: Sequence[Outcome]) -> Figure:
-    """Realised success of each attack with its interval, beside what was predicted.
-
-    Parameters
-    ----------
-    outcomes
-        The attacks that guessed anything.
-    """
+def success_figure(outcomes: Sequence[Outcome]) -> pictures.Figure:
+    """Realised success of each attack with its interval, beside what was predicted."""
     rows = [_row(outcome) for outcome in outcomes]
-    base = alt.Chart(values(rows)).encode(
+    base = alt.Chart(pictures.values(rows)).encode(
         y=alt.Y("attack:N", sort=[row["attack"] for row in rows], title=None).axis(
             labelLimit=320, labelPadding=9, grid=False, domain=False
         )
     )
-    line = base.mark_rule(strokeWidth=2, color=INK).encode(
+    line = base.mark_rule(strokeWidth=2, color=pictures.INK).encode(
         x=_success_axis(), x2="high:Q", color=_by_verdict()
     )
     point = base.mark_point(filled=True, size=70, opacity=1).encode(
@@ -133,7 +102,7 @@ def success_figure(outcomes: Sequence[Outcome]) -> Figure:
     return _success(chart, "success", f"Points: success of each attack. {said}.")
 
 
-def project_success_figure(outcomes: Sequence[Mapping[str, Any]]) -> Figure | None:
+def project_success_figure(outcomes: Sequence[Mapping[str, Any]]) -> pictures.Figure | None:
     """The same for the report of a project, drawn from its plain values; nothing without a guess.
 
     Parameters
@@ -144,19 +113,19 @@ def project_success_figure(outcomes: Sequence[Mapping[str, Any]]) -> Figure | No
     rows = [_plain_row(each) for each in outcomes if each["success"] is not None]
     if not rows:
         return None
-    base = named_rows(rows, "attack")
-    line = base.mark_rule(strokeWidth=2, color=INK).encode(x=_success_axis(), x2="high:Q")
+    base = pictures.named_rows(rows, "attack")
+    line = base.mark_rule(strokeWidth=2, color=pictures.INK).encode(x=_success_axis(), x2="high:Q")
     point = base.mark_point(filled=True, size=65, opacity=1).encode(
         x="success:Q", color=_by_verdict()
     )
-    chart = layered_rows([*_expectations(base, 18), line, point], len(rows))
+    chart = pictures.layered_rows([*_expectations(base, 18), line, point], len(rows))
     said = "; ".join(f"{row['attack']}: {row['success']:.1%}" for row in rows)
     return _success(chart, "attacks", f"Points: {said}.")
 
 
-def _success(chart: alt.LayerChart, key: str, description: str) -> Figure:
-    return Figure(
-        picture(chart, key, description),
+def _success(chart: alt.LayerChart, key: str, description: str) -> pictures.Figure:
+    return pictures.Figure(
+        pictures.picture(chart, key, description),
         "Success of each attack, beside what was predicted",
         "Point and line: realised share with its 95 % interval. Grey bar: predicted; thin red bar: "
         "the most that a true prediction allows; triangle: random guessing.",
@@ -165,22 +134,24 @@ def _success(chart: alt.LayerChart, key: str, description: str) -> Figure:
 
 
 def _success_axis() -> alt.X:
-    axis = alt.Axis(format=PERCENT, gridColor=FAINT, title="share of guesses that are right")
+    axis = alt.Axis(
+        format=pictures.PERCENT, gridColor=pictures.FAINT, title="share of guesses that are right"
+    )
     return alt.X("low:Q", scale=alt.Scale(domain=[0, 1]), axis=axis)
 
 
 def _expectations(base: alt.Chart, size: int) -> list[alt.Chart]:
     """What was predicted, the most that this allows, and what chance gives."""
-    chance = base.mark_point(shape="triangle-up", size=42, color=BEFORE, filled=True)
+    chance = base.mark_point(shape="triangle-up", size=42, color=pictures.BEFORE, filled=True)
     return [
-        base.mark_tick(thickness=3, size=size, color=QUIET).encode(x="predicted:Q"),
-        base.mark_tick(thickness=1.5, size=size, color=LIMIT).encode(x="allowed:Q"),
+        base.mark_tick(thickness=3, size=size, color=pictures.QUIET).encode(x="predicted:Q"),
+        base.mark_tick(thickness=1.5, size=size, color=pictures.LIMIT).encode(x="allowed:Q"),
         chance.encode(x="baseline:Q"),
     ]
 
 
 def _by_verdict(*, legend: alt.Legend | None = None) -> alt.Color:
-    words = alt.Scale(domain=["within", "exceeded"], range=[AFTER, LIMIT])
+    words = alt.Scale(domain=["within", "exceeded"], range=[pictures.AFTER, pictures.LIMIT])
     return alt.Color("verdict:N", scale=words, legend=legend)
 
 
@@ -213,7 +184,7 @@ def _plain_row(each: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def predicted_figure(outcomes: Sequence[Outcome]) -> Figure:
+def predicted_figure(outcomes: Sequence[Outcome]) -> pictures.Figure:
     """Realised success against predicted, one point for each attack.
 
     Parameters
@@ -223,18 +194,18 @@ def predicted_figure(outcomes: Sequence[Outcome]) -> Figure:
     """
     rows = [_row(outcome) for outcome in outcomes]
     layers = [_diagonal(), *_marks(rows, "predicted", "predicted", _by_verdict())]
-    chart = alt.LayerChart(layer=layers, width=HALF - 70, height=_SIDE)
+    chart = alt.LayerChart(layer=layers, width=pictures.HALF - 70, height=_SIDE)
     said = "; ".join(
         f"{row['predicted']:.1%} predicted, {row['success']:.1%} found" for row in rows
     )
-    return Figure(
-        picture(chart, "predicted", f"Points: found against predicted. {said}."),
+    return pictures.Figure(
+        pictures.picture(chart, "predicted", f"Points: found against predicted. {said}."),
         "Found against predicted",
         "Above the line more was found than predicted; red where chance does not explain it.",
     )
 
 
-def calibration_figure(bins: Mapping[str, Sequence[CalibrationBin]]) -> Figure:
+def calibration_figure(bins: Mapping[str, Sequence[CalibrationBin]]) -> pictures.Figure:
     """Realised share of right guesses against the intruder's own chance.
 
     Parameters
@@ -259,13 +230,15 @@ def calibration_figure(bins: Mapping[str, Sequence[CalibrationBin]]) -> Figure:
     scale = alt.Scale(domain=names, range=colours)
     colour = alt.Color("attack:N", scale=scale).legend(columns=1, labelLimit=300)
     layers = [_diagonal(), *_marks(rows, "chance", "the intruder's own chance", colour)]
-    chart = alt.LayerChart(layer=layers, width=HALF - 70, height=_SIDE)
+    chart = alt.LayerChart(layer=layers, width=pictures.HALF - 70, height=_SIDE)
     said = "; ".join(
         f"{row['attack']}: {row['success']:.1%} of {row['attempts']} guesses at {row['chance']:.1%}"
         for row in rows
     )
-    return Figure(
-        picture(chart, "calibration", f"Points: right share by the intruder's chance. {said}."),
+    return pictures.Figure(
+        pictures.picture(
+            chart, "calibration", f"Points: right share by the intruder's chance. {said}."
+        ),
         "How sure the intruder was, and how right",
         "Guesses grouped by the chance that the intruder gave them. On the line he knew how right "
         "he was.",
@@ -275,8 +248,8 @@ def calibration_figure(bins: Mapping[str, Sequence[CalibrationBin]]) -> Figure:
 def _diagonal() -> alt.Chart:
     scale = alt.Scale(domain=[0, 1])
     line: alt.Chart = (
-        alt.Chart(values([{"x": 0, "y": 0}, {"x": 1, "y": 1}]))
-        .mark_line(color=QUIET, strokeDash=[4, 3], strokeWidth=1)
+        alt.Chart(pictures.values([{"x": 0, "y": 0}, {"x": 1, "y": 1}]))
+        .mark_line(color=pictures.QUIET, strokeDash=[4, 3], strokeWidth=1)
         .encode(x=alt.X("x:Q", scale=scale), y=alt.Y("y:Q", scale=scale))
     )
     return line
@@ -286,11 +259,13 @@ def _marks(
     rows: list[dict[str, Any]], across: str, title: str, colour: alt.Color
 ) -> tuple[alt.Chart, alt.Chart]:
     """Points with the line of their interval."""
-    base = alt.Chart(values(rows)).encode(
-        x=alt.X(f"{across}:Q", title=title).axis(format=PERCENT, grid=False), color=colour
+    base = alt.Chart(pictures.values(rows)).encode(
+        x=alt.X(f"{across}:Q", title=title).axis(format=pictures.PERCENT, grid=False), color=colour
     )
     line = base.mark_rule(strokeWidth=1.4).encode(
-        y=alt.Y("low:Q", title="share found right").axis(format=PERCENT, gridColor=FAINT),
+        y=alt.Y("low:Q", title="share found right").axis(
+            format=pictures.PERCENT, gridColor=pictures.FAINT
+        ),
         y2="high:Q",
     )
     point = base.mark_point(filled=True, size=60, opacity=1).encode(y="success:Q")

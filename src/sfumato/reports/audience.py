@@ -64,8 +64,6 @@ class Discretion:
 
         Parameters
         ----------
-        value
-            In [0, 1].
         most
             What it is at most by promises that are told.
         """
@@ -142,8 +140,6 @@ def largest_chance(name: str, measured: Mapping[str, Any]) -> float:
 
     Parameters
     ----------
-    name
-        The measure.
     measured
         What was measured of a file; of a release with its ``constraints``.
     """
@@ -218,14 +214,8 @@ def disclosed_measure(name: str, value: Any, measured: Mapping[str, Any], show: 
 
     Parameters
     ----------
-    name
-        The measure.
-    value
-        Its value.
     measured
         All that was measured of the file.
-    show
-        How exactly numbers are told.
     """
     kind = measure_kind(name)
     if kind.of:

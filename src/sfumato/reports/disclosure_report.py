@@ -203,13 +203,7 @@ def _plain(value: Any) -> Any:
 
 
 def draw_disclosure(disclosure: Disclosure) -> str:
-    """The report as one HTML page, self-contained and printable.
-
-    Parameters
-    ----------
-    disclosure
-        Its numbers.
-    """
+    """The report as one HTML page, self-contained and printable."""
     return fill_template(
         "review.html",
         {"kapr": _kapr, "measure": _measure},

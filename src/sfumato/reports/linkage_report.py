@@ -65,17 +65,7 @@ _TITLES = {
 
 
 def draw_linkage(links: Links | EncodedLinks, title: str, made: date) -> str:
-    """The report on a linkage, of records or of their encodings, as one HTML page.
-
-    Parameters
-    ----------
-    links
-        The linkage.
-    title
-        What stands above it.
-    made
-        The day that it bears.
-    """
+    """The report on a linkage, of records or of their encodings, as one HTML page."""
     upper = links.thresholds.upper if isfinite(links.thresholds.upper) else None
     shared: dict[str, Any] = {"title": title, "made": made, "links": links, "upper": upper}
     persons = _persons_figure(links)
@@ -146,13 +136,7 @@ def _bits(score: Floats) -> Floats:
 
 
 def _scores_figure(links: Found) -> Figure:
-    """Number of pairs by match weight, with both thresholds.
-
-    Parameters
-    ----------
-    links
-        The linkage.
-    """
+    """Number of pairs by match weight, with both thresholds."""
     edges = np.arange(_LEAST, _MOST + _WIDTH, _WIDTH)
     height, _ = np.histogram(_bits(links.pairs.score), edges)
     rows = [
@@ -192,13 +176,7 @@ def _scores_figure(links: Found) -> Figure:
 
 
 def _quality_figure(links: Found) -> Figure:
-    """Expected precision and recall at every threshold.
-
-    Parameters
-    ----------
-    links
-        The linkage.
-    """
+    """Expected precision and recall at every threshold."""
     at = curve(links.pairs.score, links.settled.probability)
     chosen = np.unique(np.linspace(0, len(at.score) - 1, _POINTS).astype(np.int64))
     share = at.true / (at.true + links.lost) if at.true + links.lost > 0 else 1.0
@@ -238,13 +216,7 @@ def _quality_figure(links: Found) -> Figure:
 
 
 def _persons_figure(links: Found) -> Figure:
-    """How many records the persons have.
-
-    Parameters
-    ----------
-    links
-        The linkage.
-    """
+    """How many records the persons have."""
     sizes = links.person_sizes.astype(np.int64)
     bins = size_bins(int(sizes.max()))
     shares = bins.shares(sizes)
@@ -297,13 +269,7 @@ class _Pattern:
 
 
 def _patterns(links: Links) -> list[_Pattern]:
-    """The most frequent pattern of each outcome, where at least three pairs have it.
-
-    Parameters
-    ----------
-    links
-        The linkage.
-    """
+    """The most frequent pattern of each outcome, where at least three pairs have it."""
     if not links.pairs.levels:
         return []
     found = (_most_frequent(links, outcome) for outcome in (MATCH, POSSIBLE_MATCH, NON_MATCH))
@@ -346,13 +312,7 @@ def _most_frequent(links: Links, outcome: int) -> _Pattern | None:
 
 
 def _weights_figure(links: Links) -> Figure:
-    """Match weight of each comparison level: bits for or against a match.
-
-    Parameters
-    ----------
-    links
-        The linkage.
-    """
+    """Match weight of each comparison level: bits for or against a match."""
     weights = links.model.weights
     rows = [
         {
@@ -379,8 +339,6 @@ def _waterfall_figure(pattern: _Pattern, key: str) -> Figure:
 
     Parameters
     ----------
-    pattern
-        The pattern.
     key
         A word that no other picture of the page has.
     """

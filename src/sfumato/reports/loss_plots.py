@@ -12,19 +12,7 @@ from sfumato.core.number_text import number, percent
 from sfumato.release.distributions import Distribution
 from sfumato.release.information_loss import CorrelationChange
 from sfumato.release.utility_measures import ColumnLoss, Utility
-from sfumato.reports.pictures import (
-    AFTER,
-    BEFORE,
-    FAINT,
-    HALF,
-    INK,
-    PERCENT,
-    Figure,
-    layered_rows,
-    named_rows,
-    picture,
-    values,
-)
+from sfumato.reports import pictures
 from sfumato.reports.printed_numbers import plain_number
 from sfumato.schema import Kind
 
@@ -44,7 +32,7 @@ _LOSSES = (
 _DIVERGING = ["#b35806", "#f1a340", "#fee0b6", "#f7f7f7", "#d1e5f0", "#67a9cf", "#2166ac"]
 
 
-def loss_figures(utility: Utility) -> list[Figure]:
+def loss_figures(utility: Utility) -> list[pictures.Figure]:
     """Loss per column, correlations, and each column's distribution."""
     figures = [_per_column(utility.columns)]
     if len(utility.correlations.columns) > 1:
@@ -53,7 +41,7 @@ def loss_figures(utility: Utility) -> list[Figure]:
     return figures + [_distribution(each, f"column{place}") for place, each in shown]
 
 
-def _per_column(columns: tuple[ColumnLoss, ...]) -> Figure:
+def _per_column(columns: tuple[ColumnLoss, ...]) -> pictures.Figure:
     names = [each.column for each in columns]
     panels = []
     for place, (field, title) in enumerate(_LOSSES):
@@ -63,10 +51,10 @@ def _per_column(columns: tuple[ColumnLoss, ...]) -> Figure:
             for share in [getattr(each, field)]
         ]
         labels: Any = alt.Axis(labelLimit=180) if place == 0 else None
-        base = alt.Chart(values(rows)).encode(
+        base = alt.Chart(pictures.values(rows)).encode(
             x=alt.X("loss:Q", title=None)
             .scale(domain=[0, 1])
-            .axis(format=PERCENT, values=[0, 0.5, 1]),
+            .axis(format=pictures.PERCENT, values=[0, 0.5, 1]),
             y=alt.Y("column:N", sort=names, title=None, axis=labels).scale(padding=0.35),
         )
         text = base.mark_text(align="left", dx=4).encode(text="text:N")
@@ -74,21 +62,23 @@ def _per_column(columns: tuple[ColumnLoss, ...]) -> Figure:
         inside = base.mark_text(align="right", dx=-4, color="white")
         panels.append(
             (
-                base.mark_bar(color=AFTER)
+                base.mark_bar(color=pictures.AFTER)
                 + text.transform_filter(~near_end)
                 + inside.encode(text="text:N").transform_filter(near_end)
             ).properties(width=BARS, height=max(ROW * len(columns), 40), title=title)
         )
     said = "; ".join(f"{each.column}: NCP {percent(each.ncp)}" for each in columns)
-    return Figure(
-        picture(alt.hconcat(*panels, spacing=24), "losses", f"Bars: loss per column. {said}."),
+    return pictures.Figure(
+        pictures.picture(
+            alt.hconcat(*panels, spacing=24), "losses", f"Bars: loss per column. {said}."
+        ),
         "Loss per quasi-identifier",
         "Nothing lost at 0 %, everything at 100 %.",
         wide=True,
     )
 
 
-def _correlations(change: CorrelationChange) -> Figure:
+def _correlations(change: CorrelationChange) -> pictures.Figure:
     panels = [
         _matrix(change, change.before, "Original values"),
         _matrix(change, change.after, "Class means of the release"),
@@ -99,8 +89,8 @@ def _correlations(change: CorrelationChange) -> Figure:
         "pairs of columns"
     )
     matrices = alt.hconcat(*panels, spacing=18).resolve_scale(color="independent")
-    return Figure(
-        picture(matrices, "correlations", f"Three matrices. {said}."),
+    return pictures.Figure(
+        pictures.picture(matrices, "correlations", f"Three matrices. {said}."),
         "Correlations before and after",
         "Pearson, negative in brown, positive in blue; of categorical columns, those with two "
         f"categories. {said}; the colours of the last panel reach to the largest change.",
@@ -128,7 +118,7 @@ def _matrix(
         for column, cell in zip(names, cells, strict=True)
     ]
     labels: Any = alt.Axis(labelLimit=180) if matrix is change.before else None
-    base = alt.Chart(values(rows)).encode(
+    base = alt.Chart(pictures.values(rows)).encode(
         x=alt.X("column:N", sort=names, title=None).axis(labelAngle=-40, labelLimit=90),
         y=alt.Y("row:N", sort=names, title=None, axis=labels),
     )
@@ -140,7 +130,7 @@ def _matrix(
     printed = base.mark_text().encode(
         text="text:N",
         color=alt.condition(
-            abs(alt.datum.value) > 0.75 * largest, alt.value("white"), alt.value(INK)
+            abs(alt.datum.value) > 0.75 * largest, alt.value("white"), alt.value(pictures.INK)
         ),
     )
     layers = [cells, printed] if len(names) <= MOST_PRINTED else [cells]
@@ -153,7 +143,7 @@ def _printed(correlation: float) -> str:
     return text if text.strip("−0.") else "0"
 
 
-def _distribution(shown: Distribution, key: str) -> Figure:
+def _distribution(shown: Distribution, key: str) -> pictures.Figure:
     """Light bars for the original, dark marks for the release."""
     rows = [
         {"bar": bar, "before": before, "after": after}
@@ -167,24 +157,24 @@ def _distribution(shown: Distribution, key: str) -> Figure:
         )
         bars = {"x": place, "y": _share(alt.Y, "before:Q")}
         marks = {"x": place, "y": _share(alt.Y, "after:Q")}
-        size: dict[str, Any] = {"width": HALF, "height": 130}
+        size: dict[str, Any] = {"width": pictures.HALF, "height": 130}
     else:
         place = alt.Y("bar:O", title=None).axis(labelExpr=names, labelFontSize=11, labelLimit=130)
         bars = {"y": place, "x": _share(alt.X, "before:Q")}
         marks = {"y": place, "x": _share(alt.X, "after:Q")}
-        size = {"width": HALF - 60, "height": alt.Step(CATEGORY)}
-    base = alt.Chart(values(rows))
-    long = max(0.8 * HALF / len(rows), 4) if upright else 0.7 * CATEGORY
-    chart = base.mark_bar(color=BEFORE).encode(**bars) + base.mark_tick(
-        color=AFTER,
+        size = {"width": pictures.HALF - 60, "height": alt.Step(CATEGORY)}
+    base = alt.Chart(pictures.values(rows))
+    long = max(0.8 * pictures.HALF / len(rows), 4) if upright else 0.7 * CATEGORY
+    chart = base.mark_bar(color=pictures.BEFORE).encode(**bars) + base.mark_tick(
+        color=pictures.AFTER,
         opacity=1,
         thickness=3,
         size=long,
         orient="horizontal" if upright else "vertical",
     ).encode(**marks)
     said = f"total variation between the two {percent(shown.total_variation)}"
-    return Figure(
-        picture(
+    return pictures.Figure(
+        pictures.picture(
             chart.properties(**size), key, f"Bars and marks: shares of {shown.column}; {said}."
         ),
         f"“{shown.column}” before and after",
@@ -196,7 +186,7 @@ def _share(axis: Any, field: str) -> Any:
     return axis(field, title=None).axis(format="%", tickCount=4)
 
 
-def column_loss_figure(columns: Sequence[Mapping[str, Any]]) -> Figure | None:
+def column_loss_figure(columns: Sequence[Mapping[str, Any]]) -> pictures.Figure | None:
     """How much of each quasi-identifier's detail a cell has lost; nothing where that is not known.
 
     Parameters
@@ -211,12 +201,12 @@ def column_loss_figure(columns: Sequence[Mapping[str, Any]]) -> Figure | None:
     ]
     if not rows:
         return None
-    axis = alt.Axis(format=PERCENT, gridColor=FAINT, title=None)
-    bars = named_rows(rows, "column").mark_bar(color=AFTER, height=14)
+    axis = alt.Axis(format=pictures.PERCENT, gridColor=pictures.FAINT, title=None)
+    bars = pictures.named_rows(rows, "column").mark_bar(color=pictures.AFTER, height=14)
     chart = bars.encode(x=alt.X("lost:Q", scale=alt.Scale(domain=[0, 1]), axis=axis))
     said = "; ".join(f"{row['column']}: {row['lost']:.0%}" for row in rows)
-    return Figure(
-        picture(layered_rows([chart], len(rows)), "loss", f"Bars: {said}."),
+    return pictures.Figure(
+        pictures.picture(pictures.layered_rows([chart], len(rows)), "loss", f"Bars: {said}."),
         "What each quasi-identifier lost",
         "Share of the column’s values that a released cell may stand for, on average (NCP).",
         wide=True,

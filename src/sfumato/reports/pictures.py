@@ -132,13 +132,7 @@ def values(rows: Sequence[Mapping[str, Any]]) -> alt.Data:
 
 
 def share_axis(top: float) -> alt.Y:
-    """An axis of shares from 0 to a little above the highest bar.
-
-    Parameters
-    ----------
-    top
-        The height of that bar.
-    """
+    """An axis of shares from 0 to a little above the highest bar."""
     return (
         alt.Y("share:Q", title=None)
         .scale(domain=[0, min(1.15 * top, 1.15)], nice=False)
@@ -151,10 +145,6 @@ def limit_mark(at: float, text: str, field: str, *, right: bool) -> list[alt.Cha
 
     Parameters
     ----------
-    at
-        Where on the axis.
-    text
-        Its name.
     field
         The field that the axis shows.
     right
@@ -184,14 +174,10 @@ def labelled_bars(
 
     Parameters
     ----------
-    shares, labels
-        The bars.
     across
         Title of the axis of labels.
     height
         Height in pixels.
-    colour
-        Colour of the bars.
     top
         The highest bar of all panels of a picture; of this one when not given.
     digits
@@ -226,8 +212,6 @@ def named_rows(rows: Sequence[Mapping[str, Any]], field: str) -> alt.Chart:
 
     Parameters
     ----------
-    rows
-        The data.
     field
         The field that holds the name.
     """

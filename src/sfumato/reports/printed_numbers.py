@@ -132,12 +132,8 @@ def fill_template(
 
     Parameters
     ----------
-    name
-        File name of the template.
     filters
         Filters that this page needs beyond those for numbers.
-    content
-        What the template names.
     """
     # Importing this module needs no extra: JSON alone is written without a template.
     from jinja2 import Environment, FileSystemLoader, StrictUndefined

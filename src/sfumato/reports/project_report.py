@@ -10,30 +10,10 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from sfumato.linkage.linkage_result import unless_contradicted
+from sfumato.reports import project_results, project_risk
 from sfumato.reports.adversaries import attack_title, project_assumptions, project_limits
 from sfumato.reports.audience import FEWEST, Audience, Discretion, largest_chance
 from sfumato.reports.printed_numbers import NUMBER, SHARE, fill_template, printed
-from sfumato.reports.project_results import (
-    ASSESS,
-    ATTACK,
-    CONTEXT,
-    LINK,
-    RELEASE,
-    REVIEW,
-    ProjectResults,
-    variables,
-)
-from sfumato.reports.project_risk import (
-    adversaries,
-    limit_words,
-    membership,
-    population_risk,
-    practice,
-    promises,
-    risk_groups,
-    sensitive_groups,
-    thresholds,
-)
 from sfumato.reports.project_verdict import first_page
 from sfumato.reports.release_report import toml_value
 
@@ -74,23 +54,19 @@ _WITHHELD = (
 
 
 def project_content(
-    results: ProjectResults, audience: Audience, title: str | None, made: date
+    results: project_results.ProjectResults, audience: Audience, title: str | None, made: date
 ) -> dict[str, Any]:
     """The report as plain values.
 
     Parameters
     ----------
-    results
-        What the project found.
-    audience
-        Who may read it.
     title
         Its title; the project's name when not given.
-    made
-        The day that it bears.
     """
     show = Discretion(audience)
-    keeps_order = bool(results.settings(RELEASE).get("release", {}).get("keep_order"))
+    keeps_order = bool(
+        results.settings(project_results.RELEASE).get("release", {}).get("keep_order")
+    )
     content: dict[str, Any] = {
         "report": {
             "title": title or results.name,
@@ -103,20 +79,20 @@ def project_content(
             "sfumato": version("sfumato"),
         },
         "verdict": {},
-        "context": {name: results.context.get(name) for name in CONTEXT},
+        "context": {name: results.context.get(name) for name in project_results.CONTEXT},
         "request": _request(results, show),
-        "variables": variables(results, show),
+        "variables": project_results.variables(results, show),
         "sources": _sources(results, show),
         "linkage": _linkage(results, show),
         "review": _review(results, show),
-        "adversaries": adversaries(results, show),
-        "promises": promises(results, show),
-        "thresholds": thresholds(results, show),
-        "practice": practice(results, show),
-        "risk": risk_groups(results, show),
-        "estimated": population_risk(results, show),
-        "sensitive": sensitive_groups(results, show),
-        "membership": membership(results, show),
+        "adversaries": project_risk.adversaries(results, show),
+        "promises": project_risk.promises(results, show),
+        "thresholds": project_risk.thresholds(results, show),
+        "practice": project_risk.practice(results, show),
+        "risk": project_risk.risk_groups(results, show),
+        "estimated": project_risk.population_risk(results, show),
+        "sensitive": project_risk.sensitive_groups(results, show),
+        "membership": project_risk.membership(results, show),
         "changes": _changes(results, show),
         "attack": _attack(results, show),
         "assumptions": [
@@ -126,7 +102,10 @@ def project_content(
                 keeps_order=None if results.is_on_request else keeps_order,
             )
         ],
-        "limits": [asdict(each) for each in project_limits(linked=bool(results.measured(LINK)))],
+        "limits": [
+            asdict(each)
+            for each in project_limits(linked=bool(results.measured(project_results.LINK)))
+        ],
         "manifest": _manifest(results, show),
         "withheld": list(_WITHHELD) if show.is_public else [],
     }
@@ -145,7 +124,12 @@ def draw_project(content: Mapping[str, Any]) -> str:
     public = content["report"]["audience"] == Audience.PUBLIC
     return fill_template(
         "project.html",
-        {"limit": limit_words, "kapr": _kapr_words, "realised": _realised, "alone": _alone},
+        {
+            "limit": project_risk.limit_words,
+            "kapr": _kapr_words,
+            "realised": _realised,
+            "alone": _alone,
+        },
         c=content,
         title=content["report"]["title"],
         public=public,
@@ -186,9 +170,9 @@ def _realised(value: Any) -> str:
     return printed(value, SHARE)
 
 
-def _sources(results: ProjectResults, show: Discretion) -> dict[str, Any]:
+def _sources(results: project_results.ProjectResults, show: Discretion) -> dict[str, Any]:
     """The sources with their records, and the linked file."""
-    before = results.measured(ASSESS)
+    before = results.measured(project_results.ASSESS)
     # Outside these would tell, beside those of the release, how few were left out.
     file = None
     if not show.is_public:
@@ -201,12 +185,12 @@ def _sources(results: ProjectResults, show: Discretion) -> dict[str, Any]:
     return {"sources": sources, "file": file}
 
 
-def _linkage(results: ProjectResults, show: Discretion) -> dict[str, Any] | None:
+def _linkage(results: project_results.ProjectResults, show: Discretion) -> dict[str, Any] | None:
     """The linkage in numbers; ``None`` where nothing was linked."""
     found = results.linkage
     if not found:
         return None
-    specification = results.settings(LINK).get("specification") or {}
+    specification = results.settings(project_results.LINK).get("specification") or {}
     checks, answers = found.get("checks"), found.get("decisions", {})
     expected = unless_contradicted(found["expected"], checks)
     outcomes, persons = found["outcomes"], found["persons"]
@@ -241,12 +225,12 @@ def _linkage(results: ProjectResults, show: Discretion) -> dict[str, Any] | None
     }
 
 
-def _review(results: ProjectResults, show: Discretion) -> dict[str, Any] | None:
+def _review(results: project_results.ProjectResults, show: Discretion) -> dict[str, Any] | None:
     """The disclosure of a review; ``None`` where there was none."""
-    found = results.measured(REVIEW)
+    found = results.measured(project_results.REVIEW)
     if not found:
         return None
-    rules = results.settings(REVIEW).get("rules", {})
+    rules = results.settings(project_results.REVIEW).get("rules", {})
     workers: list[Mapping[str, Any]] = list(found.get("workers", ()))
     most = max((each["kapr"] for each in workers), default=None)
     agreement = found.get("agreement") or {}
@@ -290,16 +274,16 @@ def _worker(each: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _changes(results: ProjectResults, show: Discretion) -> dict[str, Any]:
+def _changes(results: project_results.ProjectResults, show: Discretion) -> dict[str, Any]:
     """The loss of a release."""
     if results.is_on_request:
         return _changes_on_request(results, show)
-    utility = results.measured(RELEASE)["utility"]
+    utility = results.measured(project_results.RELEASE)["utility"]
     queries, correlations = utility["queries"], utility["correlations"]
     return {
-        "records": show.count(results.measured(RELEASE)["records"]),
-        "persons": show.count(results.measured(RELEASE)["persons"]),
-        "classes": show.count(results.measured(RELEASE)["classes"]),
+        "records": show.count(results.measured(project_results.RELEASE)["records"]),
+        "persons": show.count(results.measured(project_results.RELEASE)["persons"]),
+        "classes": show.count(results.measured(project_results.RELEASE)["classes"]),
         "suppressed_records": show.count(utility["suppressed_records"]),
         "suppressed_persons": show.count(utility["suppressed_persons"]),
         "ncp": show.mean(utility["ncp"]),
@@ -313,8 +297,10 @@ def _changes(results: ProjectResults, show: Discretion) -> dict[str, Any]:
     }
 
 
-def _changes_on_request(results: ProjectResults, show: Discretion) -> dict[str, Any]:
-    measured = results.measured(RELEASE)
+def _changes_on_request(
+    results: project_results.ProjectResults, show: Discretion
+) -> dict[str, Any]:
+    measured = results.measured(project_results.RELEASE)
     figures = measured["figures"]["SLA"]
     return {
         "records": show.count(measured["records"]),
@@ -331,12 +317,12 @@ def _changes_on_request(results: ProjectResults, show: Discretion) -> dict[str, 
     }
 
 
-def _attack(results: ProjectResults, show: Discretion) -> dict[str, Any] | None:
+def _attack(results: project_results.ProjectResults, show: Discretion) -> dict[str, Any] | None:
     """The attacks; ``None`` where none was made."""
-    found = results.measured(ATTACK)
+    found = results.measured(project_results.ATTACK)
     if not found:
         return None
-    section = results.settings(ATTACK).get("attack", {})
+    section = results.settings(project_results.ATTACK).get("attack", {})
     return {
         "caught": bool(found["caught"]),
         "attacks": sum(each["attempts"] > 0 for each in found["attacks"]),
@@ -351,7 +337,9 @@ def _attack(results: ProjectResults, show: Discretion) -> dict[str, Any] | None:
     }
 
 
-def _outcome(each: Mapping[str, Any], show: Discretion, results: ProjectResults) -> dict[str, Any]:
+def _outcome(
+    each: Mapping[str, Any], show: Discretion, results: project_results.ProjectResults
+) -> dict[str, Any]:
     """An attack; its shares are left out where few guesses were made or right, outside."""
     few = show.is_public and min(each["attempts"], each["right"]) < FEWEST
     predicted = each.get("predicted")
@@ -372,18 +360,20 @@ def _outcome(each: Mapping[str, Any], show: Discretion, results: ProjectResults)
     }
 
 
-def _predicted(predicted: Mapping[str, Any], show: Discretion, results: ProjectResults) -> Any:
+def _predicted(
+    predicted: Mapping[str, Any], show: Discretion, results: project_results.ProjectResults
+) -> Any:
     name, value = str(predicted["measure"]), predicted["value"]
     if name.startswith(_MAXIMA):
-        return show.chance(value, largest_chance(name, results.measured(RELEASE)))
+        return show.chance(value, largest_chance(name, results.measured(project_results.RELEASE)))
     return show.mean(value)
 
 
-def _request(results: ProjectResults, show: Discretion) -> dict[str, Any] | None:
+def _request(results: project_results.ProjectResults, show: Discretion) -> dict[str, Any] | None:
     """The request and what it led to; ``None`` for a release by promises."""
     if not results.is_on_request:
         return None
-    found = results.measured(RELEASE)
+    found = results.measured(project_results.RELEASE)
     asked, figures = found["request"], found["figures"]["SLA"]
     rules = [_RULE_PLACE.sub("", rule) if show.is_public else rule for rule in found["rules"]]
     return {
@@ -415,10 +405,10 @@ def _request(results: ProjectResults, show: Discretion) -> dict[str, Any] | None
     }
 
 
-def _manifest(results: ProjectResults, show: Discretion) -> dict[str, Any]:
+def _manifest(results: project_results.ProjectResults, show: Discretion) -> dict[str, Any]:
     """Stages, hashes, seed and versions; outside, the hash of the release and versions alone."""
-    released = results.measured(RELEASE).get("manifest", {})
-    record = results.stages[RELEASE].record
+    released = results.measured(project_results.RELEASE).get("manifest", {})
+    record = results.stages[project_results.RELEASE].record
     told: dict[str, Any] = {
         "release_sha256": released.get("release", {}).get("output_sha256") or None,
         "versions": {
@@ -452,7 +442,7 @@ def _stage(name: str, record: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _inputs(results: ProjectResults) -> list[dict[str, str]]:
+def _inputs(results: project_results.ProjectResults) -> list[dict[str, str]]:
     """Files of the project, by what its file calls them; outputs of stages are left out."""
     found = {
         name: sha256
@@ -474,7 +464,7 @@ def _entries(manifest: Mapping[str, Any]) -> list[dict[str, str]]:
     ]
 
 
-def _warnings(results: ProjectResults) -> list[dict[str, str]]:
+def _warnings(results: project_results.ProjectResults) -> list[dict[str, str]]:
     seen: dict[str, str] = {}
     for name, each in results.stages.items():
         for warning in each.record.get("warnings", ()):

@@ -105,24 +105,12 @@ class ProjectResults:
         return after if after.get("records") else self.measured(LINK)
 
     def measured(self, stage: str) -> Mapping[str, Any]:
-        """What a stage measured; nothing where there is no such stage.
-
-        Parameters
-        ----------
-        stage
-            Its name.
-        """
+        """What a stage measured; nothing where there is no such stage."""
         found = self.stages.get(stage)
         return {} if found is None else found.measured
 
     def settings(self, stage: str) -> Mapping[str, Any]:
-        """The part of the project file that concerns a stage; nothing where there is none.
-
-        Parameters
-        ----------
-        stage
-            Its name.
-        """
+        """The part of the project file that concerns a stage; nothing where there is none."""
         found = self.stages.get(stage)
         return {} if found is None else found.record.get("settings", {})
 
@@ -164,11 +152,6 @@ class ProjectResults:
     def load(cls, path: str | os.PathLike[str]) -> ProjectResults:
         """The results that ``sfumato run`` wrote, ``reports/project.json``.
 
-        Parameters
-        ----------
-        path
-            The file.
-
         Raises
         ------
         InputError
@@ -205,15 +188,7 @@ _WHY = {
 
 
 def variables(results: ProjectResults, show: Discretion) -> list[dict[str, Any]]:
-    """One line for each column, direct identifiers first.
-
-    Parameters
-    ----------
-    results
-        What the project found.
-    show
-        How exactly numbers are told.
-    """
+    """One line for each column, direct identifiers first."""
     schema = results.schema
     lines = [_line(results, name, DIRECT, "removed") for name in schema["direct_identifiers"]]
     if schema["person"]:

@@ -29,10 +29,6 @@ def first_page(
     ----------
     content
         The other parts of the report.
-    results
-        What the project found.
-    show
-        How exactly numbers are told.
     """
     answers = (
         _released(content, results),
@@ -77,12 +73,14 @@ def _headline(content: dict[str, Any]) -> str:
     elif not promises:
         said = "The release promises nothing"
     elif kept == len(promises):
-        said = f"The release keeps {_all(kept)}"
+        whole = "its promise" if kept == 1 else f"all {kept} of its promises"
+        said = f"The release keeps {whole}"
     else:
         said = f"The release keeps {kept} of {len(promises)} promises"
     failed = sum(not each["met"] for each in content["thresholds"])
     if failed:
-        said += f"; {failed} of {len(content['thresholds'])} thresholds {_are(failed)} not met"
+        verb = "is" if failed == 1 else "are"
+        said += f"; {failed} of {len(content['thresholds'])} thresholds {verb} not met"
     if estimated:
         said += f"; {ESTIMATED}: {listed(_names(estimated))}"
     if attack is None:
@@ -98,14 +96,6 @@ def _headline(content: dict[str, Any]) -> str:
 def _names(limits: list[dict[str, Any]]) -> tuple[str, ...]:
     """Of each the name of a promise, or the measure of a threshold, once."""
     return tuple(dict.fromkeys(each.get("name") or each["measure"] for each in limits))
-
-
-def _all(kept: int) -> str:
-    return "its promise" if kept == 1 else f"all {kept} of its promises"
-
-
-def _are(number: int) -> str:
-    return "is" if number == 1 else "are"
 
 
 def _released(content: dict[str, Any], results: ProjectResults) -> list[str]:
@@ -175,7 +165,7 @@ def _promised(content: dict[str, Any]) -> list[str]:
         if each["met"] and not each["promised"]:
             word = f" This is {ESTIMATED}."
         said.append(f"{_in_short(each)}{word}")
-    return [*said, *_held(content["thresholds"])]
+    return [*said, *_threshold_sentences(content["thresholds"])]
 
 
 def _in_short(promise: dict[str, Any]) -> str:
@@ -188,7 +178,7 @@ def _in_short(promise: dict[str, Any]) -> str:
     return str(words.in_short.format(limit=limit_words(promise), rest=rest)).strip()
 
 
-def _held(thresholds: list[dict[str, Any]]) -> list[str]:
+def _threshold_sentences(thresholds: list[dict[str, Any]]) -> list[str]:
     """Thresholds of others: all that are met in a sentence, each of the others in one."""
     failed = [each for each in thresholds if not each["met"]]
     estimated = _estimated(thresholds)

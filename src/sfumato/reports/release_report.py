@@ -36,10 +36,6 @@ def draw_release(result: Release | Risk, title: str, made: date) -> str:
     ----------
     result
         A release, or an assessment.
-    title
-        What stands above it.
-    made
-        The day that it bears.
     """
     own = _of_release(result) if isinstance(result, Release) else _of_assessment(result)
     return fill_template("release.html", title=title, made=made, **own)
@@ -193,17 +189,7 @@ def toml_value(value: object) -> str:
 
 
 def draw_requested(release: RequestedRelease, title: str, made: date) -> str:
-    """The report on a release on request as one HTML page.
-
-    Parameters
-    ----------
-    release
-        The release.
-    title
-        What stands above it.
-    made
-        The day that it bears.
-    """
+    """The report on a release on request as one HTML page."""
     found = release.to_json()
     sections: dict[str, Mapping[str, Any]] = {}
     for section, pairs in found["manifest"].items():

@@ -84,13 +84,7 @@ def threshold_lines(risks: Sequence[Risk]) -> list[ThresholdLine]:
 
 
 def practice_lines(risk: Risk) -> list[tuple[Preset, list[tuple[str, Held]]]]:
-    """All built-in presets, each with the measures that it speaks about, as printed.
-
-    Parameters
-    ----------
-    risk
-        What was measured.
-    """
+    """All built-in presets, each with the measures that it speaks about, as printed."""
     return [
         (preset, [(f"{each.measure} {_value(each)}", each) for each in held_by(risk, preset)])
         for preset in thresholds()
@@ -154,15 +148,7 @@ class Verdict:
 
 
 def release_verdict(release: Release, promises: Sequence[PromiseLine]) -> Verdict:
-    """The verdict on a release.
-
-    Parameters
-    ----------
-    release
-        The release.
-    promises
-        What was asked of it.
-    """
+    """The verdict on a release."""
     kept = sum(each.met for each in promises)
     estimated = sum(each.met and not each.promised for each in promises)
     before, after = release.risk_before, release.risk

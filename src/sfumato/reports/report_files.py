@@ -139,10 +139,6 @@ def report_json(
     ----------
     result
         A release, one on request, an assessment, a linkage, or an attack.
-    title
-        Title of the report.
-    made
-        The day that the report bears; today when not given.
 
     Raises
     ------
@@ -269,8 +265,6 @@ def write_tuned(
         What the search found, as plain values.
     path
         A ``.html`` or a ``.json`` file.
-    title
-        Title of the page.
     made
         The day that it bears; today when not given.
 
@@ -310,12 +304,6 @@ def write_profiles(
     ----------
     files
         What each file holds, as plain values.
-    path
-        A ``.html`` or a ``.json`` file.
-    title
-        Title of the page.
-    made
-        The day that it bears; today when not given.
 
     Returns
     -------
@@ -382,14 +370,8 @@ def write_project(
 
     Parameters
     ----------
-    results
-        What the project found.
     path
         Where to write; its JSON twin gets the same name.
-    audience
-        Who may read it.
-    made
-        The day that it bears.
     title
         Its title; the project's name when not given.
     forms
@@ -506,11 +488,6 @@ def can_make_pdf() -> bool:
 
 def pdf_of(page: str) -> bytes:
     """A page as PDF, as it prints: by WeasyPrint, without a browser, in vector pictures.
-
-    Parameters
-    ----------
-    page
-        A self-contained HTML page.
 
     Raises
     ------

@@ -239,24 +239,12 @@ def trade_off_figure(points: Sequence[Point]) -> Figure:
 
 
 def trade_off_svg(points: Sequence[Point]) -> str:
-    """The curve as an SVG file.
-
-    Parameters
-    ----------
-    points
-        The curve.
-    """
+    """The curve as an SVG file."""
     return f"{trade_off_figure(points).svg}\n"
 
 
 def trade_off_page(points: Sequence[Point]) -> str:
-    """The curve as a page that loads nothing from elsewhere.
-
-    Parameters
-    ----------
-    points
-        The curve.
-    """
+    """The curve as a page that loads nothing from elsewhere."""
     figure = trade_off_figure(points)
     body = Markup("").join(
         (

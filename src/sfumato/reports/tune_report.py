@@ -9,19 +9,7 @@ import altair as alt
 
 from sfumato.core.measure import ESTIMATED
 from sfumato.core.number_text import number, percent
-from sfumato.reports.pictures import (
-    AFTER,
-    BEFORE,
-    FAINT,
-    HALF,
-    LIMIT,
-    PERCENT,
-    QUIET,
-    Chart,
-    Figure,
-    picture,
-    values,
-)
+from sfumato.reports import pictures
 from sfumato.reports.printed_numbers import fill_template, interval
 
 _HEIGHT = 230
@@ -47,10 +35,6 @@ def draw_tuned(found: dict[str, Any], title: str, made: date) -> str:
     ----------
     found
         What the search found, as plain values.
-    title
-        What stands above it.
-    made
-        The day that it bears.
     """
     chosen = found["best"] or found["nearest"]
     front = set(found["frontier"])
@@ -113,14 +97,8 @@ def _other_losses(found: dict[str, Any]) -> list[tuple[str, float]]:
     ]
 
 
-def _frontier_figures(found: dict[str, Any]) -> list[Figure]:
-    """One picture per threshold: the measure of each trial against its loss.
-
-    Parameters
-    ----------
-    found
-        What the search found, as plain values.
-    """
+def _frontier_figures(found: dict[str, Any]) -> list[pictures.Figure]:
+    """One picture per threshold: the measure of each trial against its loss."""
     made = {each["trial"]: each for each in found["trials"] if "loss" in each}
     if not made:
         return []
@@ -142,7 +120,7 @@ def _figure(
     held: dict[str, Any],
     label: str,
     place: int,
-) -> Figure:
+) -> pictures.Figure:
     share = held["scale"] == "share"
     front = [made[each] for each in found["frontiers"][label]]
     chosen = found["best"] or found["nearest"]
@@ -177,7 +155,7 @@ def _figure(
     if beyond:
         note += f" {beyond} trials lose more than is shown."
     description = f"Points: {len(rows)} trials, {label} against loss. {said}"
-    return Figure(picture(chart, f"frontier{place}", description), label, note)
+    return pictures.Figure(pictures.picture(chart, f"frontier{place}", description), label, note)
 
 
 def _chart(
@@ -187,8 +165,8 @@ def _chart(
     held: dict[str, Any],
     loss: str,
     kept: str,
-) -> Chart:
-    form = PERCENT if held["scale"] == "share" else "~s"
+) -> pictures.Chart:
+    form = pictures.PERCENT if held["scale"] == "share" else "~s"
     horizontal = (
         alt.X("x:Q", title=held["measure"])
         .scale(zero=False, nice=True)
@@ -197,29 +175,33 @@ def _chart(
     vertical = (
         alt.Y("y:Q", title=f"loss ({loss})")
         .scale(zero=False, nice=True)
-        .axis(format="~g", tickCount=5, gridColor=FAINT)
+        .axis(format="~g", tickCount=5, gridColor=pictures.FAINT)
     )
     colour = alt.Color("met:N", legend=alt.Legend(symbolType="circle")).scale(
-        alt.Scale(domain=[kept, _NOT_MET], range=[AFTER, BEFORE])
+        alt.Scale(domain=[kept, _NOT_MET], range=[pictures.AFTER, pictures.BEFORE])
     )
     line = (
-        alt.Chart(values(steps))
-        .mark_line(interpolate="step-after", color=QUIET, strokeWidth=1.4)
+        alt.Chart(pictures.values(steps))
+        .mark_line(interpolate="step-after", color=pictures.QUIET, strokeWidth=1.4)
         .encode(x=horizontal, y=vertical, order="order:Q")
     )
     points = (
-        alt.Chart(values(rows))
+        alt.Chart(pictures.values(rows))
         .mark_point(filled=True, size=34, opacity=0.75)
         .encode(x=horizontal, y=vertical, color=colour)
     )
     limit = (
-        alt.Chart(values([{"x": held["limit"]}]))
-        .mark_rule(color=LIMIT, strokeWidth=1.3, strokeDash=[2, 2])
+        alt.Chart(pictures.values([{"x": held["limit"]}]))
+        .mark_rule(color=pictures.LIMIT, strokeWidth=1.3, strokeDash=[2, 2])
         .encode(x=horizontal)
     )
     mark = (
-        alt.Chart(values([chosen]))
-        .mark_point(filled=False, shape="circle", size=160, color=LIMIT, strokeWidth=2.2, opacity=1)
+        alt.Chart(pictures.values([chosen]))
+        .mark_point(
+            filled=False, shape="circle", size=160, color=pictures.LIMIT, strokeWidth=2.2, opacity=1
+        )
         .encode(x=horizontal, y=vertical)
     )
-    return alt.LayerChart(layer=[limit, line, points, mark], width=HALF - 20, height=_HEIGHT)
+    return alt.LayerChart(
+        layer=[limit, line, points, mark], width=pictures.HALF - 20, height=_HEIGHT
+    )

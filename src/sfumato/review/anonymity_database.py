@@ -41,25 +41,13 @@ def bitmap_of(records: npt.NDArray[np.integer]) -> BitMap:
 
 
 def read_only(array: npt.NDArray[_Scalar]) -> npt.NDArray[_Scalar]:
-    """The same array, protected: one kind of array compiles a loop once.
-
-    Parameters
-    ----------
-    array
-        Any.
-    """
+    """The same array, protected: one kind of array compiles a loop once."""
     array.setflags(write=False)
     return array
 
 
 def records_of(bitmap: BitMap) -> Records:
-    """The records of a bitmap, ascending.
-
-    Parameters
-    ----------
-    bitmap
-        Any.
-    """
+    """The records of a bitmap, ascending."""
     return np.frombuffer(bitmap.to_array(), np.uint32)
 
 
@@ -77,8 +65,6 @@ class Packer:
 
         Parameters
         ----------
-        key
-            What they have in common.
         records
             Numbers of records, ascending.
         """
@@ -133,24 +119,12 @@ class Bitmaps:
         return key in self._place
 
     def size(self, key: Key) -> int:
-        """Number of records of a bitmap, 0 where there is none.
-
-        Parameters
-        ----------
-        key
-            Which.
-        """
+        """Number of records of a bitmap, 0 where there is none."""
         place = self._place.get(key)
         return 0 if place is None else self._size[place]
 
     def get(self, key: Key) -> BitMap:
-        """A bitmap, not to be changed; empty where there is none.
-
-        Parameters
-        ----------
-        key
-            Which.
-        """
+        """A bitmap, not to be changed; empty where there is none."""
         place = self._place.get(key)
         if place is None:
             return BitMap()
@@ -170,13 +144,7 @@ class Bitmaps:
 
 
 class Kept:
-    """The bitmaps used last, up to a size in bytes.
-
-    Parameters
-    ----------
-    room
-        How many bytes are kept.
-    """
+    """The bitmaps used last, up to a size in bytes."""
 
     def __init__(self, room: int) -> None:
         self._room = room
@@ -185,13 +153,7 @@ class Kept:
         self._lock = Lock()
 
     def get(self, key: Hashable) -> BitMap | None:
-        """What is kept under a key.
-
-        Parameters
-        ----------
-        key
-            Which.
-        """
+        """What is kept under a key."""
         with self._lock:
             found = self._bitmaps.get(key)
             if found is None:
@@ -200,17 +162,7 @@ class Kept:
             return found[0]
 
     def keep(self, key: Hashable, bitmap: BitMap, size: int) -> None:
-        """Keep a bitmap, and let go of those used longest ago.
-
-        Parameters
-        ----------
-        key
-            Its key.
-        bitmap
-            The bitmap.
-        size
-            Its bytes.
-        """
+        """Keep a bitmap, and let go of those used longest ago."""
         with self._lock:
             if key in self._bitmaps:
                 return
@@ -315,8 +267,6 @@ def encode(attribute: Attribute, column: Sequence[str | None] | Any, alphabet: A
 
     Parameters
     ----------
-    attribute
-        What the column is.
     column
         Texts, or an Arrow array that can be cast to text; shape (records,).
     alphabet
@@ -510,8 +460,6 @@ class Database:
 
         Parameters
         ----------
-        attributes
-            What each column is.
         columns
             Texts, or Arrow arrays that can be cast to text; each of shape (records,).
         rare_below, common_from
@@ -574,13 +522,7 @@ class Database:
         return tuple(self.value(record, place) for place in range(len(self.attributes)))
 
     def rarity(self, record: int, attribute: int) -> Rarity | None:
-        """How many records have the value, as values are compared; ``None`` where it is missing.
-
-        Parameters
-        ----------
-        record, attribute
-            Which, each from 0.
-        """
+        """How many records have the value, as values are compared; ``None`` where it is missing."""
         code = int(self.codes[record, attribute])
         if code < 0:
             return None
@@ -638,8 +580,6 @@ def least_shape(database: Database, members: BitMap, *, lengths: bool) -> int:
 
     Parameters
     ----------
-    database
-        The records.
     members
         Those to group; at least one.
     lengths

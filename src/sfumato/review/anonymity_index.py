@@ -84,13 +84,7 @@ class LargeSets:
         self._lock = Lock()
 
     def get(self, conditions: frozenset[Key]) -> BitMap | None:
-        """The set that meets some conditions, if it is kept.
-
-        Parameters
-        ----------
-        conditions
-            All conditions of the set.
-        """
+        """The set that meets some conditions, if it is kept."""
         with self._lock:
             found = self._sets.get(conditions)
             if found is None:
@@ -99,15 +93,7 @@ class LargeSets:
             return found.members
 
     def keep(self, conditions: frozenset[Key], members: BitMap) -> None:
-        """Keep a set, and let go of the one used longest ago.
-
-        Parameters
-        ----------
-        conditions
-            All conditions of the set.
-        members
-            The set.
-        """
+        """Keep a set, and let go of the one used longest ago."""
         with self._lock:
             if conditions in self._sets:
                 return
@@ -117,13 +103,7 @@ class LargeSets:
                 del self._of[id(gone.members)]
 
     def of(self, members: BitMap) -> LargeSet:
-        """What is known of a set; nothing of one that is not kept.
-
-        Parameters
-        ----------
-        members
-            The set.
-        """
+        """What is known of a set; nothing of one that is not kept."""
         with self._lock:
             found = self._of.get(id(members))
         return LargeSet(members, self._count) if found is None else found
@@ -156,15 +136,7 @@ class Kind(IntEnum):
 
 
 def bitmaps_of(database: Database, progress: Progress | None = None) -> Bitmaps:
-    """The bitmaps of a database: about 2 bytes per record and character, when packed.
-
-    Parameters
-    ----------
-    database
-        The records.
-    progress
-        Told how far it is.
-    """
+    """The bitmaps of a database: about 2 bytes per record and character, when packed."""
     packer, tell = Packer(), progress or silent
     for attribute in range(len(database.attributes)):
         tell("anonymity sets", attribute / len(database.attributes))
@@ -259,13 +231,7 @@ _NOTHING: Positions = frozenset()
 
 
 def few_of(count: int) -> int:
-    """Records of a set that is grouped record by record.
-
-    Parameters
-    ----------
-    count
-        Number of records of the database.
-    """
+    """Records of a set that is grouped record by record."""
     return max(FEW, count // FEW_OF)
 
 
@@ -288,14 +254,8 @@ class Smallest:
 
     Parameters
     ----------
-    database
-        The records.
-    bitmaps
-        Their bitmaps.
     postings, posting_start
         The records of each value, and where those of each value start.
-    large
-        Large sets that are kept.
     """
 
     def __init__(
@@ -326,8 +286,6 @@ class Smallest:
 
         Parameters
         ----------
-        members
-            The set.
         opened
             Per attribute, the places that become known, ``None`` for the whole value.
         """
@@ -519,15 +477,7 @@ def packed(
     postings: npt.NDArray[np.uint32],
     posting_start: npt.NDArray[np.int64],
 ) -> bytes:
-    """A database and its index as bytes.
-
-    Parameters
-    ----------
-    database
-        The records.
-    bitmaps, postings, posting_start
-        The parts of the index.
-    """
+    """A database and its index as bytes."""
     arrays: _Arrays = {
         "base": database.base,
         "codes": database.codes,
@@ -565,11 +515,6 @@ def unpacked(
     data: bytes,
 ) -> tuple[Database, Bitmaps, npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
     """What `packed` made bytes of; the arrays refer to them.
-
-    Parameters
-    ----------
-    data
-        The bytes.
 
     Raises
     ------
@@ -667,8 +612,6 @@ class Index:
 
     Parameters
     ----------
-    database
-        The records.
     bitmaps
         The bitmaps of `conditions.bitmaps_of`.
     postings
@@ -694,15 +637,7 @@ class Index:
 
     @classmethod
     def build(cls, database: Database, progress: Progress | None = None) -> Index:
-        """Index a database.
-
-        Parameters
-        ----------
-        database
-            The records.
-        progress
-            Told how far it is.
-        """
+        """Index a database."""
         return cls(database, bitmaps_of(database, progress), *_postings(database))
 
     def to_bytes(self) -> bytes:
@@ -762,10 +697,6 @@ class Index:
 
         Parameters
         ----------
-        members
-            The set so far.
-        record
-            Whose it is.
         opened
             Per attribute, what would be seen.
         policy

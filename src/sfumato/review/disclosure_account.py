@@ -14,24 +14,10 @@ import numpy.typing as npt
 from pyroaring import BitMap
 
 from sfumato.core.errors import InputError
+from sfumato.review import review_settings
 from sfumato.review.anonymity_database import least_shape
 from sfumato.review.anonymity_index import Index
 from sfumato.review.pair_rendering import compare_pair, disclosed, more, seen, share
-from sfumato.review.review_settings import (
-    Attribute,
-    AttributeKind,
-    Comparison,
-    Knowledge,
-    MaskWidth,
-    Mode,
-    Policy,
-    Positions,
-    Rarity,
-    Seen,
-    Settings,
-    Shown,
-    names_of,
-)
 
 UNITS = 10**9
 """Units of a row value of 1. A row's value is rounded up to whole units."""
@@ -42,8 +28,6 @@ def row_units(share: Fraction, set_size: int) -> int:
 
     Parameters
     ----------
-    share
-        Σ_j p_ij.
     set_size
         K_i, at least 1.
     """
@@ -59,8 +43,6 @@ def kapr_of(units: int, k: int, rows: int, attributes: int) -> Fraction:
     ----------
     units
         Σ_i of the rows' values in units.
-    k
-        The minimum allowed anonymity-set size.
     rows, attributes
         n and d of the task.
     """
@@ -74,10 +56,6 @@ def units_of(budget: float, k: int, rows: int, attributes: int) -> int:
     ----------
     budget
         KAPR; the decimal number as it is written, so that a budget of 0.3 holds three rows of 0.1.
-    k
-        The minimum allowed anonymity-set size.
-    rows, attributes
-        n and d of the task.
     """
     exact = Fraction(str(budget)) * rows * attributes * UNITS / k
     return exact.numerator // exact.denominator
@@ -109,8 +87,6 @@ def disclosure_state(
     ----------
     shares
         p_ij per row and attribute, in [0, 1].
-    set_sizes
-        K_i per row.
     """
     return tuple(
         tuple(Fraction(share) / size for share in row)
@@ -125,8 +101,6 @@ def kapr(state: State, k: int, rows: int, attributes: int) -> Fraction:
     ----------
     state
         The information disclosure state of the rows shown so far.
-    k
-        The minimum allowed anonymity-set size.
     rows
         n, the rows of the whole task, shown yet or not: else one more masked pair would lower
         the score.
@@ -137,9 +111,9 @@ def kapr(state: State, k: int, rows: int, attributes: int) -> Fraction:
     return k * total / (rows * attributes)
 
 
-Modes = tuple[Mode, ...]
+Modes = tuple[review_settings.Mode, ...]
 """The state of a pair: per attribute, how much of it shows."""
-NOTHING = Seen()
+NOTHING = review_settings.Seen()
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,8 +130,8 @@ class Side:
         p_ij, the share of the characters.
     """
 
-    seen: Seen
-    positions: Positions
+    seen: review_settings.Seen
+    positions: review_settings.Positions
     share: Fraction
 
 
@@ -180,18 +154,16 @@ class Facts:
     """
 
     records: tuple[int, int]
-    comparisons: tuple[Comparison, ...]
-    rarity: tuple[tuple[Rarity | None, Rarity | None], ...]
-    offered: tuple[tuple[Mode, ...], ...]
-    sides: tuple[dict[Mode, tuple[Side, Side]], ...]
+    comparisons: tuple[review_settings.Comparison, ...]
+    rarity: tuple[tuple[review_settings.Rarity | None, review_settings.Rarity | None], ...]
+    offered: tuple[tuple[review_settings.Mode, ...], ...]
+    sides: tuple[dict[review_settings.Mode, tuple[Side, Side]], ...]
 
     def missing(self, attribute: int, row: int) -> bool:
         """Whether a row has no value of an attribute.
 
         Parameters
         ----------
-        attribute
-            The place of the attribute.
         row
             0 for row 1, 1 for row 2.
         """
@@ -200,23 +172,21 @@ class Facts:
 
 
 def facts_of(
-    attributes: tuple[Attribute, ...],
+    attributes: tuple[review_settings.Attribute, ...],
     records: tuple[int, int],
-    values: tuple[tuple[Shown | None, ...], tuple[Shown | None, ...]],
-    rarity: tuple[tuple[Rarity | None, Rarity | None], ...],
-    mask_width: MaskWidth,
-    policy: Policy,
+    values: tuple[
+        tuple[review_settings.Shown | None, ...], tuple[review_settings.Shown | None, ...]
+    ],
+    rarity: tuple[tuple[review_settings.Rarity | None, review_settings.Rarity | None], ...],
+    mask_width: review_settings.MaskWidth,
+    policy: review_settings.Policy,
 ) -> Facts:
     """Work out a pair.
 
     Parameters
     ----------
-    attributes
-        The attributes that are shown.
     records
         The records of row 1 and row 2.
-    values
-        Their values.
     rarity
         Per attribute, the rarity of each value, where that is shown.
     mask_width
@@ -225,11 +195,11 @@ def facts_of(
         Which of what is disclosed narrows anonymity sets.
     """
     comparisons = compare_pair(attributes, *values)
-    offered = tuple(more(comparison, Mode.MASKED) for comparison in comparisons)
+    offered = tuple(more(comparison, review_settings.Mode.MASKED) for comparison in comparisons)
     sides = tuple(
         {
             mode: _sides(attribute, comparison, mode, mask_width, policy)
-            for mode in (Mode.MASKED, *modes)
+            for mode in (review_settings.Mode.MASKED, *modes)
         }
         for attribute, comparison, modes in zip(attributes, comparisons, offered, strict=True)
     )
@@ -237,11 +207,11 @@ def facts_of(
 
 
 def _sides(
-    attribute: Attribute,
-    comparison: Comparison,
-    mode: Mode,
-    mask_width: MaskWidth,
-    policy: Policy,
+    attribute: review_settings.Attribute,
+    comparison: review_settings.Comparison,
+    mode: review_settings.Mode,
+    mask_width: review_settings.MaskWidth,
+    policy: review_settings.Policy,
 ) -> tuple[Side, Side]:
     places = disclosed(comparison, mode)
     left, right = (
@@ -256,10 +226,10 @@ def _sides(
     return left, right
 
 
-def _counted(seen: Seen, policy: Policy) -> Seen:
+def _counted(seen: review_settings.Seen, policy: review_settings.Policy) -> review_settings.Seen:
     """The part of what is seen that narrows anonymity sets under a policy."""
-    if policy is Policy.PAPER:
-        return Seen(twice=seen.twice, positions=seen.positions)
+    if policy is review_settings.Policy.PAPER:
+        return review_settings.Seen(twice=seen.twice, positions=seen.positions)
     return seen
 
 
@@ -276,8 +246,6 @@ class Review:
     ----------
     attributes
         The attributes that are shown, as the database has them.
-    settings
-        The rules.
     index
         The database and its anonymity sets.
     left, right
@@ -292,8 +260,8 @@ class Review:
 
     def __init__(
         self,
-        attributes: Sequence[Attribute],
-        settings: Settings,
+        attributes: Sequence[review_settings.Attribute],
+        settings: review_settings.Settings,
         index: Index,
         left: Sequence[int] | npt.NDArray[np.int64],
         right: Sequence[int] | npt.NDArray[np.int64],
@@ -303,7 +271,7 @@ class Review:
         self.index = index
         self.left = np.asarray(left, dtype=np.int64).reshape(-1)
         self.right = np.asarray(right, dtype=np.int64).reshape(-1)
-        self.names = names_of(self.attributes)
+        self.names = review_settings.names_of(self.attributes)
         self._check()
         self.everyone = BitMap(range(index.database.count))
         self._least: dict[Hashable, int] = {}
@@ -328,13 +296,7 @@ class Review:
         return len(self.left)
 
     def with_budgets(self, budget: float | None, project_budget: float | None) -> Self:
-        """The same review under other budgets; all else is shared.
-
-        Parameters
-        ----------
-        budget, project_budget
-            As in the settings.
-        """
+        """The same review under other budgets; all else is shared."""
         own = copy.copy(self)
         budgets = {"budget": budget, "project_budget": project_budget}
         own.settings = self.settings.model_copy(update=budgets)
@@ -360,9 +322,9 @@ class Review:
     def least(
         self,
         record: int | None,
-        knowledge: Knowledge,
+        knowledge: review_settings.Knowledge,
         members: BitMap,
-        groups: Mapping[int, Positions | None],
+        groups: Mapping[int, review_settings.Positions | None],
     ) -> int:
         """The size of the smallest group of an anonymity set once more becomes known.
 
@@ -373,10 +335,6 @@ class Review:
         ----------
         record
             The record, ``None`` where nothing of it is known.
-        knowledge
-            What is known of it.
-        members
-            Its anonymity set.
         groups
             By attribute, the places that become known, ``None`` for the whole value.
         """
@@ -394,11 +352,6 @@ class Review:
     def start(self, pair: int) -> Modes:
         """The modes in which a pair is shown first.
 
-        Parameters
-        ----------
-        pair
-            Its number, from 0.
-
         Raises
         ------
         InputError
@@ -406,10 +359,11 @@ class Review:
         """
         mode = self.settings.start
         return tuple(
-            mode if mode in offered else Mode.MASKED for offered in self.facts(pair).offered
+            mode if mode in offered else review_settings.Mode.MASKED
+            for offered in self.facts(pair).offered
         )
 
-    def _mask(self, record: int | None, knowledge: Knowledge) -> Hashable:
+    def _mask(self, record: int | None, knowledge: review_settings.Knowledge) -> Hashable:
         """What determines the anonymity set of a record of which no character is known."""
         database = self.index.database
         shapes: list[Hashable] = []
@@ -444,9 +398,9 @@ class Review:
 
 Row = tuple[int, int]
 """A row that is shown: the number of its pair, and 0 for row 1 or 1 for row 2."""
-Groups = dict[int, Positions | None]
+Groups = dict[int, review_settings.Positions | None]
 """By attribute, the places that would become known; ``None`` for the whole value."""
-NO_PLACES: Positions = frozenset()
+NO_PLACES: review_settings.Positions = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -478,8 +432,8 @@ class Step:
     holder: int
     record: int
     row: Row
-    knowledge: Knowledge
-    news: dict[int, Seen]
+    knowledge: review_settings.Knowledge
+    news: dict[int, review_settings.Seen]
     groups: Groups
     masks: bool
     share: Fraction
@@ -491,20 +445,14 @@ def steps_of(
     pair: int,
     before: Modes | None,
     after: Modes,
-    known: Callable[[int], Knowledge | None],
+    known: Callable[[int], review_settings.Knowledge | None],
 ) -> tuple[Step, ...]:
     """What a change of modes would disclose, of the records of row 1 and of row 2.
 
     Parameters
     ----------
-    review
-        The pairs and the rules.
-    pair
-        The pair.
     before
         Its modes now, ``None`` where it is not shown yet.
-    after
-        Its modes afterwards.
     known
         Tells what is known of a holder; ``None`` for nothing.
     """
@@ -521,31 +469,17 @@ def holder_of(review: Review, pair: int, side: int) -> int:
 
     Parameters
     ----------
-    review
-        The pairs and the rules.
-    pair
-        The pair.
     side
         0 for row 1, 1 for row 2.
     """
-    if review.settings.policy is Policy.PAPER:
+    if review.settings.policy is review_settings.Policy.PAPER:
         return 2 * pair + side
     return review.facts(pair).records[side]
 
 
 def share_of(facts: Facts, modes: Modes, side: int) -> Fraction:
-    """Σ_j p_ij, the shares of the characters that a row discloses.
-
-    Parameters
-    ----------
-    facts
-        The pair.
-    modes
-        Its modes.
-    side
-        0 for row 1, 1 for row 2.
-    """
-    open_ = (place for place, mode in enumerate(modes) if mode is not Mode.MASKED)
+    """Σ_j p_ij, the shares of the characters that a row discloses."""
+    open_ = (place for place, mode in enumerate(modes) if mode is not review_settings.Mode.MASKED)
     return sum((facts.sides[place][modes[place]][side].share for place in open_), Fraction(0))
 
 
@@ -569,16 +503,16 @@ class _Change:
 
     def hides(self, place: int) -> bool:
         """Whether neither the length of a value nor the places of its differences show before."""
-        fixed = self.review.settings.mask_width is MaskWidth.FIXED
-        return self.before is None or (fixed and self.before[place] is Mode.MASKED)
+        fixed = self.review.settings.mask_width is review_settings.MaskWidth.FIXED
+        return self.before is None or (fixed and self.before[place] is review_settings.Mode.MASKED)
 
-    def places(self, place: int, side: int) -> Positions | None:
+    def places(self, place: int, side: int) -> review_settings.Positions | None:
         """Where characters become known; ``None`` where that may be all, by what shows before."""
         if self.before is None:
-            return NO_PLACES if self.review.settings.start is Mode.MASKED else None
+            return NO_PLACES if self.review.settings.start is review_settings.Mode.MASKED else None
         if self.facts.missing(place, side):
             return NO_PLACES
-        if self.after[place] is Mode.FULL or self.hides(place):
+        if self.after[place] is review_settings.Mode.FULL or self.hides(place):
             return None
         return self.side(place, side).positions
 
@@ -586,13 +520,16 @@ class _Change:
         """The most that p_ij can be, by what shows before."""
         if self.before is None:
             start, kind = self.review.settings.start, self.review.attributes[place].kind
-            never = start is Mode.PARTIAL and kind is AttributeKind.CATEGORY
-            return Fraction(0 if start is Mode.MASKED or never else 1)
+            never = (
+                start is review_settings.Mode.PARTIAL
+                and kind is review_settings.AttributeKind.CATEGORY
+            )
+            return Fraction(0 if start is review_settings.Mode.MASKED or never else 1)
         hidden = self.changes(place) and self.hides(place) and not self.facts.missing(place, side)
         return Fraction(1) if hidden else self.side(place, side).share
 
 
-def _step(change: _Change, side: int, holder: int, had: Knowledge) -> Step:
+def _step(change: _Change, side: int, holder: int, had: review_settings.Knowledge) -> Step:
     knowledge, groups = list(had), Groups()
     for place in filter(change.changes, range(len(had))):
         knowledge[place] |= change.side(place, side).seen
@@ -653,7 +590,7 @@ class Known:
     """
 
     record: int
-    knowledge: Knowledge
+    knowledge: review_settings.Knowledge
     members: BitMap
     rows: dict[Row, Fraction] = field(default_factory=dict)
     sizes: dict[object, int] = field(default_factory=dict)
@@ -666,13 +603,7 @@ class Known:
 
 
 class Account:
-    """What has been shown, and its units; an opening touches the rows of two records only.
-
-    Parameters
-    ----------
-    review
-        The pairs and the rules.
-    """
+    """What has been shown, and its units; an opening touches the rows of two records only."""
 
     def __init__(self, review: Review) -> None:
         self.review = review
@@ -687,13 +618,7 @@ class Account:
         return self._modes
 
     def modes(self, pair: int) -> Modes | None:
-        """The modes of a pair, ``None`` where it is not shown.
-
-        Parameters
-        ----------
-        pair
-            Its number.
-        """
+        """The modes of a pair, ``None`` where it is not shown."""
         return self._modes.get(pair)
 
     def rows(self, holder: int) -> Mapping[Row, Fraction]:
@@ -708,36 +633,16 @@ class Account:
         return {} if known is None else known.rows
 
     def members(self, holder: int) -> BitMap:
-        """The anonymity set of a record; everyone where nothing of it is shown.
-
-        Parameters
-        ----------
-        holder
-            The record, under the paper's policy the row.
-        """
+        """The anonymity set of a record; everyone where nothing of it is shown."""
         known = self._known.get(holder)
         return self.review.everyone if known is None else known.members
 
     def steps(self, pair: int, after: Modes) -> tuple[Step, ...]:
-        """What a change of a pair's modes would disclose.
-
-        Parameters
-        ----------
-        pair
-            The pair.
-        after
-            Its modes afterwards.
-        """
+        """What a change of a pair's modes would disclose."""
         return steps_of(self.review, pair, self._modes.get(pair), after, self._knowledge)
 
     def exact(self, steps: Iterable[Step]) -> Price:
-        """What a change adds.
-
-        Parameters
-        ----------
-        steps
-            What it discloses.
-        """
+        """What a change adds."""
         return _total(
             self._price(step, step.share, bool(step.news), self._size_after) for step in steps
         )
@@ -748,11 +653,6 @@ class Account:
         Every record of the present anonymity set could be the one that is shown: the smallest
         group into which what becomes known divides the set counts. It depends on nothing else of
         the database than that set, which is the same whichever of its records is shown.
-
-        Parameters
-        ----------
-        steps
-            What the change discloses.
         """
         return _total(
             self._price(step, step.foreseen, bool(step.groups) or step.masks, self._least_after)
@@ -760,13 +660,7 @@ class Account:
         )
 
     def least_value(self, holder: int) -> int:
-        """The smallest group of records with equal values in a record's anonymity set.
-
-        Parameters
-        ----------
-        holder
-            The record, under the paper's policy the row.
-        """
+        """The smallest group of records with equal values in a record's anonymity set."""
         return self._least(holder, dict.fromkeys(range(len(self.review.attributes))))
 
     def raise_to(self, pair: int, after: Modes) -> int:
@@ -774,8 +668,6 @@ class Account:
 
         Parameters
         ----------
-        pair
-            The pair.
         after
             Its modes afterwards, none below the present one.
         """
@@ -803,7 +695,7 @@ class Account:
             known.groups.clear()
         return known.units() - before
 
-    def _knowledge(self, holder: int) -> Knowledge | None:
+    def _knowledge(self, holder: int) -> review_settings.Knowledge | None:
         known = self._known.get(holder)
         return None if known is None else known.knowledge
 
@@ -839,7 +731,7 @@ class Account:
     def _least_after(self, step: Step) -> int:
         if step.masks and not step.groups:
             members = self.members(step.holder)
-            lengths = self.review.settings.mask_width is MaskWidth.TRUE
+            lengths = self.review.settings.mask_width is review_settings.MaskWidth.TRUE
             return least_shape(self.review.index.database, members, lengths=lengths)
         return self._least(step.holder, step.groups)
 

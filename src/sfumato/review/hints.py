@@ -10,19 +10,10 @@ from enum import StrEnum
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.review import review_settings
 from sfumato.review.disclosure_account import holder_of
 from sfumato.review.review_project import Project, Weight
-from sfumato.review.review_settings import (
-    Attribute,
-    Cell,
-    CellKind,
-    Mark,
-    Mode,
-    Rarity,
-    RenderedAttribute,
-    RenderedPair,
-)
-from sfumato.review.worker_state import Cost, Opening, WorkerState
+from sfumato.review.worker_state import Opening, WorkerState
 
 
 class Agreement(StrEnum):
@@ -55,36 +46,35 @@ class Reading:
     agreement: Agreement
     similarity: float | None = None
     value: str | None = None
-    rarity: Rarity | None = None
+    rarity: review_settings.Rarity | None = None
 
 
-_DIFFERENT = (CellKind.DIFFERING,)
+_DIFFERENT = (review_settings.CellKind.DIFFERING,)
 
 
-def read(rendered: RenderedAttribute) -> Reading:
-    """What a rendering says of the two values of an attribute.
-
-    Parameters
-    ----------
-    rendered
-        The rendering.
-    """
+def read(rendered: review_settings.RenderedAttribute) -> Reading:
+    """What a rendering says of the two values of an attribute."""
     marks = set(rendered.marks)
-    if Mark.MISSING in marks:
+    if review_settings.Mark.MISSING in marks:
         return Reading(Agreement.UNKNOWN)
-    if Mark.IDENTICAL in marks:
-        full = rendered.mode is Mode.FULL
+    if review_settings.Mark.IDENTICAL in marks:
+        full = rendered.mode is review_settings.Mode.FULL
         value = "".join(cell.text for cell in rendered.rows[0]) if full else None
         return Reading(Agreement.SAME, 1.0, value, rendered.rarity[0])
-    if Mark.DIFFERENT in marks:
+    if review_settings.Mark.DIFFERENT in marks:
         return Reading(Agreement.OTHER, 0.0)
-    if Mark.NAME_SWAP in marks:
+    if review_settings.Mark.NAME_SWAP in marks:
         return Reading(Agreement.NEAR, 1.0)
     return Reading(Agreement.NEAR, _similarity(rendered.rows))
 
 
-def _similarity(rows: tuple[tuple[Cell, ...], tuple[Cell, ...]]) -> float | None:
-    characters = [[cell for cell in row if cell.kind is not CellKind.SEPARATOR] for row in rows]
+def _similarity(
+    rows: tuple[tuple[review_settings.Cell, ...], tuple[review_settings.Cell, ...]],
+) -> float | None:
+    characters = [
+        [cell for cell in row if cell.kind is not review_settings.CellKind.SEPARATOR]
+        for row in rows
+    ]
     edited = [
         sum(cell.edit is not None or cell.kind in _DIFFERENT for cell in row) for row in characters
     ]
@@ -143,11 +133,6 @@ class AttributeEvidence:
         Values that differ in some characters are taken for the level that the share of common
         characters is nearest to, the levels spread evenly from 1 down to a half; for all levels
         between together where that share does not show.
-
-        Parameters
-        ----------
-        reading
-            What the rendering says.
         """
         if reading.agreement is Agreement.UNKNOWN:
             return 0.0
@@ -182,11 +167,6 @@ def evidence_of(project: Project) -> Evidence | None:
     """What the model of a project's linkage says; ``None`` where there is none.
 
     Of an attribute that several comparisons are about, the one counts that says most.
-
-    Parameters
-    ----------
-    project
-        The project.
     """
     if not project.weights or project.prior is None:
         return None
@@ -194,7 +174,9 @@ def evidence_of(project: Project) -> Evidence | None:
     return Evidence(project.prior, found)
 
 
-def _of_attribute(project: Project, attribute: Attribute) -> AttributeEvidence | None:
+def _of_attribute(
+    project: Project, attribute: review_settings.Attribute
+) -> AttributeEvidence | None:
     comparisons = [_of_levels(levels) for levels in project.weights_of(attribute).values()]
     return max(comparisons, key=lambda each: each.same.log_odds, default=None)
 
@@ -204,7 +186,7 @@ def _of_levels(weights: Sequence[Weight]) -> AttributeEvidence:
     return AttributeEvidence(ordered[0], tuple(ordered[1:-1]), ordered[-1])
 
 
-def belief(rendered: RenderedPair, evidence: Evidence) -> float:
+def belief(rendered: review_settings.RenderedPair, evidence: Evidence) -> float:
     """Probability that a pair is one person's, from its rendering and the model's weights alone.
 
     It is not the linkage's score: frequencies of values that do not show are not in it.
@@ -235,13 +217,7 @@ Floats = npt.NDArray[np.float64]
 
 
 def entropy(probability: Floats | float) -> Floats:
-    """Uncertainty of yes or no, in bits: -p·log2(p) - (1-p)·log2(1-p).
-
-    Parameters
-    ----------
-    probability
-        Probability of yes.
-    """
+    """Uncertainty of yes or no, in bits: -p·log2(p) - (1-p)·log2(1-p)."""
     p = np.asarray(probability, dtype=np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         terms = p * np.log2(p) + (1 - p) * np.log2(1 - p)
@@ -296,8 +272,6 @@ def gain_of_levels(levels: Sequence[Level], belief: float) -> float:
     ----------
     levels
         The levels that are consistent with what shows.
-    belief
-        Probability that the pair is one person's, before.
     """
     if len(levels) < 2:
         return 0.0
@@ -350,8 +324,6 @@ def hints(worker: WorkerState, pair: int, evidence: Evidence) -> tuple[Hint, ...
         What the worker has been shown.
     pair
         The pair, which is shown.
-    evidence
-        What agreement on each attribute says.
 
     Raises
     ------
@@ -361,7 +333,9 @@ def hints(worker: WorkerState, pair: int, evidence: Evidence) -> tuple[Hint, ...
     rendered = worker.render(pair)
     now = belief(rendered, evidence)
     found = []
-    for cost in _single(worker.costs(pair)):
+    for cost in worker.costs(pair):
+        if len(cost.opening.attributes) > 1 or cost.refusal is not None:
+            continue
         place = cost.opening.attributes[0]
         of = evidence.attributes[place]
         if of is not None:
@@ -371,20 +345,16 @@ def hints(worker: WorkerState, pair: int, evidence: Evidence) -> tuple[Hint, ...
     return tuple(sorted(found, key=lambda hint: -hint.worth))
 
 
-def _single(costs: tuple[Cost, ...]) -> list[Cost]:
-    return [each for each in costs if len(each.opening.attributes) == 1 and each.refusal is None]
-
-
 def _gain(
     worker: WorkerState,
     pair: int,
     place: int,
-    rendered: RenderedAttribute,
+    rendered: review_settings.RenderedAttribute,
     evidence: AttributeEvidence,
     now: float,
 ) -> float:
     agreement = read(rendered).agreement
-    if agreement is Agreement.NEAR and rendered.mode is Mode.MASKED:
+    if agreement is Agreement.NEAR and rendered.mode is review_settings.Mode.MASKED:
         return gain_of_levels(evidence.between(), now)
     if agreement is not Agreement.SAME:
         return 0.0

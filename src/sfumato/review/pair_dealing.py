@@ -48,14 +48,8 @@ def deal(
 
     Parameters
     ----------
-    pairs
-        Ids of the pairs.
-    workers
-        The workers' pseudonyms.
     each
         How many workers get each pair.
-    rng
-        Source of randomness.
     groups
         The group of each pair, as `of_one_record` finds them.
     earlier
@@ -92,14 +86,6 @@ def deal_again(
 
     Parameters
     ----------
-    dealt
-        What has been dealt.
-    pairs
-        Ids of the pairs.
-    workers
-        Those who may get them.
-    rng
-        Source of randomness.
     seen
         By worker, pairs that he has had and does not get again.
 
@@ -181,14 +167,10 @@ def mix_gold(dealt: Deal, gold: Collection[str], share: float, rng: np.random.Ge
 
     Parameters
     ----------
-    dealt
-        What has been dealt.
     gold
         Ids of the pairs of known truth.
     share
         Share of gold pairs among all that a worker has, in [0, 1).
-    rng
-        Source of randomness.
 
     Raises
     ------

@@ -57,13 +57,7 @@ def cleaned(text: str) -> str:
 
 
 def graphemes(text: str) -> tuple[str, ...]:
-    """What a reader counts as the characters of a text (Unicode Standard Annex 29).
-
-    Parameters
-    ----------
-    text
-        A cleaned text.
-    """
+    """What a reader counts as the characters of a text (Unicode Standard Annex 29)."""
     if text.isascii():
         return tuple(text)
     return tuple(_GRAPHEME.findall(text))
@@ -105,8 +99,6 @@ def parts(order: DateOrder, count: int = WHOLE) -> dict[Mark, range]:
 
     Parameters
     ----------
-    order
-        The order of display.
     count
         The number of digits: 8, or 6 without a day.
     """
@@ -126,13 +118,6 @@ def layout(order: DateOrder, count: int) -> tuple[int | str, ...]:
     """Places and separators of a date, which follow from the number of its characters alone.
 
     So a masked date, drawn in it, tells no more than that number.
-
-    Parameters
-    ----------
-    order
-        The order of display.
-    count
-        The number of characters.
     """
     separator = "-" if order is DateOrder.YEAR_MONTH_DAY else "/"
     found: list[int | str] = []
@@ -181,13 +166,6 @@ def digits(text: str, order: DateOrder) -> str | None:
     year 4. Of two numbers before a year the day comes first if it does in `order`, else the
     month; where only the other reading is a date it is taken. Dates that do not exist
     (``31/02/1980``) keep their numbers.
-
-    Parameters
-    ----------
-    text
-        A cleaned text.
-    order
-        The order of display.
     """
     day_first = order is DateOrder.DAY_MONTH_YEAR
     bare = _TIME.sub("", text.lower()).strip(" ,.")
@@ -267,13 +245,7 @@ def is_whole(characters: tuple[str, ...]) -> bool:
 
 
 def is_digit(character: str) -> bool:
-    """Whether a character is one of the digits that dates are displayed with.
-
-    Parameters
-    ----------
-    character
-        One grapheme.
-    """
+    """Whether a character is one of the digits that dates are displayed with."""
     return character.isascii() and character.isdigit()
 
 
@@ -288,8 +260,6 @@ def shown(attribute: Attribute, text: str | None) -> Shown | None:
 
     Parameters
     ----------
-    attribute
-        What the value is of.
     text
         The value as it is stored.
     """
@@ -316,13 +286,7 @@ def shown(attribute: Attribute, text: str | None) -> Shown | None:
 
 
 def text_of(value: Shown) -> str:
-    """The text of a value displayed in full.
-
-    Parameters
-    ----------
-    value
-        The value.
-    """
+    """The text of a value displayed in full."""
     return "".join(
         value.characters[each] if isinstance(each, int) else each for each in value.layout
     )
@@ -358,13 +322,7 @@ class Difference:
 
 
 def in_order(marks: set[Mark]) -> tuple[Mark, ...]:
-    """Marks in the order of their enumeration.
-
-    Parameters
-    ----------
-    marks
-        Some marks.
-    """
+    """Marks in the order of their enumeration."""
     return tuple(mark for mark in Mark if mark in marks)
 
 
@@ -493,8 +451,6 @@ def compare(attribute: Attribute, left: Shown | None, right: Shown | None) -> Co
 
     Parameters
     ----------
-    attribute
-        What the values are of.
     left, right
         The values of row 1 and row 2.
     """
@@ -524,8 +480,6 @@ def compare_pair(
 
     Parameters
     ----------
-    attributes
-        The attributes of the project.
     lefts, rights
         The values of row 1 and row 2, per attribute.
     """
@@ -572,8 +526,6 @@ def effective(comparison: Comparison, mode: Mode) -> Mode:
 
     Parameters
     ----------
-    comparison
-        How the two values differ.
     mode
         The mode that the attribute is in.
     """
@@ -583,15 +535,7 @@ def effective(comparison: Comparison, mode: Mode) -> Mode:
 
 
 def disclosed(comparison: Comparison, mode: Mode) -> tuple[Positions, Positions]:
-    """Per row, the places of the characters that are disclosed.
-
-    Parameters
-    ----------
-    comparison
-        How the two values differ.
-    mode
-        The mode that the attribute is in.
-    """
+    """Per row, the places of the characters that are disclosed."""
     drawn = effective(comparison, mode)
     if drawn is Mode.MASKED:
         return _NOTHING_SEEN, _NOTHING_SEEN
@@ -605,13 +549,6 @@ def more(comparison: Comparison, mode: Mode) -> tuple[Mode, ...]:
 
     It follows from what this mode shows: that partial disclosure would show every character is
     known only when it does, and then full disclosure has nothing to add.
-
-    Parameters
-    ----------
-    comparison
-        How the two values differ.
-    mode
-        The mode that the attribute is in.
     """
     if mode is Mode.FULL or comparison.status is Status.MISSING_BOTH:
         return ()
@@ -624,15 +561,7 @@ def more(comparison: Comparison, mode: Mode) -> tuple[Mode, ...]:
 
 
 def share(value: Shown | None, positions: Positions) -> Fraction:
-    """The share p of a value's characters that is disclosed (001, Definition 4.3).
-
-    Parameters
-    ----------
-    value
-        The value.
-    positions
-        The places that are disclosed.
-    """
+    """The share p of a value's characters that is disclosed (001, Definition 4.3)."""
     return Fraction(0) if value is None else Fraction(len(positions), len(value.characters))
 
 
@@ -643,12 +572,6 @@ def seen(
 
     Parameters
     ----------
-    attribute
-        What the values are of.
-    comparison
-        How they differ.
-    mode
-        The mode that the attribute is in.
     mask_width
         How wide a masked value is drawn.
     """
@@ -691,14 +614,6 @@ def render(
 
     Parameters
     ----------
-    attribute
-        What the values are of.
-    comparison
-        How they differ.
-    mode
-        The mode that the attribute is in.
-    mask_width
-        How wide a masked value is drawn.
     rarity
         How rare each row's value is; left out unless the attribute shows it.
     """
@@ -733,14 +648,8 @@ def render_pair(
 
     Parameters
     ----------
-    attributes
-        The attributes of the project.
     comparisons
         How the values of each differ.
-    modes
-        The mode that each is in.
-    mask_width
-        How wide a masked value is drawn.
     rarity
         How rare each row's value of each attribute is.
     """
@@ -819,8 +728,6 @@ def symbols(cells: tuple[Cell, ...], row: int) -> tuple[str, ...]:
 
     Parameters
     ----------
-    cells
-        The cells.
     row
         0 for row 1, 1 for row 2.
     """

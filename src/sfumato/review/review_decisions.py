@@ -240,15 +240,7 @@ class History:
         return present_of(self.events)
 
     def decide(self, answer: Answer, time: datetime) -> History:
-        """The history with an answer; the one that stands, given again, adds nothing.
-
-        Parameters
-        ----------
-        answer
-            The answer.
-        time
-            When.
-        """
+        """The history with an answer; the one that stands, given again, adds nothing."""
         now = self.present.answer
         if now is answer:
             return self
@@ -257,11 +249,6 @@ class History:
 
     def withdraw(self, time: datetime) -> History:
         """The history with its answer taken back.
-
-        Parameters
-        ----------
-        time
-            When.
 
         Raises
         ------
@@ -273,48 +260,21 @@ class History:
         return self._with(EventKind.WITHDRAWN, time)
 
     def skip(self, time: datetime) -> History:
-        """The history with the pair put off; an answer that stands is taken back.
-
-        Parameters
-        ----------
-        time
-            When.
-        """
+        """The history with the pair put off; an answer that stands is taken back."""
         return self if self.present.skipped else self._with(EventKind.SKIPPED, time)
 
     def flag(self, reason: FlagReason, time: datetime) -> History:
-        """The history with the pair flagged.
-
-        Parameters
-        ----------
-        reason
-            Why.
-        time
-            When.
-        """
+        """The history with the pair flagged."""
         if self.present.flag is reason:
             return self
         return self._with(EventKind.FLAGGED, time, reason=reason)
 
     def remove_flag(self, time: datetime) -> History:
-        """The history with the flag taken off.
-
-        Parameters
-        ----------
-        time
-            When.
-        """
+        """The history with the flag taken off."""
         return self if self.present.flag is None else self._with(EventKind.FLAG_REMOVED, time)
 
     def resolve(self, answer: Answer, time: datetime) -> History:
         """The history with a manager's answer, which holds in place of the workers'.
-
-        Parameters
-        ----------
-        answer
-            The answer.
-        time
-            When.
 
         Raises
         ------
@@ -327,11 +287,6 @@ class History:
 
     def reopen(self, time: datetime) -> History:
         """The history with the manager's answer taken back.
-
-        Parameters
-        ----------
-        time
-            When.
 
         Raises
         ------
@@ -418,15 +373,7 @@ class Decisions:
         return {key: History(*key, tuple(events)) for key, events in apart.items()}
 
     def history(self, pair: str, worker: str) -> History:
-        """The history of a pair with a worker; an empty one where nothing has happened.
-
-        Parameters
-        ----------
-        pair
-            The pair's id.
-        worker
-            The worker's pseudonym.
-        """
+        """The history of a pair with a worker; an empty one where nothing has happened."""
         return self.histories.get((pair, worker), History(pair, worker))
 
     @cached_property
@@ -479,8 +426,6 @@ def decisions_table(
 
     Parameters
     ----------
-    decisions
-        All that happened.
     pairs
         Ids of the pairs that the linkage knows; answers about others, such as gold pairs of
         another origin, are left out.
@@ -528,14 +473,8 @@ def write_decisions(
 
     Parameters
     ----------
-    decisions
-        All that happened.
     pairs
         Ids of the pairs that the linkage knows.
-    path
-        The file.
-    named
-        How a worker is called in the file.
 
     Raises
     ------
@@ -577,11 +516,6 @@ def find_conflicts(decisions: Decisions) -> tuple[Conflict, ...]:
     """Pairs with answers of both sides, those without resolution first, the widest apart first.
 
     Answers of one side are no conflict, however far apart their confidences are.
-
-    Parameters
-    ----------
-    decisions
-        All that happened.
     """
     resolved = decisions.resolutions
     found = [
@@ -654,8 +588,6 @@ def accuracy(decisions: Decisions, truth: Mapping[str, bool]) -> dict[str, Accur
 
     Parameters
     ----------
-    decisions
-        All that happened.
     truth
         By pair, whether the two records are one person's.
     """

@@ -39,11 +39,6 @@ def frequencies_of(database: Database) -> Frequencies:
 
     A value of share f is agreed on by one person's two records with probability f, by two
     persons' with f², all values together with S = Σf²: log(S / f) is what it adds.
-
-    Parameters
-    ----------
-    database
-        The records.
     """
     values, bands = zip(
         *(_of(database, place) for place in range(len(database.attributes))), strict=True
@@ -67,7 +62,10 @@ def _of(database: Database, place: int) -> tuple[dict[str, float], dict[Rarity, 
         if value is None or band is None:
             continue
         part = float(share[code])
-        of_value["".join(_full(value.layout, value.characters))] = math.log(chance / part)
+        characters = [
+            value.characters[each] if isinstance(each, int) else each for each in value.layout
+        ]
+        of_value["".join(characters)] = math.log(chance / part)
         in_band[band][0] += part
         in_band[band][1] += part**2
     of_band = {
@@ -78,10 +76,6 @@ def _of(database: Database, place: int) -> tuple[dict[str, float], dict[Rarity, 
     return of_value, of_band
 
 
-def _full(layout: tuple[int | str, ...], characters: tuple[str, ...]) -> list[str]:
-    return [characters[each] if isinstance(each, int) else each for each in layout]
-
-
 class SimulatedWorker:
     """Judges pairs by their renderings; true values that are not disclosed never reach it.
 
@@ -89,8 +83,6 @@ class SimulatedWorker:
     ----------
     evidence
         What agreement on each attribute says.
-    frequencies
-        How frequent values are.
     certainty
         It opens cells, the worthiest first, until the probability of its answer is at least
         this, in [0.5, 1]; 0.5 opens nothing.
@@ -130,8 +122,6 @@ class SimulatedWorker:
         ----------
         worker
             Where it is shown and charged.
-        pair
-            The pair.
 
         Raises
         ------
@@ -197,14 +187,10 @@ def trade_off(
         The pairs and the rules; budget and floor hold for the simulated worker, too.
     pairs
         Numbers of the pairs to judge.
-    evidence
-        What agreement on each attribute says.
     truth
         By pair, whether its records are one person's.
     certainties
         The certainties at which the worker stops opening cells, each in [0.5, 1].
-    progress
-        Told how far it is.
 
     Raises
     ------
@@ -363,8 +349,6 @@ def outlook(review: Review, rng: np.random.Generator) -> Outlook:
 
     Parameters
     ----------
-    review
-        The pairs and the rules.
     rng
         Source of randomness: which pairs are looked at.
     """
@@ -376,7 +360,8 @@ def outlook(review: Review, rng: np.random.Generator) -> Outlook:
     worker = WorkerState(whole, chosen)
     shown = workable = 0
     for number, pair in enumerate(chosen, 1):
-        closed = [each for each in _openings(review, pair) if _is_cell(each)]
+        asked = openings_of(review.facts(pair), review.start(pair), None)
+        closed = [each for each in asked if _is_cell(each)]
         for each in closed:
             attributes[each.attributes[0]].cells += 1
         worker.review = whole
@@ -387,11 +372,6 @@ def outlook(review: Review, rng: np.random.Generator) -> Outlook:
         opened = _open(worker, pair, attributes)
         shown, workable = shown + 1, workable + (opened or not closed)
     return Outlook(len(chosen), shown, workable, worker.score, attributes)
-
-
-def _openings(review: Review, pair: int) -> tuple[Opening, ...]:
-    """What could be asked for of a pair that is shown first."""
-    return openings_of(review.facts(pair), review.start(pair), None)
 
 
 def _is_cell(opening: Opening) -> bool:

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from operator import lt
 from pathlib import Path
 from typing import Any
 
@@ -27,13 +28,7 @@ from sfumato.review.worker_state import CombinedState, WorkerState
 
 
 def records_hash(records: pa.Table) -> str:
-    """SHA-256 of all records: names of columns, lengths of values, values.
-
-    Parameters
-    ----------
-    records
-        The records: columns of text.
-    """
+    """SHA-256 of all records: names of columns, lengths of values, values."""
     digest = hashlib.sha256()
     for name in records.column_names:
         digest.update(f"{len(name)}:{name}".encode())
@@ -129,13 +124,7 @@ Entry = Shown | NewBudget | Event
 
 
 def beginning_text(beginning: Beginning) -> str:
-    """The first line of a journal; no value of the data.
-
-    Parameters
-    ----------
-    beginning
-        What it says.
-    """
+    """The first line of a journal; no value of the data."""
     return json.dumps(
         {
             "sfumato review": FORMAT,
@@ -149,11 +138,6 @@ def beginning_text(beginning: Beginning) -> str:
 
 def read_beginning(text: str) -> Beginning:
     """What the first line of a journal says.
-
-    Parameters
-    ----------
-    text
-        The line.
 
     Raises
     ------
@@ -172,13 +156,7 @@ def read_beginning(text: str) -> Beginning:
 
 
 def entry_text(entry: Entry) -> str:
-    """An entry as a line of a journal; no value of the data.
-
-    Parameters
-    ----------
-    entry
-        What happened.
-    """
+    """An entry as a line of a journal; no value of the data."""
     fields: dict[str, Any] = {"time": entry.time.isoformat()}
     if isinstance(entry, NewBudget):
         fields |= {"did": Did.BUDGET.value, "budget": entry.budget}
@@ -194,15 +172,7 @@ def entry_text(entry: Entry) -> str:
 
 
 def read_entry(text: str, worker: str) -> Entry | None:
-    """What a line of a journal says; ``None`` where it says nothing that is known.
-
-    Parameters
-    ----------
-    text
-        The line.
-    worker
-        The pseudonym of the journal.
-    """
+    """What a line of a journal says; ``None`` where it says nothing that is known."""
     try:
         return _entry(json.loads(text), worker)
     except (InputError, ValueError, KeyError, TypeError, RecursionError):
@@ -256,13 +226,6 @@ class Written:
 def journal_path(folder: Path, worker: str) -> Path:
     """Where the journal of a worker is.
 
-    Parameters
-    ----------
-    folder
-        The folder of the review.
-    worker
-        The pseudonym.
-
     Raises
     ------
     InputError
@@ -277,24 +240,13 @@ def journal_path(folder: Path, worker: str) -> Path:
 
 
 def journals_in(folder: Path) -> tuple[Path, ...]:
-    """The journals of all workers in a folder, by name.
-
-    Parameters
-    ----------
-    folder
-        The folder of a review.
-    """
+    """The journals of all workers in a folder, by name."""
     found = {*folder.glob("review.state"), *folder.glob("review.*.state")}
     return tuple(sorted(found))
 
 
 def read_journal(path: Path) -> Written | None:
     """What a journal says, its last line left out where it is torn; ``None`` without one.
-
-    Parameters
-    ----------
-    path
-        The file.
 
     Raises
     ------
@@ -362,11 +314,6 @@ class Journal:
     def add(self, entry: Entry) -> None:
         """Add an entry; it is on the disk when this returns.
 
-        Parameters
-        ----------
-        entry
-            What happened.
-
         Raises
         ------
         InputError
@@ -399,11 +346,6 @@ class Journal:
 @contextmanager
 def folder_lock(folder: Path) -> Iterator[None]:
     """Hold the lock of a review's folder; it goes with the process.
-
-    Parameters
-    ----------
-    folder
-        The folder.
 
     Raises
     ------
@@ -455,26 +397,12 @@ _SUBJECT = "the journal of a review"
 
 
 def modes_text(modes: Modes) -> str:
-    """The modes of a pair as digits.
-
-    Parameters
-    ----------
-    modes
-        Per attribute.
-    """
+    """The modes of a pair as digits."""
     return "".join(str(int(mode)) for mode in modes)
 
 
 def budget_of(beginning: Beginning, entries: Sequence[Entry]) -> float | None:
-    """The budget that holds at the end of a journal.
-
-    Parameters
-    ----------
-    beginning
-        Its first line.
-    entries
-        Its other lines.
-    """
+    """The budget that holds at the end of a journal."""
     changed = [entry.budget for entry in entries if isinstance(entry, NewBudget)]
     return changed[-1] if changed else beginning.settings.budget
 
@@ -490,14 +418,10 @@ def restored(
 
     Parameters
     ----------
-    review
-        The pairs and the rules.
     number_of
         By id, the number of each of the review's pairs.
     beginning
         The first line of the journal.
-    entries
-        Its other lines.
     combined
         What all workers have been shown; this one's is added.
 
@@ -525,14 +449,10 @@ def _shown(entries: Sequence[Entry]) -> dict[str, str]:
     for entry in entries:
         if isinstance(entry, Shown):
             before = shown.get(entry.pair, entry.modes)
-            if len(before) != len(entry.modes) or any(map(_less, entry.modes, before)):
+            if len(before) != len(entry.modes) or any(map(lt, entry.modes, before)):
                 raise InputError(_SUBJECT, "must never show less of a pair than before")
             shown[entry.pair] = entry.modes
     return shown
-
-
-def _less(one: str, other: str) -> bool:
-    return one < other
 
 
 def histories(worker: str, entries: Sequence[Entry]) -> dict[str, History]:
@@ -540,8 +460,6 @@ def histories(worker: str, entries: Sequence[Entry]) -> dict[str, History]:
 
     Parameters
     ----------
-    worker
-        The pseudonym.
     entries
         The lines of the worker's journal behind the first.
 
@@ -562,14 +480,10 @@ def check_same(beginning: Beginning, ids: Sequence[str], records: str, name: str
 
     Parameters
     ----------
-    beginning
-        Its first line.
     ids
         Ids of the pairs to review.
     records
         SHA-256 of the records.
-    name
-        The journal's file.
 
     Raises
     ------
@@ -587,13 +501,6 @@ def check_same(beginning: Beginning, ids: Sequence[str], records: str, name: str
 
 def answers_in(folder: Path, project: Project) -> Decisions:
     """The answers of all journals in a folder.
-
-    Parameters
-    ----------
-    folder
-        The folder.
-    project
-        Its records and pairs.
 
     Raises
     ------

@@ -132,11 +132,6 @@ class Project:
         """By comparison, the weights that are about an attribute.
 
         A full name has two comparisons, its given names and its surname.
-
-        Parameters
-        ----------
-        attribute
-            The attribute.
         """
         names = {attribute.name, f"{attribute.name}_given", f"{attribute.name}_surname"}
         found: dict[str, tuple[Weight, ...]] = {}
@@ -148,11 +143,6 @@ class Project:
 
 def check_ids(records: pa.Table) -> None:
     """Refuse records without id, or two of one source that have the same one.
-
-    Parameters
-    ----------
-    records
-        The records.
 
     Raises
     ------
@@ -233,11 +223,6 @@ IDENTIFYING = "identifying.parquet"
 def read_manifest(folder: Path) -> dict[str, Any]:
     """The manifest of a linkage of clear tables.
 
-    Parameters
-    ----------
-    folder
-        The linkage's folder.
-
     Raises
     ------
     InputError
@@ -267,11 +252,6 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 def weights_in(manifest: dict[str, Any]) -> tuple[Weight, ...]:
     """What each level of a comparison says.
 
-    Parameters
-    ----------
-    manifest
-        The manifest.
-
     Raises
     ------
     InputError
@@ -296,13 +276,6 @@ def weights_in(manifest: dict[str, Any]) -> tuple[Weight, ...]:
 
 def kinds_in(folder: Path, names: Sequence[str]) -> tuple[dict[str, str], dict[str, bool]]:
     """Of the compared columns, the kind of each and, of dates, whether the day stands first.
-
-    Parameters
-    ----------
-    folder
-        The linkage's folder.
-    names
-        Names of the identifying attributes.
 
     Raises
     ------
@@ -329,8 +302,6 @@ def read_parquet(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
 
     Parameters
     ----------
-    path
-        The file.
     columns
         The columns wanted; all where not given.
 
@@ -355,13 +326,6 @@ def read_parquet(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
 
 def named_pairs(folder: Path, ids: pa.ChunkedArray) -> pa.Table:
     """Some pairs of the linkage with the names of their records.
-
-    Parameters
-    ----------
-    folder
-        The linkage's folder.
-    ids
-        The pairs' ids.
 
     Raises
     ------
@@ -406,13 +370,6 @@ def write_project(project: Project, folder: str | os.PathLike[str]) -> Path:
 
     The files can be read by their owner only.
 
-    Parameters
-    ----------
-    project
-        The project.
-    folder
-        The folder.
-
     Raises
     ------
     InputError
@@ -437,11 +394,6 @@ def write_project(project: Project, folder: str | os.PathLike[str]) -> Path:
 
 def load_project(folder: str | os.PathLike[str]) -> Project:
     """Read a project that `write_project` wrote.
-
-    Parameters
-    ----------
-    folder
-        The folder.
 
     Raises
     ------

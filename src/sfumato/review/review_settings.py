@@ -80,13 +80,7 @@ class Attribute(BaseModel):
 
 
 def names_of(attributes: tuple[Attribute, ...]) -> tuple[int, int] | None:
-    """Places of the given and the family name, where there is one of each.
-
-    Parameters
-    ----------
-    attributes
-        The attributes of a project.
-    """
+    """Places of the given and the family name, where there is one of each."""
     parts = [each.name_part for each in attributes]
     count = Counter(parts)
     if count[NamePart.GIVEN] != 1 or count[NamePart.FAMILY] != 1:

@@ -44,8 +44,6 @@ def read_text_table(data: object, subject: str) -> pa.Table:
 
     Parameters
     ----------
-    data
-        A path or a dataframe.
     subject
         How errors call it.
 
@@ -172,13 +170,7 @@ _DATE = r"^\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})|^\
 
 
 def about_a_person(name: str) -> bool:
-    """Whether a column is, by its name, about who a person is, and no free text.
-
-    Parameters
-    ----------
-    name
-        The column's name.
-    """
+    """Whether a column is, by its name, about who a person is, and no free text."""
     words = words_of(name)
     if named(words, _FREE_TEXT):
         return False
@@ -202,8 +194,6 @@ def proposed_attributes(
     ----------
     records
         The records, with columns of text.
-    names
-        The columns.
     kinds
         By column, its kind in the linkage.
     day_first
@@ -295,8 +285,6 @@ def with_gold(
 
     Parameters
     ----------
-    records
-        All records.
     pairs
         The pairs: pair, left, right.
     gold
@@ -377,16 +365,12 @@ def from_linkage(
 
     Parameters
     ----------
-    folder
-        The linkage's folder.
     rng
         Source of randomness for the order.
     settings
         The rules; the defaults where not given.
     attributes
         What a worker may see; proposed from the linkage's specification where not given.
-    which
-        Which pairs.
     gold
         Pairs of known truth, a file or a dataframe: source_l, id_l, source_r, id_r, same.
 
@@ -500,10 +484,6 @@ def from_tables(
     id_column
         The column that names each record within its table. Without it, a column is taken whose
         name says so and whose values differ, and else the number of the row, from 1.
-    settings
-        The rules; the defaults where not given.
-    attributes
-        What a worker may see.
     gold
         Pairs of known truth: source_l, id_l, source_r, id_r, same.
 
@@ -564,14 +544,13 @@ def _key(read: Mapping[str, pa.Table], id_column: str | None) -> str | None:
     for name in next(iter(read.values())).column_names:
         columns = [_column(table, name) for table in read.values()]
         if identifies(words_of(name)) and all(
-            each is not None and _differ(each) for each in columns
+            each is not None
+            and not each.null_count
+            and pc.count_distinct(each).as_py() == len(each)
+            for each in columns
         ):
             return str(name)
     return None
-
-
-def _differ(column: pa.ChunkedArray) -> bool:
-    return not column.null_count and pc.count_distinct(column).as_py() == len(column)
 
 
 def _shared(read: Mapping[str, pa.Table], key: str | None) -> list[str]:

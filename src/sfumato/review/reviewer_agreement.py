@@ -16,27 +16,10 @@ from sklearn.metrics import cohen_kappa_score
 
 from sfumato.core.measure import Measure
 from sfumato.core.shared_options import Progress
+from sfumato.review import review_journal, terminal_session
 from sfumato.review.anonymity_index import Index
 from sfumato.review.review_decisions import Answer, Decisions, History, accuracy, find_conflicts
-from sfumato.review.review_journal import (
-    Written,
-    budget_of,
-    check_same,
-    journals_in,
-    read_journal,
-    records_hash,
-    restored,
-)
 from sfumato.review.review_project import Project
-from sfumato.review.terminal_session import (
-    index_of,
-    open_folder,
-    plain,
-    plain_accuracy,
-    plain_settings,
-    review_of,
-    same_rules,
-)
 from sfumato.review.worker_state import CombinedState, WorkerState
 
 RESAMPLES = 500
@@ -60,8 +43,6 @@ def bootstrap(
         Its value for a number of pairs of each kind; ``None`` where it is not defined.
     counts
         Number of pairs of each kind.
-    rng
-        Source of randomness.
     """
     drawn = rng.multinomial(int(counts.sum()), counts / counts.sum(), RESAMPLES)
     values = [value for value in map(statistic, drawn) if value is not None]
@@ -145,8 +126,6 @@ def agreement_of_two(
     ----------
     decisions
         All that happened; answers that stand count.
-    one, two
-        The workers' pseudonyms.
     rng
         Source of randomness for the intervals; without it there are none.
     """
@@ -185,8 +164,6 @@ def agreement_of_each_two(
 
     Parameters
     ----------
-    decisions
-        All that happened.
     rng
         Source of randomness for the intervals, which take about a second for each two workers;
         without it there are none.
@@ -202,8 +179,6 @@ def agreement_of_all(decisions: Decisions, rng: np.random.Generator | None = Non
 
     Parameters
     ----------
-    decisions
-        All that happened; answers that stand count.
     rng
         Source of randomness for the intervals, which take about half a second for 1,000 pairs
         and half a minute for 100,000; without it there are none.
@@ -273,28 +248,26 @@ def _defined(value: Any) -> float | None:
     return float(value) if isfinite(value) else None
 
 
-def begun_in(folder: Path, progress: Progress) -> dict[str, Any]:
+def review_progress(folder: Path, progress: Progress) -> dict[str, Any]:
     """Progress, KAPR, characters, accuracy and agreement, as plain values.
 
     Parameters
     ----------
     folder
         What ``sfumato link`` wrote, or a project.
-    progress
-        Told how far it is.
 
     Raises
     ------
     InputError
         If a journal is damaged, or of another review.
     """
-    project = open_folder(folder).project
-    records = records_hash(project.records)
+    project = terminal_session.open_folder(folder).project
+    records = review_journal.records_hash(project.records)
     journals = []
-    for path in journals_in(folder):
-        written = read_journal(path)
+    for path in review_journal.journals_in(folder):
+        written = review_journal.read_journal(path)
         if written is not None:
-            check_same(written.beginning, project.pair_ids, records, path.name)
+            review_journal.check_same(written.beginning, project.pair_ids, records, path.name)
             journals.append(written)
     result: dict[str, Any] = {
         "pairs": len(project.pair_ids),
@@ -307,7 +280,7 @@ def begun_in(folder: Path, progress: Progress) -> dict[str, Any]:
     }
     if not journals:
         return result
-    index = index_of(project, journals[0].beginning.settings, progress)
+    index = terminal_session.index_of(project, journals[0].beginning.settings, progress)
     several = len(journals) > 1
     combined = _combined(journals, project, index) if several else None
     states = [_restored(written, project, index, combined) for written in journals]
@@ -323,13 +296,16 @@ def begun_in(folder: Path, progress: Progress) -> dict[str, Any]:
         result["agreement"] = {
             "pairs": every.pairs,
             "answers": every.answers,
-            **{name: plain(getattr(every, name)) for name in ("sides", "points", "ordinal")},
+            **{
+                name: terminal_session.plain(getattr(every, name))
+                for name in ("sides", "points", "ordinal")
+            },
         }
         result["each_two"] = [
             {
                 **{name: asdict(each)[name] for name in ("workers", "pairs", "same_side", "equal")},
                 **{
-                    name: plain(getattr(each, name))
+                    name: terminal_session.plain(getattr(each, name))
                     for name in ("sides", "points", "linear", "quadratic")
                 },
             }
@@ -339,10 +315,13 @@ def begun_in(folder: Path, progress: Progress) -> dict[str, Any]:
 
 
 def _worker(
-    written: Written, state: WorkerState, own: dict[str, History], right: dict[str, Any]
+    written: review_journal.Written,
+    state: WorkerState,
+    own: dict[str, History],
+    right: dict[str, Any],
 ) -> dict[str, Any]:
     now, worker = [each.present for each in own.values()], written.beginning.worker
-    settings = plain_settings(written.beginning.settings, without={"budget"})
+    settings = terminal_session.plain_settings(written.beginning.settings, without={"budget"})
     found = right.get(worker)
     return {
         "worker": worker,
@@ -352,26 +331,32 @@ def _worker(
         "skipped": sum(each.skipped for each in now),
         "flagged": sum(each.flag is not None for each in now),
         "kapr": state.score,
-        "budget": budget_of(written.beginning, written.entries),
+        "budget": review_journal.budget_of(written.beginning, written.entries),
         "characters": state.characters,
-        "accuracy": {"answered": 0} if found is None else plain_accuracy(found),
+        "accuracy": {"answered": 0} if found is None else terminal_session.plain_accuracy(found),
         "settings": settings,
     }
 
 
-def _combined(journals: list[Written], project: Project, index: Index) -> CombinedState | None:
+def _combined(
+    journals: list[review_journal.Written], project: Project, index: Index
+) -> CombinedState | None:
     """The state that all are added to; ``None`` where their rules differ."""
     first = journals[0].beginning
-    if all(same_rules(first, each.beginning) for each in journals):
-        return CombinedState(review_of(project, first.settings, index))
+    if all(terminal_session.same_rules(first, each.beginning) for each in journals):
+        return CombinedState(terminal_session.review_of(project, first.settings, index))
     return None
 
 
 def _restored(
-    written: Written, project: Project, index: Index, combined: CombinedState | None
+    written: review_journal.Written, project: Project, index: Index, combined: CombinedState | None
 ) -> tuple[WorkerState, dict[str, History]]:
     number_of = {pair: number for number, pair in enumerate(project.pair_ids)}
     settings = written.beginning.settings
-    own = CombinedState(review_of(project, settings, index)) if combined is None else combined
-    review = review_of(project, settings, index)
-    return restored(review, number_of, written.beginning, written.entries, own)
+    own = (
+        CombinedState(terminal_session.review_of(project, settings, index))
+        if combined is None
+        else combined
+    )
+    review = terminal_session.review_of(project, settings, index)
+    return review_journal.restored(review, number_of, written.beginning, written.entries, own)

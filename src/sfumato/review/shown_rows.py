@@ -16,29 +16,11 @@ import pyarrow.parquet as pq
 from sfumato.core.atomic import all_or_none, atomic_path, check_target
 from sfumato.core.errors import InputError
 from sfumato.core.shared_options import Progress
+from sfumato.review import review_journal, review_settings
 from sfumato.review.anonymity_database import Database
 from sfumato.review.anonymity_index import Index
 from sfumato.review.disclosure_account import holder_of
-from sfumato.review.review_journal import (
-    Written,
-    check_same,
-    journals_in,
-    read_journal,
-    records_hash,
-    restored,
-)
 from sfumato.review.review_project import ID, SOURCE, Project
-from sfumato.review.review_settings import (
-    Attribute,
-    AttributeKind,
-    CellKind,
-    Mark,
-    MaskWidth,
-    Mode,
-    Rarity,
-    RenderedAttribute,
-    Settings,
-)
 from sfumato.review.terminal_session import index_of, open_folder, review_of
 from sfumato.review.worker_state import WorkerState
 
@@ -105,11 +87,6 @@ def shown_rows(state: WorkerState) -> list[ShownRow]:
     """What a worker has seen: by record or, under the paper's policy, by row of a pair.
 
     It is taken from the drawn pairs, not from what anonymity sets count of them.
-
-    Parameters
-    ----------
-    state
-        The worker's.
     """
     review, found = state.review, dict[int, ShownRow]()
     for row in state.disclosed():
@@ -122,7 +99,7 @@ def shown_rows(state: WorkerState) -> list[ShownRow]:
     return list(found.values())
 
 
-def _nothing(attribute: Attribute) -> dict[str, Any]:
+def _nothing(attribute: review_settings.Attribute) -> dict[str, Any]:
     return {
         "kind": _kind(attribute),
         "case": attribute.case_sensitive,
@@ -135,38 +112,52 @@ def _nothing(attribute: Attribute) -> dict[str, Any]:
     }
 
 
-def _add(cell: dict[str, Any], drawn: RenderedAttribute, side: int, settings: Settings) -> None:
+def _add(
+    cell: dict[str, Any],
+    drawn: review_settings.RenderedAttribute,
+    side: int,
+    settings: review_settings.Settings,
+) -> None:
     """Add what a row shows of an attribute."""
-    cells = [each for each in drawn.rows[side] if each.kind is not CellKind.SEPARATOR]
-    if any(each.kind is CellKind.MISSING for each in cells):
+    cells = [
+        each for each in drawn.rows[side] if each.kind is not review_settings.CellKind.SEPARATOR
+    ]
+    if any(each.kind is review_settings.CellKind.MISSING for each in cells):
         cell["missing"] = True
         return
-    if settings.mask_width is MaskWidth.TRUE or drawn.mode is not Mode.MASKED:
+    if (
+        settings.mask_width is review_settings.MaskWidth.TRUE
+        or drawn.mode is not review_settings.Mode.MASKED
+    ):
         cell["length"] = len(cells)
     cell["characters"] |= {
-        place: each.text for place, each in enumerate(cells) if each.kind is CellKind.CHARACTER
+        place: each.text
+        for place, each in enumerate(cells)
+        if each.kind is review_settings.CellKind.CHARACTER
     }
     least, most = _bounds(drawn.rarity[side], settings)
-    twice = _TWICE if Mark.IDENTICAL in drawn.marks else 0
+    twice = _TWICE if review_settings.Mark.IDENTICAL in drawn.marks else 0
     cell["least"] = max(cell["least"], least, twice)
     cell["most"] = most if cell["most"] is None else cell["most"]
 
 
-def _bounds(band: Rarity | None, settings: Settings) -> tuple[int, int | None]:
+def _bounds(
+    band: review_settings.Rarity | None, settings: review_settings.Settings
+) -> tuple[int, int | None]:
     match band:
-        case Rarity.RARE:
+        case review_settings.Rarity.RARE:
             return 1, settings.rare_below - 1
-        case Rarity.UNCOMMON:
+        case review_settings.Rarity.UNCOMMON:
             return settings.rare_below, settings.common_from - 1
-        case Rarity.COMMON:
+        case review_settings.Rarity.COMMON:
             return settings.common_from, None
     return 0, None
 
 
-def _kind(attribute: Attribute) -> str:
-    if attribute.kind is AttributeKind.DATE:
+def _kind(attribute: review_settings.Attribute) -> str:
+    if attribute.kind is review_settings.AttributeKind.DATE:
         return attribute.date_order.value
-    return "category" if attribute.kind is AttributeKind.CATEGORY else "text"
+    return "category" if attribute.kind is review_settings.AttributeKind.CATEGORY else "text"
 
 
 TRUTH = pa.schema(
@@ -216,8 +207,6 @@ def shown_in(folder: Path, rng: np.random.Generator, progress: Progress) -> tupl
         What ``sfumato link`` wrote, or a project, with the journals of a review in it.
     rng
         Draws the names of the rows.
-    progress
-        Told how far it is.
 
     Raises
     ------
@@ -234,7 +223,7 @@ def shown_in(folder: Path, rng: np.random.Generator, progress: Progress) -> tupl
             index = index_of(project, settings, progress)
         number_of = {pair: number for number, pair in enumerate(project.pair_ids)}
         review = review_of(project, settings, index)
-        state, _ = restored(review, number_of, written.beginning, written.entries)
+        state, _ = review_journal.restored(review, number_of, written.beginning, written.entries)
         states.append((written.beginning.worker, state, shown_rows(state)))
     if not any(rows for *_, rows in states):
         raise _error(folder, "one of which nobody has seen a pair")
@@ -277,11 +266,6 @@ def write_shown(
 def check_shown_path(path: Path) -> None:
     """Refuse a path that no Parquet file can be written to.
 
-    Parameters
-    ----------
-    path
-        The path.
-
     Raises
     ------
     InputError
@@ -299,13 +283,13 @@ def _write(tables: list[pa.Table], path: Path) -> None:
         pq.write_table(table.take(order), temporary)
 
 
-def _journals(folder: Path, project: Project) -> list[Written]:
-    records = records_hash(project.records)
+def _journals(folder: Path, project: Project) -> list[review_journal.Written]:
+    records = review_journal.records_hash(project.records)
     journals = []
-    for path in journals_in(folder):
-        written = read_journal(path)
+    for path in review_journal.journals_in(folder):
+        written = review_journal.read_journal(path)
         if written is not None:
-            check_same(written.beginning, project.pair_ids, records, path.name)
+            review_journal.check_same(written.beginning, project.pair_ids, records, path.name)
             journals.append(written)
     if not journals:
         raise _error(folder, "no journal")
@@ -321,7 +305,7 @@ def _error(folder: Path, found: str) -> InputError:
     )
 
 
-def _same_bands(database: Database, settings: Settings) -> bool:
+def _same_bands(database: Database, settings: review_settings.Settings) -> bool:
     bands = (database.rare_below, database.common_from)
     return bands == (settings.rare_below, settings.common_from)
 

@@ -31,7 +31,7 @@ from sfumato.review.terminal_text import (
     visible,
     width_of,
 )
-from sfumato.review.worker_state import Cost
+from sfumato.review.worker_state import Cost, Opening
 
 GUTTER = 3
 """Columns before the blocks, where the number of the row stands."""
@@ -76,10 +76,6 @@ def place_blocks(
     ----------
     rendered
         The pair as it may be shown.
-    look
-        The terminal.
-    selected
-        Place of the selected attribute.
     hinted
         Place of the one to open next.
     """
@@ -98,13 +94,7 @@ def place_blocks(
 
 
 def height_of(placed: Sequence[Placed]) -> int:
-    """Lines that the blocks take, one empty one between two bands.
-
-    Parameters
-    ----------
-    placed
-        The blocks.
-    """
+    """Lines that the blocks take, one empty one between two bands."""
     heights = [0] * (placed[-1].band + 1)
     for each in placed:
         heights[each.band] = max(heights[each.band], len(each.block.lines))
@@ -112,19 +102,7 @@ def height_of(placed: Sequence[Placed]) -> int:
 
 
 def draw_bands(placed: Sequence[Placed], height: int, selected: int, look: Look) -> list[Line]:
-    """The lines of the bands that fit, the selected block's among them.
-
-    Parameters
-    ----------
-    placed
-        The blocks.
-    height
-        Lines that there are.
-    selected
-        Place of the selected attribute.
-    look
-        The terminal.
-    """
+    """The lines of the bands that fit, the selected block's among them."""
     last = placed[-1].band
     bands = [_band([each for each in placed if each.band == n]) for n in range(last + 1)]
     loose = height_of(placed) <= height
@@ -148,17 +126,7 @@ def draw_bands(placed: Sequence[Placed], height: int, selected: int, look: Look)
 
 
 def neighbour(placed: Sequence[Placed], selected: int, direction: Direction) -> int:
-    """The attribute that an arrow leads to; the same one where there is none.
-
-    Parameters
-    ----------
-    placed
-        The blocks.
-    selected
-        Place of the selected attribute.
-    direction
-        Where the arrow points.
-    """
+    """The attribute that an arrow leads to; the same one where there is none."""
     if direction is Direction.LEFT:
         return max(0, selected - 1)
     if direction is Direction.RIGHT:
@@ -184,73 +152,31 @@ def _band(placed: Sequence[Placed]) -> list[Line]:
 
 
 def of_cell(view: View, place: int, mode: Mode) -> Cost | None:
-    """The opening of one attribute in a mode, where there is one.
-
-    Parameters
-    ----------
-    view
-        The pair.
-    place
-        The attribute.
-    mode
-        The mode.
-    """
-    return _first(
-        each for each in view.costs if each.opening.attributes == (place,) and _is(each, mode)
-    )
+    """The opening of one attribute in a mode, where there is one."""
+    return next((each for each in view.costs if each.opening == Opening((place,), mode)), None)
 
 
 def next_of_cell(view: View, place: int) -> Cost | None:
-    """The opening of one attribute that shows the least more, where there is one.
-
-    Parameters
-    ----------
-    view
-        The pair.
-    place
-        The attribute.
-    """
+    """The opening of one attribute that shows the least more, where there is one."""
     return of_cell(view, place, Mode.PARTIAL) or of_cell(view, place, Mode.FULL)
 
 
 def of_names(view: View) -> Cost | None:
-    """The opening of the name that shows the least more, where there is one.
-
-    Parameters
-    ----------
-    view
-        The pair.
-    """
+    """The opening of the name that shows the least more, where there is one."""
     if view.names is None:
         return None
     names = set(view.names)
     own = [each for each in view.costs if set(each.opening.attributes) <= names]
     for mode in (Mode.PARTIAL, Mode.FULL):
-        widest = _widest(each for each in own if _is(each, mode))
+        widest = _widest(each for each in own if each.opening.mode is mode)
         if widest is not None:
             return widest
     return None
 
 
 def of_everything(view: View, mode: Mode) -> Cost | None:
-    """The opening of all attributes in a mode, where there is one.
-
-    Parameters
-    ----------
-    view
-        The pair.
-    mode
-        The mode.
-    """
-    return _widest(each for each in view.costs if _is(each, mode))
-
-
-def _is(cost: Cost, mode: Mode) -> bool:
-    return cost.opening.mode is mode
-
-
-def _first(costs: Iterable[Cost]) -> Cost | None:
-    return next(iter(costs), None)
+    """The opening of all attributes in a mode, where there is one."""
+    return _widest(each for each in view.costs if each.opening.mode is mode)
 
 
 def _widest(costs: Iterable[Cost]) -> Cost | None:
@@ -285,18 +211,13 @@ _TEXT = (
 
 
 def draw_legend(look: Look) -> tuple[Line, ...]:
-    """The help, as many lines as the terminal has.
-
-    Parameters
-    ----------
-    look
-        The terminal.
-    """
+    """The help, as many lines as the terminal has."""
     lines: list[Line] = [
         (Span(f" sfumato review {look.signs.dot} help".ljust(look.width), Style.TITLE),),
         EMPTY,
     ]
-    for one, two in zip_longest(_keys_of_help(), _signs(look), fillvalue=EMPTY):
+    keys = [(Span(f" {key:<12}", Style.KEY), Span(words)) for key, words in KEYS]
+    for one, two in zip_longest(keys, _signs(look), fillvalue=EMPTY):
         lines.append((*padded(one, LEFT), *two))
     lines += [EMPTY, *((Span(f" {text}", Style.QUIET),) for text in _TEXT)]
     lines = [fitted(line, look.width, more=look.signs.more) for line in lines][: look.height - 1]
@@ -306,13 +227,7 @@ def draw_legend(look: Look) -> tuple[Line, ...]:
 
 
 def short_legend(look: Look) -> tuple[Line, ...]:
-    """What the signs mean, in a few lines.
-
-    Parameters
-    ----------
-    look
-        The terminal.
-    """
+    """What the signs mean, in a few lines."""
     signs = look.signs
     rows = [
         ("*", Style.MASKED, "masked"),
@@ -324,10 +239,6 @@ def short_legend(look: Look) -> tuple[Line, ...]:
     ]
     items = [(Span(sign, style), Span(f" {words}", Style.QUIET)) for sign, style, words in rows]
     return tuple((Span(" "), *line) for line in flowed(items, look.width - 2, "   "))
-
-
-def _keys_of_help() -> list[Line]:
-    return [(Span(f" {key:<12}", Style.KEY), Span(words)) for key, words in KEYS]
 
 
 def _signs(look: Look) -> list[Line]:
@@ -354,12 +265,8 @@ def draw_meters(standing: Standing, following: float, look: Look) -> tuple[Line,
 
     Parameters
     ----------
-    standing
-        How the worker stands.
     following
         What the next opening of the selected cell would add to KAPR at most.
-    look
-        The terminal.
     """
     limit, cells, dot = standing.limit, standing.cells, f" {look.signs.dot} "
     of = "no limit" if limit is None else f"limit {kapr_text(limit, cells)}"
@@ -409,17 +316,7 @@ _TONES = {Tone.PLAIN: Style.PLAIN, Tone.GOOD: Style.STRONG, Tone.BAD: Style.REFU
 
 
 def draw_selected(view: View, selected: int, look: Look) -> Line:
-    """What shows of the selected attribute, in words.
-
-    Parameters
-    ----------
-    view
-        The pair.
-    selected
-        Place of the attribute.
-    look
-        The terminal.
-    """
+    """What shows of the selected attribute, in words."""
     if view.rendered is None:
         return EMPTY
     attribute = view.rendered[selected]
@@ -448,17 +345,7 @@ def draw_selected(view: View, selected: int, look: Look) -> Line:
 
 
 def draw_costs(view: View, selected: int, look: Look) -> tuple[Line, ...]:
-    """What each key would open, and what it would cost at most; two lines.
-
-    Parameters
-    ----------
-    view
-        The pair.
-    selected
-        Place of the selected attribute.
-    look
-        The terminal.
-    """
+    """What each key would open, and what it would cost at most; two lines."""
     head = "KAPR" if view.standing.exact else "KAPR at most"
     offers: tuple[tuple[str, str, Cost | None], ...] = (
         ("p", "partly", of_cell(view, selected, Mode.PARTIAL)),
@@ -486,13 +373,7 @@ def _offer(key: str, words: str, cost: Cost, view: View) -> Line:
 
 
 def draw_answers(view: View) -> Line:
-    """The six answers with their keys, the chosen one marked.
-
-    Parameters
-    ----------
-    view
-        The pair.
-    """
+    """The six answers with their keys, the chosen one marked."""
     line: list[Span] = []
     for number, answer in enumerate(sorted(Answer), 1):
         if number in {1, 4}:
@@ -507,17 +388,7 @@ def draw_answers(view: View) -> Line:
 
 
 def draw_said(view: View, message: Message, look: Look) -> Line:
-    """What is said of the last key, or what holds of the pair.
-
-    Parameters
-    ----------
-    view
-        The pair.
-    message
-        What is said.
-    look
-        The terminal.
-    """
+    """What is said of the last key, or what holds of the pair."""
     if message.text:
         return (Span(f" {message.text}", _TONES[message.tone]),)
     held = [view.answer.words] if view.answer is not None else []
@@ -527,13 +398,7 @@ def draw_said(view: View, message: Message, look: Look) -> Line:
 
 
 def draw_reasons(look: Look) -> tuple[Line, Line]:
-    """The reasons for which a pair is flagged, with their keys; two lines.
-
-    Parameters
-    ----------
-    look
-        The terminal.
-    """
+    """The reasons for which a pair is flagged, with their keys; two lines."""
     reasons: list[Line] = [
         (Span(f"{number}", Style.KEY), Span(f" {reason.value}"))
         for number, reason in enumerate(FlagReason, 1)
@@ -565,10 +430,6 @@ def draw_screen(
     ----------
     view
         The pair and its worker's standing.
-    look
-        The terminal.
-    selected
-        Place of the selected attribute.
     message
         What is said of the last key.
     flagging
@@ -604,13 +465,7 @@ def draw_screen(
 
 
 def draw_too_small(look: Look) -> tuple[Line, ...]:
-    """What a terminal shows that is too small for a pair; nothing of the data.
-
-    Parameters
-    ----------
-    look
-        The terminal.
-    """
+    """What a terminal shows that is too small for a pair; nothing of the data."""
     text = f"Make the window larger: {LEAST_WIDTH} columns and {LEAST_HEIGHT} lines at least."
     lines: list[Line] = [(Span(text[: look.width]),)]
     return tuple(lines + [EMPTY] * (look.height - 1))

@@ -77,12 +77,8 @@ def index_of(project: Project, settings: Settings, progress: Progress) -> Index:
 
     Parameters
     ----------
-    project
-        Its records.
     settings
         The rules, for the bands of rarity.
-    progress
-        Told how far it is.
     """
     database = Database.of(
         project.attributes,
@@ -94,29 +90,13 @@ def index_of(project: Project, settings: Settings, progress: Progress) -> Index:
 
 
 def review_of(project: Project, settings: Settings, index: Index) -> Review:
-    """What workers look at.
-
-    Parameters
-    ----------
-    project
-        Its pairs.
-    settings
-        The rules.
-    index
-        Of its records.
-    """
+    """What workers look at."""
     left, right = (np.asarray(project.pairs[side]) for side in (LEFT, RIGHT))
     return Review(project.attributes, settings, index, left, right)
 
 
 def same_rules(one: Beginning, other: Beginning) -> bool:
-    """Whether two journals are of one review: the same records, pairs and rules of disclosure.
-
-    Parameters
-    ----------
-    one, other
-        First lines of journals.
-    """
+    """Whether two journals are of one review: the same records, pairs and rules of disclosure."""
     aside = {"budget": None, "hints": False}
     return (
         one.records == other.records
@@ -224,12 +204,11 @@ def _now() -> datetime:
 class Session:
     """One worker's pairs, what shows of them, and the answers; kept in a journal.
 
+    A pair is named by its place in the task, from 0. What shows or says something of one raises
+    `InputError` where it cannot be written down.
+
     Parameters
     ----------
-    review
-        The pairs and the rules.
-    ids
-        Ids of the review's pairs.
     journal
         Where all of it is kept; what it holds is done again.
     evidence
@@ -271,18 +250,7 @@ class Session:
         return Decisions.of(self._histories.values())
 
     def show(self, place: int) -> None:
-        """Show a pair of the task, and charge it, once; it may be refused.
-
-        Parameters
-        ----------
-        place
-            Its place in the task, from 0.
-
-        Raises
-        ------
-        InputError
-            If it cannot be written down.
-        """
+        """Show a pair of the task, and charge it, once; it may be refused."""
         pair = self.tasks[place]
         if self.worker.account.modes(pair) is not None:
             return
@@ -294,20 +262,7 @@ class Session:
         self._add_shown(pair)
 
     def open(self, place: int, opening: Opening) -> Charge | Refusal:
-        """Open some attributes of a pair, and charge it.
-
-        Parameters
-        ----------
-        place
-            Its place in the task, from 0.
-        opening
-            What to open.
-
-        Raises
-        ------
-        InputError
-            If it cannot be written down.
-        """
+        """Open some attributes of a pair, and charge it."""
         pair = self.tasks[place]
         before = self.worker.modes(pair)
         answer = self.worker.open(pair, opening)
@@ -318,13 +273,6 @@ class Session:
     def decide(self, place: int, answer: Answer) -> None:
         """Answer a pair that is shown.
 
-        Parameters
-        ----------
-        place
-            Its place in the task, from 0.
-        answer
-            The answer.
-
         Raises
         ------
         InputError
@@ -334,78 +282,26 @@ class Session:
         self._become(place, self.history(place).decide(answer, self._now()))
 
     def withdraw(self, place: int) -> bool:
-        """Take the answer of a pair back, or else its flag; whether there was one.
-
-        Parameters
-        ----------
-        place
-            Its place in the task, from 0.
-
-        Raises
-        ------
-        InputError
-            If it cannot be written down.
-        """
+        """Take the answer of a pair back, or else its flag; whether there was one."""
         history = self.history(place)
         if history.present.answer is not None:
             return self._become(place, history.withdraw(self._now()))
         return self._become(place, history.remove_flag(self._now()))
 
     def skip(self, place: int) -> None:
-        """Put a pair off.
-
-        Parameters
-        ----------
-        place
-            Its place in the task, from 0.
-
-        Raises
-        ------
-        InputError
-            If it cannot be written down.
-        """
+        """Put a pair off."""
         self._become(place, self.history(place).skip(self._now()))
 
     def flag(self, place: int, reason: FlagReason) -> None:
-        """Flag a pair.
-
-        Parameters
-        ----------
-        place
-            Its place in the task, from 0.
-        reason
-            Why.
-
-        Raises
-        ------
-        InputError
-            If it cannot be written down.
-        """
+        """Flag a pair."""
         self._become(place, self.history(place).flag(reason, self._now()))
 
     def remove_flag(self, place: int) -> None:
-        """Take the flag off a pair.
-
-        Parameters
-        ----------
-        place
-            Its place in the task, from 0.
-
-        Raises
-        ------
-        InputError
-            If it cannot be written down.
-        """
+        """Take the flag off a pair."""
         self._become(place, self.history(place).remove_flag(self._now()))
 
     def history(self, place: int) -> History:
-        """What happened to a pair.
-
-        Parameters
-        ----------
-        place
-            Its place in the task, from 0.
-        """
+        """What happened to a pair."""
         pair = self._ids[self.tasks[place]]
         return self._histories.get(pair, History(pair, self.journal.beginning.worker))
 
@@ -425,13 +321,7 @@ class Session:
         return next(iter(fresh or left), None)
 
     def hint(self, place: int) -> Hint | None:
-        """What to open next, where hints are given and something is worth it.
-
-        Parameters
-        ----------
-        place
-            Its place in the task, from 0.
-        """
+        """What to open next, where hints are given and something is worth it."""
         pair = self.tasks[place]
         if self._evidence is None or self.worker.account.modes(pair) is None:
             return None
@@ -459,13 +349,7 @@ class Session:
         )
 
     def view(self, place: int) -> View:
-        """A pair as it may be shown now.
-
-        Parameters
-        ----------
-        place
-            Its place in the task, from 0.
-        """
+        """A pair as it may be shown now."""
         pair, now = self.tasks[place], self.history(place).present
         shown = self.worker.account.modes(pair) is not None
         hint = self.hint(place)
@@ -500,24 +384,12 @@ class Session:
 
 
 def plain(measure: Measure | None) -> Any:
-    """A measure as plain values; ``None`` where it is not defined.
-
-    Parameters
-    ----------
-    measure
-        The measure.
-    """
+    """A measure as plain values; ``None`` where it is not defined."""
     return None if measure is None else measure.to_json()
 
 
 def plain_accuracy(each: Accuracy) -> dict[str, Any]:
-    """How often a worker is right, as plain values.
-
-    Parameters
-    ----------
-    each
-        How often.
-    """
+    """How often a worker is right, as plain values."""
     return {
         "answered": each.answered,
         "right": each.right,
@@ -532,8 +404,6 @@ def plain_settings(settings: Settings, *, without: set[str]) -> dict[str, Any]:
 
     Parameters
     ----------
-    settings
-        The rules.
     without
         Names of those to leave out.
     """

@@ -59,28 +59,12 @@ EMPTY: Line = ()
 
 
 def width_of(line: Iterable[Span]) -> int:
-    """Columns of the terminal that a line takes.
-
-    Parameters
-    ----------
-    line
-        The line.
-    """
+    """Columns of the terminal that a line takes."""
     return sum(cell_len(span.text) for span in line)
 
 
 def fitted(line: Line, width: int, *, more: str = "…") -> Line:
-    """A line cut to a width; what is cut ends in a sign of more.
-
-    Parameters
-    ----------
-    line
-        The line.
-    width
-        Columns.
-    more
-        The sign.
-    """
+    """A line cut to a width; what is cut ends in a sign of more."""
     if width_of(line) <= width:
         return line
     room, kept = width - cell_len(more), []
@@ -94,15 +78,7 @@ def fitted(line: Line, width: int, *, more: str = "…") -> Line:
 
 
 def padded(line: Line, width: int) -> Line:
-    """A line with spaces behind it up to a width.
-
-    Parameters
-    ----------
-    line
-        The line.
-    width
-        Columns.
-    """
+    """A line with spaces behind it up to a width."""
     missing = width - width_of(line)
     return (*line, Span(" " * missing)) if missing > 0 else line
 
@@ -112,10 +88,6 @@ def flowed(items: Iterable[Line], width: int, between: str) -> tuple[Line, ...]:
 
     Parameters
     ----------
-    items
-        The items; none is divided.
-    width
-        Columns of a line.
     between
         What stands between two items of a line.
     """
@@ -313,13 +285,7 @@ ASCII = Signs(
 
 
 def signs_for(encoding: str) -> Signs:
-    """The characters that an encoding has.
-
-    Parameters
-    ----------
-    encoding
-        The terminal's encoding.
-    """
+    """The characters that an encoding has."""
     return UNICODE if encoding.lower().replace("-", "").startswith("utf") else ASCII
 
 
@@ -385,12 +351,8 @@ def draw_block(
     ----------
     rendered
         The attribute as it may be shown.
-    look
-        The terminal.
     room
         Columns that a block may take.
-    selected
-        Whether it is the selected one.
     hinted
         Whether it is the one to open next.
     """
@@ -398,15 +360,18 @@ def draw_block(
     room_of_value = room - (RARITY_WIDTH if any(rendered.rarity) else 0)
     parts = [_parts(row, room_of_value) for row in rows]
     widest = max((width_of(part) for row in parts for part in row), default=0)
-    bands = [_rarity(band, look) for band in rendered.rarity]
+    bands = [
+        EMPTY if band is None else (Span(look.signs.rarity[band], Style.RARITY),)
+        for band in rendered.rarity
+    ]
     lines = [_heading(rendered, look, room, selected=selected, hinted=hinted)]
     for number, (one, two) in enumerate(zip_longest(*parts, fillvalue=EMPTY)):
         first = number == 0
         between = _marks(rendered, look) if first else EMPTY
         lines += [
-            _beside(one, bands[0] if first else EMPTY, widest),
+            _with_rarity(one, bands[0] if first else EMPTY, widest),
             fitted(between, room, more=look.signs.more),
-            _beside(two, bands[1] if first else EMPTY, widest),
+            _with_rarity(two, bands[1] if first else EMPTY, widest),
         ]
     return Block(tuple(lines), max(map(width_of, lines)))
 
@@ -455,11 +420,7 @@ def _parts(row: Line, room: int) -> list[Line]:
     return [tuple(part) for part in parts]
 
 
-def _rarity(band: Rarity | None, look: Look) -> Line:
-    return EMPTY if band is None else (Span(look.signs.rarity[band], Style.RARITY),)
-
-
-def _beside(value: Line, rarity: Line, widest: int) -> Line:
+def _with_rarity(value: Line, rarity: Line, widest: int) -> Line:
     if not rarity:
         return value
     return (*value, Span(" " * (widest - width_of(value) + 1)), *rarity)

@@ -110,10 +110,6 @@ def modes_after(facts: Facts, modes: Modes, opening: Opening) -> Modes:
 
     Parameters
     ----------
-    facts
-        The pair.
-    modes
-        Its modes now.
     opening
         What is asked for. An attribute that does not offer the mode stays as it is.
     """
@@ -131,10 +127,6 @@ def openings_of(facts: Facts, modes: Modes, names: tuple[int, int] | None) -> tu
 
     Parameters
     ----------
-    facts
-        The pair.
-    modes
-        Its modes now.
     names
         Places of the given and the family name, where there is one of each.
     """
@@ -161,10 +153,6 @@ def written_state(pairs: tuple[int, ...], rows: int, shown: Mapping[int, Modes])
 
     Parameters
     ----------
-    pairs
-        The pairs of the task.
-    rows
-        n of the task.
     shown
         The modes of each pair that is shown.
     """
@@ -181,8 +169,6 @@ def read_state(
     ----------
     state
         What `written_state` gave.
-    review
-        The pairs and the rules.
 
     Raises
     ------
@@ -227,8 +213,6 @@ class CombinedState:
 
     Parameters
     ----------
-    review
-        The pairs and the rules.
     rows
         n of the whole project; two for each of the review's pairs without it.
 
@@ -260,47 +244,21 @@ class CombinedState:
         return float(self.kapr(self.units))
 
     def kapr(self, units: int) -> Fraction:
-        """The KAPR of the project that a number of units is.
-
-        Parameters
-        ----------
-        units
-            Units.
-        """
+        """The KAPR of the project that a number of units is."""
         review = self.review
         return kapr_of(units, review.settings.k, self.rows or 1, len(review.attributes))
 
     def modes(self, pair: int) -> Modes | None:
-        """The most that any worker has been shown of a pair; ``None`` for nothing.
-
-        Parameters
-        ----------
-        pair
-            Its number.
-        """
+        """The most that any worker has been shown of a pair; ``None`` for nothing."""
         return self._account.modes(pair)
 
     def add(self, shown: Iterable[tuple[int, Modes]]) -> None:
-        """Count what a worker has been shown.
-
-        Parameters
-        ----------
-        shown
-            Pairs and their modes.
-        """
+        """Count what a worker has been shown."""
         for pair, modes in shown:
             self.take(pair, modes)
 
     def take(self, pair: int, modes: Modes) -> int:
-        """Count one pair that a worker has been shown, and tell the units that this adds.
-
-        Parameters
-        ----------
-        pair
-            The pair.
-        modes
-            Its modes for that worker.
-        """
+        """Count one pair that a worker has been shown, and tell the units that this adds."""
         after = self._with(pair, modes)
         if after == self._account.modes(pair):
             return 0
@@ -326,8 +284,6 @@ class CombinedState:
 
         Parameters
         ----------
-        pair
-            The pair.
         modes
             Its modes for that worker afterwards.
         """
@@ -353,8 +309,6 @@ class CombinedState:
             What the worker has been shown.
         steps
             What the opening would disclose to the worker.
-        pair
-            The pair.
         modes
             Its modes for the worker afterwards.
         """
@@ -510,11 +464,6 @@ class WorkerState:
         floor k does not apply to it. It may narrow the anonymity set of a record of which other
         rows disclose characters; these are charged, and to them the floor applies.
 
-        Parameters
-        ----------
-        pair
-            The pair.
-
         Raises
         ------
         InputError
@@ -527,11 +476,6 @@ class WorkerState:
 
     def modes(self, pair: int) -> Modes:
         """How much of each attribute of a pair shows.
-
-        Parameters
-        ----------
-        pair
-            The pair.
 
         Raises
         ------
@@ -546,11 +490,6 @@ class WorkerState:
 
     def render(self, pair: int) -> RenderedPair:
         """A pair as it shows.
-
-        Parameters
-        ----------
-        pair
-            The pair.
 
         Raises
         ------
@@ -569,11 +508,6 @@ class WorkerState:
     def openings(self, pair: int) -> tuple[Opening, ...]:
         """What can be asked for: each cell, the name and everything, partly and in full.
 
-        Parameters
-        ----------
-        pair
-            The pair.
-
         Raises
         ------
         InputError
@@ -583,11 +517,6 @@ class WorkerState:
 
     def costs(self, pair: int) -> tuple[Cost, ...]:
         """What each of the openings of a pair would cost, and whether it would be refused.
-
-        Parameters
-        ----------
-        pair
-            The pair.
 
         Raises
         ------
@@ -609,8 +538,6 @@ class WorkerState:
 
         Parameters
         ----------
-        pair
-            The pair.
         opening
             What to open. An attribute that does not offer the mode stays as it is.
 
@@ -650,8 +577,6 @@ class WorkerState:
 
         Parameters
         ----------
-        review
-            What all workers share.
         state
             What `state` gave.
         combined

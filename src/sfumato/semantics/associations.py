@@ -119,13 +119,7 @@ class Associations(tuple[Association, ...]):
     __slots__ = ()
 
     def of_state(self, state: State) -> tuple[Association, ...]:
-        """Those in one state.
-
-        Parameters
-        ----------
-        state
-            The state.
-        """
+        """Those in one state."""
         return tuple(one for one in self if one.state == state)
 
     @property
@@ -181,8 +175,6 @@ class Shown:
         ----------
         column
             Number of the attribute.
-        level
-            The level.
 
         Returns
         -------

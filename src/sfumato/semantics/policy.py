@@ -37,13 +37,7 @@ _FIELDS = {
 
 
 def policy_to_dict(policy: Policy) -> dict[str, Any]:
-    """The fields of a policy that differ from their defaults, as plain values.
-
-    Parameters
-    ----------
-    policy
-        The policy.
-    """
+    """The fields of a policy that differ from their defaults, as plain values."""
     fields = policy.model_dump(mode="json", by_alias=True, exclude_defaults=True)
     for database in fields.get("databases", {}).values():
         if "quasi_identifiers" in database:
@@ -60,13 +54,7 @@ def _short(value: dict[str, Any]) -> Any:
 
 
 def policy_to_toml(policy: Policy) -> str:
-    """Write a policy as TOML text with comments.
-
-    Parameters
-    ----------
-    policy
-        The policy.
-    """
+    """Write a policy as TOML text with comments."""
     document = tomlkit.document()
     fields = policy_to_dict(policy)
     for name in ("measure", "rules"):
@@ -176,8 +164,6 @@ def errors_for(policy: Policy, request: str) -> tuple[Finding, ...]:
 
     Parameters
     ----------
-    policy
-        The policy.
     request
         The request's name.
     """
@@ -402,8 +388,6 @@ def dump_policy(policy: Policy, form: Form = "toml") -> str:
 
     Parameters
     ----------
-    policy
-        The policy.
     form
         ``"toml"``, with comments, or ``"ttl"``.
 

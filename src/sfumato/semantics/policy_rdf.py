@@ -28,8 +28,6 @@ def policy_from_turtle(text: str, subject: str) -> Policy:
 
     Parameters
     ----------
-    text
-        The text.
     subject
         What an error is about: ``"policy file policy.ttl"``.
 
@@ -267,11 +265,6 @@ def _plain(node: Node) -> Any:
 
 def policy_to_turtle(policy: Policy) -> str:
     """Write a policy as Turtle text; what equals its default is left out.
-
-    Parameters
-    ----------
-    policy
-        The policy.
 
     Raises
     ------

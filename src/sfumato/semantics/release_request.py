@@ -47,13 +47,7 @@ from sfumato.table.table_files import open_source
 
 
 def policy_sha256(policy: Policy) -> str:
-    """Hash of what a policy says, with its files by name and not by folder.
-
-    Parameters
-    ----------
-    policy
-        The policy.
-    """
+    """Hash of what a policy says, with its files by name and not by folder."""
     said = json.dumps(_plain(policy.model_dump(by_alias=True)), sort_keys=True)
     return hashlib.sha256(said.encode()).hexdigest()
 
@@ -72,13 +66,7 @@ def rules_sha256(paths: Iterable[Path]) -> str:
 
 
 def plain_schema(schema: Schema) -> str:
-    """A schema as TOML, files of hierarchies without their folder.
-
-    Parameters
-    ----------
-    schema
-        The schema.
-    """
+    """A schema as TOML, files of hierarchies without their folder."""
     return dump_schema(schema.with_files(lambda path: Path(path.name)))
 
 
@@ -320,8 +308,6 @@ def known_from(ledger: Ledger, linked: Linked, linkage: str, requester: str) -> 
 
     Parameters
     ----------
-    ledger
-        The ledger.
     linked
         The linked tuples.
     linkage, requester

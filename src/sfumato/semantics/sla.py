@@ -640,11 +640,6 @@ def generalise_antecedents(reader: Reader) -> Enforce:
     """Generalise what a tuple shows of the antecedent of every association that refines it.
 
     That is what rules 5 to 7 of the paper derive where no site adds to them.
-
-    Parameters
-    ----------
-    reader
-        The reader.
     """
 
     def enforce(codes: Ints, levels: npt.NDArray[np.integer]) -> Enforced:

@@ -23,13 +23,6 @@ def django_settings(config: ServerConfig, keys: Keys) -> Settings:
 
     Pages load nothing from elsewhere and run no script but the one file; nothing is cached;
     cookies are for this site's own requests, and behind TLS for TLS only.
-
-    Parameters
-    ----------
-    config
-        The set-up.
-    keys
-        The keys.
     """
     return {
         **_addresses(config),
@@ -188,11 +181,6 @@ def boot(config: ServerConfig) -> Keys:
     """Make folders and keys, configure Django, run migrations.
 
     A process can be one server only.
-
-    Parameters
-    ----------
-    config
-        The set-up.
 
     Raises
     ------

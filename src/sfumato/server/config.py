@@ -82,11 +82,6 @@ def default_keys() -> Path:
 def check_config(config: ServerConfig) -> None:
     """Refuse a set-up that cannot work, before anything is made.
 
-    Parameters
-    ----------
-    config
-        The set-up.
-
     Raises
     ------
     InputError
@@ -119,11 +114,6 @@ def database_settings(config: ServerConfig) -> dict[str, object]:
 
     Every transaction on SQLite takes the write lock when it begins, so that two that read before
     they write cannot both go on; a commit is on the disk when it returns.
-
-    Parameters
-    ----------
-    config
-        The set-up.
     """
     if not config.database:
         return {

@@ -41,13 +41,7 @@ TOGETHER = 0.4
 
 
 def make_demo(progress: Progress = silent) -> dict[str, str]:
-    """Fill an empty server, and give the password of each account.
-
-    Parameters
-    ----------
-    progress
-        Told how far it is.
-    """
+    """Fill an empty server, and give the password of each account."""
     rng = np.random.default_rng(SEED)
     with tempfile.TemporaryDirectory() as name:
         project = _linked(Path(name), rng, progress)

@@ -24,10 +24,6 @@ def problem(request: HttpRequest, status: int, reason: str = "") -> HttpResponse
 
     Parameters
     ----------
-    request
-        The request.
-    status
-        The status of the answer.
     reason
         Why, and what to do; never a value.
     """

@@ -23,13 +23,7 @@ class AnswersMiddleware:
         self._get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Answer a request.
-
-        Parameters
-        ----------
-        request
-            The request.
-        """
+        """Answer a request."""
         answer = self._get_response(request)
         if not request.path.startswith("/static/"):
             answer["Cache-Control"] = "no-store"
@@ -52,13 +46,7 @@ class SessionRulesMiddleware:
         self._get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Answer a request.
-
-        Parameters
-        ----------
-        request
-            The request.
-        """
+        """Answer a request."""
         if request.path.startswith("/static/") or request.path == "/health":
             return self._get_response(request)
         _log_in_by_header(request)
@@ -88,13 +76,7 @@ def _log_in_by_header(request: HttpRequest) -> None:
 
 
 def common(request: HttpRequest) -> dict[str, object]:
-    """The account that has logged in, and its roles.
-
-    Parameters
-    ----------
-    request
-        The request.
-    """
+    """The account that has logged in, and its roles."""
     account = getattr(request, "user", None)
     if account is None or not account.is_authenticated:
         return {"account": None, "roles": []}

@@ -58,8 +58,6 @@ def decide(actor: Account | None, action: Action, resource: Resource = None) -> 
     ----------
     actor
         Who; ``None`` for somebody who has not logged in.
-    action
-        What.
     resource
         With what: a project, a dealt pair, an account, or nothing where the action has no
         object.
@@ -74,10 +72,6 @@ def know_member(project: Project, account: Account, *, is_member: bool) -> None:
 
     Parameters
     ----------
-    project
-        The project.
-    account
-        An account.
     is_member
         Whether it takes part in the project.
     """

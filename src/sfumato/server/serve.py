@@ -117,13 +117,7 @@ class Parser(HTTPRequestParser):
     adj: Any
 
     def parse_header(self, header_plus: bytes) -> None:
-        """Read the lines before the body, and find how long it may be.
-
-        Parameters
-        ----------
-        header_plus
-            The lines.
-        """
+        """Read the lines before the body, and find how long it may be."""
         super().parse_header(header_plus)
         if self.content_length >= self.adj.max_request_body_size:
             self.adj = copy(self.adj)
@@ -149,11 +143,6 @@ def setup_link(config: ServerConfig) -> str:
     """The one-time link that makes the first account; ``""`` once there is one.
 
     Each start makes a new one, and the one before can no longer be used.
-
-    Parameters
-    ----------
-    config
-        The set-up.
     """
     if Account.objects.exists():
         return ""
@@ -175,8 +164,6 @@ def serve(config: ServerConfig, ready: Callable[[], None] = lambda: None) -> Non
 
     Parameters
     ----------
-    config
-        The set-up.
     ready
         Called once connections are taken.
 

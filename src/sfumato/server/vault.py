@@ -55,8 +55,6 @@ class Keys:
 
         Parameters
         ----------
-        key
-            The project's key.
         purpose
             What it belongs to; the same is needed to unwrap it.
         """
@@ -70,8 +68,6 @@ class Keys:
         ----------
         wrapped
             What `wrap` returned.
-        purpose
-            What it belongs to.
 
         Raises
         ------
@@ -132,10 +128,6 @@ def seal(data: bytes, key: bytes, purpose: bytes) -> bytes:
 
     Parameters
     ----------
-    data
-        The bytes.
-    key
-        The project's key.
     purpose
         What they are; the same is needed to open them.
     """
@@ -156,10 +148,6 @@ def unseal(sealed: bytes, key: bytes, purpose: bytes) -> bytes:
     ----------
     sealed
         What `seal` returned.
-    key
-        The same key.
-    purpose
-        The same purpose.
 
     Raises
     ------
@@ -191,8 +179,6 @@ def write_sealed(path: Path, data: bytes, key: bytes, purpose: bytes) -> None:
 
     Parameters
     ----------
-    path
-        The file.
     data, key, purpose
         As for `seal`.
     """
@@ -207,8 +193,6 @@ def read_sealed(path: Path, key: bytes, purpose: bytes) -> bytes:
 
     Parameters
     ----------
-    path
-        The file.
     key, purpose
         As for `unseal`.
 

@@ -617,8 +617,6 @@ def write_table(
 
     Parameters
     ----------
-    table
-        The table.
     path
         Where to write: `.csv`, `.tsv` (its delimiter is a tab), `.parquet`, or with the extra
         ``[formats]`` `.xlsx`, `.dta`, `.sav`.

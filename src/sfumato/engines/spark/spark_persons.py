@@ -244,8 +244,6 @@ def persons_frame(table: SparkTable, axes: Axes) -> DataFrame:
     ----------
     table
         The encoded file.
-    axes
-        Its axes.
 
     Returns
     -------
@@ -651,8 +649,6 @@ def by_node(
         The encoded file.
     people
         Its persons.
-    axes
-        Its axes.
     routes
         Where the persons are.
     finish

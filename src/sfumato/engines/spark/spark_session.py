@@ -452,13 +452,7 @@ def column_types(
 
 
 def column(name: str) -> Column:
-    """A column by its name, whatever letters it has.
-
-    Parameters
-    ----------
-    name
-        The name.
-    """
+    """A column by its name, whatever letters it has."""
     functions: Any = needed("pyspark.sql.functions", extra="spark", by="engine spark")
     found: Column = functions.col(quoted(name))
     return found

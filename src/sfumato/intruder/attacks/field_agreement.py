@@ -298,8 +298,6 @@ def register_table(columns: Sequence[Levels], rows: Ints) -> pa.Table:
 
     Parameters
     ----------
-    columns
-        The columns.
     rows
         The places, -1 where a value is not known; shape (rows, columns).
     """
@@ -368,8 +366,6 @@ def frequencies(number: int, level: Near, chance: Floats) -> pa.Table:
     ----------
     number
         Number of the quasi-identifier.
-    level
-        The level.
     chance
         u of each cell, shape (cells,).
     """

@@ -112,8 +112,6 @@ def shown_rows(
 
     Parameters
     ----------
-    attributes
-        The attributes.
     rows
         By display row and attribute, what showed.
     """
@@ -137,8 +135,6 @@ def rows_of(table: pa.Table, subject: str) -> ShownRows:
 
     Parameters
     ----------
-    table
-        The table.
     subject
         What it is called in errors.
 
@@ -225,8 +221,6 @@ def folded(characters: tuple[str, ...], *, case: bool, accents: bool) -> tuple[s
 
     Parameters
     ----------
-    characters
-        The characters.
     case, accents
         Whether they count; where they do not they are left out.
     """

@@ -489,8 +489,6 @@ def one_per_class(numbers: Ints, class_of: Ints, rng: np.random.Generator) -> In
     ----------
     numbers
         The records or persons, ascending.
-    class_of
-        The class of each.
     rng
         Draws them.
     """

@@ -73,8 +73,6 @@ def parse_project(text: str, subject: str = "project file") -> Project:
 
     Parameters
     ----------
-    text
-        The text.
     subject
         How errors call it.
 
@@ -172,8 +170,6 @@ def dump_project(project: Project, notes: Mapping[str, str] | None = None) -> st
 
     Parameters
     ----------
-    project
-        The project.
     notes
         Comments by what they speak about: a section (``"release"``), a key
         (``"release.g_balance"``), a column of the schema (``"schema.age"``), a column or a rule of

@@ -146,8 +146,6 @@ def promise_of(name: str, limit: float, distance: str) -> Promise | None:
     ----------
     name
         Name of the knob.
-    limit
-        Its limit.
     distance
         The distance of t-closeness.
     """
@@ -307,8 +305,6 @@ def target_of(threshold: Threshold, high_risk: float) -> Target:
 
     Parameters
     ----------
-    threshold
-        The threshold.
     high_risk
         Risk above which a record is at risk, where the threshold does not say.
 

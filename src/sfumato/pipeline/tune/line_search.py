@@ -223,8 +223,6 @@ class LineSearch(ABC):
 
         Parameters
         ----------
-        trial
-            The trial.
         least
             The least loss that met the thresholds so far, by any way.
         """
@@ -378,8 +376,6 @@ def run_together(trials: Trials, searches: Sequence[LineSearch], stage: str) -> 
     ----------
     trials
         Where they are tried.
-    searches
-        The searches.
     stage
         The part of the search that asks.
     """

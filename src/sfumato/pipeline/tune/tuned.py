@@ -354,8 +354,6 @@ def anonymize_command(
     ----------
     setting
         What all trials share.
-    point
-        The point.
     files
         ``data``, ``schema`` and ``output``, and ``register`` where there is one.
     delimiter

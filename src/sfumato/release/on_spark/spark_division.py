@@ -167,8 +167,6 @@ def finished(
         The encoded file.
     people
         Its persons.
-    axes
-        Its axes.
     routes
         The upper levels.
     plan

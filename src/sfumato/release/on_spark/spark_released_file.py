@@ -315,13 +315,7 @@ _TIME = "yyyy-MM-dd'T'HH:mm:ss[.SSSSSS]"
 
 
 def is_uri(path: str | os.PathLike[str]) -> bool:
-    """Whether a path names a file system, as ``hdfs://`` and ``s3a://`` do.
-
-    Parameters
-    ----------
-    path
-        A path.
-    """
+    """Whether a path names a file system, as ``hdfs://`` and ``s3a://`` do."""
     return _URI.match(os.fspath(path)) is not None
 
 

@@ -384,8 +384,6 @@ def overspent(budget: Budget, classes: ClassSummary, persons: int) -> bool:
 
     Parameters
     ----------
-    budget
-        The budget.
     classes
         All classes of the release.
     persons

@@ -543,8 +543,6 @@ class Reasoner:
 
         Parameters
         ----------
-        word
-            The word.
         terms
             How many terms it takes.
         """
@@ -557,8 +555,6 @@ class Reasoner:
 
         Parameters
         ----------
-        word
-            The word.
         terms
             How many terms it takes.
         first

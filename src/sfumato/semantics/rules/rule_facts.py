@@ -17,13 +17,7 @@ from sfumato.semantics.policy_terms import Policy
 
 
 def quoted(text: str) -> str:
-    """Text as a string of the rules' language.
-
-    Parameters
-    ----------
-    text
-        The text.
-    """
+    """Text as a string of the rules' language."""
     escaped = text.replace("\\", "\\\\").replace("\n", "\\n").replace('"', '\\"')
     return f'"{escaped}"'
 
@@ -33,8 +27,6 @@ def item_term(item: Item, hierarchy: Hierarchy) -> str:
 
     Parameters
     ----------
-    item
-        The item.
     hierarchy
         The hierarchy of its attribute.
     """
@@ -103,8 +95,6 @@ class ItemSets:
         ----------
         attribute
             Name of the hierarchy's attribute.
-        number
-            The number.
         """
         level = int(np.searchsorted(self.starts, number, side="right")) - 1
         return Item(attribute, level, number - int(self.starts[level]))
@@ -207,8 +197,6 @@ def policy_facts(policy: Policy, request: str) -> str:
 
     Parameters
     ----------
-    policy
-        The policy.
     request
         The request's name; it must be one of the policy's.
     """

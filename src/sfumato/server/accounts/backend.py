@@ -37,13 +37,7 @@ LONGEST_NAME, LONGEST_PASSWORD = 150, 200
 
 
 def plain_name(text: str) -> str:
-    """A name as it is stored: the same however its letters were typed.
-
-    Parameters
-    ----------
-    text
-        What was entered.
-    """
+    """A name as it is stored: the same however its letters were typed."""
     return " ".join(unicodedata.normalize("NFKC", text).split())
 
 
@@ -74,8 +68,6 @@ def begin_attempt(request: HttpRequest, name: str) -> tuple[LoginAttempt, int]:
 
     Parameters
     ----------
-    request
-        The request.
     name
         The name, as it is stored.
     """
@@ -91,24 +83,12 @@ def begin_attempt(request: HttpRequest, name: str) -> tuple[LoginAttempt, int]:
 
 
 def forget_attempts(attempt: LoginAttempt) -> None:
-    """Count no attempt any more of those that count for the same as one that was right.
-
-    Parameters
-    ----------
-    attempt
-        The attempt.
-    """
+    """Count no attempt any more of those that count for the same as one that was right."""
     LoginAttempt.objects.filter(subject=attempt.subject).delete()
 
 
 def forget_name(name: str) -> None:
-    """Count no stranger's attempt at a name any more: its owner has a new password.
-
-    Parameters
-    ----------
-    name
-        The name, as it is stored.
-    """
+    """Count no stranger's attempt at a name any more: its owner has a new password."""
     LoginAttempt.objects.filter(subject=_digest("name", name)).delete()
 
 
@@ -139,8 +119,6 @@ def too_many(request: HttpRequest, wait: int) -> HttpResponse:
 
     Parameters
     ----------
-    request
-        The request.
     wait
         Seconds to wait.
     """
@@ -156,13 +134,7 @@ def too_many(request: HttpRequest, wait: int) -> HttpResponse:
 
 
 def address_digest(request: HttpRequest) -> str:
-    """Where a request comes from, as the audit log has it: a keyed digest.
-
-    Parameters
-    ----------
-    request
-        The request.
-    """
+    """Where a request comes from, as the audit log has it: a keyed digest."""
     return _digest("address", _address(request))[:16]
 
 
@@ -211,15 +183,7 @@ def new_secret() -> bytes:
 
 
 def seal_secret(secret: bytes, account: Account) -> bytes:
-    """A secret as it is stored: encrypted, for this account only.
-
-    Parameters
-    ----------
-    secret
-        The secret.
-    account
-        Whose.
-    """
+    """A secret as it is stored: encrypted, for this account only."""
     return bytes(settings.SFUMATO_KEYS.wrap(secret, _purpose(account)))
 
 
@@ -230,34 +194,18 @@ def unseal_secret(sealed: bytes, account: Account) -> bytes:
     ----------
     sealed
         What `seal_secret` gave.
-    account
-        Whose.
     """
     return bytes(settings.SFUMATO_KEYS.unwrap(bytes(sealed), _purpose(account)))
 
 
 def secret_text(secret: bytes) -> str:
-    """A secret to be typed into an app, in groups of four letters.
-
-    Parameters
-    ----------
-    secret
-        The secret.
-    """
+    """A secret to be typed into an app, in groups of four letters."""
     text = base64.b32encode(secret).decode().rstrip("=")
     return " ".join(text[at : at + 4] for at in range(0, len(text), 4))
 
 
 def qr_code(secret: bytes, account: Account) -> bytes:
-    """A secret to be scanned by an app, as an SVG image.
-
-    Parameters
-    ----------
-    secret
-        The secret.
-    account
-        Whose.
-    """
+    """A secret to be scanned by an app, as an SVG image."""
     stream = io.BytesIO()
     address = _totp(secret).get_provisioning_uri(account.name, _ISSUER)
     segno.make(address, error="m").save(stream, kind="svg", scale=5, border=3, light="white")
@@ -269,10 +217,6 @@ def step_of(secret: bytes, code: str, after: int = 0) -> int:
 
     Parameters
     ----------
-    secret
-        The secret.
-    code
-        What was entered.
     after
         Number of the last step whose code was used.
     """
@@ -285,15 +229,7 @@ def step_of(secret: bytes, code: str, after: int = 0) -> int:
 
 
 def use_code(account: Account, code: str) -> bool:
-    """Whether a code is right; no code is right twice.
-
-    Parameters
-    ----------
-    account
-        Whose.
-    code
-        What was entered.
-    """
+    """Whether a code is right; no code is right twice."""
     step = step_of(unseal_secret(account.totp, account), code, account.totp_used)
     if not step:
         return False
@@ -321,15 +257,7 @@ class AccountBackend(BaseBackend):
     def authenticate(
         self, request: HttpRequest | None, name: str = "", password: str = ""
     ) -> Account | None:
-        """The active account with this name and password, if there is one.
-
-        Parameters
-        ----------
-        request
-            The request.
-        name, password
-            What was entered.
-        """
+        """The active account with this name and password, if there is one."""
         account = Account.objects.filter(name=name).first()
         if account is None:
             make_password(password)

@@ -6,7 +6,6 @@ from typing import Any
 
 from django import forms
 from django.contrib.auth.password_validation import validate_password
-from django.db.models import QuerySet
 
 from sfumato.server.accounts.backend import LONGEST_NAME, LONGEST_PASSWORD, plain_name
 from sfumato.server.accounts.sessions import INVITATION_DAYS
@@ -29,6 +28,27 @@ class Name(forms.CharField):
     def clean(self, value: Any) -> str:
         """The name as it is stored."""
         return plain_name(super().clean(value))
+
+
+class NewName(Name):
+    """A name that nobody has yet; ``taken`` is said where somebody does."""
+
+    def __init__(self, taken: str, label: str = "Name") -> None:
+        super().__init__(label)
+        self._taken = taken
+
+    def clean(self, value: Any) -> str:
+        """The name as it is stored.
+
+        Raises
+        ------
+        ValidationError
+            If somebody has it.
+        """
+        name = super().clean(value)
+        if Account.objects.filter(name=name).exists():
+            raise forms.ValidationError(self._taken)
+        return name
 
 
 class Password(forms.CharField):
@@ -73,15 +93,7 @@ class CodeForm(forms.Form):
 
 
 class FreshForm(forms.Form):
-    """What somebody proves again who they are with.
-
-    Parameters
-    ----------
-    account
-        Who.
-    data
-        What was entered.
-    """
+    """What somebody proves again who they are with."""
 
     def __init__(self, account: Account, data: Any = None) -> None:
         super().__init__(data)
@@ -121,21 +133,8 @@ class ChangePasswordForm(NewPasswordForm):
 class NewAccountForm(NewPasswordForm):
     """Name and password of a new account."""
 
-    name = Name()
+    name = NewName("Somebody has this name; choose another.")
     field_order = ("name", "new", "again")
-
-    def clean_name(self) -> str:
-        """The name, if nobody has it.
-
-        Raises
-        ------
-        ValidationError
-            If somebody has.
-        """
-        name = str(self.cleaned_data["name"])
-        if Account.objects.filter(name=name).exists():
-            raise forms.ValidationError("Somebody has this name; choose another.")
-        return name
 
 
 DUTIES = {
@@ -172,8 +171,6 @@ class InviteForm(RolesForm):
     ----------
     custodian
         Who invites; the projects are those of their data.
-    data
-        What was entered.
     """
 
     days = forms.IntegerField(
@@ -184,36 +181,17 @@ class InviteForm(RolesForm):
         super().__init__(data)
         self.fields["project"] = forms.ModelChoiceField(
             label="Project to take part in",
-            queryset=_open_projects(custodian),
+            queryset=Project.objects.filter(custodian=custodian, state=ProjectState.OPEN).order_by(
+                "title"
+            ),
             required=False,
             empty_label="none",
         )
-        self.fields["project"].label_from_instance = _title
+        self.fields["project"].label_from_instance = lambda project: project.title
 
 
 class NamedAccountForm(RolesForm):
     """An account without a password, for somebody whom the organisation's login names."""
 
-    name = Name("Name, as the organisation's login gives it")
+    name = NewName("Somebody has this name.", "Name, as the organisation's login gives it")
     field_order = ("name", "roles")
-
-    def clean_name(self) -> str:
-        """The name, if nobody has it.
-
-        Raises
-        ------
-        ValidationError
-            If somebody has.
-        """
-        name = str(self.cleaned_data["name"])
-        if Account.objects.filter(name=name).exists():
-            raise forms.ValidationError("Somebody has this name.")
-        return name
-
-
-def _open_projects(custodian: Account) -> QuerySet[Project]:
-    return Project.objects.filter(custodian=custodian, state=ProjectState.OPEN).order_by("title")
-
-
-def _title(project: Project) -> str:
-    return str(project.title)

@@ -56,23 +56,11 @@ class SessionStore(DatabaseStore):
         return dict(self.decode(rows[0][0]))
 
     def exists(self, session_key: str) -> bool:
-        """Whether there is a session of an id.
-
-        Parameters
-        ----------
-        session_key
-            The id.
-        """
+        """Whether there is a session of an id."""
         return bool(super().exists(stored_key(session_key)))
 
     def create_model_instance(self, data: dict[str, Any]) -> Session:
-        """The session's row.
-
-        Parameters
-        ----------
-        data
-            What the session holds.
-        """
+        """The session's row."""
         row = super().create_model_instance(data)
         row.session_key = stored_key(row.session_key)
         return row
@@ -104,10 +92,6 @@ def begin_session(request: HttpRequest, account: Account, by: str, *, fresh: boo
 
     Parameters
     ----------
-    request
-        The request.
-    account
-        Who.
     by
         How they proved who they are.
     fresh
@@ -136,13 +120,7 @@ def is_over(session: SessionBase) -> bool:
 
 
 def account_of(session_key: str | None) -> Account | None:
-    """Who has logged in in a session that goes on, ``None`` for nobody.
-
-    Parameters
-    ----------
-    session_key
-        The session's id.
-    """
+    """Who has logged in in a session that goes on, ``None`` for nobody."""
     request = HttpRequest()
     request.session = SessionStore(session_key)
     account = get_user(request)
@@ -154,8 +132,6 @@ def end_sessions(account: Account, *, keep: str | None = None) -> int:
 
     Parameters
     ----------
-    account
-        Who.
     keep
         Id of a session that goes on.
     """
@@ -169,13 +145,7 @@ def end_sessions(account: Account, *, keep: str | None = None) -> int:
 
 
 def resource_of(account: Account) -> str:
-    """How the audit log names an account.
-
-    Parameters
-    ----------
-    account
-        The account.
-    """
+    """How the audit log names an account."""
     return f"account {account.pseudonym}"
 
 
@@ -190,10 +160,6 @@ def invite(
 
     Parameters
     ----------
-    by
-        Who invites.
-    roles
-        Roles that its user gets.
     project
         Project that its user becomes a member of.
     days
@@ -207,15 +173,7 @@ def invite(
 
 
 def reset_link(by: Account, account: Account) -> str:
-    """The address at which somebody sets a new password; earlier ones can no longer be used.
-
-    Parameters
-    ----------
-    by
-        Who resets it.
-    account
-        Whose password.
-    """
+    """The address at which somebody sets a new password; earlier ones can no longer be used."""
     with transaction.atomic():
         Link.objects.filter(account=account, used=None).delete()
         token = _make("reset", by, RESET_DAYS, account=account)
@@ -253,8 +211,6 @@ def spend_link(link: Link, account: Account) -> None:
     ----------
     link
         The link, locked.
-    account
-        Who uses it.
     """
     link.used = timezone.now()
     link.save(update_fields=["used"])

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 from urllib.parse import urlencode
+from uuid import UUID
 
 from cryptography.exceptions import InvalidTag
 from django.conf import settings
@@ -23,45 +24,11 @@ from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from sfumato.server.accounts.backend import (
-    address_digest,
-    begin_attempt,
-    forget_attempts,
-    forget_name,
-    know_browser,
-    new_secret,
-    qr_code,
-    seal_secret,
-    secret_text,
-    step_of,
-    too_many,
-    unseal_secret,
-    use_code,
-)
-from sfumato.server.accounts.forms import (
-    ChangePasswordForm,
-    CodeForm,
-    FreshForm,
-    InviteForm,
-    LoginForm,
-    NamedAccountForm,
-    NewAccountForm,
-    NewPasswordForm,
-    RolesForm,
-)
-from sfumato.server.accounts.sessions import (
-    FRESH,
-    RESET_DAYS,
-    begin_session,
-    end_sessions,
-    find_link,
-    invite,
-    reset_link,
-    resource_of,
-    spend_link,
-)
+from sfumato.core.errors import InputError
+from sfumato.server.accounts import backend, forms, sessions
 from sfumato.server.audit_log import append
 from sfumato.server.error_pages import problem
+from sfumato.server.live.live_projects import Stop
 from sfumato.server.permissions import Action, decide
 from sfumato.server.store.models import Account, Link, Project, ProjectState, Role
 
@@ -69,13 +36,7 @@ from sfumato.server.store.models import Account, Link, Project, ProjectState, Ro
 @require_GET
 @login_required
 def start(request: HttpRequest) -> HttpResponse:
-    """Go to the page that somebody begins on.
-
-    Parameters
-    ----------
-    request
-        The request.
-    """
+    """Go to the page that somebody begins on."""
     return redirect(_page_of(request.user))
 
 
@@ -102,22 +63,16 @@ known (`know_browser`): without it a stranger's failures would keep its owner ou
 
 @require_http_methods(["GET", "POST"])
 def log_in(request: HttpRequest) -> HttpResponse:
-    """The page on which people log in.
-
-    Parameters
-    ----------
-    request
-        The request.
-    """
+    """The page on which people log in."""
     goal = next_page(request)
     if request.user.is_authenticated:
         return redirect(goal)
-    form = LoginForm(request.POST or None)
+    form = forms.LoginForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         name = form.cleaned_data["name"]
-        attempt, wait = begin_attempt(request, name)
+        attempt, wait = backend.begin_attempt(request, name)
         if wait:
-            return too_many(request, wait)
+            return backend.too_many(request, wait)
         account = authenticate(request, name=name, password=form.cleaned_data["password"])
         if account is None:
             note_failure(request, Account.objects.filter(name=name).first(), "password")
@@ -128,34 +83,28 @@ def log_in(request: HttpRequest) -> HttpResponse:
             request.session[PENDING] = [account.pk, time.time()]
             return redirect("/login/code?" + urlencode({"next": goal}))
         else:
-            forget_attempts(attempt)
-            begin_session(request, account, "password")
-            return know_browser(redirect(goal), name)
+            backend.forget_attempts(attempt)
+            sessions.begin_session(request, account, "password")
+            return backend.know_browser(redirect(goal), name)
     return render(request, "accounts/login.html", {"form": form, "next": goal})
 
 
 @require_http_methods(["GET", "POST"])
 def log_in_code(request: HttpRequest) -> HttpResponse:
-    """The page that asks for the second factor, once the password was right.
-
-    Parameters
-    ----------
-    request
-        The request.
-    """
+    """The page that asks for the second factor, once the password was right."""
     account, goal = _pending(request), next_page(request)
     if account is None:
         return redirect("/login?" + urlencode({"next": goal}))
-    form = CodeForm(request.POST or None)
+    form = forms.CodeForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        attempt, wait = begin_attempt(request, account.name)
+        attempt, wait = backend.begin_attempt(request, account.name)
         if wait:
-            return too_many(request, wait)
-        if use_code(account, form.cleaned_data["code"]):
-            forget_attempts(attempt)
+            return backend.too_many(request, wait)
+        if backend.use_code(account, form.cleaned_data["code"]):
+            backend.forget_attempts(attempt)
             del request.session[PENDING]
-            begin_session(request, account, "password and code")
-            return know_browser(redirect(goal), account.name)
+            sessions.begin_session(request, account, "password and code")
+            return backend.know_browser(redirect(goal), account.name)
         note_failure(request, account, "code")
         form.add_error("code", WRONG_CODE)
     return render(request, "accounts/login_code.html", {"form": form, "next": goal})
@@ -167,15 +116,10 @@ def log_out(request: HttpRequest) -> HttpResponse:
 
     The answer is a page, not a way to another one: behind a single sign-on the next page would
     log in again.
-
-    Parameters
-    ----------
-    request
-        The request.
     """
     if request.user.is_authenticated:
         with transaction.atomic():
-            append(request.user, "log out", resource_of(request.user))
+            append(request.user, "log out", sessions.resource_of(request.user))
             logout(request)
     else:
         request.session.flush()
@@ -186,13 +130,7 @@ def log_out(request: HttpRequest) -> HttpResponse:
 
 
 def next_page(request: HttpRequest) -> str:
-    """Where somebody goes after logging in: a page of this server.
-
-    Parameters
-    ----------
-    request
-        The request.
-    """
+    """Where somebody goes after logging in: a page of this server."""
     asked = request.POST.get("next") or request.GET.get("next") or "/"
     own = url_has_allowed_host_and_scheme(asked, allowed_hosts=None) and asked.startswith("/")
     return str(asked) if own else "/"
@@ -203,15 +141,11 @@ def note_failure(request: HttpRequest, account: Account | None, what: str) -> No
 
     Parameters
     ----------
-    request
-        The request.
     account
         Whom they named; a name that nobody has is not noted, as it may be a password.
-    what
-        What was wrong.
     """
-    where = resource_of(account) if account else "no account"
-    append(None, "failed login", where, {"wrong": what, "from": address_digest(request)})
+    where = sessions.resource_of(account) if account else "no account"
+    append(None, "failed login", where, {"wrong": what, "from": backend.address_digest(request)})
 
 
 def _pending(request: HttpRequest) -> Account | None:
@@ -226,28 +160,13 @@ MINUTES = 5
 """Minutes for which a proof is fresh."""
 
 
-def is_fresh(request: HttpRequest, minutes: int = MINUTES) -> bool:
-    """Whether somebody proved a moment ago who they are.
-
-    Parameters
-    ----------
-    request
-        The request.
-    minutes
-        How long a moment is.
-    """
-    return bool(0 <= time.time() - request.session.get(FRESH, 0.0) <= minutes * 60)
-
-
-def require_fresh(minutes: int = MINUTES, back: str = "") -> Callable[[View], View]:
+def require_fresh(back: str = "") -> Callable[[View], View]:
     """A view for somebody who proved a moment ago who they are; others are asked first.
 
     What was sent is not kept: after the proof, the page with the form is asked for again.
 
     Parameters
     ----------
-    minutes
-        How long a moment is.
     back
         Name of the page with the form, whose address has the ``project_id`` of this one; the
         view's own address where not given.
@@ -258,8 +177,9 @@ def require_fresh(minutes: int = MINUTES, back: str = "") -> Callable[[View], Vi
         def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
             if not request.user.is_authenticated:
                 return redirect("/login?" + urlencode({"next": request.path}))
-            if not is_fresh(request, minutes):
-                return redirect("/fresh?" + urlencode({"next": _page(request, back, kwargs)}))
+            if not 0 <= time.time() - request.session.get(sessions.FRESH, 0.0) <= MINUTES * 60:
+                page = reverse(back, args=[kwargs["project_id"]]) if back else request.path
+                return redirect("/fresh?" + urlencode({"next": page}))
             return view(request, *args, **kwargs)
 
         return guarded
@@ -267,28 +187,77 @@ def require_fresh(minutes: int = MINUTES, back: str = "") -> Callable[[View], Vi
     return decorator
 
 
-@login_required
-@require_http_methods(["GET", "POST"])
-def fresh(request: HttpRequest) -> HttpResponse:
-    """The page that asks for the password, and for a code where there is a second factor.
+def allowed(action: Action) -> Callable[[View], View]:
+    """A view for somebody who may do something that is of no project."""
+
+    def decorator(view: View) -> View:
+        @wraps(view)
+        @login_required
+        def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+            permission = decide(request.user, action)
+            if not permission.allowed:
+                return problem(request, 403, permission.reason)
+            try:
+                return view(request, *args, **kwargs)
+            except InputError as error:
+                return problem(request, 400, str(error))
+
+        return guarded
+
+    return decorator
+
+
+def of_project(action: Action, *, fresh_from: str | None = None) -> Callable[[View], View]:
+    """A view that gets the project, for somebody who may do something with it.
+
+    Who does not take part in the project does not get to know that there is one.
 
     Parameters
     ----------
-    request
-        The request.
+    fresh_from
+        Where it is given, whoever asks must have proved a moment ago who they are: the ``back``
+        of `require_fresh`.
     """
+
+    def decorator(view: View) -> View:
+        @wraps(view)
+        def guarded(
+            request: HttpRequest, project_id: UUID, *args: Any, **kwargs: Any
+        ) -> HttpResponse:
+            project = Project.objects.filter(pk=project_id).first()
+            if project is None or not decide(request.user, Action.SEE_PROJECT, project).allowed:
+                return problem(request, 404)
+            permission = decide(request.user, action, project)
+            if not permission.allowed:
+                return problem(request, 403, permission.reason)
+            try:
+                return view(request, project, *args, **kwargs)
+            except Stop as stop:
+                return problem(request, stop.status, stop.reason)
+            except InputError as error:
+                return problem(request, 400, str(error))
+
+        return login_required(guarded) if fresh_from is None else require_fresh(fresh_from)(guarded)
+
+    return decorator
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def fresh(request: HttpRequest) -> HttpResponse:
+    """The page that asks for the password, and for a code where there is a second factor."""
     account, goal = request.user, next_page(request)
-    form = FreshForm(account, request.POST or None)
+    form = forms.FreshForm(account, request.POST or None)
     possible = account.has_usable_password() or bool(account.totp)
     if request.method == "POST" and possible and form.is_valid():
-        attempt, wait = begin_attempt(request, account.name)
+        attempt, wait = backend.begin_attempt(request, account.name)
         if wait:
-            return too_many(request, wait)
+            return backend.too_many(request, wait)
         if _proved(account, form.cleaned_data):
-            forget_attempts(attempt)
+            backend.forget_attempts(attempt)
             request.session.cycle_key()
-            request.session[FRESH] = time.time()
-            append(account, "prove identity", resource_of(account))
+            request.session[sessions.FRESH] = time.time()
+            append(account, "prove identity", sessions.resource_of(account))
             return redirect(goal)
         note_failure(request, account, "proof")
         form.add_error(None, "That is not right. A code works once: wait for the next one.")
@@ -296,17 +265,11 @@ def fresh(request: HttpRequest) -> HttpResponse:
     return render(request, "accounts/fresh.html", context)
 
 
-def _page(request: HttpRequest, back: str, kwargs: dict[str, Any]) -> str:
-    if not back:
-        return str(request.path)
-    return str(reverse(back, kwargs={"project_id": kwargs["project_id"]}))
-
-
 def _proved(account: Account, given: dict[str, str]) -> bool:
     password, code = given.get("password"), given.get("code")
     if password is not None and not account.check_password(password):
         return False
-    return code is None or use_code(account, code)
+    return code is None or backend.use_code(account, code)
 
 
 _GONE = "This link was used already, has expired, or never was. Ask for a new one."
@@ -319,18 +282,16 @@ def link(request: HttpRequest, token: str) -> HttpResponse:
 
     Parameters
     ----------
-    request
-        The request.
     token
         The random part of the address.
     """
-    found = find_link(token)
+    found = sessions.find_link(token)
     if found is None:
         return problem(request, 404, _GONE)
     if request.method == "POST" and "join" in request.POST:
         return _join(request, token)
     reset = found.purpose == _RESET
-    form = (NewPasswordForm if reset else NewAccountForm)(request.POST or None)
+    form = (forms.NewPasswordForm if reset else forms.NewAccountForm)(request.POST or None)
     if request.method == "POST" and form.is_valid():
         done = _reset(request, token, form) if reset else _make(request, token, form)
         if done is not None:
@@ -338,33 +299,33 @@ def link(request: HttpRequest, token: str) -> HttpResponse:
     return render(request, f"accounts/link_{found.purpose}.html", {"form": form, "link": found})
 
 
-def _make(request: HttpRequest, token: str, form: NewAccountForm) -> HttpResponse | None:
+def _make(request: HttpRequest, token: str, form: forms.NewAccountForm) -> HttpResponse | None:
     try:
         with transaction.atomic():
-            found = find_link(token, lock=True)
+            found = sessions.find_link(token, lock=True)
             if found is None or found.purpose == _RESET:
                 return problem(request, 404, _GONE)
             given = form.cleaned_data
             account = Account.objects.make(given["name"], given["new"], [])
-            append(account, "make account", resource_of(account))
-            spend_link(found, account)
+            append(account, "make account", sessions.resource_of(account))
+            sessions.spend_link(found, account)
     except IntegrityError:
         form.add_error("name", "Somebody has this name; choose another.")
         return None
     return _begin(request, account, found)
 
 
-def _reset(request: HttpRequest, token: str, form: NewPasswordForm) -> HttpResponse:
+def _reset(request: HttpRequest, token: str, form: forms.NewPasswordForm) -> HttpResponse:
     with transaction.atomic():
-        found = find_link(token, lock=True)
+        found = sessions.find_link(token, lock=True)
         if found is None or found.account is None:
             return problem(request, 404, _GONE)
         account = found.account
         account.set_password(form.cleaned_data["new"])
         account.save(update_fields=["password"])
-        spend_link(found, account)
-        end_sessions(account)
-        forget_name(account.name)
+        sessions.spend_link(found, account)
+        sessions.end_sessions(account)
+        backend.forget_name(account.name)
     if request.user.is_authenticated:
         logout(request)
     messages.success(request, "Your password is set. Log in with it.")
@@ -375,11 +336,11 @@ def _join(request: HttpRequest, token: str) -> HttpResponse:
     if not request.user.is_authenticated:
         return problem(request, 403, "Log in first.")
     with transaction.atomic():
-        found = find_link(token, lock=True)
+        found = sessions.find_link(token, lock=True)
         if found is None or found.purpose != "invitation":
             return problem(request, 404, _GONE)
         account = Account.objects.select_for_update().get(pk=request.user.pk)
-        spend_link(found, account)
+        sessions.spend_link(found, account)
     messages.success(request, "You take part.")
     return redirect("/")
 
@@ -387,9 +348,9 @@ def _join(request: HttpRequest, token: str) -> HttpResponse:
 def _begin(request: HttpRequest, account: Account, found: Link) -> HttpResponse:
     if request.user.is_authenticated:
         logout(request)
-    begin_session(request, account, found.purpose)
+    sessions.begin_session(request, account, found.purpose)
     messages.success(request, f"Welcome, {account.name}.")
-    return know_browser(redirect("/"), account.name)
+    return backend.know_browser(redirect("/"), account.name)
 
 
 _NEW = "new second factor"
@@ -399,42 +360,30 @@ _NEW = "new second factor"
 @require_GET
 @login_required
 def account(request: HttpRequest) -> HttpResponse:
-    """Who one is here, and what one may change of it.
-
-    Parameters
-    ----------
-    request
-        The request.
-    """
+    """Who one is here, and what one may change of it."""
     return render(request, "accounts/account.html")
 
 
 @require_http_methods(["GET", "POST"])
 @login_required
 def password(request: HttpRequest) -> HttpResponse:
-    """Change one's own password; all other sessions end.
-
-    Parameters
-    ----------
-    request
-        The request.
-    """
+    """Change one's own password; all other sessions end."""
     owner = request.user
     if not owner.has_usable_password():
         return problem(request, 403, "Your organisation logs you in; there is no password here.")
-    form = ChangePasswordForm(request.POST or None)
+    form = forms.ChangePasswordForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        attempt, wait = begin_attempt(request, owner.name)
+        attempt, wait = backend.begin_attempt(request, owner.name)
         if wait:
-            return too_many(request, wait)
+            return backend.too_many(request, wait)
         if owner.check_password(form.cleaned_data["present"]):
-            forget_attempts(attempt)
+            backend.forget_attempts(attempt)
             with transaction.atomic():
                 owner.set_password(form.cleaned_data["new"])
                 owner.save(update_fields=["password"])
                 update_session_auth_hash(request, owner)
-                end_sessions(owner, keep=request.session.session_key)
-                append(owner, "change password", resource_of(owner))
+                sessions.end_sessions(owner, keep=request.session.session_key)
+                append(owner, "change password", sessions.resource_of(owner))
             messages.success(request, "Your password is changed; your other sessions have ended.")
             return redirect("/account")
         note_failure(request, owner, "password")
@@ -445,63 +394,45 @@ def password(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @require_fresh()
 def second_factor(request: HttpRequest) -> HttpResponse:
-    """Turn the second factor on: a secret for an app, confirmed by a code of it.
-
-    Parameters
-    ----------
-    request
-        The request.
-    """
+    """Turn the second factor on: a secret for an app, confirmed by a code of it."""
     owner = request.user
     if owner.totp:
         return redirect("/account")
-    form = CodeForm(request.POST or None)
+    form = forms.CodeForm(request.POST or None)
     secret = _unconfirmed(request)
     if secret is None:
-        secret = new_secret()
-        request.session[_NEW] = base64.b64encode(seal_secret(secret, owner)).decode()
+        secret = backend.new_secret()
+        request.session[_NEW] = base64.b64encode(backend.seal_secret(secret, owner)).decode()
     elif request.method == "POST" and form.is_valid():
-        step = step_of(secret, form.cleaned_data["code"])
+        step = backend.step_of(secret, form.cleaned_data["code"])
         if step:
             del request.session[_NEW]
             with transaction.atomic():
-                owner.totp, owner.totp_used = seal_secret(secret, owner), step
+                owner.totp, owner.totp_used = backend.seal_secret(secret, owner), step
                 owner.save(update_fields=["totp", "totp_used"])
-                end_sessions(owner, keep=request.session.session_key)
-                append(owner, "turn second factor on", resource_of(owner))
+                sessions.end_sessions(owner, keep=request.session.session_key)
+                append(owner, "turn second factor on", sessions.resource_of(owner))
             messages.success(request, "From now on a code is asked for when you log in.")
             return redirect("/account")
         form.add_error("code", WRONG_CODE)
-    context = {"form": form, "secret": secret_text(secret)}
+    context = {"form": form, "secret": backend.secret_text(secret)}
     return render(request, "accounts/second_factor.html", context)
 
 
 @require_GET
 @require_fresh()
 def second_factor_image(request: HttpRequest) -> HttpResponse:
-    """The secret that is not confirmed yet, as an image to be scanned.
-
-    Parameters
-    ----------
-    request
-        The request.
-    """
+    """The secret that is not confirmed yet, as an image to be scanned."""
     secret = _unconfirmed(request)
     if secret is None:
         return problem(request, 404)
-    return HttpResponse(qr_code(secret, request.user), content_type="image/svg+xml")
+    return HttpResponse(backend.qr_code(secret, request.user), content_type="image/svg+xml")
 
 
 @require_http_methods(["GET", "POST"])
 @require_fresh()
 def second_factor_off(request: HttpRequest) -> HttpResponse:
-    """Turn the second factor off.
-
-    Parameters
-    ----------
-    request
-        The request.
-    """
+    """Turn the second factor off."""
     owner = request.user
     if not owner.totp:
         return redirect("/account")
@@ -509,7 +440,7 @@ def second_factor_off(request: HttpRequest) -> HttpResponse:
         with transaction.atomic():
             owner.totp = b""
             owner.save(update_fields=["totp"])
-            append(owner, "turn second factor off", resource_of(owner))
+            append(owner, "turn second factor off", sessions.resource_of(owner))
         messages.success(request, "No code is asked for any more.")
         return redirect("/account")
     return render(request, "accounts/second_factor_off.html")
@@ -518,16 +449,10 @@ def second_factor_off(request: HttpRequest) -> HttpResponse:
 @require_POST
 @login_required
 def other_sessions(request: HttpRequest) -> HttpResponse:
-    """End one's other sessions.
-
-    Parameters
-    ----------
-    request
-        The request.
-    """
+    """End one's other sessions."""
     with transaction.atomic():
-        count = end_sessions(request.user, keep=request.session.session_key)
-        append(request.user, "end sessions", resource_of(request.user), {"count": count})
+        count = sessions.end_sessions(request.user, keep=request.session.session_key)
+        append(request.user, "end sessions", sessions.resource_of(request.user), {"count": count})
     messages.success(request, f"Ended: {count}.")
     return redirect("/account")
 
@@ -535,41 +460,15 @@ def other_sessions(request: HttpRequest) -> HttpResponse:
 def _unconfirmed(request: HttpRequest) -> bytes | None:
     try:
         sealed = base64.b64decode(request.session.get(_NEW, ""))
-        return unseal_secret(sealed, request.user) if sealed else None
+        return backend.unseal_secret(sealed, request.user) if sealed else None
     except (binascii.Error, InvalidTag):
         return None
 
 
-def custodians_view(view: View) -> View:
-    """A view for somebody who keeps the accounts.
-
-    Parameters
-    ----------
-    view
-        The view.
-    """
-
-    @wraps(view)
-    @login_required
-    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        permission = decide(request.user, Action.MANAGE_ACCOUNTS)
-        if not permission.allowed:
-            return problem(request, 403, permission.reason)
-        return view(request, *args, **kwargs)
-
-    return guarded
-
-
 @require_GET
-@custodians_view
+@allowed(Action.MANAGE_ACCOUNTS)
 def accounts(request: HttpRequest) -> HttpResponse:
-    """Everybody who may log in, and the invitations that are still open.
-
-    Parameters
-    ----------
-    request
-        The request.
-    """
+    """Everybody who may log in, and the invitations that are still open."""
     everybody = Account.objects.order_by("-is_active", "name")
     waiting = Link.objects.filter(used=None, expires__gt=timezone.now(), purpose="invitation")
     context = {
@@ -581,36 +480,22 @@ def accounts(request: HttpRequest) -> HttpResponse:
 
 
 @require_http_methods(["GET", "POST"])
-@custodians_view
+@allowed(Action.MANAGE_ACCOUNTS)
 def invite_page(request: HttpRequest) -> HttpResponse:
-    """Invite somebody; the link is shown once, in the answer itself.
-
-    Parameters
-    ----------
-    request
-        The request.
-    """
-    form = InviteForm(request.user, request.POST or None)
+    """Invite somebody; the link is shown once, in the answer itself."""
+    form = forms.InviteForm(request.user, request.POST or None)
     if request.method == "POST" and form.is_valid():
         given = form.cleaned_data
-        address = invite(request.user, given["roles"], given["project"], given["days"])
+        address = sessions.invite(request.user, given["roles"], given["project"], given["days"])
         context = {"address": address, "days": given["days"], "what": "An invitation"}
         return render(request, "accounts/link_made.html", context)
     return render(request, "accounts/invite.html", {"form": form})
 
 
 @require_POST
-@custodians_view
+@allowed(Action.MANAGE_ACCOUNTS)
 def take_back_invitation(request: HttpRequest, number: int) -> HttpResponse:
-    """Make an invitation useless.
-
-    Parameters
-    ----------
-    request
-        The request.
-    number
-        Its number.
-    """
+    """Make an invitation useless."""
     with transaction.atomic():
         gone, _ = Link.objects.filter(pk=number, purpose="invitation", used=None).delete()
         if gone:
@@ -620,23 +505,22 @@ def take_back_invitation(request: HttpRequest, number: int) -> HttpResponse:
 
 
 @require_http_methods(["GET", "POST"])
-@custodians_view
+@allowed(Action.MANAGE_ACCOUNTS)
 def named_account(request: HttpRequest) -> HttpResponse:
-    """Make an account for somebody whom the organisation's login names.
-
-    Parameters
-    ----------
-    request
-        The request.
-    """
+    """Make an account for somebody whom the organisation's login names."""
     if not settings.SFUMATO.trusted_header:
         return problem(request, 404)
-    form = NamedAccountForm(request.POST or None)
+    form = forms.NamedAccountForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         with transaction.atomic():
             roles = form.cleaned_data["roles"]
             account = Account.objects.make(form.cleaned_data["name"], None, roles)
-            append(request.user, "make account", resource_of(account), {"roles": sorted(roles)})
+            append(
+                request.user,
+                "make account",
+                sessions.resource_of(account),
+                {"roles": sorted(roles)},
+            )
         messages.success(request, f"{account.name} may log in.")
         return redirect("/accounts")
     return render(request, "accounts/named_account.html", {"form": form})
@@ -646,23 +530,15 @@ Change = Callable[[HttpRequest, Account], HttpResponse]
 
 
 @require_GET
-@custodians_view
+@allowed(Action.MANAGE_ACCOUNTS)
 def one_account(request: HttpRequest, pseudonym: str) -> HttpResponse:
-    """One account, and what may be changed of it.
-
-    Parameters
-    ----------
-    request
-        The request.
-    pseudonym
-        Its pseudonym.
-    """
+    """One account, and what may be changed of it."""
     account = Account.objects.filter(pseudonym=pseudonym).first()
     if account is None:
         return problem(request, 404)
     context = {
         "other": account,
-        "form": RolesForm(initial={"roles": account.roles}),
+        "form": forms.RolesForm(initial={"roles": account.roles}),
         "permission": decide(request.user, Action.MANAGE_ACCOUNTS, account),
         "projects": account.memberships.select_related("project").order_by("project__title"),
     }
@@ -674,7 +550,7 @@ def _changes(view: Change) -> Callable[..., HttpResponse]:
 
     @wraps(view)
     @require_POST
-    @custodians_view
+    @allowed(Action.MANAGE_ACCOUNTS)
     def guarded(request: HttpRequest, pseudonym: str) -> HttpResponse:
         with transaction.atomic():
             found = Account.objects.select_for_update().filter(pseudonym=pseudonym)
@@ -695,7 +571,7 @@ def _back(account: Account) -> HttpResponse:
 
 def _set_roles(request: HttpRequest, account: Account) -> HttpResponse:
     """Set what somebody may be."""
-    form = RolesForm(request.POST)
+    form = forms.RolesForm(request.POST)
     if not form.is_valid():
         messages.error(request, "Tick one role at least.")
         return _back(account)
@@ -703,7 +579,7 @@ def _set_roles(request: HttpRequest, account: Account) -> HttpResponse:
     if before != account.roles:
         account.save(update_fields=["roles"])
         detail = {"before": before, "roles": account.roles}
-        append(request.user, "set roles", resource_of(account), detail)
+        append(request.user, "set roles", sessions.resource_of(account), detail)
     messages.success(request, f"{account.name} is {' and '.join(account.roles)}.")
     return _back(account)
 
@@ -712,8 +588,8 @@ def _deactivate(request: HttpRequest, account: Account) -> HttpResponse:
     """Let somebody log in no more; their sessions end at once."""
     account.is_active = False
     account.save(update_fields=["is_active"])
-    count = end_sessions(account)
-    append(request.user, "deactivate", resource_of(account), {"sessions": count})
+    count = sessions.end_sessions(account)
+    append(request.user, "deactivate", sessions.resource_of(account), {"sessions": count})
     messages.success(request, f"{account.name} can no longer log in.")
     return _back(account)
 
@@ -722,7 +598,7 @@ def _reactivate(request: HttpRequest, account: Account) -> HttpResponse:
     """Let somebody log in again."""
     account.is_active = True
     account.save(update_fields=["is_active"])
-    append(request.user, "reactivate", resource_of(account))
+    append(request.user, "reactivate", sessions.resource_of(account))
     messages.success(request, f"{account.name} can log in again.")
     return _back(account)
 
@@ -731,8 +607,13 @@ def _reset_account(request: HttpRequest, account: Account) -> HttpResponse:
     """Make a link for a new password; it is shown once, in the answer itself."""
     if not account.is_active:
         return problem(request, 409, "The account is deactivated. Reactivate it first.")
-    address = reset_link(request.user, account)
-    context = {"address": address, "days": RESET_DAYS, "what": "A new password", "other": account}
+    address = sessions.reset_link(request.user, account)
+    context = {
+        "address": address,
+        "days": sessions.RESET_DAYS,
+        "what": "A new password",
+        "other": account,
+    }
     return render(request, "accounts/link_made.html", context)
 
 
@@ -740,8 +621,8 @@ def _lost_second_factor(request: HttpRequest, account: Account) -> HttpResponse:
     """Turn somebody's second factor off who has lost it; their sessions end."""
     account.totp = b""
     account.save(update_fields=["totp"])
-    end_sessions(account)
-    append(request.user, "turn second factor off", resource_of(account))
+    sessions.end_sessions(account)
+    append(request.user, "turn second factor off", sessions.resource_of(account))
     messages.success(request, f"{account.name} logs in without a code.")
     return _back(account)
 

@@ -77,13 +77,7 @@ def entries(asked: dict[str, Any]) -> QuerySet[AuditEntry]:
 
 
 def details(text: str) -> list[tuple[str, str]]:
-    """The details of an entry as names and texts.
-
-    Parameters
-    ----------
-    text
-        As the entry has them.
-    """
+    """The details of an entry as names and texts."""
     try:
         found = json.loads(text)
     except ValueError:
@@ -98,8 +92,6 @@ def readable(resource: str, titles: Mapping[str, str]) -> str:
 
     Parameters
     ----------
-    resource
-        As the entry has it.
     titles
         By id, the titles of projects.
     """
@@ -111,13 +103,7 @@ def readable(resource: str, titles: Mapping[str, str]) -> str:
 
 
 def json_lines(found: QuerySet[AuditEntry]) -> Iterator[str]:
-    """Entries as lines of JSON, oldest first, with all that is needed to check them.
-
-    Parameters
-    ----------
-    found
-        The entries.
-    """
+    """Entries as lines of JSON, oldest first, with all that is needed to check them."""
     for entry in found.order_by("number").values().iterator(chunk_size=2000):
         yield json.dumps(entry, sort_keys=True) + "\n"
 
@@ -149,13 +135,7 @@ def _auditors_view(view: View) -> View:
 @require_GET
 @_auditors_view
 def audit(request: HttpRequest) -> HttpResponse:
-    """The log, newest first, with what is looked for.
-
-    Parameters
-    ----------
-    request
-        The request.
-    """
+    """The log, newest first, with what is looked for."""
     form = FilterForm(request.GET)
     found = entries(form.cleaned_data if form.is_valid() else {})
     page = Paginator(found, ON_A_PAGE).get_page(request.GET.get("page"))
@@ -174,13 +154,7 @@ def audit(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @_auditors_view
 def check(request: HttpRequest) -> HttpResponse:
-    """Check the whole log, against a head that was kept elsewhere where one is given.
-
-    Parameters
-    ----------
-    request
-        The request.
-    """
+    """Check the whole log, against a head that was kept elsewhere where one is given."""
     verdict, wrong = None, ""
     kept = request.POST.get("against", "").strip()
     if request.method == "POST":
@@ -195,13 +169,7 @@ def check(request: HttpRequest) -> HttpResponse:
 @require_POST
 @_auditors_view
 def download(request: HttpRequest) -> HttpResponse:
-    """The entries that are looked for as JSON lines; the download is an entry itself.
-
-    Parameters
-    ----------
-    request
-        The request.
-    """
+    """The entries that are looked for as JSON lines; the download is an entry itself."""
     form = FilterForm(request.POST)
     if not form.is_valid():
         return problem(request, 400)

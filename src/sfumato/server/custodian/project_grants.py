@@ -31,17 +31,22 @@ BEFORE, AFTER, REVOKED = "before", "after", "revoked"
 PROJECT_BUDGET = "project_budget"
 
 
+def limit(budget: float | None) -> str:
+    """A budget in words.
+
+    Parameters
+    ----------
+    budget
+        KAPR, ``None`` for no limit.
+    """
+    return "no limit" if budget is None else f"{budget:g}"
+
+
 def raise_budget(by: Account, project_id: UUID, worker: Account, budget: float | None) -> Grant:
     """Raise what a worker may be shown of the project's source.
 
     Parameters
     ----------
-    by
-        The custodian.
-    project_id
-        The project.
-    worker
-        The worker.
     budget
         KAPR, ``None`` for no limit.
 
@@ -65,15 +70,6 @@ def raise_budget(by: Account, project_id: UUID, worker: Account, budget: float |
 def raise_project_budget(by: Account, project_id: UUID, budget: float | None) -> Grant:
     """Raise what all workers together may be shown of a project.
 
-    Parameters
-    ----------
-    by
-        The custodian.
-    project_id
-        The project.
-    budget
-        KAPR, ``None`` for no limit.
-
     Raises
     ------
     Stop
@@ -91,10 +87,6 @@ def lower_k(by: Account, project_id: UUID, k: int) -> Grant:
 
     Parameters
     ----------
-    by
-        The custodian.
-    project_id
-        The project.
     k
         Records, 1 at least.
 
@@ -114,15 +106,6 @@ def lower_k(by: Account, project_id: UUID, k: int) -> Grant:
 def allow_identity_export(by: Account, project_id: UUID, hours: int) -> Grant:
     """Let the manager export identities once, until some time.
 
-    Parameters
-    ----------
-    by
-        The custodian.
-    project_id
-        The project.
-    hours
-        For how long.
-
     Raises
     ------
     Stop
@@ -134,24 +117,13 @@ def allow_identity_export(by: Account, project_id: UUID, hours: int) -> Grant:
 
 
 def identity_grant(project: Project) -> Grant | None:
-    """The grant under which identities may be exported now, if there is one.
-
-    Parameters
-    ----------
-    project
-        The project.
-    """
+    """The grant under which identities may be exported now, if there is one."""
     grants = project.grants.filter(kind=GrantKind.IDENTITY_EXPORT, used=None)
     return grants.filter(to=project.manager, expires__gt=timezone.now()).first()
 
 
 def use_identity_grant(project: Project) -> Grant:
     """Use a grant of identity export up, in the transaction of the export.
-
-    Parameters
-    ----------
-    project
-        The project.
 
     Raises
     ------
@@ -171,10 +143,6 @@ def revoke(by: Account, project_id: UUID, number: int) -> Grant:
 
     Parameters
     ----------
-    by
-        The custodian.
-    project_id
-        The project.
     number
         Number of the grant.
 
@@ -199,13 +167,7 @@ def revoke(by: Account, project_id: UUID, number: int) -> Grant:
 
 
 def is_revocable(grant: Grant) -> bool:
-    """Whether a grant still holds.
-
-    Parameters
-    ----------
-    grant
-        The grant.
-    """
+    """Whether a grant still holds."""
     if grant.used is not None or REVOKED in grant.detail:
         return False
     return grant.expires is None or bool(grant.expires > timezone.now())
@@ -282,8 +244,6 @@ def purge(by: Account | None, project_id: UUID) -> None:
     ----------
     by
         The custodian; ``None`` for whoever runs the server.
-    project_id
-        The project.
 
     Raises
     ------

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
 from typing import Any
-from uuid import UUID
 
 from django import forms
 from django.contrib import messages
@@ -13,12 +11,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
-from sfumato.server.accounts.views import require_fresh
+from sfumato.server.accounts.views import of_project
 from sfumato.server.custodian import project_grants
-from sfumato.server.custodian.project_grants import purge
-from sfumato.server.error_pages import problem
-from sfumato.server.live.live_projects import Stop
-from sfumato.server.permissions import Action, decide
+from sfumato.server.custodian.project_grants import limit, purge
+from sfumato.server.permissions import Action
 from sfumato.server.store.models import Account, Allowance, Grant, GrantKind, Project, ProjectState
 
 
@@ -37,15 +33,7 @@ class Budget(forms.FloatField):
 
 
 class WorkerBudgetForm(forms.Form):
-    """A higher budget for a worker.
-
-    Parameters
-    ----------
-    project
-        The project.
-    data
-        What was entered.
-    """
+    """A higher budget for a worker."""
 
     def __init__(self, project: Project, data: Any = None) -> None:
         super().__init__(data, prefix="worker")
@@ -69,15 +57,7 @@ class ProjectBudgetForm(forms.Form):
 
 
 class KForm(forms.Form):
-    """A lower k.
-
-    Parameters
-    ----------
-    k
-        The present one.
-    data
-        What was entered.
-    """
+    """A lower k."""
 
     prefix = "lower"
 
@@ -101,15 +81,7 @@ class IdentityExportForm(forms.Form):
 
 
 class PurgeForm(forms.Form):
-    """The title of the project, typed by whoever destroys it.
-
-    Parameters
-    ----------
-    title
-        The title.
-    data
-        What was entered.
-    """
+    """The title of the project, typed by whoever destroys it."""
 
     typed = forms.CharField(
         label="Title of the project",
@@ -136,75 +108,18 @@ class PurgeForm(forms.Form):
         return typed
 
 
-def limit(budget: float | None) -> str:
-    """A budget in words.
-
-    Parameters
-    ----------
-    budget
-        KAPR, ``None`` for no limit.
-    """
-    return "no limit" if budget is None else f"{budget:g}"
-
-
-View = Callable[..., HttpResponse]
-
-
-def projects_view(action: Action, back: str = "") -> Callable[[View], View]:
-    """A view that gets the project, for somebody who may do something with it and is fresh.
-
-    Who does not take part in the project does not get to know that there is one.
-
-    Parameters
-    ----------
-    action
-        What.
-    back
-        Name of the project's page to come back to after the proof, where the view is none.
-    """
-
-    def decorator(view: View) -> View:
-        @wraps(view)
-        @require_fresh(back=back)
-        def guarded(
-            request: HttpRequest, project_id: UUID, *args: Any, **kwargs: Any
-        ) -> HttpResponse:
-            project = Project.objects.filter(pk=project_id).first()
-            if project is None or not decide(request.user, Action.SEE_PROJECT, project).allowed:
-                return problem(request, 404)
-            permission = decide(request.user, action, project)
-            if not permission.allowed:
-                return problem(request, 403, permission.reason)
-            return view(request, project, *args, **kwargs)
-
-        return guarded
-
-    return decorator
-
-
 Forms = dict[str, Any]
 
 
 @require_http_methods(["GET", "POST"])
-@projects_view(Action.GRANT)
+@of_project(Action.GRANT, fresh_from="")
 def grants_page(request: HttpRequest, project: Project) -> HttpResponse:
-    """What is granted in a project, and forms to grant more.
-
-    Parameters
-    ----------
-    request
-        The request.
-    project
-        The project.
-    """
+    """What is granted in a project, and forms to grant more."""
     asked = request.POST.get("grant", "") if request.method == "POST" else ""
     shown = _forms(project, asked, request.POST)
     form = shown.get(asked)
     if form is not None and form.is_valid():
-        try:
-            messages.success(request, _GRANT[asked](request, project, form.cleaned_data))
-        except Stop as error:
-            return problem(request, error.status, error.reason)
+        messages.success(request, _GRANT[asked](request, project, form.cleaned_data))
         return redirect(request.path)
     given = project.grants.select_related("to", "by").order_by("-created")
     context = {
@@ -217,29 +132,24 @@ def grants_page(request: HttpRequest, project: Project) -> HttpResponse:
             project=project, budget__isnull=False
         ).exists(),
         "open": project.state == ProjectState.OPEN,
-        "given": [(each, _told(each), project_grants.is_revocable(each)) for each in given],
+        "given": [
+            (each, _grant_in_words(each), project_grants.is_revocable(each)) for each in given
+        ],
     }
     return render(request, "custodian/grants.html", context)
 
 
 @require_POST
-@projects_view(Action.GRANT, back="grants")
+@of_project(Action.GRANT, fresh_from="grants")
 def revoke_page(request: HttpRequest, project: Project, number: int) -> HttpResponse:
     """Take a grant back.
 
     Parameters
     ----------
-    request
-        The request.
-    project
-        The project.
     number
         Number of the grant.
     """
-    try:
-        project_grants.revoke(request.user, project.pk, number)
-    except Stop as error:
-        return problem(request, error.status, error.reason)
+    project_grants.revoke(request.user, project.pk, number)
     messages.success(request, "The grant is revoked.")
     return redirect("grants", project_id=project.pk)
 
@@ -284,7 +194,7 @@ _GRANT: dict[str, Callable[[HttpRequest, Project, Forms], str]] = {
 }
 
 
-def _told(grant: Grant) -> str:
+def _grant_in_words(grant: Grant) -> str:
     """What was granted, in words."""
     if grant.kind == GrantKind.IDENTITY_EXPORT:
         return f"one export of identities, until {grant.expires:%Y-%m-%d %H:%M} UTC"
@@ -296,23 +206,12 @@ def _told(grant: Grant) -> str:
 
 
 @require_http_methods(["GET", "POST"])
-@projects_view(Action.PURGE_PROJECT)
+@of_project(Action.PURGE_PROJECT, fresh_from="")
 def purge_page(request: HttpRequest, project: Project) -> HttpResponse:
-    """Destroy a project, after its title was typed.
-
-    Parameters
-    ----------
-    request
-        The request.
-    project
-        The project.
-    """
+    """Destroy a project, after its title was typed."""
     form = PurgeForm(project.title, request.POST or None)
     if request.method == "POST" and form.is_valid():
-        try:
-            purge(request.user, project.pk)
-        except Stop as error:
-            return problem(request, error.status, error.reason)
+        purge(request.user, project.pk)
         messages.success(request, "The project is purged. Nobody can read its data any more.")
         return redirect("/projects")
     return render(request, "custodian/purge.html", {"project": project, "form": form})

@@ -13,27 +13,11 @@ from sfumato.review.review_decisions import Answer
 from sfumato.review.review_settings import Mode
 from sfumato.review.worker_state import Charge, Cost, Opening, Refusal, WorkerState
 from sfumato.server.audit_log import append
-from sfumato.server.live.live_projects import (
-    Held,
-    Live,
-    Stop,
-    forget_states,
-    live_of,
-    lock_of,
-    settings_of,
-)
+from sfumato.server.live import live_projects
 from sfumato.server.live.worker_actions import PairView, Standing
 from sfumato.server.live.worker_tasks import Task, modes_text
 from sfumato.server.permissions import Action, decide
-from sfumato.server.store.models import (
-    Account,
-    Allowance,
-    Dealt,
-    Project,
-    Resolution,
-    Spent,
-    StoredPair,
-)
+from sfumato.server.store import models
 
 Modes = tuple[Mode, ...]
 
@@ -60,15 +44,11 @@ class Shown:
     refusal: Refusal | None = None
 
 
-def show_conflict(account: Account, project: Project, number: int) -> Shown:
+def show_conflict(account: models.Account, project: models.Project, number: int) -> Shown:
     """Show a conflict or a flagged pair; the first time its starting state is charged.
 
     Parameters
     ----------
-    account
-        The manager.
-    project
-        The project.
     number
         Number of the pair.
 
@@ -83,22 +63,13 @@ def show_conflict(account: Account, project: Project, number: int) -> Shown:
 
 
 def open_conflict(
-    account: Account, project: Project, number: int, attributes: Sequence[int], mode: int
+    account: models.Account,
+    project: models.Project,
+    number: int,
+    attributes: Sequence[int],
+    mode: int,
 ) -> Shown:
     """Open cells of a conflict that some worker of the pair has opened as far.
-
-    Parameters
-    ----------
-    account
-        The manager.
-    project
-        The project.
-    number
-        Number of the pair.
-    attributes
-        Places of the attributes.
-    mode
-        How much of them.
 
     Raises
     ------
@@ -111,14 +82,14 @@ def open_conflict(
             return _shown(task, resolution, refusal)
         most = union_of(project, number)
         if not most:
-            raise Stop(403, "No worker was shown this pair.")
+            raise live_projects.Stop(403, "No worker was shown this pair.")
         if mode not in (Mode.PARTIAL, Mode.FULL) or not attributes:
-            raise Stop(400, "Cells are opened partly or in full.")
+            raise live_projects.Stop(400, "Cells are opened partly or in full.")
         if any(not 0 <= place < len(most) for place in attributes):
-            raise Stop(400, "There is no such attribute.")
+            raise live_projects.Stop(400, "There is no such attribute.")
         opening = Opening(tuple(dict.fromkeys(attributes)), Mode(mode))
         if not _within(opening, most):
-            raise Stop(403, "No worker of this pair has opened as much of it.")
+            raise live_projects.Stop(403, "No worker of this pair has opened as much of it.")
         before = task.state.modes(number)
         task.changed = True
         answer = task.state.open(number, opening)
@@ -130,17 +101,11 @@ def open_conflict(
         return _shown(task, resolution, answer if isinstance(answer, Refusal) else None)
 
 
-def resolve(account: Account, project: Project, number: int, answer: int) -> None:
+def resolve(account: models.Account, project: models.Project, number: int, answer: int) -> None:
     """Decide a conflict; the answer holds in place of the workers'.
 
     Parameters
     ----------
-    account
-        The manager.
-    project
-        The project.
-    number
-        Number of the pair.
     answer
         One of the six answers; 0 to let the workers' hold again.
 
@@ -150,7 +115,7 @@ def resolve(account: Account, project: Project, number: int, answer: int) -> Non
         If they may not, or there is no such answer.
     """
     if answer and answer not in set(Answer):
-        raise Stop(400, "A pair is decided by one of the six answers.")
+        raise live_projects.Stop(400, "A pair is decided by one of the six answers.")
     with _resolving(account, project, number) as (task, resolution):
         if resolution.answer != answer:
             resolution.answer = answer
@@ -160,64 +125,40 @@ def resolve(account: Account, project: Project, number: int, answer: int) -> Non
             append(account, "resolve" if answer else "reopen", _resource(task, number), detail)
 
 
-def union_of(project: Project, number: int) -> Modes:
-    """The most that any worker of a pair has been shown of each attribute.
-
-    Parameters
-    ----------
-    project
-        The project.
-    number
-        Number of the pair.
-    """
-    shown = Dealt.objects.filter(project=project, pair__number=number).exclude(modes="")
+def union_of(project: models.Project, number: int) -> Modes:
+    """The most that any worker of a pair has been shown of each attribute."""
+    shown = models.Dealt.objects.filter(project=project, pair__number=number).exclude(modes="")
     return tuple(
         Mode(int(max(digits)))
         for digits in zip(*shown.values_list("modes", flat=True), strict=True)
     )
 
 
-def disagree(project: Project, number: int) -> bool:
-    """Whether the answers of a pair that stand are of both sides.
-
-    Parameters
-    ----------
-    project
-        The project.
-    number
-        Number of the pair.
-    """
-    answers = Dealt.objects.filter(project=project, pair__number=number).exclude(answer=0)
+def disagree(project: models.Project, number: int) -> bool:
+    """Whether the answers of a pair that stand are of both sides."""
+    answers = models.Dealt.objects.filter(project=project, pair__number=number).exclude(answer=0)
     return len({answer > 0 for answer in answers.values_list("answer", flat=True)}) > 1
 
 
-def is_flagged(project: Project, number: int) -> bool:
-    """Whether a worker asks the manager to look at a pair.
-
-    Parameters
-    ----------
-    project
-        The project.
-    number
-        Number of the pair.
-    """
-    return Dealt.objects.filter(project=project, pair__number=number, flagged=True).exists()
+def is_flagged(project: models.Project, number: int) -> bool:
+    """Whether a worker asks the manager to look at a pair."""
+    return models.Dealt.objects.filter(project=project, pair__number=number, flagged=True).exists()
 
 
 @contextmanager
 def _resolving(
-    account: Account, project: Project, number: int
-) -> Iterator[tuple[Task, Resolution]]:
+    account: models.Account, project: models.Project, number: int
+) -> Iterator[tuple[Task, models.Resolution]]:
     """The manager's own task, for one request, locked and in one transaction as a worker's."""
-    with lock_of(project.pk):
-        live_of(project)
+    with live_projects.lock_of(project.pk):
+        live_projects.live_of(project)
         task: Task | None = None
         done = False
         try:
             with transaction.atomic(durable=True):
-                locked = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+                locked = models.Project.objects.select_for_update(no_key=True).get(pk=project.pk)
                 pair = _conflict(account, locked, number)
-                resolution, new = Resolution.objects.get_or_create(
+                resolution, new = models.Resolution.objects.get_or_create(
                     pair=pair, defaults={"by": account}
                 )
                 task = _task(account, locked, new=new)
@@ -225,41 +166,45 @@ def _resolving(
             done = True
         finally:
             if not done and task is not None and task.changed:
-                forget_states(project.pk)
+                live_projects.forget_states(project.pk)
 
 
-def _conflict(account: Account, project: Project, number: int) -> StoredPair:
+def _conflict(account: models.Account, project: models.Project, number: int) -> models.StoredPair:
     """The pair, where workers disagree about it and this account may resolve it."""
     permission = decide(account, Action.RESOLVE, project)
     if not permission.allowed:
-        raise Stop(403, permission.reason)
-    pair = StoredPair.objects.filter(project=project, number=number).first()
-    known = pair is not None and Resolution.objects.filter(pair=pair).exists()
+        raise live_projects.Stop(403, permission.reason)
+    pair = models.StoredPair.objects.filter(project=project, number=number).first()
+    known = pair is not None and models.Resolution.objects.filter(pair=pair).exists()
     if pair is None or not (known or disagree(project, number) or is_flagged(project, number)):
-        raise Stop(404, "Workers neither disagree about such a pair nor flagged it.")
-    if Dealt.objects.filter(project=project, worker=account).exists():
-        raise Stop(409, "Who works on a project does not resolve its conflicts.")
+        raise live_projects.Stop(404, "Workers neither disagree about such a pair nor flagged it.")
+    if models.Dealt.objects.filter(project=project, worker=account).exists():
+        raise live_projects.Stop(409, "Who works on a project does not resolve its conflicts.")
     return pair
 
 
-def _task(account: Account, project: Project, *, new: bool) -> Task:
+def _task(account: models.Account, project: models.Project, *, new: bool) -> Task:
     """The manager's task: every conflict that there is or was; its rows never get fewer."""
-    live = live_of(project)
+    live = live_projects.live_of(project)
     pairs = dict(
-        Resolution.objects.filter(pair__project=project).values_list("pair__number", "modes")
+        models.Resolution.objects.filter(pair__project=project).values_list("pair__number", "modes")
     )
-    allowance, _ = Allowance.objects.select_for_update().get_or_create(
-        project=project, worker=account, defaults={"budget": settings_of(project).budget}
+    allowance, _ = models.Allowance.objects.select_for_update().get_or_create(
+        project=project,
+        worker=account,
+        defaults={"budget": live_projects.settings_of(project).budget},
     )
     rows = max(allowance.rows, 2 * len(_in_conflict(project) | set(pairs)))
     if new or allowance.rows != rows:
         allowance.rows, allowance.version = rows, allowance.version + 1
         allowance.save(update_fields=["rows", "version"])
         live.combined_version += 1
-    spent, _ = Spent.objects.select_for_update().get_or_create(
+    spent, _ = models.Spent.objects.select_for_update().get_or_create(
         fingerprint=project.fingerprint, worker=account.pseudonym
     )
-    task = Task(account, project, live, allowance, spent, _held(live, account, allowance, pairs))
+    task = Task(
+        account, project, live, allowance, spent, _manager_state(live, account, allowance, pairs)
+    )
     budget = allowance.budget
     left = None if budget is None else max(0.0, budget - task.elsewhere)
     if task.state.review.settings.budget != left or task.state.review.settings.project_budget:
@@ -267,14 +212,19 @@ def _task(account: Account, project: Project, *, new: bool) -> Task:
     return task
 
 
-def _in_conflict(project: Project) -> set[int]:
+def _in_conflict(project: models.Project) -> set[int]:
     """Numbers of the pairs with answers of both sides."""
-    sides = Dealt.objects.filter(project=project).exclude(answer=0).values("pair__number")
+    sides = models.Dealt.objects.filter(project=project).exclude(answer=0).values("pair__number")
     sides = sides.annotate(least=Min("answer"), most=Max("answer"))
     return set(sides.filter(least__lt=0, most__gt=0).values_list("pair__number", flat=True))
 
 
-def _held(live: Live, account: Account, allowance: Allowance, pairs: dict[int, str]) -> Held:
+def _manager_state(
+    live: live_projects.Live,
+    account: models.Account,
+    allowance: models.Allowance,
+    pairs: dict[int, str],
+) -> live_projects.KeptState:
     """The manager's state; beside the workers' it is kept under minus its key."""
     held = live.workers.get(-account.pk)
     if held is None or held.version != allowance.version:
@@ -284,11 +234,11 @@ def _held(live: Live, account: Account, allowance: Allowance, pairs: dict[int, s
             "modes": {str(pair): modes for pair, modes in pairs.items() if modes},
         }
         restored = WorkerState.restored(live.review.with_budgets(None, None), state)
-        held = live.workers[-account.pk] = Held(allowance.version, restored)
+        held = live.workers[-account.pk] = live_projects.KeptState(allowance.version, restored)
     return held
 
 
-def _show(task: Task, resolution: Resolution) -> Refusal | None:
+def _show(task: Task, resolution: models.Resolution) -> Refusal | None:
     if resolution.modes or not union_of(task.project, resolution.pair.number):
         return None
     task.changed = True
@@ -298,7 +248,11 @@ def _show(task: Task, resolution: Resolution) -> Refusal | None:
 
 
 def _book(
-    task: Task, resolution: Resolution, answer: Charge | Refusal, action: str, **detail: object
+    task: Task,
+    resolution: models.Resolution,
+    answer: Charge | Refusal,
+    action: str,
+    **detail: object,
 ) -> None:
     number = resolution.pair.number
     if isinstance(answer, Refusal):
@@ -315,7 +269,7 @@ def _book(
     append(task.account, action, _resource(task, number), told, task.charge(answer))
 
 
-def _shown(task: Task, resolution: Resolution, refusal: Refusal | None) -> Shown:
+def _shown(task: Task, resolution: models.Resolution, refusal: Refusal | None) -> Shown:
     number, shown = resolution.pair.number, bool(resolution.modes)
     most = union_of(task.project, number)
     costs: tuple[Cost, ...] = ()
@@ -339,7 +293,7 @@ def _shown(task: Task, resolution: Resolution, refusal: Refusal | None) -> Shown
 
 def _standing(task: Task) -> Standing:
     state, budget = task.state, task.allowance.budget
-    resolutions = Resolution.objects.filter(pair__project=task.project)
+    resolutions = models.Resolution.objects.filter(pair__project=task.project)
     return Standing(
         score=state.score,
         elsewhere=task.elsewhere,

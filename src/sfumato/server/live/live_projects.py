@@ -45,8 +45,6 @@ class Stop(Exception):  # noqa: N818 - nothing went wrong
 
     Parameters
     ----------
-    status
-        The status of the answer.
     reason
         Why, and what to do; never a value.
     """
@@ -62,11 +60,6 @@ def fingerprint_of(project: ReviewProject) -> str:
 
     Files are known by their bytes, however they are named and whichever of their columns are
     shown. Where the records are not from files, the records themselves count, in any order.
-
-    Parameters
-    ----------
-    project
-        The project.
     """
     files = sorted(project.fingerprints.values())
     content = "\n".join(files).encode() if files and all(files) else _digest(project.records)
@@ -96,23 +89,12 @@ _GOLD = "gold"
 
 
 def folder_of(project_id: UUID) -> Path:
-    """Where the encrypted files of a project are.
-
-    Parameters
-    ----------
-    project_id
-        The project's id.
-    """
+    """Where the encrypted files of a project are."""
     return Path(settings.SFUMATO.data) / "projects" / str(project_id)
 
 
 def key_of(project: Project) -> bytes:
     """The key of a project.
-
-    Parameters
-    ----------
-    project
-        The project.
 
     Raises
     ------
@@ -134,17 +116,7 @@ def key_of(project: Project) -> bytes:
 
 
 def write_project(project_id: UUID, project: ReviewProject, index: Index) -> bytes:
-    """Write the encrypted files of a project under a new key, and give the wrapped key.
-
-    Parameters
-    ----------
-    project_id
-        The project's id.
-    project
-        Its records and pairs.
-    index
-        The index of its records.
-    """
+    """Write the encrypted files of a project under a new key, and give the wrapped key."""
     key = new_key()
     gold = pa.array([project.gold.get(pair) for pair in project.pair_ids], pa.bool_())
     contents = {
@@ -160,11 +132,6 @@ def write_project(project_id: UUID, project: ReviewProject, index: Index) -> byt
 
 def read_project(project: Project) -> ReviewProject:
     """What a project is about, as its files and its row in the database tell.
-
-    Parameters
-    ----------
-    project
-        The project.
 
     Raises
     ------
@@ -189,11 +156,6 @@ def read_project(project: Project) -> ReviewProject:
 def read_index(project: Project) -> Index:
     """The index of a project's records.
 
-    Parameters
-    ----------
-    project
-        The project.
-
     Raises
     ------
     InputError
@@ -204,11 +166,6 @@ def read_index(project: Project) -> Index:
 
 def read_rows(project: Project) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Per pair, the records of row 1 and row 2.
-
-    Parameters
-    ----------
-    project
-        The project.
 
     Raises
     ------
@@ -223,11 +180,6 @@ def read_rows(project: Project) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.i
 def read_pairs(project: Project) -> pa.Table:
     """The pairs as the linkage knows them: pair, left, right, and their truth in `gold`.
 
-    Parameters
-    ----------
-    project
-        The project.
-
     Raises
     ------
     InputError
@@ -237,35 +189,17 @@ def read_pairs(project: Project) -> pa.Table:
 
 
 def remove_files(project_id: UUID) -> None:
-    """Remove the encrypted files of a project; without its key they tell nothing anyway.
-
-    Parameters
-    ----------
-    project_id
-        The project's id.
-    """
+    """Remove the encrypted files of a project; without its key they tell nothing anyway."""
     shutil.rmtree(folder_of(project_id), ignore_errors=True)
 
 
 def attributes_of(project: Project) -> tuple[Attribute, ...]:
-    """What a worker may see.
-
-    Parameters
-    ----------
-    project
-        The project.
-    """
+    """What a worker may see."""
     return tuple(Attribute.model_validate(each) for each in project.attributes)
 
 
 def settings_of(project: Project) -> Settings:
-    """The rules of a project.
-
-    Parameters
-    ----------
-    project
-        The project.
-    """
+    """The rules of a project."""
     return Settings.model_validate(project.settings)
 
 
@@ -300,7 +234,7 @@ KEPT = 8
 
 
 @dataclass
-class Held:
+class KeptState:
     """The state of a worker, as the database has it at some version.
 
     Attributes
@@ -340,7 +274,7 @@ class Live:
     evidence: Evidence | None = None
     combined: CombinedState | None = None
     combined_version: int = -1
-    workers: dict[int, Held] = field(default_factory=dict)
+    workers: dict[int, KeptState] = field(default_factory=dict)
 
 
 _guard = threading.Lock()
@@ -352,24 +286,13 @@ def lock_of(project_id: UUID) -> threading.RLock:
     """The lock of a project; whoever reads or changes what is held of it has it.
 
     It is taken before a transaction is begun, never in one.
-
-    Parameters
-    ----------
-    project_id
-        The project's id.
     """
     with _guard:
         return _locks.setdefault(project_id, threading.RLock())
 
 
 def kept(project_id: UUID) -> Live | None:
-    """What is held of a project, if anything is.
-
-    Parameters
-    ----------
-    project_id
-        The project's id.
-    """
+    """What is held of a project, if anything is."""
     with _guard:
         live = _kept.get(project_id)
         if live is not None:
@@ -378,15 +301,7 @@ def kept(project_id: UUID) -> Live | None:
 
 
 def keep(project_id: UUID, live: Live) -> None:
-    """Hold a project in memory, in place of the one that was longest not asked for.
-
-    Parameters
-    ----------
-    project_id
-        The project's id.
-    live
-        What is held of it.
-    """
+    """Hold a project in memory, in place of the one that was longest not asked for."""
     with _guard:
         _kept[project_id] = live
         _kept.move_to_end(project_id)
@@ -395,25 +310,13 @@ def keep(project_id: UUID, live: Live) -> None:
 
 
 def forget_project(project_id: UUID) -> None:
-    """Hold nothing of a project any more.
-
-    Parameters
-    ----------
-    project_id
-        The project's id.
-    """
+    """Hold nothing of a project any more."""
     with _guard:
         _kept.pop(project_id, None)
 
 
 def forget_states(project_id: UUID) -> None:
-    """Hold no state of a project's workers any more; the database has what holds.
-
-    Parameters
-    ----------
-    project_id
-        The project's id.
-    """
+    """Hold no state of a project's workers any more; the database has what holds."""
     with _guard:
         live = _kept.get(project_id)
     if live is not None:
@@ -423,11 +326,6 @@ def forget_states(project_id: UUID) -> None:
 
 def review_of(project: Project) -> Review:
     """The review of a project; it is read once, however many threads ask.
-
-    Parameters
-    ----------
-    project
-        The project.
 
     Raises
     ------
@@ -439,11 +337,6 @@ def review_of(project: Project) -> Review:
 
 def live_of(project: Project) -> Live:
     """What is held in memory of a project, under the rules that the database has now.
-
-    Parameters
-    ----------
-    project
-        The project.
 
     Raises
     ------
@@ -503,14 +396,8 @@ def make_project(
     ----------
     project
         Its records, pairs, attributes and rules.
-    title
-        How its manager calls it.
     custodian, manager
         Who owns the data, and who deals the work.
-    page_size
-        Pairs on a page.
-    overlap
-        Workers who decide each pair.
     gold_share
         Share of pairs with known truth among those dealt.
     """

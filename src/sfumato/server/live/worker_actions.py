@@ -107,10 +107,6 @@ def pair_view(task: Task, dealt: Dealt, place: int, refused: Refusal | None = No
 
     Parameters
     ----------
-    task
-        The worker's task.
-    dealt
-        The pair.
     place
         Its place in the worker's pile, from 1.
     refused
@@ -133,13 +129,7 @@ def pair_view(task: Task, dealt: Dealt, place: int, refused: Refusal | None = No
 
 
 def standing(task: Task) -> Standing:
-    """How a worker stands.
-
-    Parameters
-    ----------
-    task
-        The worker's task.
-    """
+    """How a worker stands."""
     return standing_and_place(task, -1)[0]
 
 
@@ -148,8 +138,6 @@ def standing_and_place(task: Task, place: int) -> tuple[Standing, int]:
 
     Parameters
     ----------
-    task
-        The worker's task.
     place
         The pair's place as it was dealt.
     """
@@ -266,10 +254,6 @@ def show_page(account: Account, project_id: UUID, number: int | None = None) -> 
 
     Parameters
     ----------
-    account
-        The worker.
-    project_id
-        The project.
     number
         Which page, from 1; without it the first with a pair that is still to be decided.
 
@@ -312,10 +296,6 @@ def show_pair(account: Account, project_id: UUID, token: str) -> Answer:
 
     Parameters
     ----------
-    account
-        The worker.
-    project_id
-        The project.
     token
         The pair's id on the worker's page.
 
@@ -344,16 +324,6 @@ def open_cells(
 
     Parameters
     ----------
-    account
-        The worker.
-    project_id
-        The project.
-    token
-        The pair's id on the worker's page.
-    attributes
-        Places of the attributes.
-    mode
-        How much of them.
     told
         The cost that the worker was told, in KAPR.
 
@@ -383,17 +353,7 @@ def open_cells(
 
 
 def answer(task: Task, dealt: Dealt, refusal: Refusal | None = None) -> Answer:
-    """The answer to a request about one pair.
-
-    Parameters
-    ----------
-    task
-        The worker's task.
-    dealt
-        The pair.
-    refusal
-        Why nothing more is shown.
-    """
+    """The answer to a request about one pair."""
     exact = task.live.review.settings.costs is Costs.EXACT
     now, place = standing_and_place(task, dealt.place)
     return Answer(pair_view(task, dealt, place, refusal), now, exact, refusal)
@@ -475,17 +435,6 @@ _MARKS: dict[EventKind, dict[str, int | bool]] = {
 def decide_pair(account: Account, project_id: UUID, token: str, decision: int) -> Answer:
     """Decide a pair; the same decision again changes nothing.
 
-    Parameters
-    ----------
-    account
-        The worker.
-    project_id
-        The project.
-    token
-        The pair's id on the worker's page.
-    decision
-        One of the six answers.
-
     Raises
     ------
     Stop
@@ -512,17 +461,6 @@ def mark(account: Account, project_id: UUID, token: str, kind: EventKind) -> Ans
     A skip takes a decision back that stood; a flag asks the manager to look. What is so already
     changes nothing.
 
-    Parameters
-    ----------
-    account
-        The worker.
-    project_id
-        The project.
-    token
-        The pair's id on the worker's page.
-    kind
-        Which of them.
-
     Raises
     ------
     Stop
@@ -544,12 +482,6 @@ def write_note(account: Account, project_id: UUID, token: str, text: str) -> Ans
 
     Parameters
     ----------
-    account
-        The worker.
-    project_id
-        The project.
-    token
-        The pair's id on the worker's page.
     text
         The note; an empty one removes it.
 

@@ -19,7 +19,7 @@ from sfumato.review.review_settings import Mode
 from sfumato.review.worker_state import Charge, CombinedState, Refusal, WorkerState
 from sfumato.server.audit_log import append
 from sfumato.server.live.live_projects import (
-    Held,
+    KeptState,
     Live,
     Stop,
     forget_states,
@@ -58,14 +58,10 @@ def deal(project: Project, worker: Account, pairs: Sequence[int], by: Account | 
 
     Parameters
     ----------
-    project
-        The project.
     worker
         The worker, who becomes a member of it.
     pairs
         Numbers of the pairs, from 0.
-    by
-        Who deals.
 
     Raises
     ------
@@ -100,19 +96,7 @@ def deal(project: Project, worker: Account, pairs: Sequence[int], by: Account | 
 def take_back(
     project: Project, worker: Account, pairs: Collection[int], by: Account | None = None
 ) -> int:
-    """Take pairs from a worker, and tell how many; what was shown of them stays charged.
-
-    Parameters
-    ----------
-    project
-        The project.
-    worker
-        The worker.
-    pairs
-        Numbers of the pairs, from 0.
-    by
-        Who takes them.
-    """
+    """Take pairs from a worker, and tell how many; what was shown of them stays charged."""
     with transaction.atomic():
         _lock(project)
         allowance = Allowance.objects.select_for_update().get(project=project, worker=worker)
@@ -129,13 +113,6 @@ def counted(project: Project, worker: Account) -> Q:
 
     A pair that was taken back before it was shown is no part of it, so that nobody's budget
     grows by pairs that are dealt and taken back.
-
-    Parameters
-    ----------
-    project
-        The project.
-    worker
-        The worker.
     """
     there = Q(taken_back__isnull=True) | Q(shown__isnull=False)
     return Q(project=project, worker=worker) & there
@@ -176,17 +153,13 @@ def _count_rows(allowance: Allowance) -> None:
 
 def state_of(
     live: Live, project: Project, worker: Account, allowance: Allowance, versions: int
-) -> Held:
+) -> KeptState:
     """The state of a worker, of the version that the database has.
 
     Parameters
     ----------
     live
         What is held of the project.
-    project
-        The project.
-    worker
-        The worker.
     allowance
         The worker's allowance, read in the present transaction.
     versions
@@ -195,19 +168,13 @@ def state_of(
     combined = _combined(live, project, versions)
     held = live.workers.get(worker.pk)
     if held is None or held.version != allowance.version:
-        held = Held(allowance.version, _restored(live, project, worker, allowance, combined))
+        held = KeptState(allowance.version, _restored(live, project, worker, allowance, combined))
         live.workers[worker.pk] = held
     return held
 
 
 def modes_text(modes: tuple[Mode, ...]) -> str:
-    """The modes of a pair as `Dealt` has them: one digit each.
-
-    Parameters
-    ----------
-    modes
-        The modes.
-    """
+    """The modes of a pair as `Dealt` has them: one digit each."""
     return "".join(str(int(mode)) for mode in modes)
 
 
@@ -305,10 +272,6 @@ def read_rows(account: Account, project_id: UUID, token: str = "") -> Rows | Non
 
     Parameters
     ----------
-    account
-        The worker.
-    project_id
-        The project.
     token
         The pair's id on the worker's page, ``""`` for none.
     """
@@ -334,8 +297,6 @@ def write_charge(project: Project | None, allowance: Allowance, spent: Spent) ->
     ----------
     project
         The project, ``None`` where its combined state is what it was.
-    allowance, spent
-        The worker's.
     """
     found: list[Statement] = [
         (
@@ -355,13 +316,7 @@ def write_charge(project: Project | None, allowance: Allowance, spent: Spent) ->
 
 
 def write_shown(dealt: Dealt) -> Statement:
-    """The statement that writes how much of a pair is shown, and since when.
-
-    Parameters
-    ----------
-    dealt
-        The pair.
-    """
+    """The statement that writes how much of a pair is shown, and since when."""
     shown = value(Dealt.shown, dealt.shown)
     text = "UPDATE dealt SET modes = %s, shown = %s WHERE id = %s"
     return text, [dealt.modes, shown, dealt.pk]
@@ -372,10 +327,6 @@ def count_pile(project: Project, worker: Account, place: int) -> tuple[int, ...]
 
     Parameters
     ----------
-    project
-        The project.
-    worker
-        The worker.
     place
         Place, as it was dealt, before which pairs are counted.
     """
@@ -433,7 +384,7 @@ class Task:
     live: Live
     allowance: Allowance
     spent: Spent
-    held: Held
+    held: KeptState
     asked: Dealt | None = None
     changed: bool = False
 
@@ -471,13 +422,7 @@ class Task:
         return dealt
 
     def show(self, dealt: Dealt) -> Charge | Refusal:
-        """Show a pair in its starting state, and charge it; once.
-
-        Parameters
-        ----------
-        dealt
-            The pair.
-        """
+        """Show a pair in its starting state, and charge it; once."""
         if dealt.shown is not None:
             return Charge(0, 0.0)
         self.changed = True
@@ -498,10 +443,6 @@ class Task:
 
         Parameters
         ----------
-        dealt
-            The pair.
-        action
-            What was done with it.
         detail
             More of it; never a value.
         along
@@ -517,12 +458,6 @@ class Task:
 
         Parameters
         ----------
-        dealt
-            The pair.
-        answer
-            The charge or the refusal.
-        action
-            What was done.
         detail
             More of it, for the audit log; never a value.
         """
@@ -537,13 +472,7 @@ class Task:
         self.note(dealt, action, detail, along)
 
     def charge(self, answer: Charge) -> list[Statement]:
-        """Statements that write a charge into the database, which memory holds already.
-
-        Parameters
-        ----------
-        answer
-            The charge.
-        """
+        """Statements that write a charge into the database, which memory holds already."""
         allowance, combined = self.allowance, self.live.combined
         allowance.units += answer.units
         allowance.spent += answer.cost
@@ -567,10 +496,6 @@ def task_of(account: Account, project_id: UUID, token: str = "") -> Iterator[Tas
 
     Parameters
     ----------
-    account
-        The worker.
-    project_id
-        The project.
     token
         The id on the worker's page of the pair that the request is about.
 

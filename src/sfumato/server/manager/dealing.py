@@ -33,12 +33,6 @@ def deal_pairs(
 
     Parameters
     ----------
-    by
-        The manager.
-    project
-        The project.
-    workers
-        Who may get them.
     overlap
         How many workers each pair is to have.
     gold_share
@@ -82,15 +76,6 @@ def deal_pairs(
 def take_pairs_back(by: Account, project: Project, worker: Account) -> int:
     """Take from a worker the pairs that are not decided, and tell how many.
 
-    Parameters
-    ----------
-    by
-        The manager.
-    project
-        The project.
-    worker
-        The worker.
-
     Raises
     ------
     Stop
@@ -107,14 +92,8 @@ def deal_pairs_again(
 
     Parameters
     ----------
-    by
-        The manager.
-    project
-        The project.
     worker
         The worker from whom they are taken.
-    others
-        Who may get them.
 
     Raises
     ------

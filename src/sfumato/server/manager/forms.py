@@ -44,27 +44,13 @@ from sfumato.server.store.models import Account, Dealt, Project, Role
 
 
 def workers_for(project: Project) -> list[Account]:
-    """Those who may get pairs: every worker but the manager, who resolves conflicts.
-
-    Parameters
-    ----------
-    project
-        The project.
-    """
+    """Those who may get pairs: every worker but the manager, who resolves conflicts."""
     active = Account.objects.filter(is_active=True).exclude(pk=project.manager_id).order_by("name")
     return [each for each in active if each.has_role(Role.WORKER)]
 
 
 class Workers(forms.ModelMultipleChoiceField):
-    """Workers, each with a box to tick.
-
-    Parameters
-    ----------
-    workers
-        Who may be ticked.
-    label
-        What stands above.
-    """
+    """Workers, each with a box to tick."""
 
     def __init__(self, workers: list[Account], label: str) -> None:
         super().__init__(
@@ -76,26 +62,12 @@ class Workers(forms.ModelMultipleChoiceField):
         )
 
     def label_from_instance(self, obj: Account) -> str:
-        """The name.
-
-        Parameters
-        ----------
-        obj
-            The worker.
-        """
+        """The name."""
         return str(obj.name)
 
 
 class DealForm(forms.Form):
-    """Who gets pairs, and how.
-
-    Parameters
-    ----------
-    project
-        The project.
-    data
-        What was entered.
-    """
+    """Who gets pairs, and how."""
 
     overlap = forms.IntegerField(
         label="Workers who decide each pair",
@@ -131,15 +103,7 @@ class DealForm(forms.Form):
 
 
 class TakeBackForm(forms.Form):
-    """From whom the undecided pairs are taken, and who gets them.
-
-    Parameters
-    ----------
-    project
-        The project.
-    data
-        What was entered.
-    """
+    """From whom the undecided pairs are taken, and who gets them."""
 
     def __init__(self, project: Project, data: Any = None) -> None:
         super().__init__(data, prefix="back")
@@ -216,14 +180,8 @@ class AttributeForm(forms.Form):
 
     Parameters
     ----------
-    proposed
-        What it seems to be.
     shown
         Whether it is proposed to be shown.
-    data
-        What was entered.
-    number
-        Its place among the columns.
     """
 
     show = forms.BooleanField(label="Shown", required=False)
@@ -257,15 +215,7 @@ class AttributeForm(forms.Form):
 
 
 class RulesForm(forms.Form):
-    """The title, the custodian, and the rules.
-
-    Parameters
-    ----------
-    manager
-        Who creates the project.
-    data
-        What was entered.
-    """
+    """The title, the custodian, and the rules."""
 
     title = forms.CharField(
         label="Title",
@@ -356,13 +306,7 @@ class RulesForm(forms.Form):
 
 
 def attributes_of_forms(forms_: Sequence[AttributeForm]) -> tuple[Attribute, ...]:
-    """The attributes that are shown, from forms that are valid.
-
-    Parameters
-    ----------
-    forms_
-        The forms.
-    """
+    """The attributes that are shown, from forms that are valid."""
     given = (each.cleaned_data.get("attribute") for each in forms_)
     return tuple(each for each in given if each is not None)
 
@@ -386,15 +330,7 @@ class Files(forms.FileField):
         super().__init__(widget=Several(attrs={"accept": ".parquet,.toml,.json"}), **kwargs)
 
     def clean(self, data: Any, initial: Any = None) -> list[Any]:
-        """Each of the files.
-
-        Parameters
-        ----------
-        data
-            The files.
-        initial
-            Nothing.
-        """
+        """Each of the files."""
         given = data if isinstance(data, (list, tuple)) else [data]
         return [super(Files, self).clean(each, initial) for each in given]
 

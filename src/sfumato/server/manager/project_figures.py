@@ -1,4 +1,7 @@
-"""How a project stands: progress, agreement, disclosure, answers to be exported."""
+"""How a project stands: progress, agreement, disclosure, answers to be exported.
+
+The project is not purged; `InputError` is raised where one of its files is missing or was changed.
+"""
 
 from __future__ import annotations
 
@@ -26,98 +29,36 @@ from django.utils.safestring import SafeString, mark_safe
 
 from sfumato.core.measure import Measure
 from sfumato.reports.disclosure_report import Agreement, Disclosure, Opened, Person
+from sfumato.review import review_decisions, reviewer_agreement
 from sfumato.review.disclosure_account import kapr_of
-from sfumato.review.review_decisions import (
-    Accuracy,
-    Answer,
-    Decisions,
-    FlagReason,
-    History,
-    accuracy,
-    decisions_table,
-    find_conflicts,
-)
 from sfumato.review.review_project import LEFT, RIGHT
 from sfumato.review.review_settings import Mode
-from sfumato.review.reviewer_agreement import (
-    AllWorkers,
-    TwoWorkers,
-    agreement_of_all,
-    agreement_of_each_two,
-)
 from sfumato.server.audit_log import head
-from sfumato.server.live.live_projects import (
-    live_of,
-    lock_of,
-    read_pairs,
-    read_project,
-    review_of,
-    settings_of,
-)
+from sfumato.server.custodian.project_grants import limit
+from sfumato.server.live import live_projects
 from sfumato.server.live.worker_tasks import state_of
-from sfumato.server.store.models import (
-    Account,
-    Allowance,
-    AuditEntry,
-    Dealt,
-    DecisionEvent,
-    EventKind,
-    Grant,
-    GrantKind,
-    Member,
-    Project,
-    Resolution,
-    Role,
-    Spent,
-    StoredPair,
-)
+from sfumato.server.store import models
 
 if TYPE_CHECKING:
     from sfumato.reports.pictures import Figure
 
 
-def decisions_of(project: Project) -> Decisions:
-    """All that workers and the manager decided; pairs by their numbers, people by pseudonyms.
-
-    Parameters
-    ----------
-    project
-        The project.
-    """
-    return Decisions.of(_histories(project, {}))
+def decisions_of(project: models.Project) -> review_decisions.Decisions:
+    """All that workers and the manager decided; pairs by their numbers, people by pseudonyms."""
+    return review_decisions.Decisions.of(_histories(project, {}))
 
 
-def decisions_with_ids(project: Project) -> Decisions:
-    """The same with the ids that the pairs have in the linkage.
-
-    Parameters
-    ----------
-    project
-        The project.
-
-    Raises
-    ------
-    InputError
-        If the project is purged, or its file of pairs is missing or was changed.
-    """
-    ids = read_pairs(project)["pair"].to_pylist()
-    return Decisions.of(_histories(project, {str(place): name for place, name in enumerate(ids)}))
+def decisions_with_ids(project: models.Project) -> review_decisions.Decisions:
+    """The same with the ids that the pairs have in the linkage."""
+    ids = live_projects.read_pairs(project)["pair"].to_pylist()
+    return review_decisions.Decisions.of(
+        _histories(project, {str(place): name for place, name in enumerate(ids)})
+    )
 
 
-def truth_of(project: Project) -> dict[str, bool]:
-    """By the number of a gold pair, whether its two records are one person's.
-
-    Parameters
-    ----------
-    project
-        The project.
-
-    Raises
-    ------
-    InputError
-        If the project is purged, or its file of pairs is missing or was changed.
-    """
-    known = read_pairs(project)["gold"].to_pylist()
+def truth_of(project: models.Project) -> dict[str, bool]:
+    """By the number of a gold pair, whether its two records are one person's."""
+    known = live_projects.read_pairs(project)["gold"].to_pylist()
     return {str(place): same for place, same in enumerate(known) if same is not None}
 
 
@@ -126,48 +67,48 @@ def generator() -> np.random.Generator:
     return np.random.default_rng(20_260_101)
 
 
-def _histories(project: Project, names: dict[str, str]) -> Iterator[History]:
-    events = DecisionEvent.objects.filter(dealt__project=project).order_by("dealt_id", "pk")
+def _histories(
+    project: models.Project, names: dict[str, str]
+) -> Iterator[review_decisions.History]:
+    events = models.DecisionEvent.objects.filter(dealt__project=project).order_by("dealt_id", "pk")
     rows = events.values_list(
         "dealt__pair__number", "dealt__worker__pseudonym", "kind", "answer", "time"
     )
-    history: History | None = None
+    history: review_decisions.History | None = None
     for number, worker, kind, answer, at in rows.iterator(chunk_size=5000):
         pair = names.get(str(number), str(number))
         if history is None or (history.pair, history.worker) != (pair, worker):
             if history is not None:
                 yield history
-            history = History(pair, worker)
+            history = review_decisions.History(pair, worker)
         history = _after(history, kind, answer, at)
     if history is not None:
         yield history
-    resolved = Resolution.objects.filter(pair__project=project).exclude(answer=0)
+    resolved = models.Resolution.objects.filter(pair__project=project).exclude(answer=0)
     for number, who, answer, at in resolved.values_list(
         "pair__number", "by__pseudonym", "answer", "time"
     ):
-        yield History(names.get(str(number), str(number)), who).resolve(Answer(answer), at)
+        yield review_decisions.History(names.get(str(number), str(number)), who).resolve(
+            review_decisions.Answer(answer), at
+        )
 
 
-def _after(history: History, kind: str, answer: int, time: datetime) -> History:
-    if kind == EventKind.DECIDED:
-        return history.decide(Answer(answer), time)
-    if kind == EventKind.SKIPPED:
+def _after(
+    history: review_decisions.History, kind: str, answer: int, time: datetime
+) -> review_decisions.History:
+    if kind == models.EventKind.DECIDED:
+        return history.decide(review_decisions.Answer(answer), time)
+    if kind == models.EventKind.SKIPPED:
         return history.skip(time)
-    if kind == EventKind.FLAGGED:
-        return history.flag(FlagReason.OTHER, time)
-    if kind == EventKind.UNFLAGGED:
+    if kind == models.EventKind.FLAGGED:
+        return history.flag(review_decisions.FlagReason.OTHER, time)
+    if kind == models.EventKind.UNFLAGGED:
         return history.remove_flag(time)
     return history if history.present.answer is None else history.withdraw(time)
 
 
-def rules_in_words(project: Project) -> list[tuple[str, str]]:
-    """The settings of a project: name and value.
-
-    Parameters
-    ----------
-    project
-        The project.
-    """
+def rules_in_words(project: models.Project) -> list[tuple[str, str]]:
+    """The settings of a project: name and value."""
     rules = project.settings
     floor = "refused below" if rules["k_floor"] == "refuse" else "reported where below"
     return [
@@ -186,65 +127,26 @@ def rules_in_words(project: Project) -> list[tuple[str, str]]:
     ]
 
 
-def told_of_grant(grant: Grant) -> str:
-    """What the custodian has granted.
-
-    Parameters
-    ----------
-    grant
-        The grant.
-    """
+def grant_in_words(grant: models.Grant) -> str:
+    """What the custodian has granted."""
     end = "; revoked" if "revoked" in grant.detail else ""
-    if grant.kind == GrantKind.IDENTITY_EXPORT:
+    if grant.kind == models.GrantKind.IDENTITY_EXPORT:
         return f"one export of identities, {'used' if grant.used else 'not used'}{end}"
     before, after = grant.detail.get("before"), grant.detail.get("after")
-    if grant.kind == GrantKind.K:
+    if grant.kind == models.GrantKind.K:
         return f"k from {before} to {after}{end}"
     whose = f"of {grant.to.pseudonym}" if grant.to else "of the project"
     return f"budget {whose} from {limit(before)} to {limit(after)}{end}"
 
 
-def limit(budget: float | None) -> str:
-    """A budget in words.
-
-    Parameters
-    ----------
-    budget
-        KAPR, ``None`` for no limit.
-    """
-    return "no limit" if budget is None else f"{budget:g}"
+def decisions_bytes(project: models.Project) -> bytes:
+    """``decisions.parquet`` for the linkage: pairs by its ids, people by pseudonyms."""
+    return _bytes(_decisions(project, live_projects.read_project(project).of_linkage))
 
 
-def decisions_bytes(project: Project) -> bytes:
-    """``decisions.parquet`` for the linkage: pairs by its ids, people by pseudonyms.
-
-    Parameters
-    ----------
-    project
-        The project, not purged.
-
-    Raises
-    ------
-    InputError
-        If a file of the project is missing or was changed.
-    """
-    return _bytes(_decisions(project, read_project(project).of_linkage))
-
-
-def identities_bytes(project: Project) -> bytes:
-    """The decisions with both records of each pair: sources, ids and all values that were shown.
-
-    Parameters
-    ----------
-    project
-        The project, not purged.
-
-    Raises
-    ------
-    InputError
-        If a file of the project is missing or was changed.
-    """
-    review = read_project(project)
+def identities_bytes(project: models.Project) -> bytes:
+    """The decisions with both records of each pair: sources, ids and all values that were shown."""
+    review = live_projects.read_project(project)
     table = _decisions(project, frozenset(review.pair_ids))
     place = {pair: number for number, pair in enumerate(review.pair_ids)}
     rows = pa.array([place[pair] for pair in table["pair"].to_pylist()], pa.int64())
@@ -255,8 +157,8 @@ def identities_bytes(project: Project) -> bytes:
     return _bytes(table)
 
 
-def _decisions(project: Project, pairs: frozenset[str]) -> pa.Table:
-    return decisions_table(decisions_with_ids(project), pairs)
+def _decisions(project: models.Project, pairs: frozenset[str]) -> pa.Table:
+    return review_decisions.decisions_table(decisions_with_ids(project), pairs)
 
 
 def _bytes(table: pa.Table) -> bytes:
@@ -347,27 +249,16 @@ class Progress:
         return round(100 * self.decided / self.wanted) if self.wanted else 0
 
 
-def progress_of(project: Project) -> Progress:
-    """How far a project is.
-
-    Parameters
-    ----------
-    project
-        The project, not purged.
-
-    Raises
-    ------
-    InputError
-        If a file of the project is missing or was changed.
-    """
+def progress_of(project: models.Project) -> Progress:
+    """How far a project is."""
     scores, manager, combined = _scores(project)
     counts = _counts(project)
     seconds = _seconds(project)
-    members = Member.objects.filter(project=project).select_related("account")
+    members = models.Member.objects.filter(project=project).select_related("account")
     people = {each.account_id: each.account for each in members}
     workers = []
     for key, account in sorted(people.items(), key=lambda item: item[1].name):
-        if key == project.manager_id or not (key in counts or account.has_role(Role.WORKER)):
+        if key == project.manager_id or not (key in counts or account.has_role(models.Role.WORKER)):
             continue
         count = counts.get(key, {})
         kapr, budget, characters = scores.get(key, (0.0, None, 0.0))
@@ -385,7 +276,7 @@ def progress_of(project: Project) -> Progress:
                 seconds.get(key),
             )
         )
-    pairs = StoredPair.objects.filter(project=project)
+    pairs = models.StoredPair.objects.filter(project=project)
     others = pairs.filter(gold=False)
     active = Q(dealt__taken_back__isnull=True) & Q(dealt__isnull=False)
     return Progress(
@@ -400,29 +291,25 @@ def progress_of(project: Project) -> Progress:
     )
 
 
-def last_change(project: Project) -> int:
-    """A number that grows with every decision in a project.
-
-    Parameters
-    ----------
-    project
-        The project.
-    """
-    last = Dealt.objects.filter(project=project).aggregate(last=Max("events__pk"))["last"]
+def last_change(project: models.Project) -> int:
+    """A number that grows with every decision in a project."""
+    last = models.Dealt.objects.filter(project=project).aggregate(last=Max("events__pk"))["last"]
     return int(last or 0)
 
 
 def _scores(
-    project: Project,
+    project: models.Project,
 ) -> tuple[dict[int, tuple[float, float | None, float]], float, float]:
     """By worker, KAPR, budget and share of characters; the manager's KAPR; that of all."""
-    rules, attributes = settings_of(project), len(project.attributes)
+    rules, attributes = live_projects.settings_of(project), len(project.attributes)
     found: dict[int, tuple[float, float | None, float]] = {}
     manager = 0.0
-    with lock_of(project.pk):
-        live = live_of(project)
+    with live_projects.lock_of(project.pk):
+        live = live_projects.live_of(project)
         with transaction.atomic():
-            allowances = list(Allowance.objects.filter(project=project).select_related("worker"))
+            allowances = list(
+                models.Allowance.objects.filter(project=project).select_related("worker")
+            )
             versions = sum(each.version for each in allowances)
             for each in allowances:
                 if each.worker_id == project.manager_id:
@@ -434,8 +321,8 @@ def _scores(
     return found, manager, combined
 
 
-def _counts(project: Project) -> dict[int, dict[str, int]]:
-    there = Dealt.objects.filter(project=project, taken_back__isnull=True).values("worker")
+def _counts(project: models.Project) -> dict[int, dict[str, int]]:
+    there = models.Dealt.objects.filter(project=project, taken_back__isnull=True).values("worker")
     rows = there.annotate(
         dealt=Count("pk"),
         decided=Count("pk", filter=~Q(answer=0)),
@@ -445,9 +332,9 @@ def _counts(project: Project) -> dict[int, dict[str, int]]:
     return {row["worker"]: row for row in rows}
 
 
-def _seconds(project: Project) -> dict[int, float]:
+def _seconds(project: models.Project) -> dict[int, float]:
     by_worker: dict[int, list[float]] = {}
-    timed = Dealt.objects.filter(project=project, seconds__isnull=False)
+    timed = models.Dealt.objects.filter(project=project, seconds__isnull=False)
     for worker, seconds in timed.values_list("worker", "seconds"):
         by_worker.setdefault(worker, []).append(seconds)
     return {worker: median(each) for worker, each in by_worker.items()}
@@ -477,14 +364,12 @@ class Plot:
 
 
 def figures_of(
-    project: Project, answers: Mapping[str, int], *, by_pseudonym: bool = False
+    project: models.Project, answers: Mapping[str, int], *, by_pseudonym: bool = False
 ) -> tuple[Figure, ...]:
     """The plots of a project; none before the first answer, or where nothing can draw them.
 
     Parameters
     ----------
-    project
-        The project.
     answers
         By the answer in words, how often it stands.
     by_pseudonym
@@ -496,7 +381,7 @@ def figures_of(
         from sfumato.reports.review_plots import answers_figure, disclosure_figure, progress_figure
     except ImportError:
         return ()
-    people = Account.objects.filter(dealt__project=project).distinct()
+    people = models.Account.objects.filter(dealt__project=project).distinct()
     names = {each.pseudonym: each.pseudonym if by_pseudonym else each.name for each in people}
     decided, spent = _series(project, names)
     return (
@@ -506,16 +391,8 @@ def figures_of(
     )
 
 
-def plots_of(project: Project, answers: Mapping[str, int]) -> tuple[Plot, ...]:
-    """The same for a page whose policy allows no style attribute.
-
-    Parameters
-    ----------
-    project
-        The project.
-    answers
-        By the answer in words, how often it stands.
-    """
+def plots_of(project: models.Project, answers: Mapping[str, int]) -> tuple[Plot, ...]:
+    """The same for a page whose policy allows no style attribute."""
     return tuple(
         Plot(each.title, _without_style(str(each.svg)), each.note)
         for each in figures_of(project, answers)
@@ -528,12 +405,12 @@ def _without_style(svg: str) -> SafeString:
 
 
 def _series(
-    project: Project, names: dict[str, str]
+    project: models.Project, names: dict[str, str]
 ) -> tuple[dict[str, list[tuple[datetime, int]]], dict[str, list[tuple[int, float]]]]:
     """By worker, decided pairs over time, and KAPR over decided pairs, from the audit log."""
     start = f"project {project.pk}/pair "
     wanted = ("show", "open", "decided", "withdrawn", "skipped")
-    entries = AuditEntry.objects.filter(
+    entries = models.AuditEntry.objects.filter(
         resource__startswith=start, action__in=wanted, actor__in=list(names)
     ).order_by("number")
     done: dict[str, set[str]] = {}
@@ -600,9 +477,9 @@ class Quality:
         When it was worked out.
     """
 
-    twos: tuple[TwoWorkers, ...]
-    everyone: AllWorkers
-    gold: dict[str, Accuracy]
+    twos: tuple[reviewer_agreement.TwoWorkers, ...]
+    everyone: reviewer_agreement.AllWorkers
+    gold: dict[str, review_decisions.Accuracy]
     answers: dict[str, int]
     conflicts: int
     resolved: int
@@ -628,20 +505,9 @@ _guard = threading.Lock()
 _kept: dict[UUID, _Kept] = {}
 
 
-def quality_of(project: Project) -> Quality:
-    """How good the decisions of a project are, now, or a moment ago where it takes long.
-
-    Parameters
-    ----------
-    project
-        The project, not purged.
-
-    Raises
-    ------
-    InputError
-        If a file of the project is missing or was changed.
-    """
-    resolved = Resolution.objects.filter(pair__project=project).exclude(answer=0).count()
+def quality_of(project: models.Project) -> Quality:
+    """How good the decisions of a project are, now, or a moment ago where it takes long."""
+    resolved = models.Resolution.objects.filter(pair__project=project).exclude(answer=0).count()
     version = last_change(project), resolved
     kept = _kept.get(project.pk)
     if kept is not None and (kept.version == version or kept.holds() or _guard.locked()):
@@ -658,33 +524,28 @@ def quality_of(project: Project) -> Quality:
         return made
 
 
-def work_out(project: Project, *, with_plots: bool = True) -> Quality:
+def work_out(project: models.Project, *, with_plots: bool = True) -> Quality:
     """How good the decisions of a project are, now.
 
     Parameters
     ----------
-    project
-        The project, not purged.
     with_plots
         Whether plots are drawn.
-
-    Raises
-    ------
-    InputError
-        If a file of the project is missing or was changed.
     """
     decisions = decisions_of(project)
     shared = sum(len(each) > 1 for each in decisions.answers.values())
-    twos = agreement_of_each_two(decisions)
+    twos = reviewer_agreement.agreement_of_each_two(decisions)
     if twos and len(twos) <= MOST_TWOS and shared <= MOST_SHARED:
-        twos = agreement_of_each_two(decisions, generator())
+        twos = reviewer_agreement.agreement_of_each_two(decisions, generator())
     given = Counter(answer for each in decisions.answers.values() for answer in each.values())
-    answers = {answer.words: given[answer] for answer in sorted(Answer)}
-    conflicts = find_conflicts(decisions)
+    answers = {answer.words: given[answer] for answer in sorted(review_decisions.Answer)}
+    conflicts = review_decisions.find_conflicts(decisions)
     quality = Quality(
         twos,
-        agreement_of_all(decisions, generator() if shared <= MOST_SHARED else None),
-        accuracy(decisions, truth_of(project)),
+        reviewer_agreement.agreement_of_all(
+            decisions, generator() if shared <= MOST_SHARED else None
+        ),
+        review_decisions.accuracy(decisions, truth_of(project)),
         answers,
         len(conflicts),
         sum(each.resolution is not None for each in conflicts),
@@ -694,14 +555,8 @@ def work_out(project: Project, *, with_plots: bool = True) -> Quality:
     return replace(quality, plots=plots_of(project, answers)) if with_plots else quality
 
 
-def told(measure: Measure | None) -> tuple[str, str]:
-    """A number, and its interval.
-
-    Parameters
-    ----------
-    measure
-        The number.
-    """
+def value_and_interval(measure: Measure | None) -> tuple[str, str]:
+    """A number, and its interval."""
     if measure is None:
         return "not defined", ""
     if measure.low is None or measure.high is None:
@@ -709,19 +564,8 @@ def told(measure: Measure | None) -> tuple[str, str]:
     return f"{measure.value:.2f}", f"{measure.low:.2f} to {measure.high:.2f}"
 
 
-def disclosure_of(project: Project) -> Disclosure:
-    """All numbers of the report on what was disclosed in a project.
-
-    Parameters
-    ----------
-    project
-        The project, not purged.
-
-    Raises
-    ------
-    InputError
-        If a file of the project is missing or was changed.
-    """
+def disclosure_of(project: models.Project) -> Disclosure:
+    """All numbers of the report on what was disclosed in a project."""
     progress, quality = progress_of(project), work_out(project, with_plots=False)
     people = tuple(_people(project, quality))
     return Disclosure(
@@ -732,7 +576,7 @@ def disclosure_of(project: Project) -> Disclosure:
         closed=project.closed.date() if project.closed else None,
         custodian=project.custodian.name,
         manager=project.manager.name,
-        records=review_of(project).index.database.count,
+        records=live_projects.review_of(project).index.database.count,
         pairs=progress.pairs + progress.gold,
         gold=progress.gold,
         settings=tuple(rules_in_words(project)),
@@ -746,7 +590,7 @@ def disclosure_of(project: Project) -> Disclosure:
         resolved=quality.resolved,
         answers=quality.answers,
         grants=tuple(
-            (f"{each.created:%Y-%m-%d}", told_of_grant(each))
+            (f"{each.created:%Y-%m-%d}", grant_in_words(each))
             for each in project.grants.select_related("to").order_by("created")
         ),
         audit=str(head()),
@@ -754,21 +598,21 @@ def disclosure_of(project: Project) -> Disclosure:
     )
 
 
-def _people(project: Project, quality: Quality) -> Iterator[Person]:
+def _people(project: models.Project, quality: Quality) -> Iterator[Person]:
     """The workers, and the manager where conflicts were shown to them."""
     refusals, below = _from_log(project)
     progress = {each.pseudonym: each for each in progress_of(project).workers}
-    allowances = Allowance.objects.filter(project=project).select_related("worker")
+    allowances = models.Allowance.objects.filter(project=project).select_related("worker")
     for each in allowances.order_by("worker__pseudonym"):
         name, manages = each.worker.pseudonym, each.worker_id == project.manager_id
-        dealt = Dealt.objects.filter(project=project, worker=each.worker)
-        seen = Resolution.objects.filter(pair__project=project).exclude(modes="")
+        dealt = models.Dealt.objects.filter(project=project, worker=each.worker)
+        seen = models.Resolution.objects.filter(pair__project=project).exclude(modes="")
         line = progress.get(name)
         if line is None and not (manages and seen.exists()):
             continue
-        spent = Spent.objects.filter(fingerprint=project.fingerprint, worker=name).first()
+        spent = models.Spent.objects.filter(fingerprint=project.fingerprint, worker=name).first()
         kapr = line.kapr if line is not None else _kapr(project, each)
-        gold: Accuracy | None = quality.gold.get(name)
+        gold: review_decisions.Accuracy | None = quality.gold.get(name)
         yield Person(
             pseudonym=name,
             role="manager" if manages else "worker",
@@ -786,16 +630,16 @@ def _people(project: Project, quality: Quality) -> Iterator[Person]:
         )
 
 
-def _kapr(project: Project, allowance: Allowance) -> float:
+def _kapr(project: models.Project, allowance: models.Allowance) -> float:
     k, attributes = int(project.settings["k"]), len(project.attributes)
     return float(kapr_of(allowance.units, k, allowance.rows or 1, attributes))
 
 
-def _from_log(project: Project) -> tuple[dict[str, Counter[str]], Counter[str]]:
+def _from_log(project: models.Project) -> tuple[dict[str, Counter[str]], Counter[str]]:
     """By pseudonym, refusals by reason, and openings that left a row below k."""
     refusals: dict[str, Counter[str]] = {}
     below: Counter[str] = Counter()
-    entries = AuditEntry.objects.filter(
+    entries = models.AuditEntry.objects.filter(
         resource__startswith=f"project {project.pk}/", action__in=("show", "open")
     )
     for actor, text in entries.values_list("actor", "detail").iterator(chunk_size=5000):
@@ -806,10 +650,10 @@ def _from_log(project: Project) -> tuple[dict[str, Counter[str]], Counter[str]]:
     return refusals, below
 
 
-def _opened(project: Project) -> Iterator[Opened]:
-    shown = Dealt.objects.filter(project=project).exclude(modes="")
+def _opened(project: models.Project) -> Iterator[Opened]:
+    shown = models.Dealt.objects.filter(project=project).exclude(modes="")
     rows = list(shown.values_list("pair_id", "modes"))
-    resolved = Resolution.objects.filter(pair__project=project).exclude(modes="")
+    resolved = models.Resolution.objects.filter(pair__project=project).exclude(modes="")
     rows += list(resolved.values_list("pair_id", "modes"))
     for place, attribute in enumerate(project.attributes):
         modes = [(pair, Mode(int(text[place]))) for pair, text in rows]

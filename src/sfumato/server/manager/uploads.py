@@ -35,25 +35,11 @@ from django.core.files.uploadhandler import FileUploadHandler, StopUpload
 from django.utils.safestring import SafeString
 
 from sfumato.core.errors import InputError
+from sfumato.review import review_settings, review_sources
 from sfumato.review.disclosure_account import Review
 from sfumato.review.pair_rendering import render_pair
 from sfumato.review.review_project import ID, SOURCE
 from sfumato.review.review_project import Project as ReviewProject
-from sfumato.review.review_settings import (
-    Attribute,
-    AttributeKind,
-    Mode,
-    Rarity,
-    RenderedAttribute,
-    Settings,
-)
-from sfumato.review.review_sources import (
-    about_a_person,
-    from_linkage,
-    from_tables,
-    proposed_attributes,
-    read_text_table,
-)
 from sfumato.server.live.live_projects import folder_of, key_of
 from sfumato.server.store.models import Project
 from sfumato.server.vault import new_key, read_sealed, write_sealed
@@ -294,23 +280,12 @@ class InMemory(FileUploadHandler):
         boundary: Any,
         encoding: Any = None,
     ) -> None:
-        """Stop before the first byte where the request says that it is too large.
-
-        Parameters
-        ----------
-        input_data, meta, content_length, boundary, encoding
-            As Django hands them over.
-        """
+        """Stop before the first byte where the request says that it is too large."""
         self._bytes = 0
         self.too_large = content_length > MOST_BYTES + (1 << 20)
 
     def new_file(self, *args: Any, **kwargs: Any) -> None:
         """Begin a file.
-
-        Parameters
-        ----------
-        *args, **kwargs
-            As Django hands them over.
 
         Raises
         ------
@@ -327,8 +302,6 @@ class InMemory(FileUploadHandler):
 
         Parameters
         ----------
-        raw_data
-            The bytes.
         start
             Where they stand in the file.
 
@@ -344,13 +317,7 @@ class InMemory(FileUploadHandler):
         self._file.write(raw_data)
 
     def file_complete(self, file_size: int) -> InMemoryUploadedFile:
-        """The file, in memory.
-
-        Parameters
-        ----------
-        file_size
-            Its bytes.
-        """
+        """The file, in memory."""
         self._file.seek(0)
         return InMemoryUploadedFile(
             self._file,
@@ -392,15 +359,7 @@ class Upload:
 
 
 def keep_upload(session: Session, upload: Upload) -> None:
-    """Seal an upload, in place of the one that the session had.
-
-    Parameters
-    ----------
-    session
-        The session.
-    upload
-        The upload.
-    """
+    """Seal an upload, in place of the one that the session had."""
     drop_upload(session)
     token, key = secrets.token_hex(16), new_key()
     write_sealed(_path(token), _packed(upload), key, _purpose(token))
@@ -409,13 +368,7 @@ def keep_upload(session: Session, upload: Upload) -> None:
 
 
 def kept_upload(session: Session) -> Upload | None:
-    """The upload of a session; ``None`` where there is none, or it is over an hour old.
-
-    Parameters
-    ----------
-    session
-        The session.
-    """
+    """The upload of a session; ``None`` where there is none, or it is over an hour old."""
     about = session.get(_SESSION)
     if about is None:
         return None
@@ -431,13 +384,7 @@ def kept_upload(session: Session) -> Upload | None:
 
 
 def drop_upload(session: Session) -> None:
-    """Remove the upload of a session, and what others left over an hour ago.
-
-    Parameters
-    ----------
-    session
-        The session.
-    """
+    """Remove the upload of a session, and what others left over an hour ago."""
     about = session.pop(_SESSION, None)
     if about is not None:
         _path(about["token"]).unlink(missing_ok=True)
@@ -523,7 +470,7 @@ class Proposal:
         Numbers of records, pairs, and pairs of known truth.
     """
 
-    attributes: tuple[Attribute, ...]
+    attributes: tuple[review_settings.Attribute, ...]
     shown: frozenset[str]
     records: int
     pairs: int
@@ -532,11 +479,6 @@ class Proposal:
 
 def propose(upload: Upload) -> Proposal:
     """The columns of an upload, with what each seems to be.
-
-    Parameters
-    ----------
-    upload
-        The upload.
 
     Raises
     ------
@@ -549,24 +491,22 @@ def propose(upload: Upload) -> Proposal:
             names = frozenset(each.name for each in project.attributes)
             return _proposal(project, project.attributes, names)
         columns = _columns(folder)
-        every = [Attribute(name=name, kind=AttributeKind.VARIABLE) for name in columns]
+        every = [
+            review_settings.Attribute(name=name, kind=review_settings.AttributeKind.VARIABLE)
+            for name in columns
+        ]
         project = _tables(upload, folder, every, None)
-        found = proposed_attributes(project.records, tuple(columns))
-        likely = frozenset(name for name in columns if about_a_person(name))
+        found = review_sources.proposed_attributes(project.records, tuple(columns))
+        likely = frozenset(name for name in columns if review_sources.about_a_person(name))
         return _proposal(project, found, likely)
 
 
-def build(upload: Upload, attributes: Sequence[Attribute], settings: Settings) -> ReviewProject:
+def build(
+    upload: Upload,
+    attributes: Sequence[review_settings.Attribute],
+    settings: review_settings.Settings,
+) -> ReviewProject:
     """A review's project, in memory.
-
-    Parameters
-    ----------
-    upload
-        The upload.
-    attributes
-        What a worker may see.
-    settings
-        The rules.
 
     Raises
     ------
@@ -593,10 +533,10 @@ def _opened(upload: Upload) -> Iterator[Path]:
 def _linkage(
     upload: Upload,
     folder: Path,
-    attributes: Sequence[Attribute] | None,
-    settings: Settings | None,
+    attributes: Sequence[review_settings.Attribute] | None,
+    settings: review_settings.Settings | None,
 ) -> ReviewProject:
-    return from_linkage(
+    return review_sources.from_linkage(
         folder,
         np.random.default_rng(upload.seed),
         settings=settings,
@@ -608,14 +548,14 @@ def _linkage(
 def _tables(
     upload: Upload,
     folder: Path,
-    attributes: Sequence[Attribute] | None,
-    settings: Settings | None,
+    attributes: Sequence[review_settings.Attribute] | None,
+    settings: review_settings.Settings | None,
 ) -> ReviewProject:
     names: Mapping[str, object] = {
         upload.about[NAME_ONE]: folder / ONE,
         upload.about[NAME_TWO]: folder / TWO,
     }
-    return from_tables(
+    return review_sources.from_tables(
         names,
         folder / PAIRS if PAIRS in upload.files else None,
         id_column=upload.about.get(ID_COLUMN) or None,
@@ -628,7 +568,7 @@ def _tables(
 def _columns(folder: Path) -> list[str]:
     """Headers that both tables have, as the first one writes them."""
     first, second = (
-        _headers(read_text_table(folder / name, what))
+        _headers(review_sources.read_text_table(folder / name, what))
         for name, what in ((ONE, "the first table"), (TWO, "the second table"))
     )
     shared = [name for plain, name in first.items() if plain in second]
@@ -648,7 +588,7 @@ def _headers(table: pa.Table) -> dict[str, str]:
 
 
 def _proposal(
-    project: ReviewProject, attributes: Sequence[Attribute], shown: frozenset[str]
+    project: ReviewProject, attributes: Sequence[review_settings.Attribute], shown: frozenset[str]
 ) -> Proposal:
     gold = len(project.gold)
     return Proposal(tuple(attributes), shown, len(project.records), len(project.pairs) - gold, gold)
@@ -665,8 +605,6 @@ def keep_linkage(project: Project, files: Mapping[str, bytes]) -> bool:
     ----------
     project
         The project that was made of them.
-    files
-        By name, what each holds.
     """
     if any(name not in files for name in (*NEEDED, *TO_LINK)):
         return False
@@ -680,13 +618,7 @@ def keep_linkage(project: Project, files: Mapping[str, bytes]) -> bool:
 
 
 def has_linkage(project: Project) -> bool:
-    """Whether the linked file can be written here.
-
-    Parameters
-    ----------
-    project
-        The project.
-    """
+    """Whether the linked file can be written here."""
     return (folder_of(project.pk) / f"{_NAME}.sealed").is_file()
 
 
@@ -697,8 +629,6 @@ def linked_file(project: Project, decisions: bytes) -> bytes:
 
     Parameters
     ----------
-    project
-        The project.
     decisions
         ``decisions.parquet``.
 
@@ -781,7 +711,7 @@ def preview(review: Review, rng: np.random.Generator) -> list[tuple[Column, ...]
         Source of randomness: which pairs.
     """
     chosen = np.sort(rng.permutation(review.pairs)[:PREVIEWED_PAIRS]).tolist()
-    masked = (Mode.MASKED,) * len(review.attributes)
+    masked = (review_settings.Mode.MASKED,) * len(review.attributes)
     drawn = []
     for facts in map(review.facts, chosen):
         rendered = render_pair(
@@ -791,9 +721,9 @@ def preview(review: Review, rng: np.random.Generator) -> list[tuple[Column, ...]
     return drawn
 
 
-def _column(attribute: RenderedAttribute) -> Column:
+def _column(attribute: review_settings.RenderedAttribute) -> Column:
     one, two = (draw_row(cells, row) for row, cells in enumerate(attribute.rows))
-    rare, other = (_rarity(each) for each in attribute.rarity)
+    rare, other = (SafeString() if each is None else draw_rarity(each) for each in attribute.rarity)
     return Column(
         attribute.name.replace("_", " "),
         (one, two),
@@ -801,7 +731,3 @@ def _column(attribute: RenderedAttribute) -> Column:
         tuple(draw_mark(mark) for mark in attribute.marks),
         ", ".join(MEANING[mark] for mark in attribute.marks),
     )
-
-
-def _rarity(rarity: Rarity | None) -> SafeString:
-    return draw_rarity(rarity) if rarity is not None else SafeString()

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from functools import wraps
-from typing import Any
-from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -25,83 +21,19 @@ from sfumato.core.errors import InputError
 from sfumato.reports.disclosure_report import draw_disclosure
 from sfumato.review.review_decisions import Answer, Conflict, find_conflicts
 from sfumato.server.accounts.sessions import invite
-from sfumato.server.accounts.views import require_fresh
+from sfumato.server.accounts.views import of_project
 from sfumato.server.audit_log import append
 from sfumato.server.custodian.project_grants import identity_grant, use_identity_grant
-from sfumato.server.error_pages import problem
 from sfumato.server.live.conflict_resolution import open_conflict, resolve, show_conflict
 from sfumato.server.live.live_projects import Stop, lock_of
+from sfumato.server.manager import project_figures
 from sfumato.server.manager.dealing import deal_pairs, deal_pairs_again, take_pairs_back
 from sfumato.server.manager.forms import DealForm, InviteWorkerForm, TakeBackForm
-from sfumato.server.manager.project_figures import (
-    Progress,
-    Quality,
-    decisions_bytes,
-    decisions_of,
-    disclosure_of,
-    identities_bytes,
-    progress_of,
-    quality_of,
-    rules_in_words,
-    told,
-)
 from sfumato.server.manager.uploads import has_linkage, linked_file, sweep
 from sfumato.server.permissions import Action, decide
 from sfumato.server.store.models import Account, Dealt, Project, ProjectState, Resolution, Role
 from sfumato.server.worker.drawn_pages import REFUSED, draw_pair, meters
 from sfumato.server.worker.views import meters_fragment, number_in
-
-View = Callable[..., HttpResponse]
-
-
-def of_project(action: Action) -> Callable[[View], View]:
-    """A view that gets the project, for somebody who may do something with it.
-
-    Who does not take part in the project does not get to know that there is one.
-
-    Parameters
-    ----------
-    action
-        What.
-    """
-
-    def decorator(view: View) -> View:
-        @wraps(view)
-        @login_required
-        def guarded(
-            request: HttpRequest, project_id: UUID, *args: Any, **kwargs: Any
-        ) -> HttpResponse:
-            project = Project.objects.filter(pk=project_id).first()
-            if project is None or not decide(request.user, Action.SEE_PROJECT, project).allowed:
-                return problem(request, 404)
-            permission = decide(request.user, action, project)
-            if not permission.allowed:
-                return problem(request, 403, permission.reason)
-            try:
-                return view(request, project, *args, **kwargs)
-            except Stop as stop:
-                return problem(request, stop.status, stop.reason)
-            except InputError as error:
-                return problem(request, 400, str(error))
-
-        return guarded
-
-    return decorator
-
-
-def of_project_fresh(action: Action) -> Callable[[View], View]:
-    """The same for somebody who proved a moment ago who they are.
-
-    Parameters
-    ----------
-    action
-        What.
-    """
-
-    def decorator(view: View) -> View:
-        return require_fresh(back="manage")(of_project(action)(view))
-
-    return decorator
 
 
 @dataclass(frozen=True)
@@ -136,13 +68,7 @@ class Line:
 @require_GET
 @login_required
 def projects(request: HttpRequest) -> HttpResponse:
-    """Every project that one may see, the open ones first.
-
-    Parameters
-    ----------
-    request
-        The request.
-    """
+    """Every project that one may see, the open ones first."""
     sweep()
     actor = request.user
     mine = Q(manager=actor) | Q(custodian=actor) | Q(members__account=actor)
@@ -172,15 +98,7 @@ def _line(actor: Account, project: Project) -> Line:
 @require_GET
 @of_project(Action.SEE_PROJECT)
 def manage(request: HttpRequest, project: Project) -> HttpResponse:
-    """The project's page; a worker is led to the pairs, a custodian to the grants.
-
-    Parameters
-    ----------
-    request
-        The request.
-    project
-        The project.
-    """
+    """The project's page; a worker is led to the pairs, a custodian to the grants."""
     if not decide(request.user, Action.SEE_PROGRESS, project).allowed:
         if decide(request.user, Action.WORK, project).allowed:
             return redirect("work", project_id=project.pk)
@@ -192,7 +110,7 @@ def manage(request: HttpRequest, project: Project) -> HttpResponse:
         "open": project.state == ProjectState.OPEN,
         "closed": project.state == ProjectState.CLOSED,
         "purged": project.state == ProjectState.PURGED,
-        "rules": rules_in_words(project),
+        "rules": project_figures.rules_in_words(project),
     }
     if project.state != ProjectState.PURGED:
         context |= _progress(project)
@@ -204,32 +122,28 @@ def manage(request: HttpRequest, project: Project) -> HttpResponse:
 @require_GET
 @of_project(Action.SEE_PROGRESS)
 def progress_fragment(request: HttpRequest, project: Project) -> HttpResponse:
-    """The part of the page that changes while workers work, for the page's own script.
-
-    Parameters
-    ----------
-    request
-        The request.
-    project
-        The project.
-    """
+    """The part of the page that changes while workers work, for the page's own script."""
     if project.state == ProjectState.PURGED:
         return HttpResponse(status=204)
     return render(request, "manager/progress.html", {"project": project, **_progress(project)})
 
 
-Told = tuple[str, str]
+ValueAndInterval = tuple[str, str]
 
 
 def _progress(project: Project) -> dict[str, object]:
-    progress, quality = progress_of(project), quality_of(project)
+    progress, quality = project_figures.progress_of(project), project_figures.quality_of(project)
     names = {each.pseudonym: each.name for each in progress.workers}
     return {
         "progress": progress,
         "lines": [
-            (each, told(quality.gold[each.pseudonym].share), quality.gold[each.pseudonym].answered)
+            (
+                each,
+                project_figures.value_and_interval(quality.gold[each.pseudonym].share),
+                quality.gold[each.pseudonym].answered,
+            )
             if each.pseudonym in quality.gold
-            else (each, told(None), 0)
+            else (each, project_figures.value_and_interval(None), 0)
             for each in progress.workers
         ],
         "quality": quality,
@@ -240,24 +154,33 @@ def _progress(project: Project) -> dict[str, object]:
     }
 
 
-def _agreement(quality: Quality, names: dict[str, str]) -> list[tuple[str, str, Told, Told]]:
+def _agreement(
+    quality: project_figures.Quality, names: dict[str, str]
+) -> list[tuple[str, str, ValueAndInterval, ValueAndInterval]]:
     """Lines of the table: who, pairs in common, same or different, six points in order."""
     lines = [
         (
             "All workers (Krippendorff's α)",
             f"{quality.everyone.pairs:,}",
-            told(quality.everyone.sides),
-            told(quality.everyone.ordinal),
+            project_figures.value_and_interval(quality.everyone.sides),
+            project_figures.value_and_interval(quality.everyone.ordinal),
         )
     ]
     for each in quality.twos:
         one, two = (names.get(worker, worker) for worker in each.workers)
         title = f"{one} and {two} (Cohen's κ)"
-        lines.append((title, f"{each.pairs:,}", told(each.sides), told(each.quadratic)))
+        lines.append(
+            (
+                title,
+                f"{each.pairs:,}",
+                project_figures.value_and_interval(each.sides),
+                project_figures.value_and_interval(each.quadratic),
+            )
+        )
     return lines
 
 
-def _ready(progress: Progress, quality: Quality) -> list[str]:
+def _ready(progress: project_figures.Progress, quality: project_figures.Quality) -> list[str]:
     """What is still open, before a project is closed."""
     left = []
     if progress.waiting:
@@ -272,15 +195,7 @@ def _ready(progress: Progress, quality: Quality) -> list[str]:
 @require_http_methods(["GET", "POST"])
 @of_project(Action.DEAL)
 def deal_page(request: HttpRequest, project: Project) -> HttpResponse:
-    """Deal what is not dealt; take undecided pairs back or give them to others.
-
-    Parameters
-    ----------
-    request
-        The request.
-    project
-        The project.
-    """
+    """Deal what is not dealt; take undecided pairs back or give them to others."""
     asked = request.POST.get("do", "") if request.method == "POST" else ""
     form = DealForm(project, request.POST if asked == "deal" else None)
     back = TakeBackForm(project, request.POST if asked == "back" else None)
@@ -304,22 +219,19 @@ def deal_page(request: HttpRequest, project: Project) -> HttpResponse:
             return redirect("manage", project_id=project.pk)
     except InputError as error:
         wrong.add_error(None, str(error))
-    context = {"project": project, "form": form, "back": back, "progress": progress_of(project)}
+    context = {
+        "project": project,
+        "form": form,
+        "back": back,
+        "progress": project_figures.progress_of(project),
+    }
     return render(request, "manager/deal.html", context, status=400 if wrong.errors else 200)
 
 
 @require_http_methods(["GET", "POST"])
 @of_project(Action.INVITE)
 def invite_page(request: HttpRequest, project: Project) -> HttpResponse:
-    """Invite a worker; the link is shown once, in the answer itself.
-
-    Parameters
-    ----------
-    request
-        The request.
-    project
-        The project.
-    """
+    """Invite a worker; the link is shown once, in the answer itself."""
     form = InviteWorkerForm(request.POST or None)
     address = ""
     if request.method == "POST" and form.is_valid():
@@ -333,13 +245,6 @@ def invite_page(request: HttpRequest, project: Project) -> HttpResponse:
 @of_project(Action.CLOSE_PROJECT)
 def close(request: HttpRequest, project: Project) -> HttpResponse:
     """Close the project: nothing is opened or decided any more, and exports begin.
-
-    Parameters
-    ----------
-    request
-        The request.
-    project
-        The project.
 
     Raises
     ------
@@ -372,39 +277,24 @@ PARQUET = "application/vnd.apache.parquet"
 
 
 @require_POST
-@of_project_fresh(Action.EXPORT_DECISIONS)
+@of_project(Action.EXPORT_DECISIONS, fresh_from="manage")
 def export_decisions(request: HttpRequest, project: Project) -> HttpResponse:
-    """``decisions.parquet``, which ``sfumato link apply`` takes.
-
-    Parameters
-    ----------
-    request
-        The request.
-    project
-        The project.
-    """
-    data = decisions_bytes(project)
+    """``decisions.parquet``, which ``sfumato link apply`` takes."""
+    data = project_figures.decisions_bytes(project)
     return _exported(request, project, "export decisions", data, "decisions.parquet", PARQUET)
 
 
 @require_POST
-@of_project_fresh(Action.EXPORT_DECISIONS)
+@of_project(Action.EXPORT_DECISIONS, fresh_from="manage")
 def export_report(request: HttpRequest, project: Project) -> HttpResponse:
     """The disclosure report, as a page or as JSON.
-
-    Parameters
-    ----------
-    request
-        The request.
-    project
-        The project.
 
     Raises
     ------
     Stop
         If nothing can draw it here.
     """
-    disclosure = disclosure_of(project)
+    disclosure = project_figures.disclosure_of(project)
     if request.POST.get("form") == "json":
         text, name, kind = json.dumps(disclosure.to_json(), indent=2), "json", "application/json"
     else:
@@ -417,36 +307,20 @@ def export_report(request: HttpRequest, project: Project) -> HttpResponse:
 
 
 @require_POST
-@of_project_fresh(Action.EXPORT_LINKED)
+@of_project(Action.EXPORT_LINKED, fresh_from="manage")
 def export_linked(request: HttpRequest, project: Project) -> HttpResponse:
-    """The linked de-identified file, its persons settled with the decisions.
-
-    Parameters
-    ----------
-    request
-        The request.
-    project
-        The project.
-    """
-    data = linked_file(project, decisions_bytes(project))
+    """The linked de-identified file, its persons settled with the decisions."""
+    data = linked_file(project, project_figures.decisions_bytes(project))
     return _exported(request, project, "export linked", data, "linked.parquet", PARQUET)
 
 
 @require_POST
-@of_project_fresh(Action.EXPORT_IDENTITIES)
+@of_project(Action.EXPORT_IDENTITIES, fresh_from="manage")
 def export_identities(request: HttpRequest, project: Project) -> HttpResponse:
-    """The decisions with both records of each pair; it uses the custodian's grant up.
-
-    Parameters
-    ----------
-    request
-        The request.
-    project
-        The project.
-    """
+    """The decisions with both records of each pair; it uses the custodian's grant up."""
     with transaction.atomic():
         use_identity_grant(project)
-        data = identities_bytes(project)
+        data = project_figures.identities_bytes(project)
         return _exported(request, project, "export identities", data, "identities.parquet", PARQUET)
 
 
@@ -463,19 +337,12 @@ def _exported(
 @require_GET
 @of_project(Action.RESOLVE)
 def conflicts(request: HttpRequest, project: Project) -> HttpResponse:
-    """All conflicts, those that are not resolved first, the widest apart first; flagged pairs.
-
-    Parameters
-    ----------
-    request
-        The request.
-    project
-        The project.
-    """
-    names = _names(project)
+    """All conflicts, those that are not resolved first, the widest apart first; flagged pairs."""
+    workers = Account.objects.filter(dealt__project=project)
+    names = dict(workers.values_list("pseudonym", "name"))
     lines = [
         (int(each.pair), int(each.pair) + 1, _answers(each, names), each)
-        for each in find_conflicts(decisions_of(project))
+        for each in find_conflicts(project_figures.decisions_of(project))
     ]
     left = sum(each.resolution is None for *_, each in lines)
     flagged = _flagged(project, {number for number, *_ in lines})
@@ -490,15 +357,11 @@ def conflict(request: HttpRequest, project: Project, number: int) -> HttpRespons
 
     Parameters
     ----------
-    request
-        The request.
-    project
-        The project.
     number
         Number of the pair.
     """
     shown = show_conflict(request.user, project, number)
-    found = find_conflicts(decisions_of(project))
+    found = find_conflicts(project_figures.decisions_of(project))
     others = [int(each.pair) for each in found if each.resolution is None]
     context = {
         "project": project,
@@ -516,17 +379,7 @@ def conflict(request: HttpRequest, project: Project, number: int) -> HttpRespons
 @require_POST
 @of_project(Action.RESOLVE)
 def conflict_open(request: HttpRequest, project: Project, number: int) -> HttpResponse:
-    """Open cells of a conflict.
-
-    Parameters
-    ----------
-    request
-        The request.
-    project
-        The project.
-    number
-        Number of the pair.
-    """
+    """Open cells of a conflict."""
     places, _, mode = request.POST.get("open", "").partition(":")
     attributes = [number_in("attribute", part) for part in places.split(",")[:64]]
     shown = open_conflict(request.user, project, number, attributes, number_in("mode", mode))
@@ -538,24 +391,18 @@ def conflict_open(request: HttpRequest, project: Project, number: int) -> HttpRe
 @require_POST
 @of_project(Action.RESOLVE)
 def conflict_resolve(request: HttpRequest, project: Project, number: int) -> HttpResponse:
-    """Decide a conflict, or let the workers' answers hold again.
-
-    Parameters
-    ----------
-    request
-        The request.
-    project
-        The project.
-    number
-        Number of the pair.
-    """
+    """Decide a conflict, or let the workers' answers hold again."""
     answer = number_in("answer", request.POST.get("answer"))
     resolve(request.user, project, number, answer)
     said = f"resolved: {Answer(answer).words}" if answer else "open again"
     messages.success(request, f"Pair {number + 1} is {said}.")
     if not answer:
         return redirect("conflict", project_id=project.pk, number=number)
-    left = (each for each in find_conflicts(decisions_of(project)) if each.resolution is None)
+    left = (
+        each
+        for each in find_conflicts(project_figures.decisions_of(project))
+        if each.resolution is None
+    )
     following = next(left, None)
     if following is None:
         return redirect("conflicts", project_id=project.pk)
@@ -599,10 +446,6 @@ def _of_pair(project: Project, number: int) -> list[tuple[str, str, bool]]:
         (name, Answer(answer).words, answer > 0)
         for name, answer in dealt.order_by("worker__name").values_list("worker__name", "answer")
     ]
-
-
-def _names(project: Project) -> dict[str, str]:
-    return dict(Account.objects.filter(dealt__project=project).values_list("pseudonym", "name"))
 
 
 def _answers(conflict: Conflict, names: dict[str, str]) -> list[tuple[str, str, bool]]:

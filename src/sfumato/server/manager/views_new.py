@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
-from functools import wraps
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -21,8 +19,10 @@ from sfumato.core.shared_options import silent
 from sfumato.review.review_forecast import outlook
 from sfumato.review.review_settings import PROPOSED, Attribute, Settings
 from sfumato.review.terminal_session import index_of, review_of
+from sfumato.server.accounts.views import allowed
 from sfumato.server.error_pages import problem
 from sfumato.server.live.live_projects import make_project
+from sfumato.server.manager import uploads
 from sfumato.server.manager.forms import (
     MOST_SHOWN,
     AttributeForm,
@@ -31,67 +31,24 @@ from sfumato.server.manager.forms import (
     TablesForm,
     attributes_of_forms,
 )
-from sfumato.server.manager.uploads import (
-    LINKAGE,
-    MOST_BYTES,
-    InMemory,
-    Proposal,
-    Upload,
-    build,
-    drop_upload,
-    keep_linkage,
-    keep_upload,
-    kept_upload,
-    preview,
-    propose,
-)
-from sfumato.server.permissions import Action, decide
+from sfumato.server.permissions import Action
 
-View = Callable[..., HttpResponse]
 _TOO_LARGE = (
-    f"Files of {MOST_BYTES >> 20} MiB together can be uploaded. Whoever runs the server can make "
-    "a project of larger ones: sfumato review create."
+    f"Files of {uploads.MOST_BYTES >> 20} MiB together can be uploaded. Whoever runs the server "
+    "can make a project of larger ones: sfumato review create."
 )
-
-
-def creators_view(view: View) -> View:
-    """A view for somebody who may create projects.
-
-    Parameters
-    ----------
-    view
-        The view.
-    """
-
-    @wraps(view)
-    @login_required
-    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        permission = decide(request.user, Action.CREATE_PROJECT)
-        if not permission.allowed:
-            return problem(request, 403, permission.reason)
-        try:
-            return view(request, *args, **kwargs)
-        except InputError as error:
-            return problem(request, 400, str(error))
-
-    return guarded
 
 
 @csrf_exempt
 @require_http_methods(["GET", "POST"])
-@creators_view
+@allowed(Action.CREATE_PROJECT)
 def new(request: HttpRequest) -> HttpResponse:
     """Upload the files of a linkage, or two tables.
 
     Files are received into memory; that must be said before the request is read, and so before
     Django's middleware checks where it comes from: the inner view has that check.
-
-    Parameters
-    ----------
-    request
-        The request.
     """
-    handler = InMemory(request)
+    handler = uploads.InMemory(request)
     request.upload_handlers = [handler]
     answer: HttpResponse = _new(request)
     return problem(request, 413, _TOO_LARGE) if handler.too_large else answer
@@ -107,31 +64,25 @@ def _new(request: HttpRequest) -> HttpResponse:
         if form.is_valid():
             upload = form.cleaned_data["upload"]
             try:
-                propose(upload)
+                uploads.propose(upload)
             except InputError as error:
                 form.add_error(None, f"{error} {_advice(upload, error)}".strip())
             else:
-                keep_upload(request.session, upload)
+                uploads.keep_upload(request.session, upload)
                 return redirect("new_settings")
-    context = {"forms": forms, "most": MOST_BYTES >> 20}
+    context = {"forms": forms, "most": uploads.MOST_BYTES >> 20}
     return render(request, "manager/new.html", context, status=400 if asked else 200)
 
 
 @require_http_methods(["GET", "POST"])
-@creators_view
+@allowed(Action.CREATE_PROJECT)
 def settings_page(request: HttpRequest) -> HttpResponse:
-    """What is shown, by which rules, and what they would do. Nothing is stored yet.
-
-    Parameters
-    ----------
-    request
-        The request.
-    """
-    upload = kept_upload(request.session)
+    """What is shown, by which rules, and what they would do. Nothing is stored yet."""
+    upload = uploads.kept_upload(request.session)
     if upload is None:
         messages.warning(request, "Upload the files again: they are kept for one hour.")
         return redirect("new")
-    proposal = propose(upload)
+    proposal = uploads.propose(upload)
     data = request.POST if request.method == "POST" else None
     columns = [
         AttributeForm(each, shown=each.name in proposal.shown, data=data, number=number)
@@ -150,7 +101,7 @@ def settings_page(request: HttpRequest) -> HttpResponse:
         rules.errors.pop("title", None)
     context = {
         "proposal": proposal,
-        "linkage": upload.kind == LINKAGE,
+        "linkage": upload.kind == uploads.LINKAGE,
         "columns": columns,
         "rules": rules,
         "to_look_at": create and valid and not seen,
@@ -161,29 +112,26 @@ def settings_page(request: HttpRequest) -> HttpResponse:
 
 
 @require_POST
-@creators_view
+@allowed(Action.CREATE_PROJECT)
 def cancel(request: HttpRequest) -> HttpResponse:
-    """Give an upload up.
-
-    Parameters
-    ----------
-    request
-        The request.
-    """
-    drop_upload(request.session)
+    """Give an upload up."""
+    uploads.drop_upload(request.session)
     messages.success(request, "The files were removed; nothing was stored.")
     return redirect("projects")
 
 
-def _advice(upload: Upload, error: InputError) -> str:
+def _advice(upload: uploads.Upload, error: InputError) -> str:
     """What to do where pairs name no records: mostly the column of ids was not recognised."""
-    if upload.kind == LINKAGE or "must name records" not in error.rule:
+    if upload.kind == uploads.LINKAGE or "must name records" not in error.rule:
         return ""
     return "Name the column of ids, if the tables have one whose header does not say so."
 
 
 def _foreseen(
-    upload: Upload, proposal: Proposal, columns: list[AttributeForm], rules: RulesForm
+    upload: uploads.Upload,
+    proposal: uploads.Proposal,
+    columns: list[AttributeForm],
+    rules: RulesForm,
 ) -> dict[str, Any]:
     """Masked pairs with what is entered so far, and what the rules would do to all; or why not."""
     settings: Settings | None = PROPOSED
@@ -198,12 +146,12 @@ def _foreseen(
         return {"reason": f"Show one column at least, and {MOST_SHOWN} at most."}
     under = settings or PROPOSED
     try:
-        project = build(upload, attributes, under)
+        project = uploads.build(upload, attributes, under)
         review = review_of(project, under, index_of(project, under, silent))
     except InputError as error:
         return {"reason": str(error)}
     rng = np.random.default_rng(upload.seed)
-    found: dict[str, Any] = {"pairs": preview(review, rng)}
+    found: dict[str, Any] = {"pairs": uploads.preview(review, rng)}
     if settings is not None:
         found |= {
             "outlook": outlook(review, rng),
@@ -227,13 +175,13 @@ def _digest(attributes: Sequence[Attribute], settings: Settings) -> str:
 
 
 def _created(
-    request: HttpRequest, upload: Upload, columns: list[AttributeForm], rules: RulesForm
+    request: HttpRequest, upload: uploads.Upload, columns: list[AttributeForm], rules: RulesForm
 ) -> HttpResponse:
     given = rules.cleaned_data
     attributes = attributes_of_forms(columns)
     if not 0 < len(attributes) <= MOST_SHOWN:
         raise InputError("the columns shown", f"must be one at least and {MOST_SHOWN} at most")
-    project = build(upload, attributes, given["settings"])
+    project = uploads.build(upload, attributes, given["settings"])
     made = make_project(
         project,
         title=given["title"],
@@ -243,8 +191,8 @@ def _created(
         overlap=given["overlap"],
         gold_share=given["gold_share"],
     )
-    if upload.kind == LINKAGE:
-        keep_linkage(made, upload.files)
-    drop_upload(request.session)
+    if upload.kind == uploads.LINKAGE:
+        uploads.keep_linkage(made, upload.files)
+    uploads.drop_upload(request.session)
     messages.success(request, "The project is made. Invite workers and deal its pairs.")
     return redirect(reverse("manage", args=[made.pk]))

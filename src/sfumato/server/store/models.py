@@ -12,13 +12,7 @@ from django.db import models
 
 
 def choices_of(words: type[StrEnum]) -> list[tuple[str, str]]:
-    """The members of an enumeration as Django's choices.
-
-    Parameters
-    ----------
-    words
-        The enumeration.
-    """
+    """The members of an enumeration as Django's choices."""
     return [(str(word), str(word)) for word in words]
 
 
@@ -46,12 +40,6 @@ class Accounts(BaseUserManager["Account"]):
         ----------
         name
             What its owner logs in with.
-        password
-            The password.
-        roles
-            The roles.
-        **fields
-            Further fields.
         """
         account = Account(name=name, roles=sorted(roles), **fields)
         account.set_password(password)

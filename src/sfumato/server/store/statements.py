@@ -57,8 +57,6 @@ def columns(names: Sequence[str], table: str) -> str:
 
     Parameters
     ----------
-    names
-        Their names.
     table
         How the statement calls their table.
     """
@@ -72,8 +70,6 @@ def value(attribute: Any, given: Any) -> Any:
     ----------
     attribute
         Attribute of a model that it is of, such as ``Project.id``.
-    given
-        The value.
     """
     return attribute.field.get_db_prep_value(given, connection, prepared=False)
 
@@ -83,12 +79,8 @@ def instance(model: type[Kind], names: Sequence[str], row: Row) -> Kind:
 
     Parameters
     ----------
-    model
-        The model.
     names
         Names of its columns, in its own order.
-    row
-        The values.
     """
     values = list(row)
     for place, expression, convert in _converters(cast(Any, model), tuple(names)):
@@ -114,11 +106,6 @@ def checkpoint_beside(path: Path) -> None:
 
     A commit that does it instead waits for the disk much longer than the others, and everybody
     who waits for that commit as well. Nobody waits for a passive checkpoint.
-
-    Parameters
-    ----------
-    path
-        The database.
     """
     threading.Thread(target=_checkpoint, args=(path,), daemon=True, name="checkpoints").start()
 

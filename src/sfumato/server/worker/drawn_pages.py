@@ -55,13 +55,7 @@ _BARS = {Rarity.RARE: 1, Rarity.UNCOMMON: 2, Rarity.COMMON: 3}
 
 
 def draw_mark(mark: Mark) -> SafeString:
-    """A mark as it is drawn between the rows.
-
-    Parameters
-    ----------
-    mark
-        The mark.
-    """
+    """A mark as it is drawn between the rows."""
     icon, word = _DRAWN[mark]
     return format_html(
         '<span class="mark {}">{}<span aria-hidden="true">{}</span>'
@@ -74,13 +68,7 @@ def draw_mark(mark: Mark) -> SafeString:
 
 
 def draw_rarity(rarity: Rarity) -> SafeString:
-    """How rare a value is: one bar for rare, three for common.
-
-    Parameters
-    ----------
-    rarity
-        The band.
-    """
+    """How rare a value is: one bar for rare, three for common."""
     bars = mark_safe(  # noqa: S308 - made of numbers
         "".join(
             f'<rect x="{1 + 5 * place}" y="{9 - 4 * place}" width="3.5" height="{5 + 4 * place}"'
@@ -121,8 +109,6 @@ def draw_row(cells: Sequence[Cell], row: int) -> SafeString:
 
     Parameters
     ----------
-    cells
-        The cells.
     row
         0 for row 1, 1 for row 2.
     """
@@ -136,13 +122,7 @@ def draw_row(cells: Sequence[Cell], row: int) -> SafeString:
 
 
 def spoken(cells: Sequence[Cell]) -> str:
-    """What is read out of a row: characters as they are, the others counted.
-
-    Parameters
-    ----------
-    cells
-        The cells.
-    """
+    """What is read out of a row: characters as they are, the others counted."""
     parts = []
     text = (CellKind.CHARACTER, CellKind.SEPARATOR)
     for shown, run in groupby(cells, key=lambda cell: cell.kind in text or cell.kind):
@@ -299,10 +279,6 @@ def draw_pair(view: PairView, standing: Standing, *, exact: bool) -> Drawing:
 
     Parameters
     ----------
-    view
-        The pair.
-    standing
-        How its worker stands.
     exact
         Whether its costs are exact and no bounds.
     """
@@ -329,8 +305,6 @@ def kapr(value: float, standing: Standing, *, up: bool = False) -> str:
     ----------
     value
         The KAPR.
-    standing
-        How the worker stands.
     up
         Whether it is rounded up, as a bound must be.
     """
@@ -434,13 +408,7 @@ class Meter:
 
 
 def meters(standing: Standing) -> tuple[Meter, ...]:
-    """The meters of a worker.
-
-    Parameters
-    ----------
-    standing
-        How the worker stands.
-    """
+    """The meters of a worker."""
     return (_disclosure(standing), _characters(standing), _progress(standing))
 
 

@@ -48,24 +48,12 @@ View = Callable[..., HttpResponse]
 
 
 def wants_json(request: HttpRequest) -> bool:
-    """Whether the page's own script asks.
-
-    Parameters
-    ----------
-    request
-        The request.
-    """
+    """Whether the page's own script asks."""
     return "application/json" in request.headers.get("Accept", "")
 
 
 def workers_view(view: View) -> View:
-    """A view for somebody who has logged in, that answers where a request goes no further.
-
-    Parameters
-    ----------
-    view
-        The view.
-    """
+    """A view for somebody who has logged in, that answers where a request goes no further."""
 
     @wraps(view)
     def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -90,8 +78,6 @@ def number_in(name: str, given: str | None) -> int:
     ----------
     name
         What it is, for the reason where it is none.
-    given
-        The text.
 
     Raises
     ------
@@ -114,12 +100,6 @@ def pair_fragment(
 
     Parameters
     ----------
-    request
-        The request.
-    project_id
-        The project.
-    drawing
-        The pair.
     page
         Number of the page, for a browser that runs no script; ``None`` in an answer to one.
     """
@@ -131,13 +111,7 @@ def pair_fragment(
 
 
 def meters_fragment(meters: Sequence[Meter]) -> SafeString:
-    """The meters on top of a page.
-
-    Parameters
-    ----------
-    meters
-        The meters.
-    """
+    """The meters on top of a page."""
     html = _template("meters.html").render(meters=meters)
     return mark_safe(html)  # noqa: S308 - the template escapes
 
@@ -163,15 +137,7 @@ def _begin(text: str) -> str:
 @require_GET
 @workers_view
 def work(request: HttpRequest, project_id: UUID) -> HttpResponse:
-    """A page of pairs; without a number the first with a pair that is still to be decided.
-
-    Parameters
-    ----------
-    request
-        The request.
-    project_id
-        The project.
-    """
+    """A page of pairs; without a number the first with a pair that is still to be decided."""
     asked = request.GET.get("page")
     page = show_page(request.user, project_id, number_in("page", asked) if asked else None)
     context = {
@@ -200,10 +166,6 @@ def pair(request: HttpRequest, project_id: UUID, token: str) -> HttpResponse:
 
     Parameters
     ----------
-    request
-        The request.
-    project_id
-        The project.
     token
         The pair's id on the worker's page.
     """
@@ -213,17 +175,7 @@ def pair(request: HttpRequest, project_id: UUID, token: str) -> HttpResponse:
 
 
 def fragment(request: HttpRequest, project_id: UUID, answer: Answer) -> HttpResponse:
-    """The answer to the page's own script: the pair and the meters, drawn anew.
-
-    Parameters
-    ----------
-    request
-        The request.
-    project_id
-        The project.
-    answer
-        What happened.
-    """
+    """The answer to the page's own script: the pair and the meters, drawn anew."""
     drawing, *others = (
         draw_pair(each, answer.standing, exact=answer.exact)
         for each in (answer.pair, *answer.others)
@@ -242,13 +194,7 @@ def fragment(request: HttpRequest, project_id: UUID, answer: Answer) -> HttpResp
 
 
 def refused(answer: Answer) -> str:
-    """Why nothing was opened, in a worker's words; ``""`` where something was.
-
-    Parameters
-    ----------
-    answer
-        What happened.
-    """
+    """Why nothing was opened, in a worker's words; ``""`` where something was."""
     if answer.repriced:
         return "it costs more now; its cost is shown anew"
     return REFUSED[answer.refusal.reason] if answer.refusal else ""
@@ -266,12 +212,6 @@ def change(request: HttpRequest, project_id: UUID, token: str, verb: str) -> Htt
 
     Parameters
     ----------
-    request
-        The request.
-    project_id
-        The project.
-    token
-        The pair's id on the worker's page.
     verb
         What to do: one of `VERBS`.
 

@@ -275,8 +275,6 @@ def simulate(
 
     Parameters
     ----------
-    population
-        The population.
     fraction
         Share of it that each sample has.
     estimators

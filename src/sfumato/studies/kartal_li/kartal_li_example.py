@@ -100,8 +100,6 @@ def walk(
         What both sides of a cut must keep.
     rows
         Rows of the node to start with; all without it.
-    name
-        Its name.
     """
     rows = np.arange(table.records) if rows is None else rows
     node = Node(name, rows, tuple(_candidate_cuts(table, rows, constraints, name)))

@@ -143,13 +143,7 @@ def worker_after_opening(mode: Mode, settings: Settings) -> tuple[WorkerState, i
 
 
 def exact_score(worker: WorkerState) -> Fraction:
-    """KAPR of what a worker was shown, without rounding.
-
-    Parameters
-    ----------
-    worker
-        The worker.
-    """
+    """KAPR of what a worker was shown, without rounding."""
     rows = worker.disclosed()
     state = disclosure_state([row.shares for row in rows], [row.set_size for row in rows])
     return kapr(state, worker.review.settings.k, worker.rows, len(ATTRIBUTES))
