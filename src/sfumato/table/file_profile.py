@@ -395,13 +395,20 @@ def first_look(source: Source) -> FileProfile:
     InputError
         If it cannot be read.
     """
-    sample = _sample(source)
+    sample = first_records(source)
     rows = sample.num_rows if sample.num_rows < ROWS else source.rows
     columns = columns_of(sample)
     return FileProfile(source.subject, columns, sample, rows, _dates_in_parts(columns))
 
 
-def _sample(source: Source) -> pa.Table:
+def first_records(source: Source) -> pa.Table:
+    """The first 100,000 records of a source.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read.
+    """
     batches, rows = [], 0
     for batch in source.batches(source.names):
         batches.append(batch.slice(0, ROWS - rows))

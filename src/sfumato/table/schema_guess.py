@@ -41,6 +41,10 @@ Role = Literal[
 ROLES: tuple[Role, ...] = (
     "person", "household", "direct identifier", "quasi-identifier", "sensitive", "insensitive",
 )  # fmt: skip
+_KEYS: dict[Role, str] = {
+    "direct identifier": "direct_identifiers", "quasi-identifier": "quasi_identifiers",
+    "sensitive": "sensitive", "insensitive": "insensitive",
+}  # fmt: skip
 _NAMES_PERSONS = frozenset({
     Content.GIVEN_NAME, Content.SURNAME, Content.FULL_NAME, Content.EMAIL, Content.PHONE,
     Content.ADDRESS, Content.STREET, Content.NATIONAL_NUMBER, Content.PAYMENT_NUMBER,
@@ -88,7 +92,7 @@ class Guess:
     roles
         What each column is proposed to be, the undecided ones with their likeliest role.
     profile
-        What the columns hold; ``None`` where the schema was not made of data.
+        What the columns hold; ``None`` where the schema was made of several tables, or of none.
     """
 
     schema: Schema
@@ -121,7 +125,6 @@ class Guess:
         InputError
             If a role is unknown, or the schema would break a rule.
         """
-        assert self.profile is not None
         chosen = {name: each.role for name, each in self.roles.items()}
         known: dict[str, Role] = {each: each for each in ROLES}
         for name, answer in (answers or {}).items():
@@ -129,7 +132,24 @@ class Guess:
             if role is None or name not in chosen:
                 raise _no_answer(name, known=name in chosen)
             chosen[name] = role
+        if self.profile is None:
+            return _decided(self.schema, chosen)
         return _schema(self.profile, chosen, {})
+
+
+def _decided(schema: Schema, roles: Mapping[str, Role]) -> Schema:
+    """The schema with its undecided columns in the roles that are chosen for them."""
+    fields = dict(schema)
+    for name in schema.undecided:
+        role = roles.get(name, "direct identifier")
+        key = _KEYS.get(role)
+        if key is None:
+            fields[role] = name
+        elif key == "quasi_identifiers":
+            fields[key] = {**fields[key], name: QuasiIdentifier(kind=Kind.CATEGORICAL)}
+        else:
+            fields[key] = (*fields[key], name)
+    return Schema(**{**fields, "undecided": {}})
 
 
 def _no_answer(name: str, *, known: bool) -> InputError:
