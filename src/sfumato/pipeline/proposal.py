@@ -37,7 +37,7 @@ from sfumato.pipeline.project.releasing import Release
 from sfumato.pipeline.project_folder import ProjectFolder
 from sfumato.release.anonymize import anonymize, check_constraints
 from sfumato.release.person_table import person_table
-from sfumato.release.promises.promise import unmet
+from sfumato.release.promises.promise import Budget, Constraint, unmet
 from sfumato.review.review_settings import PROPOSED
 from sfumato.schema import Schema, load_schema
 from sfumato.schema.recipe import Cleaning
@@ -409,23 +409,32 @@ def _tried(request: ProposalRequest, guess: Guess) -> tuple[dict[str, Any], str]
         if guess.profile is None
         else guess.profile.sample
     )
-    usual = [{"pid_k": each} for each in (PERSONS, 2)]
+    usual: list[dict[str, float]] = [{"pid_k": each} for each in (PERSONS, 2)]
     if columns.person is not None:
         usual.insert(0, {"g_balance": G_BALANCE})
     try:
         whole = person_table(open_classified(sample, columns)).whole()
         most = max((int(each[0]) for each in whole.affiliation.values()), default=None)
         share = {} if most is None else _share_above(most / int(whole.persons[0]))
-        kept = [each for each in usual if not unmet(whole, Release(**each).promises)]
+        kept = [each for each in usual if not unmet(whole, _each_class(each))]
         first = (kept or usual)[0]
         promised = {**first, **share}
-        others = [*([first] if share else []), *kept[1:2], {"pid_k": 2 * PERSONS}]
+        others: list[Mapping[str, Any]] = [
+            *([first] if share else []),
+            *kept[1:2],
+            {"pid_k": 2 * PERSONS},
+        ]
         few = sample.slice(0, TRIED)
         lost = [_said(few, columns, each) for each in (promised, *others)]
     except InputError as error:
         return usual[0], f"It could not be tried: {error}"
     said = f"Tried on the first {few.num_rows:,} records, before regrouping: this loses {lost[0]}"
     return promised, f"{said}; others would lose {', '.join(lost[1:])}."
+
+
+def _each_class(keys: Mapping[str, Any]) -> list[Constraint]:
+    """The promises of keys that every class keeps by itself."""
+    return [each for each in Release(**keys).promises if not isinstance(each, Budget)]
 
 
 def _said(sample: pa.Table, columns: Schema, keys: Mapping[str, Any]) -> str:
