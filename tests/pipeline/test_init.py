@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from sfumato.examples import generate_clinics, generate_registrations, write_reg
 from sfumato.pipeline.project.linking import Reviewers
 from sfumato.pipeline.project.project_text import load_project
 from sfumato.schema import Schema
+from sfumato.table.schema_guess import Guess, Proposed
 
 CANARY = "Canary7f3a"
 
@@ -172,3 +174,33 @@ def test_nobody_answers(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     made = call("init")
     assert made.code == 1
     assert "argument TABLE" in made.err
+
+
+def test_promises_are_those_that_the_persons_keep(call: Call, tmp_path: Path) -> None:
+    """40 % of the records say ``yes``, and 9 of 10 persons have said it once."""
+    rows = ["patient,sex,age,smoker,icd10"]
+    for person in range(200):
+        for visit in range(5):
+            yes = visit < 2 and person % 10
+            sex, age = "mf"[person % 2], 20 + person % 60
+            code = f"{'IEJ'[visit % 3]}1{(person + visit) % 9}"
+            rows.append(f"p{person:04d},{sex},{age},{'yes' if yes else f'no{visit}'},{code}")
+    table = tmp_path / "visits.csv"
+    table.write_text("\n".join(rows) + "\n")
+    assert call("init", table, "--seed", "1").code == 0
+    path = tmp_path / "sfumato.toml"
+    project = load_project(path)
+    assert isinstance(project.columns, Schema)
+    assert "smoker" in project.columns.sensitive
+    assert project.release.h_affiliation is None
+    assert "Tried on the first 1,000 records" in path.read_text()
+    made = call("run")
+    assert made.code == 0, made.err
+
+
+def test_questions_of_several_tables_are_answered() -> None:
+    asked = Guess(Schema(quasi_identifiers=["sex"], undecided={"v2": "what?", "v3": "what?"}), {})
+    schema = replace(asked, roles={"v2": Proposed("sensitive", 0.5, "")}).answered()
+    assert schema.sensitive == ("v2",)
+    assert schema.direct_identifiers == ("v3",)
+    assert not schema.undecided

@@ -98,3 +98,18 @@ def test_dates_of_birth_spread_and_events_do_not() -> None:
 
 def test_codes_different_in_every_record_are_no_public_codes() -> None:
     assert content([f"{c}{n:02d}" for c in "ABCDEFGH" for n in range(50)]) is not Content.DISEASE
+
+
+@pytest.mark.parametrize(
+    ("values", "header", "held"),
+    [
+        ([f"{100 + i:03d}-{10 + i % 80}-{1000 + i}" for i in range(60)], "v1", "national number"),
+        ([f"X{100_000 + 7 * i}" for i in range(60)] * 3, "v1", "identifier"),
+        ([f"{53_000 + i:05d}{'-' * (i % 2)}{100 + i}" for i in range(60)] * 3, "CEP", "postcode"),
+        (list(range(95)) * 6, "Leeftijd", "age"),
+        (list(range(95)) * 6, "v3", "age"),
+        ([f"{'+55 ' * (i % 2)}{10 + i} {2000 + i}-{3000 + i}" for i in range(60)], "v5", "phone"),
+    ],
+)
+def test_shapes_that_look_like_others(values: list[object], header: str, held: str) -> None:
+    assert content(values, header) == held

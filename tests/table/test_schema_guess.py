@@ -158,7 +158,7 @@ def test_the_number_of_a_visit_is_not_a_person() -> None:
         ("birthYear", ("birth", "year")), ("date_of_birth", ("date", "of", "birth")),
         ("ZIPCode", ("zip", "code")), ("marital-status", ("marital", "status")),
         ("ICD9CODX", ("icd", "9", "codx")), (" given_name", ("given", "name")),
-        ("DOBYY", ("dobyy",)), ("prénom", ("prénom",)), ("", ()), ("__", ()),
+        ("DOBYY", ("dobyy",)), ("prénom", ("prenom",)), ("ETÀ", ("eta",)), ("", ()), ("__", ()),
     ],
 )  # fmt: skip
 def test_words(name: str, words: tuple[str, ...]) -> None:
@@ -221,3 +221,26 @@ def test_only_the_first_records_are_looked_at(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("sfumato.table.file_profile.ROWS", 10)
     found = guess({"age": [7] * 10 + [8] * 10, "sex": cycle("f", "m")[:20]})
     assert "one value throughout" in found.notes["age"]
+
+
+STRANGE = [f"{a}{b}u" for a in ("Qua", "Bre", "Zli", "Tro", "Hna") for b in ("mpi", "rtu", "ske")]
+STRANGE += [f"{each}ra" for each in STRANGE]
+
+
+def test_words_of_no_known_kind_are_not_released_unasked() -> None:
+    names = [STRANGE[(i * 7) % 30] for i in range(N)]
+    found = guess(
+        {"pid": [f"K{i // 2:05d}" for i in range(N)], "v2": names, "v3": cycle(1, 2, 2, 1, 1, 2, 1)}
+    )
+    assert "v2" in found.questions
+    assert role_of(found.answered(), "v2") == "direct identifier"
+
+
+def test_a_postcode_within_which_persons_differ_is_not_the_person() -> None:
+    found = guess({
+        "v1": [f"{10_000 + i % 60 * 11}" for i in range(N)],
+        "v2": [f"place{i % 60 // 2}" for i in range(N)],
+        "v3": [("m", "f")[(i * i) % 7 % 2] for i in range(N)],
+        "v4": [f"{1930 + i * 37 % 80}-0{1 + i % 9}-11" for i in range(N)],
+    })  # fmt: skip
+    assert found.schema.person is None

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import re
 import secrets
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from math import ceil
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import pyarrow as pa
@@ -16,7 +18,7 @@ import pyarrow.compute as pc
 from pydantic import ValidationError
 
 from sfumato.core.atomic import all_or_none, write_text
-from sfumato.core.errors import InputError
+from sfumato.core.errors import ConstraintsNotMetError, InputError
 from sfumato.linkage.link import changed
 from sfumato.linkage.link_spec import Mode, sql_name
 from sfumato.linkage.spec_suggestion import Suggestion, suggest_links
@@ -33,11 +35,14 @@ from sfumato.pipeline.project.project_text import (
 )
 from sfumato.pipeline.project.releasing import Release
 from sfumato.pipeline.project_folder import ProjectFolder
-from sfumato.release.anonymize import check_constraints
+from sfumato.release.anonymize import anonymize, check_constraints
+from sfumato.release.person_table import person_table
+from sfumato.release.promises.promise import Budget, Constraint, unmet
 from sfumato.review.review_settings import PROPOSED
 from sfumato.schema import Schema, load_schema
 from sfumato.schema.recipe import Cleaning
-from sfumato.table.file_profile import ROWS
+from sfumato.table.classification import open_classified
+from sfumato.table.file_profile import first_records
 from sfumato.table.preparation import prepared_in_part
 from sfumato.table.schema_guess import Guess, guess_schema
 from sfumato.table.table_files import open_source
@@ -47,7 +52,9 @@ G_BALANCE, H_AFFILIATION, PERSONS = 0.9, 0.5, 5
 _PROMISES = ("g_balance", "h_affiliation", "pid_k")
 """The promises that can be asked for, by the keys of their section."""
 _MARGIN, _STEP = 0.1, 0.05
-"""By how much h must exceed the share of the most frequent value, and its steps."""
+"""By how much h must exceed the share of persons with the most frequent value, and its steps."""
+TRIED = 20_000
+"""Records on which promises are tried."""
 
 
 _ROLES = ("direct_identifiers", "sensitive", "quasi_identifiers", "insensitive")
@@ -202,7 +209,7 @@ def propose(request: ProposalRequest) -> Proposal:
                 accepted=", ".join(request.sources),
             )  # fmt: skip
     _check_of_use(request)
-    _project(request, None, None)
+    _project(request, None, None, _asked_promises(request) or {"pid_k": PERSONS})
     if request.attach and request.id is None:
         request = replace(request, id=_id_of(request))
     guess = _guess(request)
@@ -211,8 +218,10 @@ def propose(request: ProposalRequest) -> Proposal:
     if request.is_linked:
         made = _specification(request, columns)
         columns = _without(columns, None if made is None else made.spec.id or request.id)
-    project = _project(request, columns, made)
+    promised, lost = _promises(request, replace(guess, schema=columns))
+    project = _project(request, columns, made, promised)
     notes = _notes_of(project, guess.notes, {} if made is None else made.notes)
+    notes["release"] += f"\n{fill(lost, 96)}" if lost else ""
     parse_project(dump_project(project, notes))
     if request.schema is not None:
         check_classified(ProjectFolder(project, request.folder / PROJECT_FILE))
@@ -291,7 +300,12 @@ def _check_promises(request: ProposalRequest, columns: Schema) -> None:
         check_constraints(columns, promises)
 
 
-def _project(request: ProposalRequest, columns: Schema | None, made: Suggestion | None) -> Project:
+def _project(
+    request: ProposalRequest,
+    columns: Schema | None,
+    made: Suggestion | None,
+    promised: Mapping[str, Any],
+) -> Project:
     """The project of what was found and asked; without columns, to see whether it may be one."""
     fields: dict[str, Any] = {
         "project": {
@@ -302,7 +316,7 @@ def _project(request: ProposalRequest, columns: Schema | None, made: Suggestion 
         "schema": columns
         if request.schema is None and columns is not None
         else {"file": _from(request, request.schema or Path("schema.toml"))},
-        "release": _promises(request, columns),
+        "release": promised,
         "attack": {},
         "outputs": {"folder": "output", "formats": request.formats or ("csv",)},
     }
@@ -366,28 +380,71 @@ def _asked_promises(request: ProposalRequest) -> dict[str, Any]:
     return _given(**named, presets=request.presets or None)
 
 
-def _promises(request: ProposalRequest, columns: Schema | None) -> dict[str, Any]:
-    """What is asked for, or what a file of this kind can usually keep."""
+def _promises(request: ProposalRequest, guess: Guess) -> tuple[dict[str, Any], str]:
+    """What is asked for, or what these tables can keep; and what it loses, in words."""
     asked = _asked_promises(request)
-    if asked or columns is None:
-        return asked or {"pid_k": PERSONS}
-    several = request.is_linked or columns.person is not None
-    promised: dict[str, Any] = {"g_balance": G_BALANCE} if several else {"pid_k": PERSONS}
-    share = _usual_share(request, columns)
-    if share is not None:
-        promised["h_affiliation"] = share
-    return promised
+    if asked:
+        return asked, ""
+    if not request.is_linked:
+        return _tried(request, guess)
+    share = {}
+    if guess.schema.sensitive:
+        share = _share_above(_largest_share(request, guess.schema))
+    return {"g_balance": G_BALANCE, **share}, "Not tried: the linkage finds the persons first."
 
 
-def _usual_share(request: ProposalRequest, columns: Schema) -> float | None:
-    """A limit on the share of one sensitive value that the file as a whole keeps."""
-    if not columns.sensitive:
-        return None
-    tables = {**request.attach, **request.sources}
-    largest = max(_most_frequent(tables, request, columns, name) for name in columns.sensitive)
+def _share_above(largest: float) -> dict[str, Any]:
+    """A limit on the share of persons with one sensitive value, above that of all records."""
     steps = ceil((largest + _MARGIN) / _STEP - 1e-9)
     share = max(H_AFFILIATION, round(steps * _STEP, 2))
-    return share if share < 1 else None
+    return {"h_affiliation": share} if share < 1 else {}
+
+
+def _tried(request: ProposalRequest, guess: Guess) -> tuple[dict[str, Any], str]:
+    """Promises that one table keeps, and what they and others lose, tried on its first records."""
+    columns = guess.answered()
+    (path,) = request.sources.values()
+    sample = (
+        first_records(open_source(path, delimiter=request.delimiter))
+        if guess.profile is None
+        else guess.profile.sample
+    )
+    usual: list[dict[str, float]] = [{"pid_k": each} for each in (PERSONS, 2)]
+    if columns.person is not None:
+        usual.insert(0, {"g_balance": G_BALANCE})
+    try:
+        whole = person_table(open_classified(sample, columns)).whole()
+        most = max((int(each[0]) for each in whole.affiliation.values()), default=None)
+        share = {} if most is None else _share_above(most / int(whole.persons[0]))
+        kept = [each for each in usual if not unmet(whole, _each_class(each))]
+        first = (kept or usual)[0]
+        promised = {**first, **share}
+        others: list[Mapping[str, Any]] = [
+            *([first] if share else []),
+            *kept[1:2],
+            {"pid_k": 2 * PERSONS},
+        ]
+        few = sample.slice(0, TRIED)
+        lost = [_said(few, columns, each) for each in (promised, *others)]
+    except InputError as error:
+        return usual[0], f"It could not be tried: {error}"
+    said = f"Tried on the first {few.num_rows:,} records, before regrouping: this loses {lost[0]}"
+    return promised, f"{said}; others would lose {', '.join(lost[1:])}."
+
+
+def _each_class(keys: Mapping[str, Any]) -> list[Constraint]:
+    """The promises of keys that every class keeps by itself."""
+    return [each for each in Release(**keys).promises if not isinstance(each, Budget)]
+
+
+def _said(sample: pa.Table, columns: Schema, keys: Mapping[str, Any]) -> str:
+    """What promises lose of a table, in words."""
+    named = " and ".join(f"{name} = {value:g}" for name, value in keys.items())
+    try:
+        release = anonymize(sample, columns, *Release(**keys).promises, effort=0, seed=0)
+    except ConstraintsNotMetError:
+        return f"{named} cannot be kept"
+    return f"{release.utility.ncp:.1%} ({named})"
 
 
 def _from(request: ProposalRequest, path: Path) -> Path:
@@ -456,7 +513,8 @@ def _guess_all(tables: Mapping[str, Path], delimiter: str | None) -> Guess:
     merged = Schema(
         quasi_identifiers=quasi, missing=tuple(missing), recipe=recipe, undecided=undecided, **lists
     )
-    return Guess(merged, notes)
+    roles = {n.strip(): each for guess in reversed(guesses) for n, each in guess.roles.items()}
+    return Guess(merged, notes, {n: each for n, each in roles.items() if n in undecided})
 
 
 def _naming_column(source: Path, attached: Path, delimiter: str | None) -> str | None:
@@ -483,24 +541,30 @@ def _without(schema: Schema, column: str | None) -> Schema:
     return schema.model_copy(update=kept | {"quasi_identifiers": quasi or schema.quasi_identifiers})
 
 
-def _most_frequent(
-    paths: Mapping[str, Path], request: ProposalRequest, schema: Schema, column: str
-) -> float:
-    """Share of the records of the first table with a column that have its most frequent value."""
-    for path in paths.values():
-        source = prepared_in_part(open_source(path, delimiter=request.delimiter), schema)
-        if column not in source.names:
-            continue
-        counts: dict[Any, int] = {}
-        rows = 0
-        for batch in source.batches([column]):
-            for each in pc.value_counts(batch.column(0)).to_pylist():
-                counts[each["values"]] = counts.get(each["values"], 0) + each["counts"]
-            rows += batch.num_rows
-            if rows >= ROWS:
-                break
-        return max(counts.values(), default=0) / max(rows, 1)
-    return 0.0
+def _largest_share(request: ProposalRequest, columns: Schema) -> float:
+    """The largest share of persons who may have one sensitive value, of tables to be linked.
+
+    Nobody knows the persons yet: at least as many as the longest table has records, and a value
+    is at most of as many as have it in each table, by the column that names the records.
+    """
+    largest = rows = 0
+    for name in columns.sensitive:
+        having: Counter[Any] = Counter()
+        for path in (*request.sources.values(), *request.attach.values()):
+            source = prepared_in_part(open_source(path, delimiter=request.delimiter), columns)
+            if path in request.sources.values():
+                rows = max(rows, source.rows or 0)
+            if name not in source.names:
+                continue
+            named = [name] if request.id not in source.names else [name, str(request.id)]
+            table = pa.Table.from_batches(source.batches(named))
+            rows = max(rows, table.num_rows if path in request.sources.values() else 0)
+            if len(named) > 1:
+                table = table.group_by(named).aggregate([])
+            for each in pc.value_counts(table[name].drop_null()).to_pylist():
+                having[each["values"]] += each["counts"]
+        largest = max(largest, *having.values(), 0)
+    return largest / max(rows, 1)
 
 
 def write_project_file(text: str, path: Path) -> None:

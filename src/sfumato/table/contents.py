@@ -23,6 +23,7 @@ from sfumato.table.common_words import (
     YES_NO,
     folded,
 )
+from sfumato.table.header_words import named, words_of
 from sfumato.table.person_column import FREE_TEXT_LENGTH, FREE_TEXT_SPACES, scale_of
 from sfumato.table.sources import Floats, is_text, matching
 from sfumato.table.value_forms import Form
@@ -154,7 +155,7 @@ class _Values:
     """Different values of a column as texts, with the share of the records that have them."""
 
     def __init__(self, form: Form, header: str) -> None:
-        self.form, self.header = form, header.casefold()
+        self.form, self.header, self.words = form, header.casefold(), words_of(header)
         self.weights = form.counts[:LOOKED_AT] / max(form.counts[:LOOKED_AT].sum(), 1)
         self.plain = form.values[:LOOKED_AT]
         texts = self.plain if is_text(self.plain.type) else _printed(self.plain, form.width)
@@ -225,7 +226,7 @@ def _shapes(column: _Values) -> Held | None:
 def _time(column: _Values) -> Held | None:
     if column.share(r"^\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?( ?[AaPp]\.?[Mm]\.?)?$") > MOSTLY:
         return Held(Content.TIME, 0.9, "times of day")
-    if column.share(r"^\D{0,12}\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}\b") > MOSTLY:
+    if column.share(r"^\D{0,12}(\d{1,2}[-/.]\d{1,2}[-/.](\d{2}|\d{4})|\d{4}[-/.]\d{1,2}[-/.]\d{1,2})\b") > MOSTLY:  # fmt: skip # noqa: E501
         return Held(Content.DATE, 0.7, "dates in a form that no line of a recipe reads")
     return None
 
@@ -249,6 +250,8 @@ def _phone(column: _Values) -> Held | None:
     groups = column.share(r"^\d{2,4}([ -]\d{2,4}){2,4}$|^\d{2,5}[-/ ]\d{4,8}$")
     if marks > 0.8 or groups > MOSTLY:
         return Held(Content.PHONE, 0.9 if marks > 0.8 else 0.75, "telephone numbers by their shape")
+    if column.form.look == "text" and column.repeats < 2 and column.share(r"\d\D+\d") > 0.5:
+        return Held(Content.PHONE, 0.7, "digits in groups that hardly repeat, as in telephones")
     return None
 
 
@@ -299,7 +302,7 @@ def _bears_out(called: str, column: _Values) -> bool:
     if called == "LOINC":
         return _valid(column, "luhn", CHECKED, strip="-") > 0.9
     if called == "ICD-10-PCS":
-        both = column.share(r"[A-Z].*\d|\d.*[A-Z]")
+        both = column.share(r"\d.*[A-Z]")  # a letter and a number are the code of some person
         return both > 0.95 and column.repeats > 2 and column.share(r"^[0-9A-HX]") > 0.99
     if called == "ICD-10":
         initials = pc.utf8_slice_codeunits(column.texts, 0, 1)
@@ -439,6 +442,7 @@ _POSTCODES = (
     (r"^\d{4}$", 0.5),
     (r"^\d{6}$", 0.4),
 )  # fmt: skip
+_ANY_POSTCODE = r"^[A-Za-z]{0,2}-?\d[A-Za-z\d -]{2,8}$"
 _SAYS_POSTCODE = re.compile(
     r"zip|post|plz|\bcp\b|\bcap\b|\bcep\b|psc|pincode|kod_poczt|codigo_p|irsz|pc$"
 )
@@ -448,13 +452,11 @@ def _postcode(column: _Values) -> Held | None:
     form = column.form
     if form.distinct < 8 or (form.unique and form.filled > 30):
         return None
+    if _SAYS_POSTCODE.search(column.header) and column.share(_ANY_POSTCODE) > MOSTLY:
+        return Held(Content.POSTCODE, 0.95, "codes as postcodes are, and its name says so")
     for shape, sure in _POSTCODES:
         if column.share(shape) < 0.97:
             continue
-        if _SAYS_POSTCODE.search(column.header):
-            return Held(
-                Content.POSTCODE, 0.95, "codes of the shape of postcodes, and its name says so"
-            )
         plain = sure <= 0.6
         if plain and (
             (form.look == "numbers" and not form.width) or form.filled < 3 * form.distinct
@@ -606,13 +608,11 @@ def _year_or_age(column: _Values) -> Held | None:
             return Held(Content.YEAR_OF_BIRTH, 0.9, f"years spread over {high - low:.0f} years")
         return Held(Content.YEAR, 0.9, "years")
     ends = int(numbers.min()), int(numbers.max())
-    if form.distinct > FEW and _are_numbering(form, numbers):
+    says_age = named(map(folded, column.words), _AGES)
+    # Ages begin at 0, numbers of households at 1.
+    as_ages = ends[0] == 0 and 60 <= ends[1] <= 110
+    if form.distinct > FEW and _are_numbering(form, numbers) and not (says_age or as_ages):
         return None
-    says_age = bool(
-        re.search(
-            r"\bage|alter|edad|leeftijd|^eta$|idade|wiek|alder|ålder|yas|ika\b", column.header
-        )
-    )
     if ends[0] >= 0 and ends[1] <= 120 and form.distinct >= 15 and (
         says_age
         or (form.distinct >= 40 and ends[0] <= 25 and 60 <= ends[1] != 100 and _dense(numbers))
@@ -623,6 +623,13 @@ def _year_or_age(column: _Values) -> Held | None:
     if 28 <= form.distinct <= 31 and ends[0] == 1 and ends[1] == 31 and form.filled > 60:
         return Held(Content.DAY, 0.7, "whole numbers from 1 to 31")
     return None
+
+
+_AGES = (
+    "age ages agey ageyr ageyrs ageyears alter edad leeftijd eta idade wiek alder yas ika kor "
+    "eletkor vek vozrast varsta starost vecums amzius vanus ilikia aldur"
+)
+"""Words for an age."""
 
 
 def _dense(numbers: Floats) -> bool:

@@ -42,6 +42,8 @@ ROWS = 100_000
 """Records looked at."""
 SAYS_PERSON = 2.0
 """Score of a column whose header says that it is the person."""
+MOST_FURTHER = 0.3
+"""Share of the further records of a person that may say another sex, name, or birth."""
 _TOLD = 0.85
 """Share of a column that another one tells, from which they are about the same."""
 
@@ -393,13 +395,20 @@ def first_look(source: Source) -> FileProfile:
     InputError
         If it cannot be read.
     """
-    sample = _sample(source)
+    sample = first_records(source)
     rows = sample.num_rows if sample.num_rows < ROWS else source.rows
     columns = columns_of(sample)
     return FileProfile(source.subject, columns, sample, rows, _dates_in_parts(columns))
 
 
-def _sample(source: Source) -> pa.Table:
+def first_records(source: Source) -> pa.Table:
+    """The first 100,000 records of a source.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read.
+    """
     batches, rows = [], 0
     for batch in source.batches(source.names):
         batches.append(batch.slice(0, ROWS - rows))
@@ -428,7 +437,7 @@ def _by_each_other(columns: dict[str, ColumnProfile], sample: pa.Table) -> dict[
           for content in (Content.SEX, Content.POSTCODE)}  # fmt: skip
     two = [n for n, each in columns.items() if each.distinct == 2 and n not in of[Content.SEX]]
     for name, each in list(columns.items()):
-        if each.look != "text" or each.distinct < 3 or not _are_words(each):
+        if each.distinct < 3 or not are_words(each):
             continue
         open_ = each.content in (Content.TEXT, Content.CATEGORY) or (
             each.content in (Content.GIVEN_NAME, Content.SURNAME) and each.confidence < 0.9
@@ -485,9 +494,13 @@ def _held(column: ColumnProfile, content: Content, sure: float, why: str) -> Col
     return replace(column, held=Held(content, sure, why))
 
 
-def _are_words(column: ColumnProfile) -> bool:
+def are_words(column: ColumnProfile) -> bool:
+    """Whether most of the different values are written in letters."""
     texts = column.values[:1000]
-    return float(np.mean(matching(texts, r"^[\p{L}\p{M} .,'’()/\-]+$"))) > 0.9
+    return (
+        column.look == "text"
+        and float(np.mean(matching(texts, r"^[\p{L}\p{M} .,'’()/\-]+$"))) > 0.9
+    )
 
 
 def _dates_in_parts(columns: Mapping[str, ColumnProfile]) -> tuple[tuple[str, str, str], ...]:
@@ -562,7 +575,8 @@ class PersonFound:
 
 _MAY_NUMBER = frozenset({
     Content.IDENTIFIER, Content.NUMBER, Content.TEXT, Content.NATIONAL_NUMBER, Content.CATEGORY,
-    Content.POSTCODE, Content.PHONE, Content.CONCEPT, Content.DISEASE,
+    Content.POSTCODE, Content.PHONE, Content.CONCEPT, Content.DISEASE, Content.DRUG,
+    Content.PROCEDURE,
 })  # fmt: skip
 """What the numbers of persons may look like."""
 _OF_PLACES = frozenset({Content.PLACE, Content.COUNTRY, Content.POSTCODE, Content.STREET})
@@ -589,7 +603,7 @@ def person_of(found: FileProfile, source: Source) -> PersonFound | None:
     among = [
         name for name, each in columns.items()
         if each.content in _MAY_NUMBER and each.distinct >= LEAST_VALUES and not each.form.unique
-        and not (each.content is Content.CATEGORY and each.form.look == "text" and _are_words(each))
+        and not (each.content is Content.CATEGORY and are_words(each))
     ]  # fmt: skip
     candidates = person_candidates(found.sample, among)
     # A file in the order of its years holds each person once among its first records.
@@ -597,7 +611,7 @@ def person_of(found: FileProfile, source: Source) -> PersonFound | None:
               if each.distinct > 0.5 * each.filled and each.content in _MAY_NUMBER]  # fmt: skip
     if found.sampled == ROWS and unseen:
         candidates = person_candidates_of(source, unseen) + candidates
-    kept = [each for each in candidates if _is_about_persons(each, columns)]
+    kept = [each for each in candidates if _is_about_persons(each, found)]
     kept = [each for each in kept if columns[each.name].filled == columns[each.name].records]
     if kept:
         order = list(columns)
@@ -632,13 +646,18 @@ _LIKELIEST = (
 
 def _has_constants(found: FileProfile, name: str) -> bool:
     """Whether what does not change about a person is constant within a column's values."""
-    own = found.codes[name]
-    about = (each for each in found.columns.values() if each.content in OF_A_PERSON)
-    return all(
-        exceptions(own, found.codes[each.name]) <= 0.1 * each.filled
-        for each in about
-        if each.name != name
-    )
+    return all(_varies_little(found, name))
+
+
+def _varies_little(found: FileProfile, name: str) -> list[bool]:
+    """Of what does not change about a person: whether few of a value's further records differ."""
+    own, column = found.codes[name], found.columns[name]
+    further = column.filled - column.distinct
+    return [
+        exceptions(own, found.codes[each.name]) <= MOST_FURTHER * further
+        for each in found.columns.values()
+        if each.content in OF_A_PERSON and each.name != name
+    ]
 
 
 def _rank(column: ColumnProfile) -> tuple[bool, int, bool]:
@@ -648,12 +667,16 @@ def _rank(column: ColumnProfile) -> tuple[bool, int, bool]:
     return not hinted(column.name, "person"), place, not identifies(words_of(column.name))
 
 
-def _is_about_persons(candidate: PersonCandidate, columns: Mapping[str, ColumnProfile]) -> bool:
+def _is_about_persons(candidate: PersonCandidate, found: FileProfile) -> bool:
     """Whether what is constant within its values is about persons, not about a place they share."""
+    columns = found.columns
     own = columns[candidate.name].content
     about = {columns[name].content for name in candidate.constant if name in columns}
     if about & OF_A_PERSON:
         return True
+    little = _varies_little(found, candidate.name)
+    if little and not any(little):
+        return False
     return own not in (Content.POSTCODE, Content.DISEASE, Content.CONCEPT) and bool(
         about - _OF_PLACES
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable
 from typing import Literal
 
@@ -48,14 +49,16 @@ CATEGORY_WORDS = (
 def words_of(name: str) -> tuple[str, ...]:
     """The words of a column name in lower case.
 
-    Names in snake_case, kebab-case, camelCase and with digits are taken apart.
+    Names in snake_case, kebab-case, camelCase and with digits are taken apart, accents taken off.
 
     Examples
     --------
     >>> words_of("birthYear"), words_of("ICD9_code"), words_of("ZIPCode")
     (('birth', 'year'), ('icd', '9', 'code'), ('zip', 'code'))
     """
-    return tuple(word.lower() for word in _WORD.findall(name))
+    letters = unicodedata.normalize("NFKD", name)
+    plain = "".join(each for each in letters if not unicodedata.combining(each))
+    return tuple(word.lower() for word in _WORD.findall(plain))
 
 
 def named(words: Iterable[str], known: str) -> bool:
@@ -81,14 +84,17 @@ _HINTS: dict[_Hint, str] = {
     "person": "fallnummer fallnr patientennummer patientnr patient- nhc pacient- pacjent- "
     "paziente paciente numpatient proband- teilnehmer- versicherten- potilas- hasta- "
     "klient- asiakas- lopnr dossier prontuario chi mrn subject- idperson- personne "
-    "cliente- bewohner- deelnemer- client-",
+    "cliente- bewohner- deelnemer- client- beteg- borger-",
     "direct": "vorname nachname familienname nom prenom nombre apellido- cognome nome sobrenome "
     "achternaam voornaam naam fornamn efternamn namn etunimi sukunimi nimi imie "
     "nazwisko ad soyad strasse anschrift adresse adres direccion domicilio indirizzo "
     "endereco logradouro osoite telefon- telefoon telefono puhelin handy celular "
     "correo courriel epost- sahkoposti bemerkung- kommentar- observacion- remarque- "
     "opmerking- anteckning- uwagi notiz- versichertennummer sozialversicherung- bsn "
-    "nir dni nif cpf pesel personnummer hetu tckn",
+    "nir dni nif cpf pesel personnummer hetu tckn nume prenume adresa jmeno prijmeni ulice "
+    "vezeteknev keresztnev csaladnev nev utonev utca lakcim fornavn etternavn efternavn navn "
+    "meno priezvisko ime prezime imena familia poznamka megjegyzes observatii bemaerkning cnp cpr "
+    "taj ucet konto szamlaszam",
     "quasi": "alter geschlecht geburt- plz ort wohnort familienstand beruf bildung staat- land "
     "kreis gemeinde edad sexo fecha nacimiento municipio provincia estado profesion "
     "estudios age sexe date- naissance commune departement situation diplome metier "
@@ -97,7 +103,10 @@ _HINTS: dict[_Hint, str] = {
     "urodzenia miejscowosc wojewodztwo zawod eta sesso nascita comune professione "
     "idade nascimento cidade ocupacao escolaridade yas cinsiyet dogum- il meslek "
     "egitim medeni- datum fecha- ingreso aufnahme entlassung opname ontslag groesse "
-    "gewicht poids peso",
+    "gewicht poids peso vek pohlavi narozeni mesto obec kraj povolani vzdelani rodinny kor nem "
+    "szuletesi varos megye foglalkozas vegzettseg csaladi varsta nasterii localitate judet "
+    "ocupatie studii stilling stillingsbetegnelse uddannelse kommune fodsels- yrke- sivilstand "
+    "utdanning",
     "sensitive": "diagnos- krankheit- befund- medikament- wirkstoff labor- erkrankung- therapie- "
     "diagnostic- enfermedad farmaco- medicamento- analitica- resultado- maladie- "
     "medicament- dosage- traitement- ziekte- middel geneesmiddel bepaling- uitslag- "

@@ -14,6 +14,7 @@ from sfumato.table.file_profile import (
     ColumnProfile,
     FileProfile,
     PersonFound,
+    are_words,
     first_look,
     html_table,
     name_of_parts,
@@ -29,6 +30,8 @@ MOST_QUESTIONS = 3
 """Questions about one file; of more that are open the most careful answers are taken."""
 CERTAIN = 0.6
 """Confidence from which nothing is asked."""
+MOST_CATEGORIES = 20
+"""Different words of no known kind up to which they are taken for categories, not for surnames."""
 CODED = 12
 """Different numbers up to which they look like codes, where the name says nothing."""
 
@@ -38,6 +41,10 @@ Role = Literal[
 ROLES: tuple[Role, ...] = (
     "person", "household", "direct identifier", "quasi-identifier", "sensitive", "insensitive",
 )  # fmt: skip
+_KEYS: dict[Role, str] = {
+    "direct identifier": "direct_identifiers", "quasi-identifier": "quasi_identifiers",
+    "sensitive": "sensitive", "insensitive": "insensitive",
+}  # fmt: skip
 _NAMES_PERSONS = frozenset({
     Content.GIVEN_NAME, Content.SURNAME, Content.FULL_NAME, Content.EMAIL, Content.PHONE,
     Content.ADDRESS, Content.STREET, Content.NATIONAL_NUMBER, Content.PAYMENT_NUMBER,
@@ -85,7 +92,7 @@ class Guess:
     roles
         What each column is proposed to be, the undecided ones with their likeliest role.
     profile
-        What the columns hold; ``None`` where the schema was not made of data.
+        What the columns hold; ``None`` where the schema was made of several tables, or of none.
     """
 
     schema: Schema
@@ -118,7 +125,6 @@ class Guess:
         InputError
             If a role is unknown, or the schema would break a rule.
         """
-        assert self.profile is not None
         chosen = {name: each.role for name, each in self.roles.items()}
         known: dict[str, Role] = {each: each for each in ROLES}
         for name, answer in (answers or {}).items():
@@ -126,7 +132,24 @@ class Guess:
             if role is None or name not in chosen:
                 raise _no_answer(name, known=name in chosen)
             chosen[name] = role
+        if self.profile is None:
+            return _decided(self.schema, chosen)
         return _schema(self.profile, chosen, {})
+
+
+def _decided(schema: Schema, roles: Mapping[str, Role]) -> Schema:
+    """The schema with its undecided columns in the roles that are chosen for them."""
+    fields = dict(schema)
+    for name in schema.undecided:
+        role = roles.get(name, "direct identifier")
+        key = _KEYS.get(role)
+        if key is None:
+            fields[role] = name
+        elif key == "quasi_identifiers":
+            fields[key] = {**fields[key], name: QuasiIdentifier(kind=Kind.CATEGORICAL)}
+        else:
+            fields[key] = (*fields[key], name)
+    return Schema(**{**fields, "undecided": {}})
 
 
 def _no_answer(name: str, *, known: bool) -> InputError:
@@ -276,9 +299,13 @@ def _by_values(column: ColumnProfile, constant: bool | None) -> Proposed:
     if content is Content.IDENTIFIER:
         return Proposed("direct identifier", column.confidence, column.evidence)
     if content in (Content.MEASUREMENT, Content.NUMBER):
-        if constant and content is Content.NUMBER and _may_number(column):
-            why = "numbers with few gaps that do not change about a person, as those of households"
-            return Proposed("direct identifier", CERTAIN, why)
+        if constant is not False and content is Content.NUMBER and _may_number(column):
+            why = "numbers with few gaps that may be those of households"
+            return Proposed(
+                "direct identifier", CERTAIN if constant else 0.5, why,
+                "does it number something, such as households (direct identifier), or does it "
+                "measure or count (sensitive)?",
+            )  # fmt: skip
         if constant:
             why = "it does not change about a person, whom it may help to find"
             return Proposed("quasi-identifier", 0.7, why)
@@ -286,10 +313,11 @@ def _by_values(column: ColumnProfile, constant: bool | None) -> Proposed:
         return Proposed(
             "sensitive", sure, "a measurement or an amount, not to be learned: check it"
         )
-    if content is Content.TEXT:
-        return _text(column, constant)
-    if constant is False and form.distinct > 20 and content is Content.CATEGORY:
+    words = content is Content.CATEGORY and form.distinct > MOST_CATEGORIES and are_words(column)
+    if constant is False and form.distinct > 20 and content is Content.CATEGORY and not words:
         return Proposed("sensitive", CERTAIN, "categories that change about a person, as events do")
+    if words or content is Content.TEXT:
+        return _text(column, constant)
     return Proposed(
         "quasi-identifier", 0.7, "few different values, which an intruder may know: check it"
     )
@@ -302,20 +330,17 @@ def _may_number(column: ColumnProfile) -> bool:
 
 
 def _text(column: ColumnProfile, constant: bool | None) -> Proposed:
-    """The role of text of many values that is of no known kind."""
+    """The role of words of many values that are of no known kind: a careful one, and a question."""
     form = column.form
-    if constant is False:
-        return Proposed(
-            "sensitive", 0.45, "text that changes about a person, as events do",
-            "does it say what happened to a person (sensitive), or does it name or number "
-            "somebody (direct identifier)?",
-        )  # fmt: skip
-    if form.distinct > 0.5 * form.filled and form.filled >= 20:
+    if constant is None and form.distinct > 0.5 * form.filled and form.filled >= 20:
         return Proposed("direct identifier", 0.65, "different in most records")
+    if constant is False:
+        said, other = "changes about a person", "what happened to a person (sensitive)"
+    else:
+        said, other = "has many values", "a place or an occupation (quasi-identifier)"
     return Proposed(
-        "direct identifier", 0.4, "text with many different values, such as names or places",
-        "does it name persons (direct identifier), or something many share, such as a place or "
-        "an occupation (quasi-identifier)?",
+        "direct identifier", 0.4, f"text of no known kind that {said}",
+        f"does it name or number somebody (direct identifier), or does it say {other}?",
     )  # fmt: skip
 
 
