@@ -24,6 +24,7 @@ PARTS = {
     "review": ["review.py"],
     "serve": ["serve.py", "--records", "100000", "--seconds", "20", "clicks"],
     "linkage": ["linkage.py"],
+    "truth": ["truth.py"],
     "linkage_anonymity": ["linkage_anonymity.py"],
     "by_hand": ["by_hand.py"],
     "intake": ["intake.py", "--release"],

@@ -75,6 +75,10 @@ class Model:
         What was found when the model was trained, in sentences.
     engine
         Where the pairs were scored, ``"duckdb"`` or ``"spark"``.
+    once
+        Names of the sources that were found to hold each person once.
+    by_relations
+        Whether scores tell relatives and namesakes from persons, so that persons can be inferred.
     """
 
     settings: dict[str, Any]
@@ -84,6 +88,8 @@ class Model:
     impossible: dict[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     engine: str = "duckdb"
+    once: tuple[str, ...] = ()
+    by_relations: bool = False
 
     @property
     def prior(self) -> float:
