@@ -74,7 +74,7 @@ def test_the_table_is_read_by_people(files: Path, run: Run) -> None:
 def test_a_prediction_that_is_exceeded_ends_with_2(files: Path, run: Run) -> None:
     """The names are put back beside the released records, and a truth file says whose they are."""
     from sfumato.cli.attack_command import repeated_release
-    from sfumato.core.shared_options import silent
+    from sfumato.core.declaration import silent
     from sfumato.release.release_result import ReleasedTable
     from sfumato.schema import load_schema
 

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from sfumato.cli.review_screen import Loop
 from sfumato.cli.review_session import begin
-from sfumato.core.shared_options import silent
+from sfumato.core.declaration import silent
 from sfumato.examples import generate_clinics, generate_registrations
 from sfumato.linkage.link import link
 from sfumato.linkage.link_spec import LinkSpec, SetThresholds

@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from sfumato.core.declaration import silent
 from sfumato.core.errors import InputError
-from sfumato.core.shared_options import silent
 from sfumato.intruder.attack import attack
 from sfumato.intruder.attacks.screen_attack import from_screen
 from sfumato.intruder.review_screens import screens_of

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from pipeline.clinics_project import STAGES, Call, caller, change, released, write_project
 
-from sfumato.core.shared_options import silent
+from sfumato.core.declaration import silent
 from sfumato.pipeline.run import run_lock
 from sfumato.pipeline.stage import read_record
 from sfumato.review.review_decisions import Answer

@@ -12,8 +12,8 @@ from pipeline.clinics_project import PROJECT, Call, caller, change
 from pipeline.test_run_on_request import PROJECT as ON_REQUEST
 from semantics.requests import opened, write_example
 
+from sfumato.core.declaration import Progress
 from sfumato.core.errors import InputError
-from sfumato.core.shared_options import Progress
 from sfumato.pipeline.linking_stages import LINK_STAGE
 from sfumato.pipeline.project_folder import open_project
 from sfumato.pipeline.release_stages import ASSESS_STAGE, RELEASE_STAGE

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sfumato.core.shared_options import silent
+from sfumato.core.declaration import silent
 from sfumato.pipeline.project.project_text import parse_project
 from sfumato.pipeline.project_folder import ProjectFolder
 from sfumato.pipeline.stage import (

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from sfumato.core.declaration import silent
 from sfumato.core.errors import InputError
-from sfumato.core.shared_options import silent
 from sfumato.review.review_journal import Beginning, Journal, Shown, journal_path, records_hash
 from sfumato.review.review_project import Project, write_project
 from sfumato.review.review_settings import (

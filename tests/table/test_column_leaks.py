@@ -11,7 +11,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.table.classification import open_classified
-from sfumato.table.column_leaks import column_leaks
+from sfumato.table.dependence import column_leaks
 from sfumato.table.door import open_table
 
 HONEST = ("icd", "charge", "department", "region", "days", "remark")

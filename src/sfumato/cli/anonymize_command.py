@@ -87,7 +87,7 @@ def anonymize(
     if is_requested(context, given):
         release_requested(given, Path(data), schema, Path(output), report, json=json)
         return
-    from sfumato.core.shared_options import takes_spark
+    from sfumato.core.declaration import takes_spark
     from sfumato.release.anonymize import anonymize as release_file
     from sfumato.release.preset_promises import held_against
     from sfumato.schema import load_schema

@@ -18,7 +18,7 @@ from sfumato.core.workspace import Workspace
 from sfumato.intruder.attack_options import Circumstances, Holding, Judging, Referee
 
 if TYPE_CHECKING:
-    from sfumato.core.shared_options import Progress
+    from sfumato.core.declaration import Progress
     from sfumato.intruder.attack_result import Attack
     from sfumato.release.release_manifest import Manifest
     from sfumato.release.release_result import Release
@@ -216,7 +216,7 @@ def repeated_release(
 
 
 def _manifest_beside(released: Path) -> Manifest:
-    from sfumato.core.shared_options import Engine
+    from sfumato.core.declaration import Engine
     from sfumato.release.release_manifest import load_manifest
 
     path = released.with_name(MANIFEST)

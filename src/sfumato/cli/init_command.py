@@ -15,8 +15,8 @@ from sfumato.cli.link_commands import named_paths
 from sfumato.cli.output import progress_bar, say
 from sfumato.cli.parameters import argument, file_option, option
 from sfumato.cli.project_commands import run_again
+from sfumato.core.declaration import Delimited, Seeded
 from sfumato.core.errors import InputError
-from sfumato.core.shared_options import Delimited, Seeded
 from sfumato.linkage.link_options import Comparing, Deduping, LinkedFile
 from sfumato.release.promises import PROMISES
 from sfumato.review.review_settings import Settings

@@ -19,7 +19,7 @@ from sfumato.cli.own_process import check_interrupt, interrupted
 from sfumato.core.errors import InputError
 
 if TYPE_CHECKING:
-    from sfumato.core.shared_options import Progress
+    from sfumato.core.declaration import Progress
 
 MET, BAD_INPUT, NOT_MET, INTERNAL, INTERRUPTED = 0, 1, 2, 70, 130
 """Exit codes: done and met, bad input, constraints not met, a bug of ours, Ctrl-C at a question."""

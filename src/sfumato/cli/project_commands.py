@@ -13,7 +13,7 @@ from sfumato.cli.output import NOT_MET, columns, print_json, progress_bar, say
 from sfumato.cli.parameters import Json, option
 
 if TYPE_CHECKING:
-    from sfumato.core.shared_options import Progress
+    from sfumato.core.declaration import Progress
     from sfumato.pipeline.project_folder import ProjectFolder
     from sfumato.pipeline.run import StageState, Status
     from sfumato.pipeline.stage import Waiting

@@ -15,8 +15,8 @@ from sfumato.cli.declared_options import Given, with_declared
 from sfumato.cli.output import check_apart, columns, print_json, progress_bar, say
 from sfumato.cli.parameters import Json, argument, file_option, option
 from sfumato.core.atomic import all_or_none
+from sfumato.core.declaration import Seeded
 from sfumato.core.errors import InputError
-from sfumato.core.shared_options import Seeded
 from sfumato.review.review_extra import needs_review
 from sfumato.review.review_settings import CHOSEN, PROPOSED, Settings
 

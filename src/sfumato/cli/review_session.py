@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from sfumato.core.declaration import Progress
 from sfumato.core.errors import InputError
-from sfumato.core.shared_options import Progress
 from sfumato.review import review_journal, terminal_session
 from sfumato.review.disclosure_account import Review
 from sfumato.review.hints import evidence_of

@@ -10,7 +10,7 @@ import typer
 from sfumato.cli.declared_options import Given, with_declared
 from sfumato.cli.output import check_apart, columns, print_json, printable, say
 from sfumato.cli.parameters import DataOrUri, Json, argument, check_report, file_option
-from sfumato.core.shared_options import Delimited
+from sfumato.core.declaration import Delimited
 
 if TYPE_CHECKING:
     from sfumato.table.file_profile import FileProfile

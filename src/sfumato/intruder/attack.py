@@ -9,10 +9,9 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from sfumato.core.declaration import keywords, taken
+from sfumato.core.declaration import Progress, drawn_seed, keywords, silent, taken
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
-from sfumato.core.shared_options import Progress, drawn_seed, silent
 from sfumato.intruder import attack_stages
 from sfumato.intruder.attack_options import (
     AttackOptions,

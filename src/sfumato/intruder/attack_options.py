@@ -8,9 +8,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
-from sfumato.core.declaration import Count, Parameter, Share, ShareOrShares, check_fields
+from sfumato.core.declaration import (
+    Count,
+    Delimiter,
+    Parameter,
+    Seed,
+    Share,
+    ShareOrShares,
+    by_name,
+    check_fields,
+)
 from sfumato.core.errors import InputError
-from sfumato.core.shared_options import Delimiter, Seed, by_name
 
 Shares = float | Mapping[str, float]
 """A share of all quasi-identifiers, or shares by column."""

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from sfumato.core.declaration import Progress
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
-from sfumato.core.shared_options import Progress
 from sfumato.intruder.attack_result import Claims
 from sfumato.intruder.attacks.association_attack import by_associations
 from sfumato.intruder.attacks.event_matching import (

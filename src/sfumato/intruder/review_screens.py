@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.core.shared_options import Progress
+from sfumato.core.declaration import Progress
 from sfumato.intruder.attacks.screen_attack import ShownRows, rows_of
 from sfumato.intruder.knowledge import Knowledge, hold
 from sfumato.intruder.referee.judgements import Truth, owned

@@ -23,10 +23,10 @@ import pyarrow.parquet as pq
 import tomlkit
 
 from sfumato.core.atomic import atomic_path
+from sfumato.core.declaration import Progress, silent
 from sfumato.core.errors import InputError
 from sfumato.core.optional_packages import quiet
 from sfumato.core.secret_keys import read_secret
-from sfumato.core.shared_options import Progress, silent
 from sfumato.linkage.candidate_pairs import make_tables
 from sfumato.linkage.encoding import Encoded, EncodingSpec, FieldEncoding, check_secret, encode
 from sfumato.linkage.link_engine import connect

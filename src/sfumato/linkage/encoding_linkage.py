@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from sfumato.core.declaration import Progress, silent
 from sfumato.core.errors import InputError
-from sfumato.core.shared_options import Progress, silent
 from sfumato.linkage.encoded_table import is_encoded, read_encoded
 from sfumato.linkage.encoding import Encoded, check_comparable
 from sfumato.linkage.encoding_scores import ScoredPairs, score_pairs

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.core.declaration import Progress, silent
 from sfumato.core.errors import InputError
-from sfumato.core.shared_options import Progress, silent
 from sfumato.kernels.record_pairs import merge, pairs_above
 from sfumato.linkage.encoding import Encoded, check_comparable
 

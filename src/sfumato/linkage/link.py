@@ -11,10 +11,9 @@ from typing import Unpack, overload
 import numpy as np
 import pyarrow as pa
 
-from sfumato.core.declaration import keywords, taken
+from sfumato.core.declaration import Progress, drawn_seed, keywords, silent, taken
 from sfumato.core.errors import InputError
 from sfumato.core.secret_keys import check_key
-from sfumato.core.shared_options import Progress, drawn_seed, silent
 from sfumato.linkage.earlier_linkage import Earlier, read_earlier
 from sfumato.linkage.encoding_linkage import (
     EncodedLinks,

@@ -9,9 +9,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
-from sfumato.core.declaration import Between, Count, Parameter, Share, check_fields
+from sfumato.core.declaration import (
+    Between,
+    Count,
+    Parameter,
+    Seed,
+    Share,
+    check_fields,
+    named_words,
+)
 from sfumato.core.errors import InputError
-from sfumato.core.shared_options import Seed, named_words
 from sfumato.linkage.link_engine import Engine
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow.parquet import ParquetWriter
 
+from sfumato.core.declaration import Progress, silent
 from sfumato.core.errors import InputError
-from sfumato.core.shared_options import Progress, silent
 from sfumato.core.workspace import Workspace
 from sfumato.linkage.link_spec import (
     ColumnKind,

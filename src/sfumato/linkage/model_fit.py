@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.core.declaration import Progress, silent
 from sfumato.core.errors import InputError
 from sfumato.core.optional_packages import needed, quiet
-from sfumato.core.shared_options import Progress, silent
 from sfumato.linkage.candidate_pairs import (
     WHOLE_UP_TO,
     RulePairs,

@@ -15,9 +15,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sfumato.core.declaration import is_spark_frame
 from sfumato.core.errors import InputError, SfumatoError
 from sfumato.core.optional_packages import needed, quiet
-from sfumato.core.shared_options import is_spark_frame
 from sfumato.engines.spark.spark_files import BROKEN, SparkSource, open_on_cluster, plain
 from sfumato.engines.spark.spark_session import (
     WithoutValues,

@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from sfumato.core.declaration import Progress
 from sfumato.core.errors import InputError
-from sfumato.core.shared_options import Progress
 from sfumato.linkage import linkage_files
 from sfumato.linkage.earlier_linkage import apply_decisions, read_earlier
 from sfumato.linkage.link import changed, link

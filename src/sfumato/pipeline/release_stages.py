@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from sfumato.core.declaration import Progress
 from sfumato.core.errors import InputError
-from sfumato.core.shared_options import Progress
 from sfumato.pipeline.project.outputs import Attack
 from sfumato.pipeline.project.releasing import Assess
 from sfumato.pipeline.project.releasing import Release as ReleaseSection

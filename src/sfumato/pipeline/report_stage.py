@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.core.atomic import write_text
+from sfumato.core.declaration import Progress
 from sfumato.core.errors import InputError
-from sfumato.core.shared_options import Progress
 from sfumato.pipeline.project.outputs import ReportForm
 from sfumato.pipeline.project_folder import (
     LINK,

@@ -6,8 +6,8 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
+from sfumato.core.declaration import Progress
 from sfumato.core.errors import InputError
-from sfumato.core.shared_options import Progress
 from sfumato.pipeline.project.linking import OnRequest, Undecided
 from sfumato.pipeline.project_folder import RELEASE, ProjectFolder, shell_path
 from sfumato.pipeline.release_stages import release_files

@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from sfumato.core.declaration import Progress
 from sfumato.core.errors import InputError
-from sfumato.core.shared_options import Progress
 from sfumato.linkage import linkage_files
 from sfumato.linkage.earlier_linkage import read_earlier
 from sfumato.linkage.match_decisions import read_decisions

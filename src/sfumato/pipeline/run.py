@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.core.atomic import check_target_folder
+from sfumato.core.declaration import Progress, silent
 from sfumato.core.errors import InputError
-from sfumato.core.shared_options import Progress, silent
 from sfumato.core.workspace import lock_file
 from sfumato.pipeline.linking_stages import LINK_STAGE, LINKED_STAGE, check_classified
 from sfumato.pipeline.project_folder import ATTACK, RELEASE, REVIEW, ProjectFolder

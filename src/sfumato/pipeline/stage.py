@@ -15,8 +15,8 @@ from typing import Any, ClassVar
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from sfumato.core.atomic import atomic_folder, write_text
+from sfumato.core.declaration import Progress
 from sfumato.core.errors import InputError
-from sfumato.core.shared_options import Progress
 from sfumato.pipeline.project.outputs import ReportForm
 from sfumato.pipeline.project_folder import ProjectFolder
 from sfumato.release.release_manifest import file_sha256, versions

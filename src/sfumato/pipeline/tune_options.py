@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
-from sfumato.core.declaration import Above, Count, Parameter, Share, check_fields
+from sfumato.core.declaration import Above, Count, Delimiter, Parameter, Seed, Share, check_fields
 from sfumato.core.errors import InputError
-from sfumato.core.shared_options import Delimiter, Seed
 from sfumato.release.release_manifest import Form
 from sfumato.schema.roles import Unclassified
 

@@ -9,10 +9,17 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from sfumato.core.declaration import keywords, taken
+from sfumato.core.declaration import (
+    Engine,
+    Progress,
+    drawn_seed,
+    keywords,
+    silent,
+    taken,
+    takes_spark,
+)
 from sfumato.core.errors import InputError
 from sfumato.core.secret_keys import check_key
-from sfumato.core.shared_options import Engine, Progress, drawn_seed, silent, takes_spark
 from sfumato.release.assembly import make_release
 from sfumato.release.coarsen_counts import promised
 from sfumato.release.lost_columns import lost_columns
@@ -43,7 +50,7 @@ from sfumato.risk.class_measures import ranks_of
 from sfumato.risk.register_presence import open_register
 from sfumato.schema import EventKind, Schema, check_schema
 from sfumato.table.classification import check_person, classified, open_classified
-from sfumato.table.column_leaks import LOOKED_AT, check_leaks
+from sfumato.table.dependence import PERSONS_LOOKED_AT, check_leaks
 from sfumato.table.door import open_table
 from sfumato.table.table import Table
 
@@ -191,7 +198,7 @@ def _on_spark(
     if schema.person is None:
         check_person(schema, candidates, source.names)
     cleaned = given.model_copy(update={"recipe": {}})
-    some = open_table(records_of_some(source, schema.person, 2 * LOOKED_AT), cleaned)
+    some = open_table(records_of_some(source, schema.person, 2 * PERSONS_LOOKED_AT), cleaned)
     accepted = check_leaks(replace(some, warnings=())).warnings
     table = open_on_spark(source, given, keep_source=True, progress=progress)
     table = replace(table, warnings=(*accepted, *table.warnings))

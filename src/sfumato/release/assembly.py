@@ -13,8 +13,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sfumato.core.declaration import Progress, silent
 from sfumato.core.secret_keys import keyed_pseudonyms, random_pseudonyms
-from sfumato.core.shared_options import Progress, silent
 from sfumato.engines.embedded.counts import group
 from sfumato.release.coarsen_counts import (
     CountLoss,

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.core.shared_options import Progress, silent
+from sfumato.core.declaration import Progress, silent
 from sfumato.engines.embedded.counts import group
 from sfumato.hierarchies import Hierarchy, build_hierarchy
 from sfumato.kernels.key_numbering import number_by_first_appearance

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.core.shared_options import Progress, silent
+from sfumato.core.declaration import Progress, silent
 from sfumato.kernels.class_counts import group_rows
 from sfumato.kernels.key_numbering import number_by_first_appearance
 from sfumato.kernels.loop_calls import one_by_one

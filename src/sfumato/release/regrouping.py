@@ -19,7 +19,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.core.shared_options import Progress, silent
+from sfumato.core.declaration import Progress, silent
 from sfumato.kernels.class_counts import group_rows
 from sfumato.kernels.group_search import FIELDS, Space, Width, improved, nearest_points
 from sfumato.kernels.key_numbering import tie_order

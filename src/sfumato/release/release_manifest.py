@@ -17,9 +17,20 @@ from typing import Annotated, Any, TypedDict
 import tomlkit
 
 from sfumato.core.atomic import write_text
-from sfumato.core.declaration import Count, Parameter, Share, check_fields, plain
+from sfumato.core.declaration import (
+    Count,
+    Delimiter,
+    Engine,
+    EngineName,
+    Parameter,
+    PseudonymKey,
+    Seed,
+    Share,
+    Threshold,
+    check_fields,
+    plain,
+)
 from sfumato.core.errors import InputError
-from sfumato.core.shared_options import Delimiter, Engine, EngineName, PseudonymKey, Seed, Threshold
 from sfumato.release.promises import PROMISES
 from sfumato.release.promises.promise import AboutPopulation, Budget, Constraint, Promise
 from sfumato.release.techniques import Technique, Techniques

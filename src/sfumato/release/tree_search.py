@@ -18,7 +18,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.core.shared_options import Progress, silent
+from sfumato.core.declaration import Progress, silent
 from sfumato.kernels import tree_loops
 from sfumato.kernels.tree_loops import Axes, Known, Limits
 from sfumato.release.cuts import (

@@ -19,8 +19,8 @@ import pyarrow as pa
 from pydantic import ValidationError
 from pyroaring import BitMap
 
+from sfumato.core.declaration import Progress, silent
 from sfumato.core.errors import InputError
-from sfumato.core.shared_options import Progress, silent
 from sfumato.kernels.record_pairs import WHOLE, smallest_group, smallest_tally, tallies
 from sfumato.review.anonymity_database import (
     Bitmaps,

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sfumato.core.declaration import Progress
 from sfumato.core.errors import InputError
-from sfumato.core.shared_options import Progress
 from sfumato.review.anonymity_database import Database
 from sfumato.review.disclosure_account import Review
 from sfumato.review.hints import Agreement, Evidence, hints, probability, read

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.metrics import cohen_kappa_score
 
+from sfumato.core.declaration import Progress
 from sfumato.core.measure import Measure
-from sfumato.core.shared_options import Progress
 from sfumato.review import review_journal, terminal_session
 from sfumato.review.anonymity_index import Index
 from sfumato.review.review_decisions import Answer, Decisions, History, accuracy, find_conflicts

@@ -14,8 +14,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from sfumato.core.atomic import all_or_none, atomic_path, check_target
+from sfumato.core.declaration import Progress
 from sfumato.core.errors import InputError
-from sfumato.core.shared_options import Progress
 from sfumato.review import review_journal, review_settings
 from sfumato.review.anonymity_database import Database
 from sfumato.review.anonymity_index import Index

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sfumato.core.declaration import Progress
 from sfumato.core.measure import Measure
-from sfumato.core.shared_options import Progress
 from sfumato.review.anonymity_database import Database
 from sfumato.review.anonymity_index import Index
 from sfumato.review.disclosure_account import Review

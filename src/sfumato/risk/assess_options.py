@@ -7,9 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
-from sfumato.core.declaration import Count, Parameter, Share, check_fields
+from sfumato.core.declaration import (
+    Count,
+    Delimiter,
+    EngineName,
+    Parameter,
+    Seed,
+    Share,
+    Threshold,
+    check_fields,
+)
 from sfumato.core.errors import InputError
-from sfumato.core.shared_options import Delimiter, EngineName, Seed, Threshold
 from sfumato.risk.population.estimation import AUTO
 
 if TYPE_CHECKING:

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.core.declaration import keywords, taken
+from sfumato.core.declaration import Progress, keywords, silent, taken, takes_spark
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
-from sfumato.core.shared_options import Progress, silent, takes_spark
 from sfumato.engines.embedded.counts import group
 from sfumato.risk import class_measures
 from sfumato.risk.assess_options import AssessOptions, Circumstances, Measuring

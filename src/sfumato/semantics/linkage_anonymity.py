@@ -12,10 +12,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.core.declaration import Count
+from sfumato.core.declaration import Count, drawn_seed
 from sfumato.core.errors import ConstraintsNotMetError, InputError
 from sfumato.core.measure import Measure
-from sfumato.core.shared_options import drawn_seed
 from sfumato.hierarchies import ROOT, Anything, Exact, Hierarchy, format_released
 from sfumato.hierarchies.hierarchy import all_labels, generalised
 from sfumato.kernels.record_pairs import key_individuals

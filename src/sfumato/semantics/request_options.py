@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
-from sfumato.core.declaration import Parameter, Share, check_fields
-from sfumato.core.shared_options import by_name
+from sfumato.core.declaration import Parameter, Share, by_name, check_fields
 
 SHARE = Share(zero=False, one=True)
 

@@ -17,8 +17,8 @@ import pyarrow as pa
 import tomlkit
 
 from sfumato.core.atomic import all_or_none, check_path, check_target, write_text, written_at
+from sfumato.core.declaration import drawn_seed
 from sfumato.core.errors import InputError
-from sfumato.core.shared_options import drawn_seed
 from sfumato.release.release_manifest import HEADER, file_sha256, schema_sha256, versions
 from sfumato.release.release_result import MANIFEST_FILE, check_beside
 from sfumato.schema import Schema

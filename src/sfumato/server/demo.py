@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from sfumato.core.shared_options import Progress, silent
+from sfumato.core.declaration import Progress, silent
 from sfumato.pipeline.demo_project import SEED, truth_of, write_demo_project
 from sfumato.pipeline.project_folder import LINK
 from sfumato.pipeline.run import run

@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.core.declaration import Progress, silent
 from sfumato.core.errors import InputError
-from sfumato.core.shared_options import Progress, silent
 from sfumato.hierarchies import Hierarchy
 from sfumato.semantics.associations import Association, Item, Shown, accept, mine
 from sfumato.semantics.local_data import Local, least_levels, squared_errors

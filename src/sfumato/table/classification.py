@@ -12,11 +12,11 @@ from functools import partial
 
 import pyarrow as pa
 
+from sfumato.core.declaration import Progress, silent
 from sfumato.core.errors import InputError
-from sfumato.core.shared_options import Progress, silent
 from sfumato.schema import Schema, check_schema
 from sfumato.schema.roles import Unclassified
-from sfumato.table.column_leaks import check_leaks
+from sfumato.table.dependence import check_leaks
 from sfumato.table.door import check_columns, open_table
 from sfumato.table.person_column import (
     PersonCandidate,

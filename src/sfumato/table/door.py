@@ -12,8 +12,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sfumato.core.declaration import Progress, silent
 from sfumato.core.errors import InputError
-from sfumato.core.shared_options import Progress, silent
 from sfumato.kernels.loop_calls import in_threads, one_by_one, read_ahead
 from sfumato.schema import Event, Kind, QuasiIdentifier, Schema, check_schema
 from sfumato.schema.recipe import READERS, StepCount

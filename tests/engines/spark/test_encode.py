@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 from numpy.testing import assert_array_equal
 
+from sfumato.core.declaration import is_spark_frame
 from sfumato.core.errors import InputError, SfumatoError
-from sfumato.core.shared_options import is_spark_frame
 from sfumato.engines.spark import spark_encoding
 from sfumato.engines.spark.spark_encoding import open_on_spark
 from sfumato.engines.spark.spark_files import open_on_cluster

@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sfumato.core.declaration import Progress, silent
 from sfumato.core.errors import InputError
 from sfumato.core.optional_packages import needed
-from sfumato.core.shared_options import Progress, silent
 from sfumato.engines.spark.cleaned_records import counted_steps, prepared_on_spark
 from sfumato.engines.spark.spark_files import BROKEN, SparkSource, open_on_cluster, plain
 from sfumato.engines.spark.spark_persons import SparkTable

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from sfumato.core.declaration import is_spark_frame
 from sfumato.core.errors import InputError
 from sfumato.core.optional_packages import needed
-from sfumato.core.shared_options import is_spark_frame
 from sfumato.engines.spark import spark_session
 from sfumato.table import person_column, sources, table_files
 from sfumato.table.numbering import counted_records

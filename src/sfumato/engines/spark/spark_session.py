@@ -23,9 +23,9 @@ from weakref import WeakKeyDictionary
 
 import pyarrow as pa
 
+from sfumato.core.declaration import Progress, silent
 from sfumato.core.errors import InputError, SfumatoError
 from sfumato.core.optional_packages import needed, silenced, spark_errors
-from sfumato.core.shared_options import Progress, silent
 from sfumato.core.workspace import Workspace
 from sfumato.schema import Schema
 from sfumato.table.door import check_type

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.core.declaration import Progress, silent
 from sfumato.core.errors import InputError
-from sfumato.core.shared_options import Progress, silent
 from sfumato.intruder.attacks.field_agreement import Levels, Near, Scorer, database, levels_of
 from sfumato.intruder.candidates import Identification, distinct_sets, persons_are_whole
 from sfumato.intruder.knowledge import Knowledge

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from sfumato.core.declaration import Progress
 from sfumato.core.errors import ConstraintsNotMetError, InputError
-from sfumato.core.shared_options import Progress
 from sfumato.kernels.loop_calls import one_by_one
 from sfumato.pipeline.tune.limits import PRESENCE, limits_reached
 from sfumato.pipeline.tune.point import Point, changed_table

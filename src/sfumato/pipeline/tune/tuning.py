@@ -10,9 +10,8 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from sfumato.core.declaration import keywords, taken
+from sfumato.core.declaration import Progress, drawn_seed, keywords, silent, taken
 from sfumato.core.errors import InputError
-from sfumato.core.shared_options import Progress, drawn_seed, silent
 from sfumato.pipeline.tune.limits import CAP, COUNTS, KNOBS, check_measurable, rounded, target_of
 from sfumato.pipeline.tune.line_search import Bisection, Space, exchange, in_pairs, run_together
 from sfumato.pipeline.tune.point import Allowed, Point

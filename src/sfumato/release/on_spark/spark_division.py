@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.core.declaration import Progress, silent
 from sfumato.core.errors import ConstraintsNotMetError
 from sfumato.core.optional_packages import needed
-from sfumato.core.shared_options import Progress, silent
 from sfumato.engines.spark.cut_selection import side_counts
 from sfumato.engines.spark.spark_persons import (
     OF_PERSON,

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.core.declaration import Progress, silent
 from sfumato.core.errors import SfumatoError
 from sfumato.core.optional_packages import needed
-from sfumato.core.shared_options import Progress, silent
 from sfumato.engines.embedded.counts import group
 from sfumato.engines.spark.spark_persons import SparkTable
 from sfumato.engines.spark.spark_session import (

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.core.shared_options import Progress, silent
+from sfumato.core.declaration import Progress, silent
 from sfumato.engines.spark.cut_histograms import Medians, at_once, find_medians
 from sfumato.engines.spark.cut_selection import SideCounts, Targets, select, side_counts
 from sfumato.engines.spark.spark_persons import LEAST, MOST, Axes, Bounds, Routes, unrouted

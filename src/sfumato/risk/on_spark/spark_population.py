@@ -15,8 +15,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sfumato.core.declaration import Progress, is_spark_frame, silent
 from sfumato.core.optional_packages import needed
-from sfumato.core.shared_options import Progress, is_spark_frame, silent
 from sfumato.engines.embedded.counts import LARGEST_SPACE
 from sfumato.engines.spark.counts import PERSONS, RECORDS
 from sfumato.engines.spark.spark_encoding import open_on_spark

@@ -25,8 +25,8 @@ from cryptography.exceptions import InvalidTag
 from django.conf import settings
 from django.db import transaction
 
+from sfumato.core.declaration import silent
 from sfumato.core.errors import InputError
-from sfumato.core.shared_options import silent
 from sfumato.review.anonymity_index import Index
 from sfumato.review.disclosure_account import Review
 from sfumato.review.hints import AttributeEvidence, Evidence, Level, evidence_of

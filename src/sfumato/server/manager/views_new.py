@@ -14,8 +14,8 @@ from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods, require_POST
 
+from sfumato.core.declaration import silent
 from sfumato.core.errors import InputError
-from sfumato.core.shared_options import silent
 from sfumato.review.review_forecast import outlook
 from sfumato.review.review_settings import PROPOSED, Attribute, Settings
 from sfumato.review.terminal_session import index_of, review_of

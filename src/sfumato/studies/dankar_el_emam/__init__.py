@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from sfumato.core.declaration import Progress, silent
 from sfumato.core.errors import InputError
-from sfumato.core.shared_options import Progress, silent
 from sfumato.risk.population.estimation import AUTO
 from sfumato.studies.dankar_el_emam import estimator_tables
 from sfumato.studies.study_document import Drawing, Section, Study

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from sfumato.core.declaration import Progress, silent
 from sfumato.core.errors import InputError
-from sfumato.core.shared_options import Progress, silent
 from sfumato.studies.kartal_li import record_disclosure, value_disclosure
 from sfumato.studies.kartal_li.data_sets import DATA_SETS, DataSet
 from sfumato.studies.kartal_li.kartal_li_example import (

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sfumato.core.shared_options import Progress, silent
+from sfumato.core.declaration import Progress, silent
 from sfumato.engines.embedded.counts import group
 from sfumato.release.generalisation import release_column
 from sfumato.release.release_manifest import Form

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.core.shared_options import Progress, silent
+from sfumato.core.declaration import Progress, silent
 from sfumato.release.information_loss import normalized_error
 from sfumato.release.person_table import PersonTable, person_table
 from sfumato.release.promises.g_balance import GBalance

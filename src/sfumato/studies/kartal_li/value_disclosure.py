@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sfumato.core.shared_options import Progress, silent
+from sfumato.core.declaration import Progress, silent
 from sfumato.release.person_table import PersonTable
 from sfumato.release.promises.g_balance import GBalance
 from sfumato.release.promises.h_affiliation import HAffiliation

@@ -5,8 +5,8 @@ from __future__ import annotations
 from importlib.util import find_spec
 from pathlib import Path
 
+from sfumato.core.declaration import Progress, silent
 from sfumato.core.errors import InputError
-from sfumato.core.shared_options import Progress, silent
 from sfumato.studies.study_document import Section, Study
 from sfumato.studies.study_files import locate
 
