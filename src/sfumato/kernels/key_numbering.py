@@ -27,6 +27,8 @@ CHUNKS = 8
 """Runs of records that are divided into parts at the same time."""
 AHEAD = 64
 """Strings that the interner looks up side by side."""
+FEW = 1 << 14
+"""Keys that one hash table holds as fast as many do."""
 BASIS = np.uint64(0xCBF29CE484222325)
 """The number with which the hash FNV-1a begins."""
 SIGN = np.uint64(1 << 63)
@@ -45,9 +47,9 @@ def number_by_first_appearance(keys: loop_calls.Ints, space: int) -> tuple[loop_
     """Give equal keys equal numbers 0, 1, 2, ... in the order in which they first appear.
 
     Takes O(records + space) with a direct table while the key space is at most
-    twice the records, else O(records) expected: the keys are divided by their hashes into parts
-    that are looked up one by one, in hash tables of 16 bytes a slot and at most four slots a
-    record, on all processors. Both ways give the same numbers.
+    twice the records, else O(records) expected in hash tables of 16 bytes a slot and at most four
+    slots a record: one for few keys; many are divided by their hashes into parts that are looked
+    up one by one on all processors. All ways give the same numbers.
 
     Parameters
     ----------
@@ -65,12 +67,22 @@ def number_by_first_appearance(keys: loop_calls.Ints, space: int) -> tuple[loop_
     if space <= max(2 * len(keys), DIRECT_SPACE):
         numbers, table = np.empty(len(keys), dtype=np.int32), np.full(space, -1, dtype=np.int32)
         return numbers, int(_classes.number_with_table(keys, table, numbers))
-    numbers = _first_rows(keys)
+    numbers = np.empty(len(keys), dtype=np.int32)
+    if len(keys) <= FEW:
+        _first_rows(keys, np.arange(len(keys), dtype=np.int32), numbers)
+    else:
+        _first_rows_in_parts(keys, numbers)
     return numbers, int(_classes.number_first_rows(numbers))
 
 
-def _first_rows(keys: loop_calls.Ints) -> loop_calls.Codes:
-    """The first row that has each row's key."""
+def _first_rows(keys: loop_calls.Ints, rows: loop_calls.Codes, first: loop_calls.Codes) -> None:
+    """Note at each row the first one that has its key; rows ascend."""
+    slots = np.zeros((2 << max(len(keys), 1).bit_length(), 2), dtype=np.int64)
+    _classes.first_rows(keys, rows, slots, first)
+
+
+def _first_rows_in_parts(keys: loop_calls.Ints, first: loop_calls.Codes) -> None:
+    """The same for all rows, part by part on all processors."""
     edges = np.linspace(0, len(keys), CHUNKS + 1).astype(np.int64).tolist()
     counts = np.zeros((CHUNKS, 1 << PART_BITS), dtype=np.int64)
     chunks = list(zip(edges[:-1], edges[1:], counts, strict=True))
@@ -86,15 +98,13 @@ def _first_rows(keys: loop_calls.Ints) -> loop_calls.Codes:
             for (begin, end, _), place in zip(chunks, places, strict=True)
         ]
     )
-    first = np.empty(len(keys), dtype=np.int32)
     stops = [0, *ends[:, -1].tolist()]
-
-    def look_up(start: int, stop: int) -> None:
-        slots = np.zeros((2 << max(stop - start, 1).bit_length(), 2), dtype=np.int64)
-        _classes.first_rows(part_keys[start:stop], part_rows[start:stop], slots, first)
-
-    loop_calls.in_threads([partial(look_up, *part) for part in pairwise(stops)])
-    return first
+    loop_calls.in_threads(
+        [
+            partial(_first_rows, part_keys[start:stop], part_rows[start:stop], first)
+            for start, stop in pairwise(stops)
+        ]
+    )
 
 
 class Interner:

@@ -499,7 +499,10 @@ def levels_of(
 
 
 def shared_cells(
-    columns: Sequence[list[Level]], persons: int, kept: Callable[[Ints, Codes, int], Bools]
+    columns: Sequence[list[Level]],
+    persons: int,
+    kept: Callable[[Ints, Codes, int], Bools],
+    least: int = 1,
 ) -> Codes:
     """The class of each person: the cheapest cell that enough others share.
 
@@ -519,6 +522,8 @@ def shared_cells(
     kept
         Which groups of persons keep every promise, given the persons, the group of each one (-1
         for none) and the number of groups.
+    least
+        Persons below which no group keeps the promises.
     """
     columns = [list(levels) for levels in columns]
     while prod(map(len, columns)) > GRIDS:
@@ -538,7 +543,7 @@ def shared_cells(
             taken = good[group]
             class_of[left[taken]] = number[group[taken]]
             classes, left = int(number[-1]) + 1, left[~taken]
-        if not len(left):
+        if len(left) < max(least, 1):
             break
     class_of[left] = classes
     return class_of

@@ -401,6 +401,7 @@ class _Search:
 
     def _in_cells(self, persons: Codes, error_weight: float) -> Codes | None:
         """Another start: the classes of `shared_cells`; ``None`` where the promises forbid it."""
+        assert self.limits is not None
         rows, owner = self._rows_of(persons)
         columns = [
             levels_of(
@@ -412,7 +413,7 @@ class _Search:
             for column in self.table.quasi_identifiers
         ]
         kept = partial(self._kept, persons)
-        class_of = shared_cells(columns, len(persons), kept)
+        class_of = shared_cells(columns, len(persons), kept, self.limits.persons)
         last = int(class_of.max())
         # Those whom no cell took, with whom it takes them to keep the promises.
         while not kept(rest := np.flatnonzero(class_of == last), np.zeros_like(rest), 1)[0]:
