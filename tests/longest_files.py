@@ -5,6 +5,8 @@ SECONDS = {
     "engines/spark/test_lost_executor.py": 46,
     "server/test_pages.py": 40,
     "cli/test_processes.py": 30,
+    "release/test_tree_search.py": 30,
+    "release/test_population_register.py": 30,
     "linkage/test_plausible.py": 29,
     "server/test_load.py": 27,
     "server/test_worker_browser.py": 23,
