@@ -213,3 +213,12 @@ def test_a_custodians_promise_is_looked_at_between_rounds(schema):
     )
     assert release.utility.ncp < tree.utility.ncp
     assert replace(release.manifest, seed=0).options.effort == 4
+
+
+def test_many_columns_come_to_an_end():
+    rng = np.random.default_rng(5)
+    columns = {f"c{n}": rng.integers(0, 2, 60).astype(str) for n in range(16)}
+    release = sf.anonymize(
+        pa.table(columns), sf.Schema(quasi_identifiers=list(columns)), sf.PidKAnonymity(3), seed=1
+    )
+    assert release.risk.pid_k >= 3

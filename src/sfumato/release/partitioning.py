@@ -43,6 +43,8 @@ SUBTREE_PERSONS = 1 << 17
 the promises."""
 GRIDS = 1 << 13
 """Grids that are gone through at most; columns give up every other level until they are so few."""
+LOOKED_AT = 1 << 27
+"""Persons of all grids after whom no further grid is looked at."""
 HALVINGS = 6
 """How often the range of a column without a hierarchy is halved."""
 LARGEST_KEY = 1 << 62
@@ -511,7 +513,7 @@ def shared_cells(
     This is full-domain recoding of those whom the grids before had to leave out, and so on: what
     ARX calls local recoding, with every grid instead of a few. It keeps most columns narrow at
     once, where a tree, which cuts one column after the other, runs out of persons. Those whom no
-    cell would take are one class, the last. O(grids x persons) at most.
+    cell would take are one class, the last. O(grids x persons), at most `LOOKED_AT` of them.
 
     Parameters
     ----------
@@ -533,6 +535,7 @@ def shared_cells(
     for levels in columns:
         prices = np.add.outer(prices, [level.price for level in levels]).ravel()
     class_of, classes, left = np.full(persons, -1, dtype=np.int32), 0, np.arange(persons)
+    looked_at = 0
     for grid in np.argsort(prices, kind="stable"):
         places = np.unravel_index(grid, [len(levels) for levels in columns])
         chosen = [levels[at] for levels, at in zip(columns, places, strict=True)]
@@ -543,7 +546,8 @@ def shared_cells(
             taken = good[group]
             class_of[left[taken]] = number[group[taken]]
             classes, left = int(number[-1]) + 1, left[~taken]
-        if len(left) < max(least, 1):
+        looked_at += len(left)
+        if len(left) < max(least, 1) or looked_at > LOOKED_AT:
             break
     class_of[left] = classes
     return class_of

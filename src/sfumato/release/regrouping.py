@@ -32,7 +32,7 @@ from sfumato.release.information_loss import (
     normalized_error,
     steps,
 )
-from sfumato.release.partitioning import Draft, levels_of, shared_cells
+from sfumato.release.partitioning import GRIDS, Draft, levels_of, shared_cells
 from sfumato.release.person_table import content_ties, person_table
 from sfumato.release.promises.promise import Budget, Constraint
 from sfumato.release.release_manifest import Form
@@ -400,7 +400,7 @@ class _Search:
         return found
 
     def _in_cells(self, persons: Codes, error_weight: float) -> Codes | None:
-        """Another start: the classes of `shared_cells`; ``None`` where the promises forbid it."""
+        """Another start: the classes of `shared_cells`; ``None`` where it is not to be had."""
         assert self.limits is not None
         rows, owner = self._rows_of(persons)
         columns = [
@@ -412,6 +412,8 @@ class _Search:
             )
             for column in self.table.quasi_identifiers
         ]
+        if 2 ** sum(len(levels) > 1 for levels in columns) > GRIDS:
+            return None  # so many columns that not even their ends can be gone through
         kept = partial(self._kept, persons)
         class_of = shared_cells(columns, len(persons), kept, self.limits.persons)
         last = int(class_of.max())
