@@ -250,6 +250,14 @@ def test_what_the_file_does_not_allow_is_refused_once_it_is_read(spark: Any, tmp
         sf.anonymize(frame, schema, sf.TCloseness(0.2, distance="ordered"))
 
 
+def test_a_column_that_gives_away_another_is_refused(spark: Any) -> None:
+    ages = np.random.default_rng(3).integers(20, 80, 200)
+    frame = spark.createDataFrame(pa.table({"age": ages, "born": 2026 - ages}))
+    schema = sf.Schema(quasi_identifiers={"age": "numeric"}, insensitive=["born"])
+    with pytest.raises(InputError, match=r"column 'born' must not give away.*tells 'age'"):
+        sf.anonymize(frame, schema, sf.KAnonymity(5))
+
+
 def test_a_manifest_says_the_engine_only_where_it_is_spark(both: tuple[Release, Release]) -> None:
     here, there = both
     assert 'engine = "spark"' in there.manifest.to_toml()
