@@ -57,13 +57,13 @@ def test_it_loses_no_more_than_a_grid(clinics, tuned):
     found = []
     for g, k in product((0.8, 0.85, 0.8775), (1, 6)):
         promises = (sf.GBalance(g), sf.HAffiliation(0.7), sf.PidKAnonymity(k))
-        release = sf.anonymize(table, table.schema, *promises, seed=4)
+        release = sf.anonymize(table, table.schema, *promises, loss="ane", seed=4)
         if all(each.met for each in held_against(release, [asked]).risk.held):
             found.append(losses(table, release)[0])
     assert found
     assert tuned.best is not None
     # The search for classes is a local one: a promise a little laxer may lose a little more.
-    assert tuned.best.loss <= 1.05 * min(found)
+    assert tuned.best.loss <= 1.02 * min(found)
 
 
 def test_every_trial_is_kept_and_the_best_is_the_best(tuned):

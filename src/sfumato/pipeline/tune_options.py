@@ -4,27 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 from sfumato.core.declaration import Above, Count, Delimiter, Parameter, Seed, Share, check_fields
 from sfumato.core.errors import InputError
-from sfumato.release.release_manifest import Form
+from sfumato.release.release_manifest import Form, Loss
 from sfumato.schema.roles import Unclassified
 
 if TYPE_CHECKING:
     from sfumato.risk.risk_thresholds import Preset
 
 SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0}
-
-
-class Loss(StrEnum):
-    """What is to be least; a record that is left out counts as lost in full in both."""
-
-    ANE = "ane"
-    """The average normalised error."""
-    NCP = "ncp"
-    """The normalised certainty penalty."""
 
 
 def seconds_of(option: str, words: Sequence[str]) -> float:
@@ -65,7 +55,10 @@ class Searching:
 
     loss: Annotated[
         Loss,
-        Parameter("What is to be least: average normalised error, or certainty penalty."),
+        Parameter(
+            "What is to be least, of the search and of each release that it makes; a record that "
+            "is left out counts as lost in full."
+        ),
     ] = Loss.ANE
     trials: Annotated[
         int | None,

@@ -244,6 +244,7 @@ def make_release(
         rng=query_stream(manifest.seed),
         extra=draft.extra,
         least_records=_least_records(promises) if options.lower_bound else None,
+        loss=options.loss,
     )
     progress("measure", 1.0)
     return Release(
@@ -419,7 +420,9 @@ def _divided(
         progress=progress,
     )
     if population is None:
-        draft = regrouped(draft, while_tree, budgets, options.form, options.passes, progress)
+        draft = regrouped(
+            draft, while_tree, budgets, options.form, options.passes, progress, options.loss
+        )
     return replace(draft, rows=rows[draft.rows])
 
 

@@ -264,6 +264,13 @@ def check_population(
             found="a register" if register else "a size of the population",
             advice="leave it out, or give 0",
         )
+    if options.loss is not None and (register or population is not None):
+        raise InputError(
+            "parameter loss",
+            "is what the search for classes makes least, which a population leaves no room for",
+            found="a register" if register else "a size of the population",
+            advice="leave it out",
+        )
     presence = [each for each in promises if isinstance(each, DeltaPresence)]
     if presence and not register:
         raise InputError(

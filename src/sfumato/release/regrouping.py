@@ -11,7 +11,7 @@ Large files are searched in parts of neighbouring classes, each for itself.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
@@ -24,6 +24,7 @@ from sfumato.kernels.class_counts import group_rows
 from sfumato.kernels.group_search import FIELDS, Space, Width, improved, nearest_points
 from sfumato.kernels.key_numbering import tie_order
 from sfumato.kernels.loop_calls import one_by_one
+from sfumato.release.analysis_loss import lost_by_analysts
 from sfumato.release.cuts import rounded
 from sfumato.release.generalisation import generalised
 from sfumato.release.information_loss import (
@@ -35,7 +36,7 @@ from sfumato.release.information_loss import (
 from sfumato.release.partitioning import GRIDS, Draft, levels_of, shared_cells
 from sfumato.release.person_table import content_ties, person_table
 from sfumato.release.promises.promise import Budget, Constraint
-from sfumato.release.release_manifest import Form
+from sfumato.release.release_manifest import ANALYSTS, Form, Loss
 from sfumato.release.tree_search import limits_of
 from sfumato.risk.class_measures import ranks_of
 from sfumato.risk.classes import ClassSummary, summarize
@@ -60,9 +61,15 @@ COLD_PASSES = 4
 """The last passes, in which a change may lose nothing."""
 COMPROMISE = 0.9
 """Where ANE and NCP together fall to this share, one of them may become worse."""
-ERROR_WEIGHTS = (0.5, 1.0, 2.0)
-"""What the distance from the mean weighs beside the width of the cell: the first with which neither
-ANE nor NCP becomes worse, or with which both together become much better."""
+ERROR_WEIGHTS: Mapping[Loss | None, tuple[float, ...]] = {
+    None: (0.5, 1.0, 2.0),
+    Loss.ANE: (4.0,),
+    Loss.NCP: (0.125,),
+    **dict.fromkeys(ANALYSTS, (0.125, 0.5, 1.0, 2.0, 4.0)),
+}
+"""What the distance from the mean weighs beside the width of the cell. Where nothing is said of the
+loss: the first with which neither ANE nor NCP becomes worse, or with which both together become
+much better."""
 ROOT_OF_SQUARES = 0.85
 """A mean distance from the mean over the root of the mean squared one: 0.87 for a uniform
 distribution, 0.80 for a normal one."""
@@ -75,6 +82,7 @@ def regrouped(
     form: Form,
     passes: int,
     progress: Progress = silent,
+    loss: Loss | None = None,
 ) -> Draft:
     """The same records in classes that lose less, all promises kept.
 
@@ -93,15 +101,18 @@ def regrouped(
         Most passes over all persons; none follows one that gained less than `LEAST_GAIN`.
     progress
         Told the share of the work that is done and of the loss that is gained.
+    loss
+        What is to be lost least: of the classes that were found with each of its weights, and of
+        those that there are, the ones that lose least of it.
     """
     if passes < 1 or draft.classes < 2 or not draft.table.quasi_identifiers:
         return draft
-    before = _losses(draft, form)
+    before, least = _losses(draft, form, loss), draft
     search = _Search(draft, form, constraints, budgets)
     keeps = None
     if budgets or limits_of(constraints, search.known) is None:
         keeps = _Promises(draft.table, constraints, budgets)
-    for weight in ERROR_WEIGHTS:
+    for weight in ERROR_WEIGHTS[loss]:
         tasks = [partial(search.part, number, weight) for number in range(len(search.parts))]
         found = (
             _each_alone(tasks, passes, progress)
@@ -115,15 +126,20 @@ def regrouped(
             classes += int(numbered.max()) + 1
         after = replace(draft, class_of=class_of[draft.table.person], classes=classes)
         # The search prices classes one by one; those that look the same are one for a reader.
-        lost = _losses(after, form)
-        if (lost <= before).all() or lost.sum() < COMPROMISE * before.sum():
+        lost = _losses(after, form, loss)
+        if loss is not None:
+            before, least = (lost, after) if lost < before else (before, least)
+        elif (lost <= before).all() or lost.sum() < COMPROMISE * before.sum():
             return after
-    return draft
+    return least
 
 
-def _losses(draft: Draft, form: Form) -> Floats:
-    """ANE and NCP of the release, at 11 significant digits."""
+def _losses(draft: Draft, form: Form, loss: Loss | None) -> Floats:
+    """ANE and NCP of the release or what is to be lost least, at 11 significant digits."""
     table = draft.table
+    if loss in ANALYSTS:
+        found = lost_by_analysts(loss, table, draft.class_of, draft.classes, form)
+        return rounded(np.array([found]))
     released, merged, classes = generalised(table, draft.class_of, draft.classes, form)
     class_of = merged[draft.class_of]
     sizes, losses = np.bincount(class_of, minlength=classes), np.zeros(2)
@@ -132,6 +148,8 @@ def _losses(draft: Draft, form: Form) -> Floats:
         width = certainty_penalty(column, class_of, classes, leaves, form) @ sizes / sizes.sum()
         error, _ = normalized_error(column, class_of, classes, table.person)
         losses += column.weight * np.array([error, width])
+    if loss is not None:
+        losses = losses[:1] if loss is Loss.ANE else losses[1:]
     return rounded(losses)
 
 

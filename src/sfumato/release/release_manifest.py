@@ -86,6 +86,25 @@ class Form(StrEnum):
     """The lowest common ancestor wherever there is a hierarchy, else as range."""
 
 
+class Loss(StrEnum):
+    """What is to be lost least."""
+
+    ANE = "ane"
+    """The average normalised error."""
+    NCP = "ncp"
+    """The normalised certainty penalty."""
+    QUERIES = "queries"
+    """The error of counts over ranges and sets of two columns."""
+    TABLES = "tables"
+    """The distance between tables of two columns before and after."""
+    MODELS = "models"
+    """How much worse a model foretells that is trained on the release."""
+
+
+ANALYSTS = (Loss.QUERIES, Loss.TABLES, Loss.MODELS)
+"""What is measured by doing with the release what analysts do."""
+
+
 class Coarsening(StrEnum):
     """How each number of records in a class comes to be shared by enough persons."""
 
@@ -131,6 +150,14 @@ class Options:
             Count(0),
             usual="4; 0 with --cut median, another --split, --register or --population, and on "
             "Spark",
+        ),
+    ] = None
+    loss: Annotated[
+        Loss | None,
+        Parameter(
+            "What that search makes least: average normalised error, certainty penalty, or the "
+            "errors of counts, of tables of two columns, of models trained on the release.",
+            usual="error and penalty together",
         ),
     ] = None
     recoding: Annotated[
@@ -194,6 +221,14 @@ class Options:
             self._check_search()
         if self.recoding is Recoding.FULL_DOMAIN:
             self._check_full_domain()
+        if self.loss is not None and not self.passes:
+            raise InputError(
+                "parameter loss",
+                "is what the search for classes makes least",
+                found="a release without that search",
+                advice="leave it out, or allow the search (effort=4, local recoding, no cut or "
+                "split at the median)",
+            )
 
     def _usual_cut(self) -> Cut | None:
         """Where is cut when nobody says it."""
@@ -290,6 +325,7 @@ class AnonymizeOptions(TypedDict, total=False):
     cut: str | None
     split: str
     effort: int | None
+    loss: str | None
     recoding: str
     values: str
     keep_order: bool

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.kernels.key_numbering import number_by_first_appearance
+from sfumato.release.analysis_loss import measured
 from sfumato.release.coarsen_counts import CountLoss
 from sfumato.release.distributions import (
     Attribute,
@@ -31,7 +32,7 @@ from sfumato.release.information_loss import (
     normalized_error,
     squared_error,
 )
-from sfumato.release.release_manifest import Form
+from sfumato.release.release_manifest import Form, Loss
 from sfumato.risk import measure_table as render
 from sfumato.schema import Kind
 from sfumato.table.table import CodedColumn, Codes, Table
@@ -128,6 +129,12 @@ class Utility:
     least_ncp
         NCP that no release in this form can be below, where that was asked for; NaN where none is
         known.
+    tables
+        Mean total variation between tables of two columns before and after, where it was to be
+        least (`sfumato.release.analysis_loss.table_distance`).
+    models
+        Bits of logarithmic loss that a model has more when it is trained on the release, where
+        that was to be least (`sfumato.release.analysis_loss.bits_lost`).
     """
 
     ane: float
@@ -148,6 +155,8 @@ class Utility:
     counts: CountLoss | None = None
     histories: HistoryUtility | None = None
     least_ncp: float | None = None
+    tables: float | None = None
+    models: float | None = None
 
     @classmethod
     def of_columns(cls, columns: tuple[ColumnLoss, ...], **measured: Any) -> Utility:
@@ -202,6 +211,7 @@ class Utility:
             "columns": [each.to_json() for each in self.columns],
             "correlations": self.correlations.to_json(),
             "queries": self.queries.to_json(),
+            **{name: value for name, (value, _) in self._asked.items()},
             "distributions": [each.to_json() for each in self.distributions],
         }
 
@@ -230,7 +240,19 @@ class Utility:
                 "largest change of a correlation between two columns",
             ),
             _row("query_error", self.queries.median, "median relative error of range counts"),
+            *(_row(name, value, meaning) for name, (value, meaning) in self._asked.items()),
         ]
+
+    @property
+    def _asked(self) -> dict[str, tuple[float, str]]:
+        """What is measured where it is to be least, with its meaning."""
+        found = {
+            "tables": (self.tables, "total variation between tables of two columns, on average"),
+            "models": (self.models, "bits that a model foretells less when trained on the release"),
+        }
+        return {
+            name: (value, meaning) for name, (value, meaning) in found.items() if value is not None
+        }
 
     @property
     def _known_bound(self) -> float | None:
@@ -290,6 +312,7 @@ def measure_utility(
     rng: np.random.Generator,
     extra: ExtraValues | None = None,
     least_records: int | None = None,
+    loss: Loss | None = None,
 ) -> Utility:
     """Measure what a release loses against the original file.
 
@@ -314,6 +337,8 @@ def measure_utility(
         What the cells hold in addition to the records, where there is a population.
     least_records
         Records of a class, where a lower bound of the NCP is asked for; 0 where none are promised.
+    loss
+        What was to be least.
     """
     person = table.person[kept]
     sizes = np.bincount(class_of, minlength=classes).astype(np.int64)
@@ -346,6 +371,9 @@ def measure_utility(
         bound = least_penalty(columns, lost, least_records, form) if not suppressed else None
         whole = sum(column.weight for column in columns) * len(person)
         least_ncp = np.nan if bound is None else bound / whole
+    asked = {}
+    if loss in (Loss.TABLES, Loss.MODELS):
+        asked[loss.value] = measured(loss, attributes, table, kept, class_of, sizes)
     return Utility.of_columns(
         tuple(losses),
         discernibility=discernibility(sizes, suppressed),
@@ -359,6 +387,7 @@ def measure_utility(
         queries=queries,
         distributions=tuple(distributions),
         least_ncp=least_ncp,
+        **asked,
     )
 
 

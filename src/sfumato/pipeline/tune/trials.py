@@ -19,7 +19,7 @@ from sfumato.pipeline.tune.limits import PRESENCE, limits_reached
 from sfumato.pipeline.tune.point import Point, changed_table
 from sfumato.release.assembly import make_release
 from sfumato.release.information_loss import normalized_error
-from sfumato.release.release_manifest import Manifest, Options, Recoding
+from sfumato.release.release_manifest import Loss, Manifest, Options, Recoding
 from sfumato.release.release_result import Release
 from sfumato.risk.risk_thresholds import Held, Preset
 from sfumato.risk.threshold_checks import hold
@@ -40,7 +40,7 @@ class Setting:
     presets
         The thresholds, by who states them.
     loss
-        ``ane`` or ``ncp``.
+        What is to be least.
     seed
         Seed of every release.
     options
@@ -51,7 +51,7 @@ class Setting:
 
     table: Table
     presets: tuple[Preset, ...]
-    loss: str
+    loss: Loss
     seed: int
     options: Options
     register: Table | None = None
@@ -64,21 +64,25 @@ class Setting:
 
     def manifest(self, point: Point) -> Manifest:
         """What repeats the release of a point."""
-        cut = None if point.recoding != Recoding.LOCAL else self.options.cut
-        options = replace(self.options, cut=cut, **point.options())
+        local = point.recoding == Recoding.LOCAL
+        of_levels: dict[str, Any] = {} if local else {"cut": None, "loss": None}
+        options = replace(self.options, **of_levels, **point.options())
         return Manifest(
             options, point.constraints(), self.seed, False, "", population=self.population
         )
 
-    def fixed_options(self) -> dict[str, Any]:
-        """The options of every release that differ from the usual ones, but for its seed."""
+    def options_of(self, point: Point) -> dict[str, Any]:
+        """The options of a release that differ from the usual ones, but for its seed."""
         usual = Options()
-        fixed = {
+        fixed: dict[str, Any] = {
             "values": self.options.values.value,
             "threshold": self.options.threshold,
             "unclassified": self.options.unclassified.value,
+            "loss": self.options.loss,
         }
-        found: dict[str, Any] = {
+        if point.recoding != Recoding.LOCAL:
+            del fixed["loss"]
+        found = point.options() | {
             name: value for name, value in fixed.items() if value != getattr(usual, name)
         }
         return found if self.population is None else found | {"population": self.population}
@@ -259,13 +263,27 @@ def _try(setting: Setting, point: Point, number: int, stage: str, progress: Prog
         stage,
         point,
         held=_held_of(setting.presets, release),
-        loss=ane if setting.loss == "ane" else ncp,
+        loss=_lost(setting.loss, release, ane, ncp),
         ane=ane,
         ncp=ncp,
         records_left_out=release.utility.suppressed_records_share,
         classes=release.risk.classes,
         reached=limits_reached(release),
     )
+
+
+def _lost(loss: Loss, release: Release, ane: float, ncp: float) -> float:
+    """What is to be least, of a release."""
+    utility = release.utility
+    found = {
+        Loss.ANE: ane,
+        Loss.NCP: ncp,
+        Loss.QUERIES: utility.queries.mean,
+        Loss.TABLES: utility.tables,
+        Loss.MODELS: utility.models,
+    }[loss]
+    assert found is not None
+    return found
 
 
 class SearchEnded(Exception):  # noqa: N818

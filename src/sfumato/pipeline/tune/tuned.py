@@ -96,8 +96,8 @@ class Tuned:
     @property
     def options(self) -> dict[str, Any]:
         """The options of the chosen point, for `sfumato.anonymize`."""
-        chosen = {} if self.chosen is None else self.chosen.point.options()
-        return chosen | self.setting.fixed_options() | {"seed": self.setting.seed}
+        point = Point(()) if self.chosen is None else self.chosen.point
+        return self.setting.options_of(point) | {"seed": self.setting.seed}
 
     @property
     def schema(self) -> Schema:
@@ -233,7 +233,7 @@ class Tuned:
         return {
             "met": self.met,
             "promised": self.promised,
-            "loss": self.setting.loss,
+            "loss": self.setting.loss.value,
             "records": self.setting.table.records,
             "persons": self.setting.table.persons,
             "seed": self.setting.seed,
@@ -291,9 +291,11 @@ class Tuned:
         return f"No trial meets every threshold; nearest is {self.nearest.number} of {tried}."
 
     def _lost(self, trial: Trial) -> str:
-        other = "ncp" if self.setting.loss == "ane" else "ane"
+        others = {"ane": trial.ane, "ncp": trial.ncp}
+        others.pop(self.setting.loss.value, None)
+        beside = ", ".join(f"{name} {value:.4g}" for name, value in others.items())
         return (
-            f"loss: {self.setting.loss} {trial.loss:.4g} ({other} {getattr(trial, other):.4g}), "
+            f"loss: {self.setting.loss.value} {trial.loss:.4g} ({beside}), "
             f"{100 * trial.records_left_out:.3g} % of the records left out, "
             f"{trial.classes:,} classes"
         )
@@ -365,7 +367,7 @@ def anonymize_command(
     options: dict[str, object] = {}
     for promise in point.constraints():
         options |= promise_options(promise)
-    options |= point.options() | setting.fixed_options()
+    options |= setting.options_of(point)
     for name, value in options.items():
         words += [f"--{name.replace('_', '-')}", _number(value)]
     if "register" in paths:

@@ -21,7 +21,7 @@ from sfumato.pipeline.tune.tuned import Tuned
 from sfumato.pipeline.tune_options import Circumstances, Searching, TuneOptions
 from sfumato.release.anonymize import check_table
 from sfumato.release.population_register import check_population
-from sfumato.release.release_manifest import Options, Recoding
+from sfumato.release.release_manifest import ANALYSTS, Loss, Options, Recoding
 from sfumato.risk.register_presence import open_register
 from sfumato.risk.risk_thresholds import Preset, Threshold
 from sfumato.risk.risk_thresholds import thresholds as presets_of
@@ -85,12 +85,17 @@ def tune(
         If the data does not fit the schema, or a parameter is out of range.
     """
     searching, given = taken(options, Searching, Circumstances)
+    loss, register, population = searching.loss, given.register, given.population
+    of_everybody = register is not None or population is not None
+    _check_loss(loss, of_everybody=of_everybody, columns=searching.columns)
     making = Options(
-        values=given.values, threshold=given.threshold, unclassified=given.unclassified
+        values=given.values,
+        threshold=given.threshold,
+        unclassified=given.unclassified,
+        loss=None if of_everybody else loss,
     )
     asked = _presets(thresholds, given.presets)
     limits = [each for preset in asked for each in preset.thresholds]
-    register, population = given.register, given.population
     check_measurable(
         limits,
         sensitive=bool(schema.sensitive),
@@ -108,7 +113,7 @@ def tune(
     setting = Setting(
         table=table,
         presets=asked,
-        loss=searching.loss.value,
+        loss=loss,
         seed=drawn_seed(given.seed),
         options=making,
         register=None if register is None else open_register(register, table.schema),
@@ -119,7 +124,10 @@ def tune(
         most = USUAL_TRIALS
     tried = Trials(setting, most, searching.time_limit, progress)
     allowed = Allowed(
-        searching.suppress, searching.cap_records, searching.recoding, searching.columns
+        searching.suppress,
+        searching.cap_records,
+        searching.recoding and loss not in ANALYSTS,
+        searching.columns,
     )
     stopped = "found"
     try:
@@ -144,6 +152,23 @@ def tune(
         },
         delimiter=given.delimiter,
     )
+
+
+def _check_loss(loss: Loss, *, of_everybody: bool, columns: bool) -> None:
+    """Refuse what cannot be measured of every release that is tried.
+
+    Raises
+    ------
+    InputError
+        If it is a loss of analysts and there is a population, or columns may be left out.
+    """
+    if loss in ANALYSTS and (of_everybody or columns):
+        raise InputError(
+            "parameter loss",
+            "must be one that is known of every column, released or not, and of every search",
+            found=f"{loss.value} with {'a population' if of_everybody else 'changes of columns'}",
+            accepted="ane, ncp",
+        )
 
 
 def _presets(
