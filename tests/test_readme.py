@@ -10,6 +10,8 @@ from difflib import get_close_matches
 from itertools import zip_longest
 from pathlib import Path
 
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 from cli.review_terminal import Terminal
 from doc_blocks import NUMBER, blocks, run_python
@@ -86,7 +88,14 @@ def test_the_readme_in_order(demo, tmp_path, project_root, monkeypatch):
 
 
 def keep_one_in_four(folder):
-    """Leave a quarter of the persons in the clinics' tables; the tutorial links them all."""
+    """Leave a quarter of the persons in the clinics' tables and among those that were linked.
+
+    The tutorial links and releases them all.
+    """
+    linked = folder / "stages" / "linked" / "linked.parquet"
+    visits = pq.read_table(linked)
+    found = pc.unique(visits["person"])[::4]
+    pq.write_table(visits.filter(pc.is_in(visits["person"], found)), linked)
     with (folder / "truth.csv").open(encoding="utf-8", newline="") as file:
         truth = list(csv.DictReader(file))
     persons = set(sorted({row["person"] for row in truth})[::4])

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
-import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -65,24 +63,6 @@ PROGRAM = "import sys; from sfumato.cli.start import main; sys.argv[0] = 'sfumat
 def command(*words: str | Path) -> list[str]:
     """The command line of a process of its own."""
     return [sys.executable, "-c", PROGRAM, *map(str, words)]
-
-
-def on_small_disk(size: int, *words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    """Run a command line as a process that can write no file of more bytes."""
-
-    def small_disk() -> None:
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
-
-    return subprocess.run(
-        command(*words),
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=cwd,
-        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
-        preexec_fn=small_disk,
-    )
 
 
 @pytest.fixture

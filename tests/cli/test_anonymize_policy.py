@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli.conftest import Run, on_small_disk
+from cli.conftest import Run
 from semantics.requests import write_example
+from server.forked import on_small_disk
 
 WORDS = ("anonymize", "linked.csv", "--schema", "schema.toml", "--request", "diabetes")
 LOCAL = ("--local", "Hospital A=hospital.csv")

@@ -16,7 +16,7 @@ from sfumato.schema import dump_schema
 
 WORDS = ("sample.csv", "--schema", "schema.toml")
 KINDS = {
-    "size": ("--population", "900"),
+    "size": ("--population", "300"),
     "fraction": ("--fraction", "0.3333333"),
     "weights": ("--weights", "weight"),
     "register": ("--register", "whole.csv"),
@@ -27,8 +27,8 @@ OBJECTS = ("marketer", "journalist", "population_uniques")
 @pytest.fixture
 def folder(tmp_path):
     generator = np.random.default_rng(1)
-    whole = pd.DataFrame({"age": generator.integers(20, 70, 900), "sex": list("fm") * 450})
-    sample = whole.sample(300, random_state=1).assign(weight=3.0)
+    whole = pd.DataFrame({"age": generator.integers(20, 70, 300), "sex": list("fm") * 150})
+    sample = whole.sample(100, random_state=1).assign(weight=3.0)
     sample["note"] = CANARY
     whole.to_csv(tmp_path / "whole.csv", index=False)
     sample.to_csv(tmp_path / "sample.csv", index=False)
@@ -49,7 +49,7 @@ def test_the_contract(run, folder, kind):
         assert found[name]["low"] <= found[name]["value"] <= found[name]["high"]
         assert found[name]["estimator"] == ("register" if kind == "register" else "accumulation")
         assert found[name]["why"]
-    assert found["population"] == 900
+    assert found["population"] == 300
     assert 0 < found["marketer"]["value"] < 1
     plain = run("assess", *WORDS, *KINDS[kind], "--seed", "1")
     assert plain.code == 0
@@ -67,7 +67,7 @@ def test_without_a_population_they_are_numbers(run, folder):
 
 
 def test_an_estimator_by_name_and_the_same_seed(run, folder):
-    words = ("assess", *WORDS, "--population", "900", "--estimator", "argus", "--seed", "4")
+    words = ("assess", *WORDS, "--population", "300", "--estimator", "argus", "--seed", "4")
     one, two = (run(*words, "--json") for _ in range(2))
     assert one.out == two.out
     found = json.loads(one.out)
@@ -93,7 +93,7 @@ def test_two_populations_are_refused(run, folder, one, other):
     [
         ("--population", "0"),
         ("--population", "-3"),
-        ("--population", "299"),
+        ("--population", "99"),
         ("--population", "many"),
         ("--population", "1.5"),
         ("--population", "1" + "0" * 30),
@@ -108,13 +108,13 @@ def test_two_populations_are_refused(run, folder, one, other):
         ("--weights", "note"),
         ("--register", "no_such_file.csv"),
         ("--register", "schema.toml"),
-        ("--population", "900", "--estimator", "none"),
+        ("--population", "300", "--estimator", "none"),
         ("--estimator", "none"),
         ("--record-risks", "risks.csv"),
-        ("--population", "900", "--record-risks", "sample.csv"),
+        ("--population", "300", "--record-risks", "sample.csv"),
         ("--register", "whole.csv", "--record-risks", "whole.csv"),
-        ("--population", "900", "--record-risks", "risks.txt"),
-        ("--population", "900", "--record-risks", "no/such/folder/risks.csv"),
+        ("--population", "300", "--record-risks", "risks.txt"),
+        ("--population", "300", "--record-risks", "no/such/folder/risks.csv"),
     ],
 )
 def test_refusals(run, folder, words):
@@ -135,7 +135,7 @@ def test_the_risks_of_the_records(run, folder, kind, suffix):
     assert result.code == 0, result.err
     risks = pd.read_csv(path) if suffix == "csv" else pq.read_table(path).to_pandas()
     assert list(risks.columns) == ["row", "equivalence_class", "risk"]
-    assert risks["row"].tolist() == list(range(1, 301))
+    assert risks["row"].tolist() == list(range(1, 101))
     sample = pd.read_csv(folder / "sample.csv").join(risks)
     by_class = sample.groupby("equivalence_class")
     assert len(by_class) == len(sample.groupby(["age", "sex"]))
@@ -148,7 +148,7 @@ def test_the_risks_of_the_records(run, folder, kind, suffix):
 
 
 def test_the_report_shows_the_interval(run, folder):
-    result = run("assess", *WORDS, "--population", "900", "--seed", "1", "--report", "r.html")
+    result = run("assess", *WORDS, "--population", "300", "--seed", "1", "--report", "r.html")
     assert result.code == 0, result.err
     page = (folder / "r.html").read_text(encoding="utf-8")
     assert "population_uniques" in page

@@ -14,10 +14,11 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from cli.conftest import PROGRAM, Run, command, on_small_disk
+from cli.conftest import PROGRAM, Run, command
 from cli.malformed.case import CANARY, NUMBER, data, make_folder, schema
 from patience import PATIENCE
 from pyarrow import csv
+from server.forked import on_small_disk
 
 Start = Callable[..., "subprocess.Popen[str]"]
 ANONYMIZE = ("anonymize", "visits.csv", "--schema", "schema.toml")

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import resource
+import signal
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from subprocess import CompletedProcess
 from typing import Any
 
 LIBRARIES = (
@@ -17,10 +20,11 @@ LIBRARIES = (
     *("cryptography.hazmat.primitives.ciphers.aead", "waitress.server", "whitenoise", "csp"),
     *("django.core.management", "django.core.handlers.wsgi", "django.forms", "django.test"),
     *("django.db.migrations.executor", "django.db.backends.sqlite3.base", "jinja2", "segno"),
-    *("sfumato.cli.app", "sfumato.review.worker_state", "sfumato.reports.disclosure_report"),
+    *("sfumato.review.worker_state", "sfumato.reports.disclosure_report"),
     *("sfumato.review.pair_dealing", "sfumato.review.review_sources"),
     *("sfumato.review.reviewer_agreement", "sfumato.review.review_decisions"),
     *("sfumato.review.hints", "sfumato.review.anonymity_index"),
+    *("sfumato.release.anonymize", "sfumato.reports.release_report", "sfumato.cli.app"),
 )
 """What takes long to import and knows of no server."""
 _context = multiprocessing.get_context("forkserver")
@@ -93,6 +97,29 @@ def answer(function: Callable[[Any], Any], given: Any) -> Any:
         here.close()
 
 
+def on_small_disk(size: int, *words: str, cwd: Path) -> CompletedProcess[str]:
+    """Run a command of sfumato where no file can have more bytes.
+
+    Parameters
+    ----------
+    size
+        The most bytes of a file.
+    words
+        The command, which says little: what it says is read once it has ended.
+    cwd
+        Where it runs.
+    """
+    pipes = [_context.Pipe(duplex=False) for _ in range(2)]
+    process = _started(_limited, size, list(words), cwd, *(there for _, there in pipes))
+    process.join()
+    said = []
+    for here, there in pipes:
+        there.close()
+        with here, open(here.fileno(), "rb", closefd=False) as file:
+            said.append(file.read().decode())
+    return CompletedProcess(words, process.exitcode or 0, *said)
+
+
 def _started(function: Callable[..., None], *given: Any) -> BaseProcess:
     """A process that runs a function, and imports nothing of whoever asks for it."""
     process = _context.Process(target=function, args=given)
@@ -113,6 +140,20 @@ def _command(words: list[str], *said: Path) -> None:
     for number, path in enumerate(said, 1):
         with path.open("ab") as file:
             os.dup2(file.fileno(), number)
+    sys.argv = ["sfumato", *words]
+    from sfumato.cli.app import main
+
+    main()
+
+
+def _limited(size: int, words: list[str], folder: Path, *said: Connection) -> None:
+    os.chdir(folder)
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+    for number, pipe in enumerate(said, 1):
+        os.dup2(pipe.fileno(), number)
+    # Those of before take what they write to for a file.
+    sys.stdout, sys.stderr = (os.fdopen(number, "w", closefd=False) for number in (1, 2))
     sys.argv = ["sfumato", *words]
     from sfumato.cli.app import main
 

@@ -8,6 +8,7 @@ import socket
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import cache
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
@@ -143,13 +144,17 @@ def _again(value: str) -> pa.Array:
     return pa.DictionaryArray.from_arrays(places, [value])
 
 
+@cache
+def _large_pages() -> bytes:
+    """800 MiB in 32 columns of one value each."""
+    return _parquet(pa.array(["x" * (25 << 20)]), 32, **ZSTD)
+
+
 BOMBS: dict[str, Callable[[], bytes]] = {
     "one value in all rows": lambda: _parquet(_again("x" * 250)),
     "a long one": lambda: _parquet(_again("x" * (1 << 20)), compression="zstd"),
-    "large pages": lambda: _parquet(pa.array(["x" * (25 << 20)]), 40, **ZSTD),
-    "large pages, said to be small": lambda: _lying(
-        _parquet(pa.array(["x" * (25 << 20)]), 40, **ZSTD)
-    ),
+    "large pages": _large_pages,
+    "large pages, said to be small": lambda: _lying(_large_pages()),
     "shared beginnings": lambda: _parquet(
         pa.array(["x" * 10_000] * 1000), 120, column_encoding="DELTA_BYTE_ARRAY", **ZSTD
     ),

@@ -87,10 +87,10 @@ def success_figure(outcomes: Sequence[Outcome]) -> pictures.Figure:
         )
     )
     line = base.mark_rule(strokeWidth=2, color=pictures.INK).encode(
-        x=_success_axis(), x2="high:Q", color=_by_verdict()
+        x=_success_axis(), x2=alt.X2("high:Q"), color=_by_verdict()
     )
     point = base.mark_point(filled=True, size=70, opacity=1).encode(
-        x="success:Q", color=_by_verdict(legend=alt.Legend())
+        x=alt.X("success:Q"), color=_by_verdict(legend=alt.Legend())
     )
     layers = [*_expectations(base, 20), line, point]
     chart = alt.LayerChart(layer=layers, width=_WIDE, height=max(2, len(rows)) * _ROW)
@@ -114,9 +114,11 @@ def project_success_figure(outcomes: Sequence[Mapping[str, Any]]) -> pictures.Fi
     if not rows:
         return None
     base = pictures.named_rows(rows, "attack")
-    line = base.mark_rule(strokeWidth=2, color=pictures.INK).encode(x=_success_axis(), x2="high:Q")
+    line = base.mark_rule(strokeWidth=2, color=pictures.INK).encode(
+        x=_success_axis(), x2=alt.X2("high:Q")
+    )
     point = base.mark_point(filled=True, size=65, opacity=1).encode(
-        x="success:Q", color=_by_verdict()
+        x=alt.X("success:Q"), color=_by_verdict()
     )
     chart = pictures.layered_rows([*_expectations(base, 18), line, point], len(rows))
     said = "; ".join(f"{row['attack']}: {row['success']:.1%}" for row in rows)
@@ -144,9 +146,9 @@ def _expectations(base: alt.Chart, size: int) -> list[alt.Chart]:
     """What was predicted, the most that this allows, and what chance gives."""
     chance = base.mark_point(shape="triangle-up", size=42, color=pictures.BEFORE, filled=True)
     return [
-        base.mark_tick(thickness=3, size=size, color=pictures.QUIET).encode(x="predicted:Q"),
-        base.mark_tick(thickness=1.5, size=size, color=pictures.LIMIT).encode(x="allowed:Q"),
-        chance.encode(x="baseline:Q"),
+        base.mark_tick(thickness=3, size=size, color=pictures.QUIET).encode(x=alt.X("predicted:Q")),
+        base.mark_tick(thickness=1.5, size=size, color=pictures.LIMIT).encode(x=alt.X("allowed:Q")),
+        chance.encode(x=alt.X("baseline:Q")),
     ]
 
 
@@ -266,7 +268,7 @@ def _marks(
         y=alt.Y("low:Q", title="share found right").axis(
             format=pictures.PERCENT, gridColor=pictures.FAINT
         ),
-        y2="high:Q",
+        y2=alt.Y2("high:Q"),
     )
-    point = base.mark_point(filled=True, size=60, opacity=1).encode(y="success:Q")
+    point = base.mark_point(filled=True, size=60, opacity=1).encode(y=alt.Y("success:Q"))
     return line, point

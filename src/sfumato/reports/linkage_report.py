@@ -151,11 +151,11 @@ def _scores_figure(links: Found) -> Figure:
             x=alt.X("low:Q", title="match weight in bits: log₂ of the odds")
             .scale(domain=[_LEAST, _MOST], nice=False)
             .axis(grid=False, tickCount=7),
-            x2="high:Q",
+            x2=alt.X2("high:Q"),
             y=alt.Y("pairs:Q", title=None)
             .scale(type="log", domain=[0.5, max(2.0, 2.0 * int(height.max(initial=1)))])
             .axis(gridColor=FAINT, tickCount=5, format="~s"),
-            y2="from:Q",
+            y2=alt.Y2("from:Q"),
         )
     )
     scores = {"possible": links.thresholds.lower, "match": links.thresholds.upper}
@@ -353,10 +353,12 @@ def _waterfall_figure(pattern: _Pattern, key: str) -> Figure:
     )
     bars = base.mark_bar(height=_ROW - 7).encode(
         x=alt.X("low:Q", title="match weight in bits").axis(gridColor=FAINT, tickCount=8),
-        x2="high:Q",
+        x2=alt.X2("high:Q"),
         color=_side(),
     )
-    text = base.mark_text(align="left", dx=5, color=INK).encode(x="high:Q", text="text:N")
+    text = base.mark_text(align="left", dx=5, color=INK).encode(
+        x=alt.X("high:Q"), text=alt.Text("text:N")
+    )
     chart = alt.LayerChart(layer=[bars, text], width=_WIDE, height=_ROW * len(rows))
     said = "; ".join(f"{row['level']}: {row['text']}" for row in rows)
     return Figure(
@@ -388,7 +390,7 @@ def _bars(rows: list[dict[str, Any]], names: list[str], title: str) -> alt.Layer
     )
     right = base.transform_filter("datum.bits >= 0").mark_text(align="left", dx=4)
     left = base.transform_filter("datum.bits < 0").mark_text(align="right", dx=-4)
-    texts = [each.encode(x="bits:Q", text="text:N") for each in (right, left)]
+    texts = [each.encode(x=alt.X("bits:Q"), text=alt.Text("text:N")) for each in (right, left)]
     return alt.LayerChart(layer=[bars, *texts], width=_WIDE, height=_ROW * len(rows))
 
 

@@ -57,14 +57,14 @@ def _per_column(columns: tuple[ColumnLoss, ...]) -> pictures.Figure:
             .axis(format=pictures.PERCENT, values=[0, 0.5, 1]),
             y=alt.Y("column:N", sort=names, title=None, axis=labels).scale(padding=0.35),
         )
-        text = base.mark_text(align="left", dx=4).encode(text="text:N")
+        text = base.mark_text(align="left", dx=4).encode(text=alt.Text("text:N"))
         near_end = alt.datum.loss > 0.8
         inside = base.mark_text(align="right", dx=-4, color="white")
         panels.append(
             (
                 base.mark_bar(color=pictures.AFTER)
                 + text.transform_filter(~near_end)
-                + inside.encode(text="text:N").transform_filter(near_end)
+                + inside.encode(text=alt.Text("text:N")).transform_filter(near_end)
             ).properties(width=BARS, height=max(ROW * len(columns), 40), title=title)
         )
     said = "; ".join(f"{each.column}: NCP {percent(each.ncp)}" for each in columns)
@@ -128,7 +128,7 @@ def _matrix(
         )
     )
     printed = base.mark_text().encode(
-        text="text:N",
+        text=alt.Text("text:N"),
         color=alt.condition(
             abs(alt.datum.value) > 0.75 * largest, alt.value("white"), alt.value(pictures.INK)
         ),

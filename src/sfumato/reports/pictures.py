@@ -96,6 +96,8 @@ def picture(chart: Chart, key: str, description: str) -> Markup:
     """Draw a chart as SVG, without a network.
 
     The chart is not compared with the schema of charts, which would take as long as drawing it.
+    For the same reason charts are encoded by channels (``alt.X("low:Q")``): for a bare text altair
+    numbers its whole schema.
 
     Parameters
     ----------
@@ -128,7 +130,8 @@ def picture(chart: Chart, key: str, description: str) -> Markup:
 
 def values(rows: Sequence[Mapping[str, Any]]) -> alt.Data:
     """Rows as the data of a chart."""
-    return alt.Data(values=list(rows))  # type: ignore[no-untyped-call]
+    # A tuple, which altair does not copy with each mark that is made of the chart.
+    return alt.Data(values=tuple(rows))  # type: ignore[no-untyped-call]
 
 
 def share_axis(top: float) -> alt.Y:
@@ -151,10 +154,16 @@ def limit_mark(at: float, text: str, field: str, *, right: bool) -> list[alt.Cha
         Whether the name stands on the right, where there is room for it.
     """
     mark = alt.Chart(values([{field: at, "text": text}]))
-    rule = mark.mark_rule(color=LIMIT, strokeWidth=1.3, strokeDash=[2, 2]).encode(x=f"{field}:Q")
+    rule = mark.mark_rule(color=LIMIT, strokeWidth=1.3, strokeDash=[2, 2]).encode(
+        x=alt.X(f"{field}:Q")
+    )
     words = mark.mark_text(
         color=LIMIT, align="left" if right else "right", dx=4 if right else -4, baseline="top"
-    ).encode(x=f"{field}:Q", y=alt.value(0), text="text:N")
+    ).encode(
+        x=alt.X(f"{field}:Q"),
+        y=alt.YValue(0),  # type: ignore[no-untyped-call]
+        text=alt.Text("text:N"),
+    )
     return [rule, words]
 
 
@@ -198,7 +207,7 @@ def labelled_bars(
         y=share_axis(top or float(shares.max())),
     )
     bars = base.mark_bar(color=colour)
-    text = base.mark_text(dy=-6, color=INK).encode(text="text:N")
+    text = base.mark_text(dy=-6, color=INK).encode(text=alt.Text("text:N"))
     return alt.LayerChart(
         layer=[bars, text],
         width=HALF,

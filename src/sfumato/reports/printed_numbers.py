@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -135,6 +136,14 @@ def fill_template(
     filters
         Filters that this page needs beyond those for numbers.
     """
+    template = _template(name, tuple((filters or {}).items()))
+    filled: str = template.render(version=version("sfumato"), **content)
+    return filled
+
+
+@cache
+def _template(name: str, filters: tuple[tuple[str, Callable[..., object]], ...]) -> Any:
+    """A template of this package, compiled once a process."""
     # Importing this module needs no extra: JSON alone is written without a template.
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -150,7 +159,7 @@ def fill_template(
         "number": number,
         "percent": percent,
         "printed": printed,
-        **(filters or {}),
+        **dict(filters),
     }
     environment.globals["ESTIMATED"] = ESTIMATED
-    return environment.get_template(name).render(version=version("sfumato"), **content)
+    return environment.get_template(name)

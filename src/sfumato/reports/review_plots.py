@@ -93,7 +93,8 @@ def disclosure_figure(
             color=LIMIT, align="left", baseline="top", dx=4, dy=4, text="budget"
         )
         at = alt.Y("limit:Q")
-        marked = [rule.encode(y=at), label.encode(y=at, x=alt.value(0))]
+        left = alt.XValue(0)  # type: ignore[no-untyped-call]
+        marked = [rule.encode(y=at), label.encode(y=at, x=left)]
         chart = alt.LayerChart(layer=[lines, *marked], width=_WIDTH, height=_HEIGHT)
     said = "; ".join(
         f"{worker}: {points[-1][1]:.4f} after {points[-1][0]} decisions"
@@ -130,7 +131,7 @@ def answers_figure(counts: Mapping[str, int]) -> Figure:
             legend=None,
         )
     )
-    text = base.mark_text(align="left", dx=4, color=INK).encode(text="count:Q")
+    text = base.mark_text(align="left", dx=4, color=INK).encode(text=alt.Text("count:Q"))
     chart = alt.LayerChart(layer=[bars, text], width=_WIDTH - 130, height=_HEIGHT)
     said = "; ".join(f"{answer}: {count}" for answer, count in counts.items())
     return Figure(
@@ -281,7 +282,7 @@ def _against(
         color=alt.Color("what:N", legend=alt.Legend(labelLimit=HALF, symbolType="stroke")).scale(
             alt.Scale(domain=list(names), range=colours[: len(names)])
         ),
-        order="order:Q",
+        order=alt.Order("order:Q"),
     )  # fmt: skip
     dash = alt.StrokeDash("what:N").scale(alt.Scale(domain=list(names), range=dashes[: len(names)]))
     layers = [

@@ -277,9 +277,9 @@ def _share_panels(
                 x=alt.X("low:Q", title=title if last else None)
                 .scale(domain=[0, 1], nice=False)
                 .axis(format=PERCENT, grid=False, tickCount=5),
-                x2="high:Q",
+                x2=alt.X2("high:Q"),
                 y=share_axis(top),
-                y2=alt.datum(0),
+                y2=alt.Y2Datum(0),
             )
             .properties(width=HALF, height=_HEIGHT, title=_titled(name, risk))
         )
@@ -375,12 +375,12 @@ def _intervals(risk: Risk, own: PopulationRisk) -> Figure:
     base = alt.Chart(values(rows))
     layers = [
         base.mark_rule(color=AFTER, strokeWidth=9, opacity=0.4).encode(
-            x=alt.X("low:Q").scale(type="log", domain=[start, 1]), x2="high:Q", y=place
+            x=alt.X("low:Q").scale(type="log", domain=[start, 1]), x2=alt.X2("high:Q"), y=place
         ),
         base.mark_tick(color=AFTER, thickness=2.5, size=15, opacity=1, orient="vertical").encode(
             x=axis, y=place
         ),
-        base.mark_text(color=INK, dy=-13).encode(x=axis, y=place, text="text:N"),
+        base.mark_text(color=INK, dy=-13).encode(x=axis, y=place, text=alt.Text("text:N")),
     ]
     if marks:
         ticks = alt.Chart(values(marks)).mark_tick(
@@ -479,9 +479,9 @@ def before_after_figure(content: Mapping[str, Any]) -> Figure | None:
     axis = alt.Axis(format=PERCENT, gridColor=FAINT, title=None)
     x = alt.X("before:Q", scale=alt.Scale(domain=[0, 1]), axis=axis)
     layers = [
-        base.mark_rule(color=QUIET, strokeWidth=1).encode(x=x, x2="after:Q"),
-        base.mark_point(filled=True, size=75, color=BEFORE, opacity=1).encode(x="before:Q"),
-        base.mark_point(filled=True, size=75, color=AFTER, opacity=1).encode(x="after:Q"),
+        base.mark_rule(color=QUIET, strokeWidth=1).encode(x=x, x2=alt.X2("after:Q")),
+        base.mark_point(filled=True, size=75, color=BEFORE, opacity=1).encode(x=alt.X("before:Q")),
+        base.mark_point(filled=True, size=75, color=AFTER, opacity=1).encode(x=alt.X("after:Q")),
     ]
     said = "; ".join(f"{r['measure']}: {r['before']:.1%} before, {r['after']:.1%}" for r in rows)
     return Figure(
@@ -506,9 +506,9 @@ def uniqueness_growth(steps: Sequence[Mapping[str, Any]], place: int) -> Figure:
     axis = alt.Axis(format=PERCENT, gridColor=FAINT, title=None)
     x = alt.X("without:Q", scale=alt.Scale(domain=[0, 1]), axis=axis)
     layers = [
-        base.mark_rule(color=QUIET, strokeWidth=1).encode(x=x, x2="up_to:Q"),
-        base.mark_point(filled=True, size=75, color=BEFORE, opacity=1).encode(x="without:Q"),
-        base.mark_point(filled=True, size=75, color=AFTER, opacity=1).encode(x="up_to:Q"),
+        base.mark_rule(color=QUIET, strokeWidth=1).encode(x=x, x2=alt.X2("up_to:Q")),
+        base.mark_point(filled=True, size=75, color=BEFORE, opacity=1).encode(x=alt.X("without:Q")),
+        base.mark_point(filled=True, size=75, color=AFTER, opacity=1).encode(x=alt.X("up_to:Q")),
     ]
     said = f"All columns together: {percent(steps[-1]['up_to'])} of the persons are unique."
     drawn = picture(

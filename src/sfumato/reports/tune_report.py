@@ -183,7 +183,7 @@ def _chart(
     line = (
         alt.Chart(pictures.values(steps))
         .mark_line(interpolate="step-after", color=pictures.QUIET, strokeWidth=1.4)
-        .encode(x=horizontal, y=vertical, order="order:Q")
+        .encode(x=horizontal, y=vertical, order=alt.Order("order:Q"))
     )
     points = (
         alt.Chart(pictures.values(rows))
