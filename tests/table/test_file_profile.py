@@ -73,6 +73,56 @@ def test_no_value_unless_asked() -> None:
     assert '"lowest": "1925"' in asked or '"lowest": "192' in asked
 
 
+def test_numbers_and_words_that_mean_missing_are_values_too() -> None:
+    table = pa.table({
+        "weight": [*(f"{n / 7:.1f} kg".replace(".", ",") for n in range(400, 700)), *["-7777"] * 9],
+        "sex": ["w", "m", "F"] * 103,
+    })  # fmt: skip
+    found = sf.profile(table)
+    shown = json.dumps(found.to_json()) + found._repr_html_()
+    assert "7777" not in shown
+    assert not any("recipe" in each for each in found.to_json()["columns"])
+    assert "1 text taken as missing" in shown
+    assert "decimal sign ,, without kg" in shown, "how it is written is no value"
+    asked = {each["name"]: each["recipe"] for each in found.to_json(values=True)["columns"]}
+    assert asked["weight"]["missing"] == ["-7777"]
+    assert asked["sex"]["rename"] == {"F": "w"}
+
+
+def days_of_excel(weekdays: int, since: str, n: int = 600) -> np.ndarray:
+    """Numbers of days from 2021 on that fall on so many first days of a week."""
+    monday = (np.datetime64("2021-01-04") - np.datetime64(since)).astype(int)
+    days = np.array([n for n in range(900) if n % 7 < weekdays])
+    return np.asarray(monday + RNG.choice(days, n))
+
+
+@pytest.mark.parametrize("text", [False, True])
+def test_numbers_that_excel_made_of_dates(text: bool) -> None:
+    birth = RNG.integers(11_000, 42_000, 600)
+    table = pa.table({
+        "v1": days_of_excel(5, "1899-12-30"),
+        "v2": days_of_excel(5, "1904-01-01"),
+        "birth_date": birth,
+        "entry": days_of_excel(7, "1899-12-30") + 0.5,
+        "income": RNG.integers(20_000, 46_000, 600),
+        "visit_date": days_of_excel(5, "1970-01-01"),
+        "number_of_visits": RNG.integers(1, 4, 600),
+    })  # fmt: skip
+    if text:
+        table = pa.table({name: table[name].cast(pa.string()) for name in table.column_names})
+    found = sf.profile(table).columns
+    dates = {name: each.cleaning.date for name, each in found.items() if each.look == "dates"}
+    assert dates == {
+        "v1": ("days since 1899-12-30",), "v2": ("days since 1904-01-01",),
+        "birth_date": ("days since 1899-12-30",),
+    }  # fmt: skip
+    assert found["birth_date"].content is Content.DATE_OF_BIRTH
+    guessed = sf.guess_schema(table).schema
+    risk = sf.assess(table, guessed)
+    steps = {each.column: each.changed for each in risk.preparation}
+    assert {name: steps[name] for name in dates} == dict.fromkeys(dates, 600)
+
+
 def test_keys_are_counted_in_the_whole_file(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sfumato.table.file_profile.ROWS", 100)
     table = pa.table({
@@ -139,7 +189,7 @@ def test_a_page_has_examples_only_where_asked_and_says_what_tells_each_other(
     sf.report(found, plain)
     write_profiles([found.to_json(values=True)], shown)
     pages = [path.read_text(encoding="utf-8") for path in (plain, shown)]
-    assert ["Examples</th>" in page for page in pages] == [False, True]
+    assert ["examples</th>" in page for page in pages] == [False, True]
     told = set(re.findall(r'row">(\w+)</th><td>(\w+)( \(and the reverse\))?</td>', pages[0]))
     assert {("code", "same", " (and the reverse)"), ("code", "group", "")} <= told
 

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from sfumato.schema.recipe import Cleaning
 from sfumato.table.cleaning import cleaned
+from sfumato.table.common_words import DATE_WORDS, folded
 from sfumato.table.contents import FEW, OF_A_PERSON, PERSONAL, Content, Held, held_in, is_skewed
 from sfumato.table.dependence import (
     LOOKED_AT,
@@ -36,7 +37,7 @@ from sfumato.table.person_column import (
 )
 from sfumato.table.sources import Ints, Source, check_utf8, matching
 from sfumato.table.table_files import open_source
-from sfumato.table.value_forms import Form, Look, form_of, habits_of
+from sfumato.table.value_forms import Form, Look, as_numbered_dates, form_of, habits_of
 
 ROWS = 100_000
 """Records looked at."""
@@ -137,11 +138,17 @@ class ColumnProfile:
             parts.append(f"{self.form.unreadable:,} cannot be read")
         if self.spellings:
             parts.append(f"{self.spellings:,} differ by case or blanks only")
-        return ", ".join(parts)
+        return "; ".join([", ".join(parts), *self.written])
+
+    @property
+    def written(self) -> tuple[str, ...]:
+        """How the values are written, by what reads them; without a value."""
+        words = len(self.form.missing_words)
+        said = [f"{words} word{'s mean' if words > 1 else ' means'} missing"] if words else []
+        return (*said, *({} if self.cleaning is None else self.cleaning.steps()).values())
 
     def to_json(self, *, values: bool = False) -> dict[str, Any]:
         """The column as plain values; with values of the data only where they are asked for."""
-        line = self.cleaning
         found: dict[str, Any] = {
             "name": self.name,
             "content": str(self.content),
@@ -153,12 +160,15 @@ class ColumnProfile:
             "distinct": self.distinct,
             "unreadable": self.form.unreadable,
             "spellings": self.spellings,
-            "recipe": None if line is None else line.model_dump(
+            "written": list(self.written),
+        }
+        if values:
+            line = self.cleaning  # it names values that mean missing, or others
+            found["recipe"] = None if line is None else line.model_dump(
                 mode="json", by_alias=True, exclude_defaults=True
-            ),
-        }  # fmt: skip
-        if values and self.distinct:
-            found |= self._shown()
+            )  # fmt: skip
+            if self.distinct:
+                found |= self._shown()
         return found
 
     def _shown(self) -> dict[str, Any]:
@@ -427,7 +437,13 @@ def columns_of(sample: pa.Table) -> dict[str, ColumnProfile]:
     for name, form in forms.items():
         if not form.certain:
             forms[name] = form_of(sample[name], habits)
-    columns = {name: ColumnProfile(name, form, held_in(form, name)) for name, form in forms.items()}
+    columns = {}
+    for name, form in forms.items():
+        dates = as_numbered_dates(form, called_date=named(map(folded, words_of(name)), DATE_WORDS))
+        held = held_in(dates or form, name)
+        if dates is not None:
+            held = replace(held, evidence=f"{held.evidence}; numbers of days as Excel stores them")
+        columns[name] = ColumnProfile(name, dates or form, held)
     return _by_each_other(columns, sample)
 
 
