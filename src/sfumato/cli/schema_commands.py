@@ -26,7 +26,7 @@ def schema() -> None:
 
 @with_declared(Delimited)
 def profile(
-    data: Annotated[list[Path], argument(metavar="FILE...", help="The files, as for 'assess'.")],
+    data: Annotated[list[str], argument(metavar="FILE...", help="The files, as for 'assess'.")],
     show_values: Annotated[
         bool,
         typer.Option("--show-values", help="Show ranges and examples: values of the data."),
@@ -104,7 +104,7 @@ def guess(
 
     if output is not None:
         check_target(output)
-        check_apart((output,), (Path(data),))
+        check_apart((output,), (data,))
     proposed = guess_schema(data, delimiter=given["delimiter"])
     made = proposed.answered(_answers(proposed)) if ask else proposed.schema
     text = dump_schema(made, proposed.notes)

@@ -166,5 +166,6 @@ def test_a_release_hands_on_what_was_read_and_no_source_of_the_recipe(spark: Any
     assert there.columns == here.columns
     assert not set(there.columns) & {"year", "month", "day", "dob"}
     assert there.manifest.preparation == here.manifest.preparation
+    assert there.codebook() == here.codebook()
     assert there.risk_before.to_json()["recipe"] == here.risk_before.to_json()["recipe"]
     release(there.data)
