@@ -21,6 +21,7 @@ from sfumato.linkage.linkage_files import MODEL
 from sfumato.linkage.linkage_manifest import ENCODINGS, LinkManifest, versions
 from sfumato.linkage.linkage_result import (
     Found,
+    as_html,
     check_links_folder,
     expected_json,
     outcomes_json,
@@ -327,6 +328,9 @@ class EncodedLinks(EncodedLinkage):
     def __str__(self) -> str:
         """The linkage in a few lines."""
         return as_text(self)
+
+    def _repr_html_(self) -> str:
+        return as_html(self, self.warnings, "probability" if self.estimated else "similarity")
 
 
 def check_encodings_folder(folder: str | os.PathLike[str]) -> None:

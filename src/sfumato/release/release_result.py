@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from sfumato.core.atomic import all_or_none, check_path, write_text, written_at
 from sfumato.core.declaration import is_database
 from sfumato.core.errors import InputError
+from sfumato.core.notebook_parts import notes
 from sfumato.release.codebook import codebook_name, codebook_text
 from sfumato.release.full_domain import Levels
 from sfumato.release.history_utility import UNCHANGED, written
@@ -28,7 +29,7 @@ from sfumato.release.release_manifest import Manifest, file_sha256
 from sfumato.release.tree import TreeClasses
 from sfumato.release.utility_measures import Utility
 from sfumato.risk.disclosure_risk import Risk
-from sfumato.risk.notebook_view import class_sizes_picture, measures_table, notes
+from sfumato.risk.notebook_view import class_sizes_picture, measures_table
 from sfumato.schema import Schema
 from sfumato.table.databases import (
     check_new_table,

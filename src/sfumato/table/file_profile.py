@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from sfumato.core.notebook_parts import bars, styled_table
 from sfumato.schema.recipe import Cleaning
 from sfumato.table.cleaning import cleaned
 from sfumato.table.common_words import DATE_WORDS, folded
@@ -345,7 +345,22 @@ class FileProfile:
         }  # fmt: skip
 
     def _repr_html_(self) -> str:
-        return html_table(HEADINGS, self.rows())
+        """One table, and one picture: how columns single persons out."""
+        return styled_table(self.subject, HEADINGS, self.rows(), numbers=(2,)) + self.picture()
+
+    def picture(self) -> str:
+        """The share of persons who are unique, column by column, for a notebook."""
+        steps = self.uniqueness
+        if not steps:
+            return ""
+        return bars(
+            "Share of persons who are unique on columns",
+            [each.column for each in steps],
+            {
+                "unique on all columns but this one": [each.without for each in steps],
+                "unique on this one and those above it": [each.up_to for each in steps],
+            },
+        )
 
     def rows(self) -> list[tuple[str, ...]]:
         """A line for each column, as `HEADINGS` call its cells; without values."""
@@ -357,15 +372,6 @@ class FileProfile:
              within.get(each.name, ""))
             for each in self.columns.values()
         ]  # fmt: skip
-
-
-def html_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table for a notebook."""
-    said = "".join(
-        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
-    )
-    head = "".join(f"<th>{html.escape(each)}</th>" for each in heads)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{said}</tbody></table>"
 
 
 HEADINGS = ("column", "holds", "sure", "values", "because", "within a person")
