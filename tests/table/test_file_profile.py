@@ -133,6 +133,26 @@ def test_keys_are_counted_in_the_whole_file(monkeypatch: pytest.MonkeyPatch) -> 
     assert found.keys == ("key",)
 
 
+def test_what_tells_the_records_of_a_person_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    person = np.repeat([f"P{n:05d}" for n in range(PERSONS)], 4)
+    births = np.repeat(RNG.integers(1930, 2010, PERSONS), 4)
+    sex = np.repeat(np.array(["m", "f"])[RNG.integers(0, 2, PERSONS)], 4)
+    days = np.concatenate([RNG.permutation(400)[:4] for _ in range(PERSONS)])
+    visit = np.datetime64("2021-01-01") + days
+    twice, missing = visit.copy(), visit.astype(object)
+    twice[-1], missing[-1] = twice[-2], None
+    table = pa.table({"id": person, "born": births, "sex": sex, "dx": np.resize([*"abc"], 600),
+                      "visit": visit, "twice": twice, "gap": missing})  # fmt: skip
+    assert sf.profile(table).keys_with_person == ("visit",)
+    monkeypatch.setattr("sfumato.table.file_profile.ROWS", 500)
+    monkeypatch.setattr("sfumato.table.file_profile.LOOKED_AT", 500)
+    found = sf.profile(table)
+    assert (found.person, found.sampled) == ("id", 500)
+    assert found.keys_with_person == ("visit",), "the others are refuted by records further on"
+    assert found.persons == 125
+    assert found.to_json()["persons"] == 125
+
+
 def test_parts_of_a_date_and_pairs_of_columns() -> None:
     n = 500
     table = pa.table({

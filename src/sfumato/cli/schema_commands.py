@@ -71,10 +71,13 @@ def _lines(found: FileProfile, *, show_values: bool) -> list[str]:
     lines = [f"{found.subject}: {found.sampled:,} records looked at", ""]
     lines += [*columns([heads, *rows]), ""]
     lines.append(f"Different in every record: {', '.join(found.keys) or 'no column'}.")
+    if found.keys_with_person:
+        named = ", ".join(found.keys_with_person)
+        lines.append(f"Different in every record of one {found.person}: {named}.")
     for parts in found.dates_in_parts:
         lines.append(f"One date: {', '.join(parts)}.")
     if found.uniqueness:
-        steps = [["persons unique on", "up to here", "all but this"]]
+        steps = [[f"of {found.persons:,} persons unique on", "up to here", "all but this"]]
         steps += [[u.column, f"{u.up_to:.1%}", f"{u.without:.1%}"] for u in found.uniqueness]
         lines += ["", *columns(steps, (1, 2))]
     told = [[d.by, d.of, f"{d.share:.1%}", f"{d.exceptions:,}"] for d in found.dependences[:20]]

@@ -27,7 +27,7 @@ from sfumato.table.dependence import (
     tells,
 )
 from sfumato.table.header_words import hinted, identifies, named, words_of
-from sfumato.table.numbering import Accumulator
+from sfumato.table.numbering import Accumulator, RawColumn
 from sfumato.table.person_column import (
     LEAST_VALUES,
     MOST_RECORDS,
@@ -41,6 +41,8 @@ from sfumato.table.value_forms import Form, Look, as_numbered_dates, form_of, ha
 
 ROWS = 100_000
 """Records looked at."""
+TOGETHER = 3
+"""Columns whose values are counted in one pass over a file."""
 SAYS_PERSON = 2.0
 """Score of a column whose header says that it is the person."""
 MOST_FURTHER = 0.3
@@ -223,6 +225,9 @@ class FileProfile:
         The column that says whose record each is, where one was found.
     keys
         Columns that are different in every record of the whole file, by a count of it.
+    keys_with_person
+        Likewise, columns that are different in every record of a person; looked for where no
+        column is a key by itself.
     """
 
     subject: str
@@ -232,6 +237,7 @@ class FileProfile:
     dates_in_parts: tuple[tuple[str, str, str], ...] = ()
     person: str | None = None
     keys: tuple[str, ...] = ()
+    keys_with_person: tuple[str, ...] = ()
 
     @property
     def sampled(self) -> int:
@@ -292,15 +298,25 @@ class FileProfile:
         return found
 
     @cached_property
+    def _persons(self) -> Ints:
+        """The first record of each person among those that are held against each other."""
+        if self.person is None:
+            return np.arange(min(self.sampled, LOOKED_AT))
+        return np.unique(self.codes[self.person], return_index=True)[1]
+
+    @property
+    def persons(self) -> int:
+        """Persons of whom `uniqueness` speaks; of more, fewer are unique."""
+        return len(self._persons)
+
+    @cached_property
     def uniqueness(self) -> tuple[Uniqueness, ...]:
         """How the share of unique persons grows with each column that an intruder may know.
 
         Of a person the first record is taken. Columns that number or name persons are left out;
         those that do not change about a person come first, of them those of few values.
         """
-        rows = np.arange(min(self.sampled, LOOKED_AT))
-        if self.person is not None:
-            rows = np.unique(self.codes[self.person], return_index=True)[1]
+        rows = self._persons
         known = [
             each.name for each in self.columns.values()
             if each.content not in PERSONAL and each.distinct > 1 and each.name != self.person
@@ -330,6 +346,9 @@ class FileProfile:
             "sampled": self.sampled,
             "person": self.person,
             "keys": list(self.keys),
+            "keys_with_person": list(self.keys_with_person),
+            "related": min(self.sampled, LOOKED_AT),
+            "persons": self.persons,
             "constant_within_person": list(self.constant),
             "changing_within_person": list(self.events),
             "dates_in_parts": [list(each) for each in self.dates_in_parts],
@@ -354,11 +373,13 @@ class FileProfile:
         if not steps:
             return ""
         return bars(
-            "Share of persons who are unique on columns",
+            f"Share of {self.persons:,} persons who are unique on columns",
             [each.column for each in steps],
             {
-                "unique on all columns but this one": [each.without for each in steps],
-                "unique on this one and those above it": [each.up_to for each in steps],
+                f"of {self.persons:,} persons unique on all but this": [
+                    each.without for each in steps
+                ],
+                "unique on this and those above": [each.up_to for each in steps],
             },
         )
 
@@ -400,7 +421,12 @@ def profile(data: object, *, delimiter: str | None = None) -> FileProfile:
     source = data if isinstance(data, Source) else open_source(data, delimiter=delimiter)
     found = first_look(source)
     person = person_of(found, source)
-    return replace(found, person=None if person is None else person.name, keys=_keys(found, source))
+    found = replace(
+        found, person=None if person is None else person.name, keys=_keys(found, source)
+    )
+    if found.person is None or found.keys:
+        return found
+    return replace(found, keys_with_person=_keys_with(found.person, found, source))
 
 
 def first_look(source: Source) -> FileProfile:
@@ -741,12 +767,46 @@ def _keys(found: FileProfile, source: Source) -> tuple[str, ...]:
               and each.content is not Content.MEASUREMENT]  # fmt: skip
     if found.sampled < ROWS:
         return tuple(unique)
-    keys = []
-    for name in unique:
-        accumulator = Accumulator(name, source.rows)
-        for batch in source.batches([name]):
-            accumulator.add(batch.column(0))
-        raw = accumulator.finish()
-        if len(raw.values) == len(raw.codes):
-            keys.append(name)
+    keys: list[str] = []
+    for first in range(0, len(unique), TOGETHER):
+        read = _numbered(source, unique[first : first + TOGETHER])
+        keys += [name for name, raw in read.items() if len(raw.values) == len(raw.codes)]
     return tuple(keys)
+
+
+def _keys_with(person: str, found: FileProfile, source: Source) -> tuple[str, ...]:
+    """Columns that are different in every record of a person, events' dates first."""
+    first = found.codes[person]
+    records, columns = len(first), found.columns
+    if found.columns[person].filled < found.columns[person].records:
+        return ()
+    likely = [
+        name for name, each in columns.items()
+        if name != person and each.distinct > 1 and each.filled == each.records
+        and each.content not in (Content.MEASUREMENT, Content.BYTES)
+        and len(np.unique(coded_rows({"": first, name: found.codes[name]}, ["", name]))) == records
+    ]  # fmt: skip
+    likely.sort(key=lambda name: (columns[name].look != "dates", -columns[name].distinct))
+    likely = likely[:TOGETHER]
+    if (found.sampled <= records and found.sampled < ROWS) or not likely:
+        return tuple(likely)
+    read = _numbered(source, [person, *likely])
+    persons = read[person].codes.astype(np.int64)
+
+    def tells_apart(codes: Ints) -> bool:
+        together = persons * (int(codes.max()) + 1) + codes
+        return int(codes.min()) >= 0 and len(np.unique(together)) == len(persons)
+
+    whole = int(persons.min()) >= 0
+    return tuple(
+        name for name in likely if whole and tells_apart(read[name].codes.astype(np.int64))
+    )
+
+
+def _numbered(source: Source, names: Sequence[str]) -> dict[str, RawColumn]:
+    """Columns of the whole file as codes, in one pass."""
+    accumulators = {name: Accumulator(name, source.rows) for name in names}
+    for batch in source.batches(names):
+        for name, each in accumulators.items():
+            each.add(batch.column(name))
+    return {name: each.finish() for name, each in accumulators.items()}
