@@ -106,6 +106,8 @@ def test_numbers_that_excel_made_of_dates(text: bool) -> None:
         "entry": days_of_excel(7, "1899-12-30") + 0.5,
         "income": RNG.integers(20_000, 46_000, 600),
         "visit_date": days_of_excel(5, "1970-01-01"),
+        "data_id": RNG.choice(np.arange(11_000, 42_000), 600, replace=False),
+        "data": np.arange(44_000, 44_600),
         "number_of_visits": RNG.integers(1, 4, 600),
     })  # fmt: skip
     if text:

@@ -471,7 +471,9 @@ def columns_of(sample: pa.Table) -> dict[str, ColumnProfile]:
             forms[name] = form_of(sample[name], habits)
     columns = {}
     for name, form in forms.items():
-        dates = as_numbered_dates(form, called_date=named(map(folded, words_of(name)), DATE_WORDS))
+        words = tuple(map(folded, words_of(name)))
+        says_date = named(words, DATE_WORDS) and not identifies(words)
+        dates = as_numbered_dates(form, called_date=says_date)
         held = held_in(dates or form, name)
         if dates is not None:
             held = replace(held, evidence=f"{held.evidence}; numbers of days as Excel stores them")
