@@ -10,7 +10,7 @@ import typer
 
 from sfumato.cli.declared_options import check_no_other
 from sfumato.cli.output import check_apart
-from sfumato.core.declaration import Place, is_uri
+from sfumato.core.declaration import Place, is_database, is_uri
 from sfumato.core.errors import InputError
 from sfumato.core.secret_keys import read_secret
 
@@ -115,7 +115,7 @@ def check_output_on_spark(output: str, declared: Schema, inputs: tuple[Place | N
     from sfumato.release.on_spark.spark_released_file import check_folder
 
     check_folder(output)
-    read = [Path(each) for each in inputs if each is not None and not is_uri(each)]
+    read = [Path(each) for each in inputs if each is not None and not is_database(each)]
     check_apart([Path(output)], [*read, *(each.parent for each in read)])
     if not is_uri(output):
         _check_manifest(Path(output), declared, inputs)

@@ -443,7 +443,8 @@ def check_no_url(path: str | os.PathLike[str]) -> None:
             "the URL of a database",
             "must stand where one is taken",
             found="the place of a file's path",
-            accepted="wherever a table is read, and as the output of a release; in Python as text",
+            accepted="wherever a table is read, and as the output of a release by promises; in "
+            "Python as text",
         )
 
 
