@@ -69,6 +69,7 @@ def test_associations_wait_and_then_it_is_released_once(call: Call, tmp_path: Pa
     measured = json.loads((tmp_path / "stages" / "release" / "measured.json").read_text())
     assert measured["k"] == 3
     assert (tmp_path / "output" / "release" / "release.parquet").is_file()
+    assert (tmp_path / "output" / "release" / "release.codebook.md").is_file()
 
 
 def test_who_does_not_wait_goes_on(call: Call, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import sys
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -93,6 +94,29 @@ def test_time_1_is_linkage_anonymity_by_the_rules(folder: Path) -> None:
         assert ledger.verify().whole
 
 
+def test_a_codebook_stands_beside_it_and_the_recipe_in_manifest_and_report(folder: Path) -> None:
+    text = (folder / "schema.toml").read_text(encoding="utf-8")
+    recipe = '[recipe]\ndrug = { case = "upper", rename = { STATIN = "S1" } }\n'
+    (folder / "schema.toml").write_text(text + recipe, encoding="utf-8")
+    made = release(folder, "one.toml", output=folder / "out.csv")
+    told = (folder / "out.codebook.md").read_text(encoding="utf-8")
+    assert told == made.codebook("out.csv")
+    assert "3 records of 3 persons." in told
+    assert "| `name` |  | text | the person: a pseudonym, which means nothing outside" in told
+    assert "| `born` |  | text | generalised: a value, or a label of its hierarchy that" in told
+    assert "| `drug` |  | text | spelled in upper case; 1 value renamed; unchanged |" in told
+    assert "as in the original" in told
+    assert not {"STATIN", "S1", "Alice"} & set(told.replace("|", " ").split())
+    manifest = tomllib.loads((folder / "release.toml").read_text(encoding="utf-8"))
+    assert [(each["step"], each["changed"]) for each in manifest["recipe"]] == [
+        ("case", 3), ("rename", 1),
+    ]  # fmt: skip
+    sf.report(made, folder / "page.html")
+    page = (folder / "page.html").read_text(encoding="utf-8")
+    assert "How columns were read before they were measured" in page
+    assert "spelled in upper case" in page
+
+
 def test_time_2_is_changed_by_an_association_accepted_between(folder: Path) -> None:
     with opened(folder) as ledger:
         release(folder, "one.toml", ledger)
@@ -172,7 +196,11 @@ def test_what_fails_behind_the_release_leaves_no_note_of_it(folder: Path) -> Non
         assert numbers == [made.number, made.number]
         assert ledger.associations()
         assert ledger.verify(before).whole
-    assert {each.name for each in output.parent.iterdir()} == {"out.csv", "release.toml"}
+    assert {each.name for each in output.parent.iterdir()} == {
+        "out.codebook.md",
+        "out.csv",
+        "release.toml",
+    }
 
 
 def test_a_release_without_persons_is_not_followed(folder: Path) -> None:

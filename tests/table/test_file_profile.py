@@ -73,6 +73,58 @@ def test_no_value_unless_asked() -> None:
     assert '"lowest": "1925"' in asked or '"lowest": "192' in asked
 
 
+def test_numbers_and_words_that_mean_missing_are_values_too() -> None:
+    table = pa.table({
+        "weight": [*(f"{n / 7:.1f} kg".replace(".", ",") for n in range(400, 700)), *["-7777"] * 9],
+        "sex": ["w", "m", "F"] * 103,
+    })  # fmt: skip
+    found = sf.profile(table)
+    shown = json.dumps(found.to_json()) + found._repr_html_()
+    assert "7777" not in shown
+    assert not any("recipe" in each for each in found.to_json()["columns"])
+    assert "1 text taken as missing" in shown
+    assert "decimal sign ,, without kg" in shown, "how it is written is no value"
+    asked = {each["name"]: each["recipe"] for each in found.to_json(values=True)["columns"]}
+    assert asked["weight"]["missing"] == ["-7777"]
+    assert asked["sex"]["rename"] == {"F": "w"}
+
+
+def days_of_excel(weekdays: int, since: str, n: int = 600) -> np.ndarray:
+    """Numbers of days from 2021 on that fall on so many first days of a week."""
+    monday = (np.datetime64("2021-01-04") - np.datetime64(since)).astype(int)
+    days = np.array([n for n in range(900) if n % 7 < weekdays])
+    return np.asarray(monday + RNG.choice(days, n))
+
+
+@pytest.mark.parametrize("text", [False, True])
+def test_numbers_that_excel_made_of_dates(text: bool) -> None:
+    birth = RNG.integers(11_000, 42_000, 600)
+    table = pa.table({
+        "v1": days_of_excel(5, "1899-12-30"),
+        "v2": days_of_excel(5, "1904-01-01"),
+        "birth_date": birth,
+        "entry": days_of_excel(7, "1899-12-30") + 0.5,
+        "income": RNG.integers(20_000, 46_000, 600),
+        "visit_date": days_of_excel(5, "1970-01-01"),
+        "data_id": RNG.choice(np.arange(11_000, 42_000), 600, replace=False),
+        "data": np.arange(44_000, 44_600),
+        "number_of_visits": RNG.integers(1, 4, 600),
+    })  # fmt: skip
+    if text:
+        table = pa.table({name: table[name].cast(pa.string()) for name in table.column_names})
+    found = sf.profile(table).columns
+    dates = {name: each.cleaning.date for name, each in found.items() if each.look == "dates"}
+    assert dates == {
+        "v1": ("days since 1899-12-30",), "v2": ("days since 1904-01-01",),
+        "birth_date": ("days since 1899-12-30",),
+    }  # fmt: skip
+    assert found["birth_date"].content is Content.DATE_OF_BIRTH
+    guessed = sf.guess_schema(table).schema
+    risk = sf.assess(table, guessed)
+    steps = {each.column: each.changed for each in risk.preparation}
+    assert {name: steps[name] for name in dates} == dict.fromkeys(dates, 600)
+
+
 def test_keys_are_counted_in_the_whole_file(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sfumato.table.file_profile.ROWS", 100)
     table = pa.table({
@@ -81,6 +133,26 @@ def test_keys_are_counted_in_the_whole_file(monkeypatch: pytest.MonkeyPatch) -> 
     found = sf.profile(table)
     assert (found.sampled, found.records) == (100, 1000)
     assert found.keys == ("key",)
+
+
+def test_what_tells_the_records_of_a_person_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    person = np.repeat([f"P{n:05d}" for n in range(PERSONS)], 4)
+    births = np.repeat(RNG.integers(1930, 2010, PERSONS), 4)
+    sex = np.repeat(np.array(["m", "f"])[RNG.integers(0, 2, PERSONS)], 4)
+    days = np.concatenate([RNG.permutation(400)[:4] for _ in range(PERSONS)])
+    visit = np.datetime64("2021-01-01") + days
+    twice, missing = visit.copy(), visit.astype(object)
+    twice[-1], missing[-1] = twice[-2], None
+    table = pa.table({"id": person, "born": births, "sex": sex, "dx": np.resize([*"abc"], 600),
+                      "visit": visit, "twice": twice, "gap": missing})  # fmt: skip
+    assert sf.profile(table).keys_with_person == ("visit",)
+    monkeypatch.setattr("sfumato.table.file_profile.ROWS", 500)
+    monkeypatch.setattr("sfumato.table.file_profile.LOOKED_AT", 500)
+    found = sf.profile(table)
+    assert (found.person, found.sampled) == ("id", 500)
+    assert found.keys_with_person == ("visit",), "the others are refuted by records further on"
+    assert found.persons == 125
+    assert found.to_json()["persons"] == 125
 
 
 def test_parts_of_a_date_and_pairs_of_columns() -> None:
@@ -139,7 +211,7 @@ def test_a_page_has_examples_only_where_asked_and_says_what_tells_each_other(
     sf.report(found, plain)
     write_profiles([found.to_json(values=True)], shown)
     pages = [path.read_text(encoding="utf-8") for path in (plain, shown)]
-    assert ["Examples</th>" in page for page in pages] == [False, True]
+    assert ["examples</th>" in page for page in pages] == [False, True]
     told = set(re.findall(r'row">(\w+)</th><td>(\w+)( \(and the reverse\))?</td>', pages[0]))
     assert {("code", "same", " (and the reverse)"), ("code", "group", "")} <= told
 

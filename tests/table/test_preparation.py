@@ -297,3 +297,10 @@ def test_each_step_is_stated_in_results_reports_and_manifest(tmp_path: Path) -> 
         assert "completed years from" in page
     written = "".join(path.read_text(encoding="utf-8") for path in tmp_path.iterdir())
     assert CANARY not in written + str(risk) + str(release.to_json())
+
+
+def test_numbers_in_the_place_of_dates_are_told_how_excel_made_them() -> None:
+    data = pa.table({"day": ["44927", "1.2.2023"], "sex": ["f", "m"]})
+    schema = sf.Schema(quasi_identifiers=["day", "sex"], recipe={"day": {"date": "%d.%m.%Y"}})
+    with pytest.raises(sf.InputError, match=r"numbers in 1 record .*days since 1899-12-30"):
+        sf.assess(data, schema)

@@ -41,6 +41,18 @@ def test_dates(written: str, expected: str) -> None:
     assert form.values.cast(pa.date32()).to_pylist() == DAYS
 
 
+def test_dates_that_excel_read_in_part_are_numbers_of_days() -> None:
+    serial = [str((day - dt.date(1899, 12, 30)).days) for day in DAYS]
+    mixed = [f"{day:%d.%m.%Y}" for day in DAYS[:15]] + serial[15:]
+    line = line_of(mixed)
+    assert line["date"] == ["days since 1899-12-30", "%d.%m.%Y"] or line["date"] == [
+        "%d.%m.%Y", "days since 1899-12-30",
+    ]  # fmt: skip
+    form = form_of(pa.chunked_array([mixed]))
+    assert sorted(form.values.cast(pa.date32()).to_pylist()) == DAYS
+    assert form_of(pa.chunked_array([serial])).look == "numbers", "they alone may be anything"
+
+
 def test_dates_as_the_door_reads_them_need_no_line() -> None:
     for values in ([str(day) for day in DAYS], [f"{day}T07:30:00Z" for day in DAYS]):
         form = form_of(pa.chunked_array([values]))

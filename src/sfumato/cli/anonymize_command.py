@@ -25,7 +25,7 @@ from sfumato.cli.release_checks import (
     manifest_of,
 )
 from sfumato.core.atomic import all_or_none
-from sfumato.core.declaration import declared
+from sfumato.core.declaration import declared, is_database, takes_spark
 from sfumato.core.errors import InputError
 from sfumato.core.measure import verdict
 from sfumato.release.promises import PROMISES
@@ -85,20 +85,19 @@ def anonymize(
     """
     keep_memory()
     if is_requested(context, given):
-        release_requested(given, Path(data), schema, Path(output), report, json=json)
+        release_requested(given, data, schema, Path(output), report, json=json)
         return
-    from sfumato.core.declaration import takes_spark
     from sfumato.release.anonymize import anonymize as release_file
     from sfumato.release.preset_promises import held_against
     from sfumato.schema import load_schema
-    from sfumato.table.databases import DatabaseTable, is_database
+    from sfumato.table.databases import DatabaseTable
 
     presets = HeldAgainst(**values_of(HeldAgainst, given)).chosen
     columns = load_schema(schema)
     earlier = None if repeat is None else manifest_of(context, repeat, given["pseudonym_key"])
     register, engine = given["register"], earlier.engine if earlier else given["engine"]
     key = key_of(given["pseudonym_key"], (data, schema, register, given["thresholds"]))
-    inputs = (Path(data), schema, given["pseudonym_key"], register)
+    inputs = (data, schema, given["pseudonym_key"], register)
     on_spark, seed = takes_spark(data, engine), given["seed"]
     url = output if is_database(output) and not on_spark else ""
     place = Path(DatabaseTable.of(url).table) if url else Path(output)
@@ -108,7 +107,7 @@ def anonymize(
         check_output(place, columns, inputs, earlier, anew=seed is None, url=url)
     check_report(report)
     if earlier is not None:
-        check_same(earlier, Path(data), columns)
+        check_same(earlier, data, columns)
         check_register(earlier, register)
         promises = earlier.constraints
         making = {
@@ -122,7 +121,7 @@ def anonymize(
         making |= {"seed": seed, "population": given["population"]}
         if seed is not None and not on_spark:
             keyed = key is not None
-            check_other_release(place, Path(data), columns, promises, making, register, keyed)
+            check_other_release(place, data, columns, promises, making, register, keyed)
     with progress_bar() as progress:
         release = release_file(
             data,
@@ -227,7 +226,7 @@ def is_requested(context: typer.Context, given: Given) -> bool:
 
 
 def release_requested(
-    given: Given, data: Path, schema: Path, output: Path, report: Path | None, *, json: bool
+    given: Given, data: str, schema: Path, output: Path, report: Path | None, *, json: bool
 ) -> None:
     """Make the release, note it in the ledger, write it and its report, say what was found.
 
@@ -282,7 +281,10 @@ def release_requested(
             also=partial(_write_report, path=report),
         )
     _say_found(release, json=json)
+    from sfumato.release.codebook import codebook_name
+
     say(f"Release:  {output}\nManifest: {output.with_name(MANIFEST)} (keep it inside)")
+    say(f"Codebook: {codebook_name(output.name)} beside it (goes out with it)")
     if release.number is not None:
         say(f"Ledger:   {book}, release {release.number}")
     if report is not None:

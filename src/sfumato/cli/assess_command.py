@@ -12,6 +12,7 @@ from sfumato.cli.output import check_apart, print_json, progress_bar, say, warn
 from sfumato.cli.own_process import keep_memory
 from sfumato.cli.parameters import DataOrUri, Json, Report, SchemaFile, check_report, file_option
 from sfumato.core.atomic import all_or_none
+from sfumato.core.declaration import Place
 from sfumato.core.errors import InputError
 from sfumato.risk.assess_options import Circumstances, HeldAgainst, KnownPopulation, Measuring
 
@@ -44,7 +45,7 @@ def assess(
     from sfumato.schema import load_schema
 
     population = KnownPopulation(**values_of(KnownPopulation, given)).given
-    check_record_risks(record_risks, Path(data), population, given["engine"])
+    check_record_risks(record_risks, data, population, given["engine"])
     presets = HeldAgainst(**values_of(HeldAgainst, given)).chosen
     declared = load_schema(schema)
     check_report(report)
@@ -75,7 +76,7 @@ def assess(
 
 
 def check_record_risks(
-    target: Path | None, data: Path, given: GivenPopulation | None, engine: str | None = None
+    target: Path | None, data: Place, given: GivenPopulation | None, engine: str | None = None
 ) -> None:
     """Refuse a file of risks that could not be written, before work starts.
 
@@ -102,8 +103,7 @@ def check_record_risks(
     from sfumato.table.table_files import check_output_path
 
     check_output_path(target)
-    register = None if given.register is None else Path(given.register)
-    check_apart([target], [data, register])
+    check_apart([target], [data, given.register])
 
 
 def write_record_risks(risk: Risk, target: Path) -> None:

@@ -13,6 +13,7 @@ from sfumato.cli.output import MET, NOT_MET, print_json, progress_bar, say, warn
 from sfumato.cli.own_process import keep_memory
 from sfumato.cli.parameters import Json, Report, argument, check_report, file_option
 from sfumato.cli.release_checks import MANIFEST, key_of
+from sfumato.core.declaration import Place, is_database
 from sfumato.core.errors import InputError
 from sfumato.core.workspace import Workspace
 from sfumato.intruder.attack_options import Circumstances, Holding, Judging, Referee
@@ -39,10 +40,11 @@ ADVICE = "say whose the records are with --truth or --same-order"
 @with_declared(Referee, panel=TRUTH)
 def attack(
     release: Annotated[
-        Path | None,
+        str | None,
         argument(
             metavar="[RELEASE]",
-            help="The released file, of sfumato or anybody. It may be left out with --review.",
+            help="The released file, of sfumato or anybody, or the URL of its table in a "
+            "database. It may be left out with --review.",
         ),
     ] = None,
     schema: Annotated[
@@ -120,7 +122,7 @@ def attack(
     return NOT_MET if found.caught else MET
 
 
-def _truth(truth: Path | None, *, same_order: bool) -> str | None:
+def _truth(truth: Place | None, *, same_order: bool) -> str | None:
     """The truth that was given: the path of a file, the word for the same order, or nothing."""
     from sfumato.intruder.attack_subject import SAME_ORDER
 
@@ -132,10 +134,10 @@ def _truth(truth: Path | None, *, same_order: bool) -> str | None:
         )
     if same_order:
         return SAME_ORDER
-    return None if truth is None else str(truth.absolute())
+    return truth if truth is None or is_database(truth) else str(Path(truth).absolute())
 
 
-def _check_given(release: Path | None, schema: Path | None, review: Path | None) -> None:
+def _check_given(release: str | None, schema: Path | None, review: Path | None) -> None:
     if release is None and review is None:
         raise InputError("argument RELEASE", "must be given, or --review FOLDER", found="neither")
     if release is not None and schema is None:
@@ -163,11 +165,11 @@ def _hand_over(found: Attack, report: Path | None, *, json: bool) -> None:
 
 
 def repeated_release(
-    released: Path,
-    original: Path,
+    place: Place,
+    original: Place,
     declared: Schema,
     *,
-    register: Path | None,
+    register: Place | None,
     key: Path | None,
     progress: Progress,
 ) -> Release:
@@ -175,6 +177,8 @@ def repeated_release(
 
     Parameters
     ----------
+    place
+        Where the released file is.
     declared
         What each of its columns is.
     register
@@ -195,6 +199,14 @@ def repeated_release(
     from sfumato.risk.register_presence import open_register
     from sfumato.table.door import open_table
 
+    if is_database(place):
+        raise InputError(
+            "RELEASE",
+            "must be a file with its manifest beside it, to be repeated",
+            found="a table of a database",
+            advice=ADVICE,
+        )
+    released = Path(place)
     manifest = _manifest_beside(released)
     _check_same(manifest, released, original, declared)
     _check_key_and_register(manifest, register, key)
@@ -252,12 +264,13 @@ def _is_on_request(manifest: Path) -> bool:
         return False
 
 
-def _check_same(manifest: Manifest, released: Path, original: Path, declared: Schema) -> None:
+def _check_same(manifest: Manifest, released: Path, original: Place, declared: Schema) -> None:
     from sfumato.release.release_manifest import file_sha256, schema_sha256
+    from sfumato.table.table_files import data_sha256
 
     for what, before, now in (
         ("RELEASE", manifest.output_sha256, file_sha256(released)),
-        ("option --original", manifest.input_sha256, file_sha256(original)),
+        ("option --original", manifest.input_sha256, data_sha256(original)),
         ("option --schema", manifest.schema_sha256, schema_sha256(declared)),
     ):
         if before != now:
@@ -269,8 +282,8 @@ def _check_same(manifest: Manifest, released: Path, original: Path, declared: Sc
             )
 
 
-def _check_key_and_register(manifest: Manifest, register: Path | None, key: Path | None) -> None:
-    from sfumato.release.release_manifest import file_sha256
+def _check_key_and_register(manifest: Manifest, register: Place | None, key: Path | None) -> None:
+    from sfumato.table.table_files import data_sha256
 
     if manifest.keyed != (key is not None):
         raise InputError(
@@ -280,7 +293,7 @@ def _check_key_and_register(manifest: Manifest, register: Path | None, key: Path
         )
     if not manifest.register_sha256:
         return
-    if register is None or file_sha256(register) != manifest.register_sha256:
+    if register is None or data_sha256(register) != manifest.register_sha256:
         raise InputError(
             "option --register",
             "must be the register that the release was made with",

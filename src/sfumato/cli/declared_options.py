@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 import typer
 from rich.markup import escape
 
-from sfumato.core.declaration import REQUIRED, Declared, declared, naming
+from sfumato.core.declaration import REQUIRED, Declared, declared, naming, place_of
 from sfumato.core.errors import InputError
 
 Given = Mapping[str, Any]
@@ -73,12 +73,13 @@ def with_declared(
 
 
 def _parameter(each: Declared, panel: str, *, optional: bool) -> inspect.Parameter:
-    kind = Path if each.said.path and each.type is not str else each.type
+    table = each.said.path and each.type not in (bytes, str)
+    kind = str if table else Path if each.said.path and each.type is bytes else each.type
     several = _is_repeated(each)
     if each.said.parse:
         kind = list[str] if several else str
     elif several:
-        kind = list[Path if each.said.path else get_args(each.type)[0]]  # type: ignore[misc]
+        kind = list[str if table else get_args(each.type)[0]]  # type: ignore[misc]
     elif each.has_words and not issubclass(each.type, str):
         kind = Literal[tuple(each.values)]
     free = optional or several or each.optional or each.default is REQUIRED
@@ -92,6 +93,7 @@ def _parameter(each: Declared, panel: str, *, optional: bool) -> inspect.Paramet
         help=escape(each.said.help),
         rich_help_panel=panel or None,
         show_default=shown,
+        parser=place_of if table else None,
     )
     return inspect.Parameter(
         each.key,

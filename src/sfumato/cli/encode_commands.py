@@ -16,13 +16,7 @@ from sfumato.linkage.link_options import Comparing
 if TYPE_CHECKING:
     from sfumato.linkage.encoded_table import EncodedTable
 
-Table = Annotated[
-    Path,
-    argument(
-        metavar="TABLE",
-        help="The table: CSV, Parquet; Excel, SPSS, Stata and SAS with sfumato\\[formats].",
-    ),
-]
+Table = Annotated[str, argument(metavar="TABLE", help="The table, as DATA of 'assess'.")]
 EncodedFile = Annotated[
     Path,
     file_option(

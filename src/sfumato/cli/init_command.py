@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sfumato.cli.declared_options import Given, with_declared
-from sfumato.cli.link_commands import named_paths
+from sfumato.cli.link_commands import named_places
 from sfumato.cli.output import progress_bar, say
 from sfumato.cli.parameters import argument, file_option, option
 from sfumato.cli.project_commands import run_again
-from sfumato.core.declaration import Delimited, Seeded
+from sfumato.core.declaration import Delimited, Place, Seeded, place_of
 from sfumato.core.errors import InputError
 from sfumato.linkage.link_options import Comparing, Deduping, LinkedFile
 from sfumato.release.promises import PROMISES
@@ -47,7 +47,11 @@ class FormatWord(StrEnum):
 
 Tables = Annotated[
     list[str] | None,
-    argument(metavar="TABLE...", help="The tables: FILE, or NAME=FILE. Without any sfumato asks."),
+    argument(
+        metavar="TABLE...",
+        help="The tables: FILE, or NAME=FILE, or the URL of a table in a database. Without any "
+        "sfumato asks.",
+    ),
 ]
 Output = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The project file.")]
 Name = Annotated[
@@ -129,11 +133,11 @@ def init(
     from sfumato.pipeline.proposal import ProposalRequest
 
     wanted = ProposalRequest(
-        sources=named_paths([Path(each) for each in files or ()]),
+        sources=named_places(files or ()),
         folder=output.parent,
         name=name,
         seed=given["seed"],
-        attach={name: Path(path) for name, path in given["attach"].items()},
+        attach=given["attach"],
         delimiter=given["delimiter"],
         id=given["id_column"],
         schema=schema,
@@ -197,10 +201,15 @@ def _asked(wanted: ProposalRequest) -> ProposalRequest:
         ) from None
 
 
+def _at_home(text: str) -> Place:
+    place = place_of(text)
+    return place.expanduser() if isinstance(place, Path) else place
+
+
 def _answers(wanted: ProposalRequest, words: type[Reviewers]) -> ProposalRequest:
     said = typer.prompt("The tables, as files with a comma between them", err=True)
-    files = [Path(each.strip()).expanduser() for each in said.split(",") if each.strip()]
-    sources = named_paths(files)
+    files = [each.strip() for each in said.split(",") if each.strip()]
+    sources = named_places([str(_at_home(each)) for each in files])
     wanted = replace(wanted, sources=sources)
     question = "May one table have a person more than once, under several numbers?"
     if typer.confirm(question, default=False, err=True):
@@ -222,7 +231,7 @@ def _answers(wanted: ProposalRequest, words: type[Reviewers]) -> ProposalRequest
             err=True,
         )
         if path.strip():
-            further[name] = Path(path.strip()).expanduser()
+            further[name] = _at_home(path.strip())
     by = typer.prompt(
         f"Who reviews possible matches ({', '.join(words)})", default="none", err=True
     )

@@ -14,6 +14,7 @@ from sfumato.cli.declared_options import Given, on_command_line, values_of, with
 from sfumato.cli.encode_commands import encode, key
 from sfumato.cli.output import check_apart, print_json, progress_bar, say, warn
 from sfumato.cli.parameters import Json, argument, file_option, option
+from sfumato.core.declaration import Place, is_uri, place_of
 from sfumato.core.errors import InputError
 from sfumato.core.secret_keys import read_secret
 from sfumato.linkage.link_engine import Engine
@@ -24,8 +25,6 @@ from sfumato.linkage.link_options import (
     ForPeople,
     Limits,
     LinkedFile,
-    is_uri,
-    place_of,
 )
 
 if TYPE_CHECKING:
@@ -52,8 +51,9 @@ Tables = Annotated[
     list[str],
     argument(
         metavar="TABLE...",
-        help="The tables: CSV, Parquet; Excel, SPSS, Stata and SAS with sfumato\\[formats]. "
-        "A source is named as its file, without the ending, or as you say: hospital=FILE. "
+        help="The tables: CSV, Parquet; Excel, SPSS, Stata and SAS with sfumato\\[formats]; URLs "
+        "of tables of PostgreSQL or SQLite with sfumato\\[databases]. A source is named as its "
+        "file, without the ending, or as its table, or as you say: hospital=FILE. "
         "Or, of all owners, what 'sfumato link encode' wrote. With --engine spark also folders "
         "of files, and URIs that Spark reads.",
     ),
@@ -145,7 +145,7 @@ def run(
 
 
 def _of_tables(
-    named: Mapping[str, Path | str],
+    named: Mapping[str, Place],
     spec: Path | None,
     given: Given,
     schema: Schema | None,
@@ -179,7 +179,7 @@ def _of_tables(
 
 
 def _of_encodings(
-    named: Mapping[str, Path | str],
+    named: Mapping[str, Place],
     given: Given,
     schema: Schema | None,
     linked: Mapping[str, Any],
@@ -246,7 +246,7 @@ def suggest(
     from sfumato.core.atomic import check_target, write_text
     from sfumato.schema import load_schema
 
-    named = named_paths(tables)
+    named = named_places(tables)
     if output is not None:
         check_target(output)
         check_apart((output,), (*named.values(), schema))
@@ -296,24 +296,8 @@ app.command()(key)
 app.command()(encode)
 
 
-def named_paths(tables: Sequence[str | Path]) -> dict[str, Path]:
-    """The tables by the names of their sources: as said, or as their files.
-
-    Parameters
-    ----------
-    tables
-        Paths, some with a name and an equals sign before them.
-
-    Raises
-    ------
-    InputError
-        If two have the same name.
-    """
-    return {name: Path(path) for name, path in _named(tables).items()}
-
-
-def named_places(tables: Sequence[str]) -> dict[str, Path | str]:
-    """The same, where URIs that Spark reads stay as they are.
+def named_places(tables: Sequence[str]) -> dict[str, Place]:
+    """The tables by the names of their sources: as said, or as they are called where they lie.
 
     Parameters
     ----------
@@ -323,19 +307,15 @@ def named_places(tables: Sequence[str]) -> dict[str, Path | str]:
     Raises
     ------
     InputError
-        If two have the same name.
+        If two have the same name, or the URL of a database names no table.
     """
-    return {name: place_of(path) for name, path in _named(tables).items()}
-
-
-def _named(tables: Sequence[str | Path]) -> dict[str, str]:
     from sfumato.linkage.link import stem_of
 
-    named: dict[str, str] = {}
-    for each in map(str, tables):
+    named: dict[str, Place] = {}
+    for each in tables:
         name, sign, path = each.partition("=")
         if not (sign and name and path) or is_uri(name) or Path(each).exists():
-            name, path = stem_of(Path(each)), each
+            name, path = stem_of(each), each
         if name in named:
             raise InputError(
                 "the tables",
@@ -343,7 +323,7 @@ def _named(tables: Sequence[str | Path]) -> dict[str, str]:
                 found="two of one name",
                 advice="say how each is called: hospital=FILE practice=FILE",
             )
-        named[name] = path
+        named[name] = place_of(path)
     return named
 
 

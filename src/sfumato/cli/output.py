@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from sfumato.cli.own_process import check_interrupt, interrupted
+from sfumato.core.declaration import Place, is_database
 from sfumato.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -51,15 +52,15 @@ def warn(warnings: tuple[str, ...]) -> None:
         say(f"Warning: {warning}")
 
 
-def check_apart(outputs: Iterable[Path], inputs: Iterable[Path | None]) -> None:
-    """Refuse to write over a file that is read.
+def check_apart(outputs: Iterable[Path], inputs: Iterable[Place | None]) -> None:
+    """Refuse to write over a file that is read; a table of a database is no file.
 
     Raises
     ------
     InputError
         If one of the outputs is one of the inputs.
     """
-    sources = [path for path in inputs if path is not None]
+    sources = [Path(place) for place in inputs if place is not None and not is_database(place)]
     for target in outputs:
         if any(_same(target, source) for source in sources):
             raise InputError(

@@ -10,26 +10,23 @@ from typing import Annotated
 import typer
 
 from sfumato.cli.output import check_apart
+from sfumato.core.declaration import Place
 
 option = partial(typer.Option, show_default=False)
 """An option whose help says what holds without it."""
 file_option = partial(option, metavar="FILE")
 argument = partial(typer.Argument, show_default=False)
 
-Data = Annotated[
-    Path,
-    argument(
-        metavar="DATA",
-        help="The file: CSV, Parquet; Excel, SPSS, Stata and SAS with sfumato\\[formats].",
-    ),
-]
+_TABLE = (
+    "The file: CSV, Parquet; Excel, SPSS, Stata and SAS with sfumato\\[formats]; or the URL of a "
+    "table of PostgreSQL or SQLite with sfumato\\[databases]"
+)
+Data = Annotated[str, argument(metavar="DATA", help=f"{_TABLE}.")]
 DataOrUri = Annotated[
     str,
     argument(
         metavar="DATA",
-        help="The file: CSV, Parquet; Excel, SPSS, Stata and SAS with sfumato\\[formats]; the URL "
-        "of a table of PostgreSQL or SQLite with sfumato\\[databases]; with "
-        "--engine spark also a folder of files, or a URI that Spark reads.",
+        help=f"{_TABLE}; with --engine spark also a folder of files, or a URI that Spark reads.",
     ),
 ]
 SchemaFile = Annotated[
@@ -44,7 +41,7 @@ Report = Annotated[
 ]
 
 
-def check_report(report: Path | None, inputs: Sequence[Path | None] = ()) -> None:
+def check_report(report: Path | None, inputs: Sequence[Place | None] = ()) -> None:
     """Refuse a report that cannot or must not be written, before work starts.
 
     Parameters

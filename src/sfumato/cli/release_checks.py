@@ -10,6 +10,7 @@ import typer
 
 from sfumato.cli.declared_options import check_no_other
 from sfumato.cli.output import check_apart
+from sfumato.core.declaration import Place, is_database, is_uri
 from sfumato.core.errors import InputError
 from sfumato.core.secret_keys import read_secret
 
@@ -24,7 +25,7 @@ MANIFEST = "release.toml"
 def check_output(
     output: Path,
     declared: Schema,
-    inputs: tuple[Path | None, ...],
+    inputs: tuple[Place | None, ...],
     repeated: Manifest | None = None,
     *,
     anew: bool = True,
@@ -69,11 +70,11 @@ def check_output(
 
 def check_other_release(
     output: Path,
-    data: Path,
+    data: Place,
     declared: Schema,
     promises: tuple[Constraint | Budget, ...],
     making: dict[str, Any],
-    register: Path | None,
+    register: Place | None,
     keyed: bool,
 ) -> None:
     """Refuse to write over the manifest of another release than that of a seed, before the work.
@@ -85,8 +86,9 @@ def check_other_release(
     """
     if not output.with_name(MANIFEST).is_file():
         return
-    from sfumato.release.release_manifest import Manifest, Options, file_sha256, schema_sha256
+    from sfumato.release.release_manifest import Manifest, Options, schema_sha256
     from sfumato.release.release_result import check_beside
+    from sfumato.table.table_files import data_sha256
 
     options = [each.name for each in fields(Options)]
     planned = Manifest(
@@ -95,14 +97,14 @@ def check_other_release(
         seed=making["seed"],
         keyed=keyed,
         schema_sha256=schema_sha256(declared),
-        input_sha256=file_sha256(data) if data.is_file() else "",
+        input_sha256=data_sha256(data),
         population=making["population"],
-        register_sha256="" if register is None else file_sha256(register),
+        register_sha256=data_sha256(register),
     )
     check_beside(output, planned.to_toml())
 
 
-def check_output_on_spark(output: str, declared: Schema, inputs: tuple[Path | None, ...]) -> None:
+def check_output_on_spark(output: str, declared: Schema, inputs: tuple[Place | None, ...]) -> None:
     """The same of a folder that Spark writes; a URI is looked at when it is written.
 
     Raises
@@ -110,16 +112,16 @@ def check_output_on_spark(output: str, declared: Schema, inputs: tuple[Path | No
     InputError
         If one cannot be written, or is a file that the command reads, or a folder with one.
     """
-    from sfumato.release.on_spark.spark_released_file import check_folder, is_uri
+    from sfumato.release.on_spark.spark_released_file import check_folder
 
     check_folder(output)
-    read = [each for each in inputs if each is not None]
+    read = [Path(each) for each in inputs if each is not None and not is_database(each)]
     check_apart([Path(output)], [*read, *(each.parent for each in read)])
     if not is_uri(output):
         _check_manifest(Path(output), declared, inputs)
 
 
-def _check_manifest(output: Path, declared: Schema, inputs: tuple[Path | None, ...]) -> None:
+def _check_manifest(output: Path, declared: Schema, inputs: tuple[Place | None, ...]) -> None:
     from sfumato.core.atomic import check_target
 
     manifest = output.with_name(MANIFEST)
@@ -200,7 +202,7 @@ def manifest_of(context: typer.Context, repeat: Path, key: Path | None) -> Manif
     return manifest
 
 
-def check_same(manifest: Manifest, data: Path, declared: Schema) -> None:
+def check_same(manifest: Manifest, data: Place, declared: Schema) -> None:
     """Refuse another file or schema: the seed would give its persons the same pseudonyms.
 
     Raises
@@ -208,9 +210,10 @@ def check_same(manifest: Manifest, data: Path, declared: Schema) -> None:
     InputError
         If the file or the schema is not what the manifest was made from.
     """
-    from sfumato.release.release_manifest import file_sha256, schema_sha256
+    from sfumato.release.release_manifest import schema_sha256
+    from sfumato.table.table_files import data_sha256
 
-    file = file_sha256(data) if data.is_file() else ""
+    file = data_sha256(data)
     for what, before, now in (
         ("DATA", manifest.input_sha256, file),
         ("option --schema", manifest.schema_sha256, schema_sha256(declared)),
@@ -224,7 +227,7 @@ def check_same(manifest: Manifest, data: Path, declared: Schema) -> None:
             )
 
 
-def check_register(manifest: Manifest, register: Path | None) -> None:
+def check_register(manifest: Manifest, register: Place | None) -> None:
     """Refuse another register than the one that a manifest was made with.
 
     Raises
@@ -232,7 +235,7 @@ def check_register(manifest: Manifest, register: Path | None) -> None:
     InputError
         If one is missing, too much, or not the same.
     """
-    from sfumato.release.release_manifest import file_sha256
+    from sfumato.table.table_files import data_sha256
 
     if bool(manifest.register_sha256) != (register is not None):
         raise InputError(
@@ -241,9 +244,8 @@ def check_register(manifest: Manifest, register: Path | None) -> None:
             found=f"a manifest {'without' if register else 'with'} a register",
             advice=f"{'leave out' if register else 'give'} --register",
         )
-    if register is None or not register.is_file():
-        return
-    if manifest.register_sha256 != file_sha256(register):
+    now = data_sha256(register)
+    if now and manifest.register_sha256 != now:
         raise InputError(
             "option --register",
             "must be what the manifest of --repeat was made from",

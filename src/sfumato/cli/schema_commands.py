@@ -26,7 +26,7 @@ def schema() -> None:
 
 @with_declared(Delimited)
 def profile(
-    data: Annotated[list[Path], argument(metavar="FILE...", help="The files, as for 'assess'.")],
+    data: Annotated[list[str], argument(metavar="FILE...", help="The files, as for 'assess'.")],
     show_values: Annotated[
         bool,
         typer.Option("--show-values", help="Show ranges and examples: values of the data."),
@@ -71,10 +71,13 @@ def _lines(found: FileProfile, *, show_values: bool) -> list[str]:
     lines = [f"{found.subject}: {found.sampled:,} records looked at", ""]
     lines += [*columns([heads, *rows]), ""]
     lines.append(f"Different in every record: {', '.join(found.keys) or 'no column'}.")
+    if found.keys_with_person:
+        named = ", ".join(found.keys_with_person)
+        lines.append(f"Different in every record of one {found.person}: {named}.")
     for parts in found.dates_in_parts:
         lines.append(f"One date: {', '.join(parts)}.")
     if found.uniqueness:
-        steps = [["persons unique on", "up to here", "all but this"]]
+        steps = [[f"of {found.persons:,} persons unique on", "up to here", "all but this"]]
         steps += [[u.column, f"{u.up_to:.1%}", f"{u.without:.1%}"] for u in found.uniqueness]
         lines += ["", *columns(steps, (1, 2))]
     told = [[d.by, d.of, f"{d.share:.1%}", f"{d.exceptions:,}"] for d in found.dependences[:20]]
@@ -104,7 +107,7 @@ def guess(
 
     if output is not None:
         check_target(output)
-        check_apart((output,), (Path(data),))
+        check_apart((output,), (data,))
     proposed = guess_schema(data, delimiter=given["delimiter"])
     made = proposed.answered(_answers(proposed)) if ask else proposed.schema
     text = dump_schema(made, proposed.notes)

@@ -13,6 +13,7 @@ from sfumato.cli.output import NOT_MET, check_apart, print_json, progress_bar, s
 from sfumato.cli.own_process import keep_memory
 from sfumato.cli.parameters import Data, Json, Report, SchemaFile, check_report, file_option, option
 from sfumato.core.atomic import all_or_none
+from sfumato.core.declaration import Place
 from sfumato.core.errors import InputError
 from sfumato.pipeline.tune_options import Circumstances, Searching
 from sfumato.risk.assess_options import HeldAgainst
@@ -165,7 +166,7 @@ def thresholds_of(given: list[str] | None) -> dict[str, float]:
     return found
 
 
-def _check_schema_file(target: Path | None, inputs: tuple[Path | None, ...]) -> None:
+def _check_schema_file(target: Path | None, inputs: tuple[Place | None, ...]) -> None:
     """Refuse a place that cannot or must not be written, before work starts.
 
     Raises

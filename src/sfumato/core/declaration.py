@@ -14,6 +14,8 @@ Options that several verbs take stand at the end.
 from __future__ import annotations
 
 import inspect
+import os
+import re
 import secrets
 import sys
 import types
@@ -603,12 +605,39 @@ PseudonymKey = Annotated[
 ]
 
 
+_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
+DATABASES = ("postgresql://", "postgres://", "sqlite:///")
+"""How the URL of a table in a database begins."""
+Place = Path | str
+"""Where a table is: the path of a file, or a URI as it stands."""
+
+
+def is_uri(place: str | os.PathLike[str]) -> bool:
+    """Whether a place is a URI, such as ``s3a://bucket/a``, which Spark reads, or a database's."""
+    return _URI.match(os.fspath(place)) is not None
+
+
+def is_database(place: object) -> TypeGuard[str]:
+    """Whether something is the URL of a table in a database."""
+    return isinstance(place, str) and place.startswith(DATABASES)
+
+
+def place_of(place: Place) -> Place:
+    """Where a table is that somebody named by a text; a path would take the slashes of a URI."""
+    return place if is_uri(place) else Path(place)
+
+
 Progress = Callable[[str, float], None]
 """Called with the name of the stage and the share of it that is done, in [0, 1]."""
 
 
 def silent(stage: str, share: float) -> None:
     """A progress that tells nobody."""
+
+
+def places_by_name(option: str, words: Sequence[str]) -> dict[str, Place]:
+    """As `by_name`, of tables, which may be in a database."""
+    return {name: place_of(place) for name, place in named_words(option, words).items()}
 
 
 def by_name(option: str, words: Sequence[str]) -> dict[str, Path]:

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
+from sfumato.core.notebook_parts import notes, styled_table
 from sfumato.intruder.reading import ReleasedFile, TextColumn
 from sfumato.intruder.referee.attack_odds import CalibrationBin, Outcome
 from sfumato.release.release_result import Release
@@ -295,15 +296,8 @@ class Attack:
         )
 
     def _repr_html_(self) -> str:
-        head = "".join(f'<th scope="col">{escape(each)}</th>' for each in HEAD)
-        body = "".join(
-            f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in self.rows()
-        )
-        notes = "".join(f"<p>Warning: {escape(each)}</p>" for each in self.warnings)
-        return (
-            f"<h4>Attack</h4><p>{escape(self.verdict)}</p>"
-            f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{notes}"
-        )
+        made = styled_table("Attack", HEAD, self.rows())
+        return f"<p>{escape(self.verdict)}</p>{made}{notes(self.warnings)}"
 
 
 def is_inference(outcome: Outcome) -> bool:

@@ -18,9 +18,10 @@ from sfumato.linkage.encoding import Encoded, check_comparable
 from sfumato.linkage.encoding_scores import ScoredPairs, score_pairs
 from sfumato.linkage.link_spec import Mode, WantedRates
 from sfumato.linkage.linkage_files import MODEL
-from sfumato.linkage.linkage_manifest import ENCODINGS, LinkManifest, hash_of, versions
+from sfumato.linkage.linkage_manifest import ENCODINGS, LinkManifest, versions
 from sfumato.linkage.linkage_result import (
     Found,
+    as_html,
     check_links_folder,
     expected_json,
     outcomes_json,
@@ -41,6 +42,7 @@ from sfumato.linkage.linked_file import (
 from sfumato.linkage.match_thresholds import Pairs, Records, Thresholds
 from sfumato.linkage.person_clusters import settle
 from sfumato.schema import Schema
+from sfumato.table.table_files import data_sha256
 
 USUAL = Thresholds(lower=0.5, upper=0.5)
 """The thresholds where nobody asked for others: nobody can look at a possible match."""
@@ -327,6 +329,9 @@ class EncodedLinks(EncodedLinkage):
         """The linkage in a few lines."""
         return as_text(self)
 
+    def _repr_html_(self) -> str:
+        return as_html(self, self.warnings, "probability" if self.estimated else "similarity")
+
 
 def check_encodings_folder(folder: str | os.PathLike[str]) -> None:
     """Refuse a folder that a linkage of encodings must not be written to.
@@ -440,10 +445,10 @@ def link_encodings(
             keyed=pseudonym_key is not None,
             thresholds=settled.thresholds,
             sources={
-                name: {"records": len(each), "sha256": hash_of(tables[name])}
+                name: {"records": len(each), "sha256": data_sha256(tables[name])}
                 for name, each in sources.items()
             },
-            attached={name: hash_of(table) for name, table in (attach_tables or {}).items()},
+            attached={name: data_sha256(table) for name, table in (attach_tables or {}).items()},
             quasi_identifiers={},
             model={ENCODINGS: _model(sources, matching), "matched": [m.to_dict() for m in matched]},
             versions=versions(),

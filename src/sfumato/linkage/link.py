@@ -11,7 +11,14 @@ from typing import Unpack, overload
 import numpy as np
 import pyarrow as pa
 
-from sfumato.core.declaration import Progress, drawn_seed, keywords, silent, taken
+from sfumato.core.declaration import (
+    Progress,
+    drawn_seed,
+    is_database,
+    keywords,
+    silent,
+    taken,
+)
 from sfumato.core.errors import InputError
 from sfumato.core.secret_keys import check_key
 from sfumato.linkage.earlier_linkage import Earlier, read_earlier
@@ -36,7 +43,6 @@ from sfumato.linkage.link_spec import MAX_PAIRS, LinkSpec, load_link_spec, rules
 from sfumato.linkage.linkage_manifest import (
     LinkManifest,
     checks_part,
-    hash_of,
     model_part,
     versions,
 )
@@ -56,6 +62,8 @@ from sfumato.linkage.review_pairs import (
 from sfumato.linkage.spark_linkage import any_on_spark, streamed
 from sfumato.linkage.spec_suggestion import Suggestion, suggest_links
 from sfumato.schema import Schema
+from sfumato.table.databases import DatabaseTable
+from sfumato.table.table_files import data_sha256
 
 Tables = Mapping[str, object] | Sequence[str | os.PathLike[str]]
 Spec = LinkSpec | Suggestion | str | os.PathLike[str]
@@ -88,7 +96,7 @@ def named_tables(tables: Tables) -> dict[str, object]:
         )
     named: dict[str, object] = {}
     for each in tables:
-        name = stem_of(Path(each))
+        name = stem_of(each)
         if name in named:
             raise InputError(
                 "the tables",
@@ -100,14 +108,22 @@ def named_tables(tables: Tables) -> dict[str, object]:
     return named
 
 
-def stem_of(path: Path) -> str:
-    """Name of the source that a file is: the file's name without its endings.
+def stem_of(place: str | os.PathLike[str]) -> str:
+    """Name of the source that a table is: of a file its name without endings.
 
     Parameters
     ----------
-    path
-        The file.
+    place
+        The file, or the URL of a table in a database.
+
+    Raises
+    ------
+    InputError
+        If the URL names no table.
     """
+    if is_database(place):
+        return DatabaseTable.of(place).table
+    path = Path(place)
     return Path(path.stem).stem if path.suffix.lower() == ".gz" else path.stem
 
 
@@ -333,7 +349,7 @@ def link(
             keyed=linked.pseudonym_key is not None,
             thresholds=settled.thresholds,
             sources=_sources(named, opened),
-            attached={name: hash_of(table) for name, table in attach_tables.items()},
+            attached={name: data_sha256(table) for name, table in attach_tables.items()},
             quasi_identifiers={n: kind.value for n, kind in analytic.quasi_identifiers.items()},
             model=model_part(fitted),
             checks=checks_part(checks),
@@ -348,7 +364,7 @@ def _sources(tables: Mapping[str, object], opened: Opened) -> dict[str, dict[str
     for name, ids, steps in zip(
         opened.records.sources, opened.records.ids, opened.steps, strict=True
     ):
-        found[name] = {"records": len(ids), "sha256": hash_of(tables[name])}
+        found[name] = {"records": len(ids), "sha256": data_sha256(tables[name])}
         if steps:
             found[name]["recipe"] = [each.to_json() for each in steps]
     return found

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,7 +15,7 @@ from sfumato.core.declaration import (
     Seed,
     Share,
     check_fields,
-    named_words,
+    places_by_name,
 )
 from sfumato.core.errors import InputError
 from sfumato.linkage.link_engine import Engine
@@ -27,21 +26,6 @@ if TYPE_CHECKING:
     from sfumato.linkage.match_thresholds import Thresholds
 
 SCORES = Share(zero=True, one=True)
-_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
-
-
-def is_uri(text: str) -> bool:
-    """Whether a text is a URI that Spark reads, such as ``s3a://bucket/a``."""
-    return _URI.match(text) is not None
-
-
-def place_of(text: str) -> Path | str:
-    """Where a table is: a path, or a URI as it stands."""
-    return text if is_uri(text) else Path(text)
-
-
-def _places(option: str, words: Sequence[str]) -> dict[str, Path | str]:
-    return {name: place_of(text) for name, text in named_words(option, words).items()}
 
 
 @dataclass(frozen=True)
@@ -150,7 +134,7 @@ class LinkedFile:
             "linked file instead of the table's own. Repeatable.",
             "SOURCE=FILE",
             flag="attach",
-            parse=_places,
+            parse=places_by_name,
         ),
     ] = field(default_factory=dict)
     pseudonym_key: Annotated[

@@ -191,19 +191,6 @@ def file_hash(path: str | os.PathLike[str]) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def hash_of(data: object) -> str:
-    """SHA-256 of a table that is a file; ``""`` of another one.
-
-    Parameters
-    ----------
-    data
-        The table.
-    """
-    if not isinstance(data, (str, os.PathLike)) or not Path(os.fspath(data)).is_file():
-        return ""
-    return file_hash(os.fspath(data))
-
-
 def versions() -> dict[str, str]:
     """Versions of Python, sfumato and the libraries that decide about a linkage."""
     found = {"python": platform.python_version()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import isfinite
@@ -18,6 +18,7 @@ import pyarrow as pa
 from sfumato.core.atomic import atomic_folder, check_target_folder, write_text
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
+from sfumato.core.notebook_parts import bars, notes, styled_table
 from sfumato.linkage.link_model import Model
 from sfumato.linkage.link_sources import RECORD
 from sfumato.linkage.link_spec import LinkSpec, dump_link_spec
@@ -375,6 +376,32 @@ class Linkage(Found):
             "not shown. See whether what is compared tells people apart."
         )
         return (said,)
+
+
+_LABELLED = 18
+"""Letters of a line before what it says."""
+
+
+def as_html(found: Found, warnings: Sequence[str], score: str = "probability") -> str:
+    """A linkage for a notebook: its lines as one table, and the scores of its pairs as a picture.
+
+    Parameters
+    ----------
+    found
+        The linkage.
+    warnings
+        What somebody should look at.
+    score
+        What the score of a pair is.
+    """
+    rows = [(each[:_LABELLED].rstrip(), each[_LABELLED:]) for each in str(found).splitlines()]
+    made = styled_table("Linkage", ("what", "found"), rows)
+    if len(found.pairs):
+        counts = np.histogram(found.pairs.score, bins=np.linspace(0, 1, 11))[0]
+        labels = [f"{score} {low / 10:.1f} to {(low + 1) / 10:.1f}" for low in range(10)]
+        shares = (counts / counts.sum()).tolist()
+        made += bars("Pairs by their score", labels, {"share of the pairs that were kept": shares})
+    return made + notes(warnings)
 
 
 def as_json(links: Linkage) -> dict[str, Any]:
@@ -744,3 +771,6 @@ class Links(Linkage):
     def __str__(self) -> str:
         """The linkage in a few lines."""
         return as_text(self)
+
+    def _repr_html_(self) -> str:
+        return as_html(self, self.warnings)

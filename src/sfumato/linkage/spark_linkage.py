@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.core.declaration import is_spark_frame
+from sfumato.core.declaration import is_database, is_spark_frame, is_uri
 from sfumato.core.errors import InputError, SfumatoError
 from sfumato.core.optional_packages import needed, quiet
 from sfumato.engines.spark.spark_files import BROKEN, SparkSource, open_on_cluster, plain
@@ -249,7 +248,6 @@ def _is_plain(sql: str) -> bool:
     return all(type(node).__name__ in _PLAIN for node in tree.walk())
 
 
-_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 _BATCH = "batch"
 _ANSWERS: dict[str, bool] = {}
 """By application: whether its executors run sfumato."""
@@ -296,9 +294,8 @@ def streamed(tables: Mapping[str, object], *, spark: bool) -> dict[str, object]:
 
 
 def is_for_spark(path: str | os.PathLike[str]) -> bool:
-    """Whether only Spark reads a path: a folder, or a URI."""
-    text = os.fsdecode(path)
-    return bool(_URI.match(text)) or _is_folder(text)
+    """Whether only Spark reads a path: a folder, or a URI other than that of a database."""
+    return not is_database(path) and (is_uri(path) or _is_folder(os.fsdecode(path)))
 
 
 def _is_folder(path: str) -> bool:

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sfumato.core.declaration import Progress
+from sfumato.core.declaration import Place, Progress
 from sfumato.core.errors import InputError
 from sfumato.linkage import linkage_files
 from sfumato.linkage.earlier_linkage import apply_decisions, read_earlier
@@ -193,7 +193,7 @@ def _link_settings(place: ProjectFolder) -> dict[str, Any]:
     }
 
 
-def _link_files(place: ProjectFolder) -> dict[str, Path]:
+def _link_files(place: ProjectFolder) -> dict[str, Place]:
     asked = place.project.link or Link()
     inputs = place.named(LINK, model=asked.model, key_file=asked.key_file)
     for name, source in place.project.sources.items():
@@ -275,7 +275,7 @@ def _linked_settings(place: ProjectFolder) -> dict[str, Any]:
     return {"seed": place.project.about.seed, "report": place.report_form.value}
 
 
-def _linked_files(place: ProjectFolder) -> dict[str, Path]:
+def _linked_files(place: ProjectFolder) -> dict[str, Place]:
     asked = place.project.link
     if asked is None or not place.project.is_reviewed:
         return {}

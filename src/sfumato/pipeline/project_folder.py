@@ -10,8 +10,9 @@ import shutil
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
+from sfumato.core.declaration import Place, is_database
 from sfumato.core.errors import InputError
 from sfumato.core.secret_keys import read_secret
 from sfumato.linkage.link_spec import sql_name
@@ -24,6 +25,7 @@ from sfumato.pipeline.project.project_text import PROJECT_FILE, load_project
 from sfumato.reports.report_files import NEEDED
 from sfumato.schema import QuasiIdentifier, Schema, load_schema
 from sfumato.schema.roles import schema_to_dict
+from sfumato.table.databases import located
 
 LINK, REVIEW, LINKED = "link", "review", "linked"
 ASSESS, RELEASE, ATTACK, REPORT = "assess", "release", "attack", "report"
@@ -77,11 +79,21 @@ class ProjectFolder:
             return ReportForm.JSON
         return self.project.outputs.report
 
-    def at(self, path: Path) -> Path:
-        """Where a path leads that is written in the project file."""
-        return self.folder / path
+    @overload
+    def at(self, path: Path) -> Path: ...
 
-    def named(self, section: str, **paths: Path | None) -> dict[str, Path]:
+    @overload
+    def at(self, path: Place) -> Place: ...
+
+    def at(self, path: Place) -> Place:
+        """Where a path leads that is written in the project file, or the file of a database."""
+        return self.located(path) if is_database(path) else self.folder / path
+
+    def located(self, url: str) -> str:
+        """The URL of a table, its file named from the project's folder."""
+        return located(url, self.folder)
+
+    def named(self, section: str, **paths: Place | None) -> dict[str, Place]:
         """Where the paths of a section lead that are given, by what the project file calls them."""
         return {
             f"{section}.{key}": self.at(path) for key, path in paths.items() if path is not None
@@ -193,8 +205,8 @@ class ProjectFolder:
         return plain
 
     @property
-    def data(self) -> tuple[Path, str | None]:
-        """The file that is measured and released, and its delimiter where it is given."""
+    def data(self) -> tuple[Place, str | None]:
+        """The table that is measured and released, and its delimiter where it is given."""
         if self.project.is_linked:
             return self.of_stage(LINKED) / LINKED_FILE, None
         source = next(iter(self.project.sources.values()))
@@ -204,7 +216,7 @@ class ProjectFolder:
         """The files of earlier stages that hold what is measured and released, and its schema."""
         return {LINKED: (LINKED_FILE, LINKED_SCHEMA)} if self.project.is_linked else {}
 
-    def data_files(self) -> dict[str, Path]:
+    def data_files(self) -> dict[str, Place]:
         """The files beside those, by what the project file calls them: data and hierarchies.
 
         Raises
@@ -212,7 +224,7 @@ class ProjectFolder:
         InputError
             As `released_schema`.
         """
-        files = {
+        files: dict[str, Place] = {
             f"schema.quasi_identifiers.{name}.hierarchy": each.hierarchy
             for name, each in self.released_schema().quasi_identifiers.items()
             if isinstance(each.hierarchy, Path)

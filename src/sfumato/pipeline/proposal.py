@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from pydantic import ValidationError
 
 from sfumato.core.atomic import all_or_none, write_text
+from sfumato.core.declaration import Place, is_database
 from sfumato.core.errors import ConstraintsNotMetError, InputError
 from sfumato.linkage.link import changed
 from sfumato.linkage.link_spec import Mode, sql_name
@@ -42,6 +43,7 @@ from sfumato.review.review_settings import PROPOSED
 from sfumato.schema import Schema, load_schema
 from sfumato.schema.recipe import Cleaning
 from sfumato.table.classification import open_classified
+from sfumato.table.databases import named_from
 from sfumato.table.file_profile import first_records
 from sfumato.table.preparation import prepared_in_part
 from sfumato.table.schema_guess import Guess, guess_schema
@@ -127,11 +129,11 @@ class ProposalRequest:
         If two tables have the same name.
     """
 
-    sources: Mapping[str, Path]
+    sources: Mapping[str, Place]
     folder: Path
     name: str | None = None
     seed: int | None = None
-    attach: Mapping[str, Path] = field(default_factory=dict)
+    attach: Mapping[str, Place] = field(default_factory=dict)
     delimiter: str | None = None
     id: str | None = None
     schema: Path | None = None
@@ -447,9 +449,11 @@ def _said(sample: pa.Table, columns: Schema, keys: Mapping[str, Any]) -> str:
     return f"{release.utility.ncp:.1%} ({named})"
 
 
-def _from(request: ProposalRequest, path: Path) -> Path:
-    """A file as it is named from the project's folder."""
-    return Path(os.path.relpath(path, request.folder))
+def _from(request: ProposalRequest, place: Place) -> Place:
+    """A file as it is named from the project's folder; the URL of a table without its password."""
+    if is_database(place):
+        return named_from(place, request.folder)
+    return Path(os.path.relpath(place, request.folder))
 
 
 def _notes_of(
@@ -476,11 +480,11 @@ def _notes_of(
     return notes
 
 
-def _guess_one(path: Path, delimiter: str | None) -> Guess:
+def _guess_one(path: Place, delimiter: str | None) -> Guess:
     return guess_schema(open_source(path, delimiter=delimiter))
 
 
-def _guess_all(tables: Mapping[str, Path], delimiter: str | None) -> Guess:
+def _guess_all(tables: Mapping[str, Place], delimiter: str | None) -> Guess:
     """One schema for tables that are linked: a column has the same role wherever it stands.
 
     The persons are not named: the linkage finds them.
@@ -517,7 +521,7 @@ def _guess_all(tables: Mapping[str, Path], delimiter: str | None) -> Guess:
     return Guess(merged, notes, {n: each for n, each in roles.items() if n in undecided})
 
 
-def _naming_column(source: Path, attached: Path, delimiter: str | None) -> str | None:
+def _naming_column(source: Place, attached: Place, delimiter: str | None) -> str | None:
     """The column by which further records belong to those of a table; ``None`` without one."""
     table = open_source(source, delimiter=delimiter)
     both = set(table.names) & set(open_source(attached).names)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from sfumato.core.declaration import Progress
+from sfumato.core.declaration import Place, Progress
 from sfumato.core.errors import InputError
 from sfumato.pipeline.project.outputs import Attack
 from sfumato.pipeline.project.releasing import Assess
@@ -27,7 +27,7 @@ RELEASE_MANIFEST = "release.toml"
 """The manifest in the folder of the stage ``release``."""
 
 
-def _register(place: ProjectFolder, asked: Assess | ReleaseSection | Attack) -> Path | None:
+def _register(place: ProjectFolder, asked: Assess | ReleaseSection | Attack) -> Place | None:
     return None if asked.register_file is None else place.at(asked.register_file)
 
 
@@ -62,7 +62,7 @@ def _assess_settings(place: ProjectFolder) -> dict[str, Any]:
     }
 
 
-def _assess_files(place: ProjectFolder) -> dict[str, Path]:
+def _assess_files(place: ProjectFolder) -> dict[str, Place]:
     asked = place.project.assess
     files = place.named(ASSESS, thresholds=asked.thresholds, register=asked.register_file)
     return place.data_files() | files
@@ -100,15 +100,25 @@ def release_files(place: ProjectFolder) -> tuple[str, ...]:
     return tuple(f"{RELEASE}.{form}" for form in place.project.outputs.formats)
 
 
+FOR_DATABASE = f"{RELEASE}.parquet"
+"""The released file with the types that a database takes it with."""
+
+
+def made_files(place: ProjectFolder) -> tuple[str, ...]:
+    """Names of the released file in each form that the stage makes: one for a database, too."""
+    into = () if place.project.outputs.database is None else (FOR_DATABASE,)
+    return tuple(dict.fromkeys((*release_files(place), *into)))
+
+
 def _release_settings(place: ProjectFolder) -> dict[str, Any]:
     return _settings_of_data(place) | {
         "release": place.project.release.model_dump(mode="json", by_alias=True),
-        "formats": list(place.project.outputs.formats),
+        "files": list(made_files(place)),
         "report": place.report_form.value,
     }
 
 
-def _release_files(place: ProjectFolder) -> dict[str, Path]:
+def _release_files(place: ProjectFolder) -> dict[str, Place]:
     asked = place.project.release
     files = place.named(
         RELEASE,
@@ -173,7 +183,7 @@ def _check_release(place: ProjectFolder) -> None:
 
 def _release(place: ProjectFolder, making: Path, progress: Progress) -> Made:
     release = _made_release(place, progress)
-    first, *others = release_files(place)
+    first, *others = made_files(place)
     release = held_against(release.write(making / first), _presets(place, place.project.release))
     for name in others:
         write_table(release.table, making / name, labels=release.content.shown_labels)
@@ -211,7 +221,7 @@ def _attack_settings(place: ProjectFolder) -> dict[str, Any]:
     }
 
 
-def _attack_files(place: ProjectFolder) -> dict[str, Path]:
+def _attack_files(place: ProjectFolder) -> dict[str, Place]:
     return _release_files(place) | place.named(
         ATTACK, register=_attack_section(place).register_file
     )

@@ -9,6 +9,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from sfumato.core.atomic import write_text
 from sfumato.core.declaration import Progress
 from sfumato.core.errors import InputError
@@ -21,12 +23,14 @@ from sfumato.pipeline.project_folder import (
     ProjectFolder,
     copy_private,
 )
-from sfumato.pipeline.release_stages import RELEASE_MANIFEST, release_files
+from sfumato.pipeline.release_stages import FOR_DATABASE, RELEASE_MANIFEST, release_files
 from sfumato.pipeline.stage import MEASURED, PAGE, TWIN, Made, Stage, read_object, read_record
 from sfumato.release.codebook import codebook_name
 from sfumato.reports.audience import Audience
 from sfumato.reports.project_results import CONTEXT, ProjectResults
 from sfumato.reports.report_files import HTML, JSON, PDF, write_project
+from sfumato.table.databases import DatabaseTable, check_new_table, write_database
+from sfumato.table.table_files import open_source
 
 RELEASED, REPORTS, PROJECT_JSON = "release", "reports", "project.json"
 """The folder that goes out, the folder that stays, and all measures of all stages."""
@@ -42,6 +46,7 @@ def _settings(place: ProjectFolder) -> dict[str, Any]:
     return {
         "about": place.project.about.model_dump(mode="json", exclude={"seed"}),
         "formats": list(place.project.outputs.formats),
+        "database": place.project.outputs.database,
         "forms": list(_forms(place)),
     }
 
@@ -87,15 +92,19 @@ def _is_contradicted(stages: Mapping[str, Mapping[str, Any]]) -> bool:
 
 
 def _check(place: ProjectFolder) -> None:
-    """Refuse to replace folders that no run has made.
+    """Refuse to replace folders that no run has made, and tables of databases.
 
     Raises
     ------
     InputError
-        If there are such folders.
+        If there are such.
     """
-    folder = place.of_stage(REPORT)
-    if read_record(folder) is not None:
+    folder, database = place.of_stage(REPORT), place.project.outputs.database
+    record = read_record(folder)
+    told = None if record is None else record.settings.get("database")
+    if database is not None and told != DatabaseTable.of(database).subject:
+        check_new_table(place.located(database))
+    if record is not None:
         return
     for name in (RELEASED, REPORTS, PUBLIC):
         if (folder / name).exists():
@@ -132,10 +141,16 @@ def _make(place: ProjectFolder, making: Path, progress: Progress) -> Made:
     text = json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False)
     write_text(inside / PROJECT_JSON, f"{text}\n")
     warnings = _write_report(place, found, {Audience.INTERNAL: inside, Audience.PUBLIC: outside})
-    folder = place.project.outputs.folder
+    outputs, also = place.project.outputs, ""
+    if outputs.database is not None:
+        source = open_source(made / FOR_DATABASE)
+        table = pa.Table.from_batches(source.batches(source.names))
+        write_database(table, place.located(outputs.database))
+        also = f" and in {DatabaseTable.of(outputs.database).subject}"
+    folder = outputs.folder
     return Made(
         {"pages": pages},
-        f"the release is in {folder}/{RELEASED}; reports, which stay inside, in "
+        f"the release is in {folder}/{RELEASED}{also}; reports, which stay inside, in "
         f"{folder}/{REPORTS}; the report that may be published in {folder}/{PUBLIC}",
         warnings,
     )

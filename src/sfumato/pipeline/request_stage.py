@@ -6,11 +6,11 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from sfumato.core.declaration import Progress
+from sfumato.core.declaration import Place, Progress
 from sfumato.core.errors import InputError
 from sfumato.pipeline.project.linking import OnRequest, Undecided
 from sfumato.pipeline.project_folder import RELEASE, ProjectFolder, shell_path
-from sfumato.pipeline.release_stages import release_files
+from sfumato.pipeline.release_stages import made_files
 from sfumato.pipeline.stage import Made, Stage, Waiting, write_report
 from sfumato.semantics.associations import State
 from sfumato.semantics.ledger import Ledger
@@ -39,12 +39,12 @@ def _settings(place: ProjectFolder) -> dict[str, Any]:
         "policy_sha256": policy_sha256(load_policy(place.at(section.file))),
         "accepted": accepted,
         "keep_order": release.keep_order,
-        "formats": list(place.project.outputs.formats),
+        "files": list(made_files(place)),
         "report": place.report_form.value,
     }
 
 
-def _files(place: ProjectFolder) -> dict[str, Path]:
+def _files(place: ProjectFolder) -> dict[str, Place]:
     section, release = _section(place), place.project.release
     files = place.data_files() | _files_of_policy(place)
     files |= place.named(RELEASE, pseudonym_key=release.pseudonym_key)
@@ -146,11 +146,11 @@ def _make(place: ProjectFolder, making: Path, progress: Progress) -> Made:
     release = place.project.release
     progress("release", 0.0)
     asked = _asked(place)
-    first, *others = release_files(place)
+    first, *others = made_files(place)
 
     def write_others(made: RequestedRelease) -> None:
         for name in others:
-            write_table(made.table, making / name)
+            write_table(made.table, making / name, labels=made.shown_labels)
         write_report(made, place, making, "Release on request")
 
     with _ledger(place, make=True) as ledger:

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from sfumato.core.declaration import Progress
+from sfumato.core.declaration import Place, Progress
 from sfumato.core.errors import InputError
 from sfumato.linkage import linkage_files
 from sfumato.linkage.earlier_linkage import read_earlier
@@ -80,15 +80,15 @@ def _kept_file(place: ProjectFolder) -> Path:
     return folder.with_name(f"{folder.name}.kept.parquet")
 
 
-def _files(place: ProjectFolder) -> dict[str, Path]:
+def _files(place: ProjectFolder) -> dict[str, Place]:
     if place.project.review.by is Reviewers.SIMULATED:
         return {}
     if place.project.review.by is Reviewers.APPLICATION:
         file = _decisions_file(place)
         return {"review.decisions": file} if file.is_file() else {}
     folder, kept = place.at(place.project.review.folder), _kept_file(place)
-    journals = {f"review.folder/{path.name}": path for path in journals_in(folder)}
-    return {**journals, "review.kept": kept} if kept.is_file() else journals
+    files: dict[str, Place] = {f"review.folder/{path.name}": path for path in journals_in(folder)}
+    return {**files, "review.kept": kept} if kept.is_file() else files
 
 
 def _pairs_of(place: ProjectFolder) -> Project:

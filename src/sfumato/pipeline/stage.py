@@ -15,12 +15,14 @@ from typing import Any, ClassVar
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from sfumato.core.atomic import atomic_folder, write_text
-from sfumato.core.declaration import Progress
+from sfumato.core.declaration import Place, Progress, is_database
 from sfumato.core.errors import InputError
 from sfumato.pipeline.project.outputs import ReportForm
 from sfumato.pipeline.project_folder import ProjectFolder
 from sfumato.release.release_manifest import file_sha256, versions
 from sfumato.reports import report
+from sfumato.table.databases import DatabaseTable
+from sfumato.table.table_files import data_sha256
 
 FORM = 1
 """Number of the form of records and folders; another one makes everything again."""
@@ -102,7 +104,7 @@ class Stage:
     make
         Makes it in a new folder.
     files
-        The files that it reads, by what the project file calls them.
+        The files and tables that it reads, by what the project file calls them.
     earlier
         The files of earlier stages that it reads: names by stage.
     check
@@ -116,7 +118,7 @@ class Stage:
     name: str
     settings: Callable[[ProjectFolder], dict[str, Any]]
     make: Callable[[ProjectFolder, Path, Progress], Made]
-    files: Callable[[ProjectFolder], dict[str, Path]] = field(default=lambda _place: {})
+    files: Callable[[ProjectFolder], dict[str, Place]] = field(default=lambda _place: {})
     earlier: Callable[[ProjectFolder], dict[str, tuple[str, ...]]] = field(
         default=lambda _place: {}
     )
@@ -266,17 +268,26 @@ def depends(place: ProjectFolder, stage: Stage) -> Depends:
                     advice=f"sfumato run --force {earlier}",
                 )
             inputs[f"{earlier}/{name}"] = output.sha256
-    settings = stage.settings(place)
+    settings = _without_urls(stage.settings(place))
     whole = {"stage": stage.name, "form": FORM, "sfumato": version("sfumato")}
     whole |= {"settings": settings, "inputs": inputs}
     text = json.dumps(whole, sort_keys=True, ensure_ascii=True, allow_nan=False)
     return Depends(settings, inputs, hashlib.sha256(text.encode("ascii")).hexdigest())
 
 
-def _input_sha256(name: str, path: Path) -> str:
-    """Hash of a file that a stage reads, by what the project file calls it."""
+def _without_urls(settings: Any) -> Any:
+    """Settings in which tables of databases go by their names: a URL may hold a password."""
+    if isinstance(settings, dict):
+        return {name: _without_urls(each) for name, each in settings.items()}
+    if isinstance(settings, list):
+        return [_without_urls(each) for each in settings]
+    return DatabaseTable.of(settings).subject if is_database(settings) else settings
+
+
+def _input_sha256(name: str, place: Place) -> str:
+    """Hash of what a stage reads, by what the project file calls it."""
     try:
-        return file_sha256(path)
+        return data_sha256(place) if is_database(place) else file_sha256(place)
     except OSError as error:
         raise InputError(
             name,

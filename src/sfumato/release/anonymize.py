@@ -6,7 +6,6 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from sfumato.core.declaration import (
@@ -41,7 +40,6 @@ from sfumato.release.release_manifest import (
     Manifest,
     Options,
     Recoding,
-    file_sha256,
     schema_sha256,
     versions,
 )
@@ -53,6 +51,7 @@ from sfumato.table.classification import check_person, classified, open_classifi
 from sfumato.table.dependence import PERSONS_LOOKED_AT, check_leaks
 from sfumato.table.door import open_table
 from sfumato.table.table import Table
+from sfumato.table.table_files import data_sha256
 
 if TYPE_CHECKING:
     from sfumato.engines.spark.spark_persons import SparkTable
@@ -122,11 +121,11 @@ def anonymize(
         data, schema, making.unclassified, delimiter=given.delimiter, progress=progress
     )
     check_table(table, making, promises)
-    manifest = replace(manifest, input_sha256=_sha256(data), preparation=table.preparation)
+    manifest = replace(manifest, input_sha256=data_sha256(data), preparation=table.preparation)
     everybody = None
     if register is not None:
         everybody = open_register(register, table.schema)
-        manifest = replace(manifest, register_sha256=_sha256(register))
+        manifest = replace(manifest, register_sha256=data_sha256(register))
     release = make_release(table, manifest, pseudonym_key, progress, everybody, _frame(data))
     if making.recoding is not Recoding.LOCAL or register is not None or population is not None:
         return release
@@ -204,19 +203,13 @@ def _on_spark(
     table = replace(table, warnings=(*accepted, *table.warnings))
     with released(table.frame):
         check_table(table, manifest.options, manifest.constraints)
-        manifest = replace(manifest, input_sha256=_sha256(data), preparation=table.preparation)
+        manifest = replace(manifest, input_sha256=data_sha256(data), preparation=table.preparation)
         return make_release_on_spark(table, manifest, key, progress, _frame(data))
 
 
 def _frame(data: Any) -> Any:
     """The dataframe that was passed in; ``None`` for a path."""
     return None if isinstance(data, (str, os.PathLike)) else data
-
-
-def _sha256(data: Any) -> str:
-    """Hash of a file; an empty text of what is no file of this machine."""
-    is_file = isinstance(data, (str, os.PathLike)) and Path(data).is_file()
-    return file_sha256(data) if is_file else ""
 
 
 def _check_key(schema: Schema, key: bytes | None) -> None:

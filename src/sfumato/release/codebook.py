@@ -50,7 +50,7 @@ def codebook_text(
     keyed: bool,
     levels: Levels | None,
     preparation: tuple[StepCount, ...],
-    events: Mapping[str, str],
+    treatments: Mapping[str, str],
     labels: Labels,
 ) -> str:
     """The codebook as Markdown.
@@ -73,12 +73,13 @@ def codebook_text(
         The level of each quasi-identifier after full-domain recoding.
     preparation
         What the recipe did to the columns, without its counts.
-    events
-        How the cells of columns of events are written, where a promise is made about them.
+    treatments
+        What was done to columns, where it is not what was done to all of their kind: to those of
+        events about which a promise is made, or to quasi-identifiers on request.
     labels
         Labels of the released columns, and of those of their values that occur.
     """
-    told = _Told(schema, options, keyed, levels, preparation, events)
+    told = _Told(schema, options, keyed, levels, preparation, treatments)
     records, persons = size
     people = f" of {count(persons)} persons" if schema.person is not None else ""
     lines = [
@@ -111,10 +112,10 @@ class _Told:
         keyed: bool,
         levels: Levels | None,
         preparation: tuple[StepCount, ...],
-        events: Mapping[str, str],
+        treatments: Mapping[str, str],
     ) -> None:
         self._schema, self._options, self._keyed = schema, options, keyed
-        self._events = events
+        self._treatments = treatments
         self._levels = {each.name: each for each in (() if levels is None else levels.columns)}
         self._steps: dict[str, str] = {}
         for each in preparation:
@@ -138,8 +139,8 @@ class _Told:
                 return "the person: a pseudonym made with a key, the same in every release by it"
             return "the person: a pseudonym, which means nothing outside this file"
         quasi = schema.quasi_identifiers.get(own)
-        if quasi is None:
-            return self._events.get(own, "unchanged")
+        if quasi is None or own in self._treatments:
+            return self._treatments.get(own, "unchanged")
         if column != own:
             end = "lowest" if column.endswith("_low") else "highest"
             return f"generalised: the {end} value of the record’s class"

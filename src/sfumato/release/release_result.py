@@ -16,7 +16,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.core.atomic import all_or_none, check_path, write_text, written_at
+from sfumato.core.declaration import is_database
 from sfumato.core.errors import InputError
+from sfumato.core.notebook_parts import notes
 from sfumato.release.codebook import codebook_name, codebook_text
 from sfumato.release.full_domain import Levels
 from sfumato.release.history_utility import UNCHANGED, written
@@ -27,11 +29,10 @@ from sfumato.release.release_manifest import Manifest, file_sha256
 from sfumato.release.tree import TreeClasses
 from sfumato.release.utility_measures import Utility
 from sfumato.risk.disclosure_risk import Risk
-from sfumato.risk.notebook_view import class_sizes_picture, measures_table, notes
+from sfumato.risk.notebook_view import class_sizes_picture, measures_table
 from sfumato.schema import Schema
 from sfumato.table.databases import (
     check_new_table,
-    is_database,
     write_database,
 )
 from sfumato.table.dataframes import to_frame_like as like
@@ -367,7 +368,7 @@ class Release:
         beside = Path(manifest or MANIFEST_FILE)
         if manifest is None:
             check_beside(Path(table), self.manifest.to_toml())
-        digest = content_sha256(self.table)
+        digest = content_sha256(self.table.column_names, self.table.to_batches())
         written = replace(self, manifest=replace(self.manifest, output_sha256=digest))
         with all_or_none():
             write_text(beside.with_name(codebook_name(table)), self.codebook(table))
@@ -399,7 +400,7 @@ class Release:
             keyed=self.manifest.keyed,
             levels=self.levels,
             preparation=self.manifest.preparation,
-            events=self.event_treatments,
+            treatments=self.event_treatments,
             labels=self.content.shown_labels,
         )
 

@@ -195,13 +195,14 @@ def draw_requested(release: RequestedRelease, title: str, made: date) -> str:
     for section, pairs in found["manifest"].items():
         if section == "databases":
             sections |= {f"database {name}": each for name, each in pairs.items()}
-        else:
+        elif section != "recipe":  # its counts stand in a table of their own
             sections[section] = pairs
     return fill_template(
         "requested.html",
         title=title,
         made=made,
         found=found,
+        recipe=release.linked.table.preparation,
         manifest=[
             (section, [(name, _request_value(value)) for name, value in pairs.items()])
             for section, pairs in sections.items()

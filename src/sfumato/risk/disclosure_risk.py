@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure, Position
+from sfumato.core.notebook_parts import notes
 from sfumato.risk import measure_table, notebook_view
 from sfumato.risk.class_measures import ClassShape, shape_of
 from sfumato.risk.classes import ClassSummary
@@ -395,7 +396,7 @@ class Risk:
             (
                 notebook_view.measures_table(self._title, {"value": self.rows()}),
                 notebook_view.class_sizes_picture({"file": self.shape}),
-                notebook_view.notes(self.warnings),
+                notes(self.warnings),
                 *(measure_table.html(*each) for each in others),
             )
         )

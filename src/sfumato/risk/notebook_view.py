@@ -1,33 +1,26 @@
-"""How a notebook shows risks: one table, the original beside the release, and one picture.
-
-The picture is SVG of our own, so that it needs no extra and no script.
-"""
+"""How a notebook shows risks: one table, the original beside the release, and one picture."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from html import escape
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sfumato.core.notebook_parts import COLOURS, styled_table, svg, svg_text
 from sfumato.risk.measure_table import Row
 
 if TYPE_CHECKING:
     from sfumato.risk.class_measures import ClassShape
 
-COLOURS = ("#c7ab6b", "#1b4965")
-"""Of the original and of the release, as in reports; of one file alone the second."""
 _EDGES = (1, 2, 3, 5, 10, 20, 50, 100)
 """Least persons of a class of each bar."""
 _WIDTH, _HEIGHT, _LEFT, _TOP, _FOOT = 560, 130, 40, 22, 36
-_LEFT_ALIGNED = 'style="text-align:left;vertical-align:top;white-space:normal"'
-_RIGHT_ALIGNED = 'style="text-align:right;vertical-align:top;white-space:nowrap"'
 
 
 def measures_table(title: str, columns: Mapping[str, Sequence[Row]]) -> str:
-    """Measures of one file or several as one HTML table; every text is escaped.
+    """Measures of one file or several as one HTML table.
 
     Parameters
     ----------
@@ -37,26 +30,14 @@ def measures_table(title: str, columns: Mapping[str, Sequence[Row]]) -> str:
         The lines of each file, by its heading; the last one says which there are.
     """
     values = {name: {row.name: row.value for row in rows} for name, rows in columns.items()}
-    heads = "".join(f'<th scope="col" {_RIGHT_ALIGNED}>{escape(name)}</th>' for name in columns)
     lines = []
-    for place, row in enumerate(list(columns.values())[-1]):
-        cells = "".join(
-            f"<td {_RIGHT_ALIGNED}>{escape(values[name].get(row.name, ''))}</td>"
-            for name in columns
-        )
+    for row in list(columns.values())[-1]:
         where = row.where
-        place_of = "" if where is None else f" (class {where.equivalence_class}, row {where.row})"
-        shade = ' style="background:rgba(128,128,128,.08)"' if place % 2 else ""
-        lines.append(
-            f'<tr{shade}><th scope="row" {_LEFT_ALIGNED}>{escape(row.name)}</th>{cells}'
-            f"<td {_LEFT_ALIGNED}>{escape(row.meaning + place_of)}</td></tr>"
-        )
-    return (
-        f'<table><caption style="text-align:left;font-weight:bold">{escape(title)}</caption>'
-        f'<thead><tr><th scope="col" {_LEFT_ALIGNED}>measure</th>{heads}'
-        f'<th scope="col" {_LEFT_ALIGNED}>meaning</th></tr></thead>'
-        f"<tbody>{''.join(lines)}</tbody></table>"
-    )
+        place = "" if where is None else f" (class {where.equivalence_class}, row {where.row})"
+        cells = [values[name].get(row.name, "") for name in columns]
+        lines.append((row.name, *cells, f"{row.meaning}{place}"))
+    heads = ("measure", *columns, "meaning")
+    return styled_table(title, heads, lines, numbers=range(1, len(columns) + 1))
 
 
 def class_sizes_picture(shapes: Mapping[str, ClassShape]) -> str:
@@ -81,17 +62,14 @@ def class_sizes_picture(shapes: Mapping[str, ClassShape]) -> str:
             )
     for place, label in enumerate(_labels()):
         x = _LEFT + (place + 0.5) * step
-        parts.append(_text(x, _TOP + _HEIGHT + 14, label, "middle"))
-    parts.append(_text(_LEFT, _TOP + _HEIGHT + 30, "persons per equivalence class", "start"))
+        parts.append(svg_text(x, _TOP + _HEIGHT + 14, label, "middle"))
+    parts.append(svg_text(_LEFT, _TOP + _HEIGHT + 30, "persons per equivalence class", "start"))
     for series, (name, colour) in enumerate(zip(shapes, colours, strict=True)):
         x = _LEFT + 130 * series
         parts.append(f'<rect x="{x}" y="4" width="10" height="10" fill="{colour}"/>')
-        parts.append(_text(x + 14, 13, f"{name}: share of persons", "start"))
-    return (
-        f'<svg role="img" aria-label="Share of persons by the size of their class" '
-        f'width="{_WIDTH}" height="{_TOP + _HEIGHT + _FOOT}" '
-        f'xmlns="http://www.w3.org/2000/svg">{"".join(parts)}</svg>'
-    )
+        parts.append(svg_text(x + 14, 13, f"{name}: share of persons", "start"))
+    title = "Share of persons by the size of their class"
+    return svg(title, _WIDTH, _TOP + _HEIGHT + _FOOT, parts)
 
 
 def _shares(shape: ClassShape) -> list[float]:
@@ -109,20 +87,8 @@ def _labels() -> list[str]:
 def _axis() -> str:
     lines = [
         f'<line x1="{_LEFT}" x2="{_WIDTH}" y1="{y:.1f}" y2="{y:.1f}" stroke="#8888" '
-        f'stroke-width="0.5"/>{_text(_LEFT - 4, y + 4, f"{percent} %", "end")}'
+        f'stroke-width="0.5"/>{svg_text(_LEFT - 4, y + 4, f"{percent} %", "end")}'
         for percent in (0, 50, 100)
         for y in [_TOP + _HEIGHT * (1 - percent / 100)]
     ]
     return "".join(lines)
-
-
-def _text(x: float, y: float, text: str, anchor: str) -> str:
-    return (
-        f'<text x="{x:.1f}" y="{y:.1f}" font-size="11" font-family="sans-serif" '
-        f'fill="currentColor" text-anchor="{anchor}">{escape(text)}</text>'
-    )
-
-
-def notes(warnings: Sequence[str]) -> str:
-    """Warnings as paragraphs."""
-    return "".join(f"<p>Warning: {escape(warning)}</p>" for warning in warnings)

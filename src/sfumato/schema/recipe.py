@@ -27,6 +27,8 @@ DIRECTIVES = {
 }  # fmt: skip
 """What a format of dates may name, by its letter."""
 _DIRECTIVE = re.compile(r"%(.)", re.DOTALL)
+_NUMBERED = "days since "
+"""Begins a format of dates that are numbers of days, as programs for tables store them."""
 _LETTER = Annotated[StrictStr, StringConstraints(min_length=1, max_length=1)]
 
 
@@ -137,7 +139,8 @@ class Cleaning(Part):
     date
         The format of dates, or several, tried in order: ``%d.%m.%Y``. Directives are ``%Y``,
         ``%y``, ``%m``, ``%b`` or ``%B`` (names of months, short or long, in ten languages),
-        ``%d``, ``%H``, ``%M``, ``%S``, ``%f``.
+        ``%d``, ``%H``, ``%M``, ``%S``, ``%f``. ``days since 1899-12-30`` is a format, too: that of
+        numbers of days, as Excel stores dates, of which a fraction, the time of day, is left out.
     pivot
         The first of the hundred years that ``%y`` may mean.
     resolution
@@ -356,12 +359,30 @@ def _counted(number: int, what: str) -> str:
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
+def first_day(text: str) -> dt.date | None:
+    """The day that a format counts from, if it is one of numbers of days: ``days since DAY``."""
+    try:
+        return dt.date.fromisoformat(text.removeprefix(_NUMBERED)) if _is_numbered(text) else None
+    except ValueError:
+        return None
+
+
+def _is_numbered(text: str) -> bool:
+    return text.startswith(_NUMBERED)
+
+
 def directives(text: str) -> tuple[str, ...]:
     """The letters of a format's directives, in their order; ``%%`` is none."""
     return tuple(letter for letter in _DIRECTIVE.findall(text) if letter != "%")
 
 
 def _check_format(text: str) -> None:
+    if _is_numbered(text):
+        if first_day(text) is None:
+            raise ValueError(
+                f"a format of '{_NUMBERED}' needs a date such as 1899-12-30 (Excel) behind it"
+            )
+        return
     letters = directives(text)
     unknown = [letter for letter in letters if letter not in DIRECTIVES]
     if unknown or text.replace("%%", "").endswith("%"):
@@ -376,11 +397,15 @@ def _check_format(text: str) -> None:
         ("minute", "hour"), ("second", "minute"), ("fraction", "second"),
     ):  # fmt: skip
         if needed not in named and (not part or part in named):
-            raise ValueError(f"format '{text}' has {f'a {part} but ' if part else ''}no {needed}")
+            advice = "" if letters else f"; that of Excel's numbers is '{_NUMBERED}1899-12-30'"
+            has = f"a {part} but " if part else ""
+            raise ValueError(f"format '{text}' has {has}no {needed}{advice}")
 
 
 def _level(text: str) -> int:
     """How exact a format is: 1 for years, 2 for months, 3 for days, 4 with a time of day."""
+    if _is_numbered(text):
+        return 3
     named = {DIRECTIVES[letter] for letter in directives(text)}
     return 1 + ("month" in named) + ("day" in named) + ("hour" in named)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
-from sfumato.core.declaration import Parameter, Share, by_name, check_fields
+from sfumato.core.declaration import Parameter, Place, Share, check_fields, places_by_name
 
 SHARE = Share(zero=False, one=True)
 
@@ -35,9 +35,11 @@ class RequestOptions:
         None
     )
     local: Annotated[
-        Mapping[str, Path],
+        Mapping[str, Place],
         Parameter(
-            "The data of a database whose readers ask. Repeatable.", "NAME=FILE", parse=by_name
+            "The data of a database whose readers ask. Repeatable.",
+            "NAME=FILE",
+            parse=places_by_name,
         ),
     ] = field(default_factory=dict)
     rules: Annotated[

@@ -19,7 +19,14 @@ import tomlkit
 from sfumato.core.atomic import all_or_none, check_path, check_target, write_text, written_at
 from sfumato.core.declaration import drawn_seed
 from sfumato.core.errors import InputError
-from sfumato.release.release_manifest import HEADER, file_sha256, schema_sha256, versions
+from sfumato.release.codebook import codebook_name, codebook_text
+from sfumato.release.release_manifest import (
+    HEADER,
+    Options,
+    file_sha256,
+    schema_sha256,
+    versions,
+)
 from sfumato.release.release_result import MANIFEST_FILE, check_beside
 from sfumato.schema import Schema
 from sfumato.semantics.associations import Shown
@@ -44,7 +51,9 @@ from sfumato.semantics.release_request import (
 from sfumato.semantics.rules.derivation import Requirements, derive
 from sfumato.semantics.sla import Change, by_rules, disclosure_risks, semantic_levels
 from sfumato.table.dataframes import to_frame_like as like
-from sfumato.table.table_files import check_output_path, write_table
+from sfumato.table.labelled_files import occurring
+from sfumato.table.sources import Labels
+from sfumato.table.table_files import check_output_path, data_sha256, write_table
 
 
 @dataclass(frozen=True, eq=False)
@@ -389,7 +398,7 @@ def manifest_of(
             "keyed_pseudonyms": keyed,
             "keep_order": keep_order,
             "schema_sha256": schema_sha256(asked.schema),
-            "input_sha256": _hash(asked.data),
+            "input_sha256": data_sha256(asked.data),
             "output_sha256": "",
         },
         "request": asked.facts(),
@@ -401,7 +410,7 @@ def manifest_of(
         "databases": {
             local.name: {
                 "quasi_identifiers": list(local.quasi_identifiers),
-                "input_sha256": _hash(asked.local[local.name]),
+                "input_sha256": data_sha256(asked.local[local.name]),
             }
             for local in asked.linked.locals_
         },
@@ -409,8 +418,15 @@ def manifest_of(
             "associations": list(known.ids),
             "releases": list(known.releases),
         },
+        **_recipe_of(asked),
         "versions": versions(),
     }
+
+
+def _recipe_of(asked: Asked) -> dict[str, Any]:
+    """What the recipe did to the linked data, in counts; nothing without one."""
+    steps = [each.to_json() for each in asked.linked.table.preparation]
+    return {"recipe": steps} if steps else {}
 
 
 def manifest_text(manifest: dict[str, Any]) -> str:
@@ -433,11 +449,7 @@ def text_sha256(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _hash(data: Any) -> str:
-    """Hash of a file; empty for a dataframe."""
-    return file_sha256(Path(data)) if isinstance(data, (str, os.PathLike)) else ""
-
-
+GENERALISED = "generalised: a value, or a label of its hierarchy that stands for several"
 COVERED = (
     "readers of these local data sets as they are today, and of all releases that are followed",
     "the associations that the custodian accepted, applied in any order, in whole or in part",
@@ -533,6 +545,33 @@ class RequestedRelease:
                 "this one does not make it worse"
             )
         return tuple(found)
+
+    @property
+    def shown_labels(self) -> Labels:
+        """Labels of its columns, and of those of their values that occur."""
+        return occurring(self.linked.table.labels, self.table)
+
+    def codebook(self, name: str = "the release") -> str:
+        """What each column is, what was done to it and how its cells are read, as Markdown.
+
+        Parameters
+        ----------
+        name
+            What the released file is called.
+        """
+        source, about = self.linked.table, self.manifest["release"]
+        return codebook_text(
+            name,
+            {field.name: field.type for field in self.table.schema},
+            source.schema,
+            Options(keep_order=about["keep_order"]),
+            size=(self.table.num_rows, source.persons),
+            keyed=about["keyed_pseudonyms"],
+            levels=None,
+            preparation=source.preparation,
+            treatments=dict.fromkeys(source.schema.quasi_identifiers, GENERALISED),
+            labels=self.shown_labels,
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Plain values; of the data only the labels of associations, which are of code lists."""
@@ -751,8 +790,9 @@ def make_release(
 
 
 def _written(release: RequestedRelease, output: Path) -> RequestedRelease:
-    """Write the release and its manifest."""
-    write_table(release.table, output)
+    """Write the release, its codebook and its manifest."""
+    write_table(release.table, output, labels=release.shown_labels)
+    write_text(output.with_name(codebook_name(output.name)), release.codebook(output.name))
     about = dict(release.manifest)
     sha256 = file_sha256(written_at(output))
     about["release"] = {**about["release"], "output_sha256": sha256}

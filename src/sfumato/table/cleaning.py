@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.schema.recipe import Case, Cleaning, Resolution, StepCount
+from sfumato.schema.recipe import Case, Cleaning, Resolution, StepCount, first_day
 from sfumato.table.scalars import (
     DAY,
     FIRST_DAY,
@@ -41,6 +41,7 @@ from sfumato.table.sources import (
     matching,
     texts_of,
 )
+from sfumato.table.table import EPOCH
 
 BLANKS = r"[\s\p{Zs}\x{200b}\x{feff}]"
 """One blank, no-break ones and those without width included (RE2)."""
@@ -401,6 +402,9 @@ def _microseconds(values: pa.Array) -> Ints:
 
 def _by_format(texts: pa.Array, text: str, pivot: int | None) -> tuple[Ints, Flags, Flags]:
     """Microseconds since 1970 of each text, which texts fit the format, which are dates."""
+    since = first_day(text)
+    if since is not None:
+        return _by_number(texts, (since - EPOCH).days)
     parts = pc.extract_regex(texts, _pattern(text))
     fits = flags(pc.is_valid(parts))
     names = {each.name for each in parts.type}
@@ -431,6 +435,14 @@ def _by_format(texts: pa.Array, text: str, pivot: int | None) -> tuple[Ints, Fla
         fraction = pc.utf8_rpad(pc.fill_null(pc.struct_field(parts, "f"), ""), 6, "0")
         moments = moments + as_integers(pc.utf8_slice_codeunits(fraction, 0, 6).cast(pa.int64()))
     return np.where(valid, moments, 0), fits, valid
+
+
+def _by_number(texts: pa.Array, since: int) -> tuple[Ints, Flags, Flags]:
+    """As `_by_format`, of numbers of days since one that is itself counted from 1970."""
+    fits = matching(texts, r"^[+-]?\d{1,7}(\.\d*)?$")
+    days = np.floor(as_floats(pc.if_else(from_numpy(fits), texts, "0"))).astype(np.int64) + since
+    valid = fits & (days >= FIRST_DAY) & (days <= LAST_DAY)
+    return np.where(valid, days * DAY, 0), fits, valid
 
 
 @cache

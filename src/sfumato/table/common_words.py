@@ -186,6 +186,12 @@ UNITS = _words(
 CURRENCIES = _words("€ $ £ eur usd gbp chf sek nok dkk pln zl kr r$ czk huf ₺ tl ¥ jpy ₹")
 """What may stand before an amount."""
 
+DATE_WORDS = (
+    "date- dates dt dob birthdate birthday datum data datas dato datos fecha- fec geburtsdatum- "
+    "geburtstag- aufnahmedatum entlassungsdatum fodselsdato fodelsedatum geboortedatum "
+    "syntymaaika paivamaara pvm datan tarih- datum- datumi dia"
+)
+"""Words of headers that say date, as `header_words.named` takes them."""
 MISSING_WORDS = _words(
     "? na n/a n.a. n.a null nan #n/a . - -- --- unknown unk missing unspecified k.a. ka "
     "unbekannt fehlt nd n.d. n.d s/d desconocido nc nr n.r. inconnu inconnue onbekend nvt n.v.t. "

@@ -12,13 +12,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
 
 import pyarrow as pa
 
 from sfumato.core.errors import InputError
 from sfumato.core.optional_packages import needed
-from sfumato.table.sources import BATCH_ROWS, DATABASES, Source, check_names, plain_batch
+from sfumato.table.sources import BATCH_ROWS, Source, check_names, plain_batch
 
 ACCEPTED = (
     "postgresql://user:password@host:5432/base?table=visits (or schema.visits), "
@@ -32,11 +32,6 @@ _FOUND = {
     "UNAUTHORIZED": "no right to do so",
 }
 """What the drivers find, by the name of their status."""
-
-
-def is_database(place: object) -> bool:
-    """Whether something is the URL of a table in a database."""
-    return isinstance(place, str) and place.startswith(DATABASES)
 
 
 @dataclass(frozen=True)
@@ -116,6 +111,34 @@ class DatabaseTable:
             raise InputError(
                 self.subject, "must be a table that can be reached", found=found, accepted=ACCEPTED
             ) from None
+
+
+def located(url: str, folder: Path) -> str:
+    """The URL of a table of which a file of that folder names the file; others stay."""
+    place = DatabaseTable.of(url)
+    if place.module != "adbc_driver_sqlite":
+        return url
+    return _sqlite_url(str((folder / place.address).resolve()), place.table)
+
+
+def named_from(url: str, folder: Path) -> str:
+    """The URL of a table as a file of that folder is to name it, for `located`.
+
+    Without a password, which PostgreSQL takes from ``~/.pgpass`` or ``PGPASSWORD``.
+    """
+    place = DatabaseTable.of(url)
+    if place.module == "adbc_driver_sqlite":
+        return _sqlite_url(os.path.relpath(place.address, folder), place.table)
+    parts = urlsplit(url)
+    user, at, host = parts.netloc.rpartition("@")
+    asked = [each for each in parse_qsl(parts.query) if each[0] not in ("password", "passfile")]
+    return urlunsplit(
+        parts._replace(netloc=f"{user.partition(':')[0]}{at}{host}", query=urlencode(asked))
+    )
+
+
+def _sqlite_url(path: str, table: str) -> str:
+    return f"sqlite:///{quote(path)}?{urlencode({'table': table})}"
 
 
 def _no_url() -> InputError:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,8 +12,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from sfumato.core.notebook_parts import bars, styled_table
 from sfumato.schema.recipe import Cleaning
 from sfumato.table.cleaning import cleaned
+from sfumato.table.common_words import DATE_WORDS, folded
 from sfumato.table.contents import FEW, OF_A_PERSON, PERSONAL, Content, Held, held_in, is_skewed
 from sfumato.table.dependence import (
     LOOKED_AT,
@@ -26,7 +27,7 @@ from sfumato.table.dependence import (
     tells,
 )
 from sfumato.table.header_words import hinted, identifies, named, words_of
-from sfumato.table.numbering import Accumulator
+from sfumato.table.numbering import Accumulator, RawColumn
 from sfumato.table.person_column import (
     LEAST_VALUES,
     MOST_RECORDS,
@@ -36,10 +37,12 @@ from sfumato.table.person_column import (
 )
 from sfumato.table.sources import Ints, Source, check_utf8, matching
 from sfumato.table.table_files import open_source
-from sfumato.table.value_forms import Form, Look, form_of, habits_of
+from sfumato.table.value_forms import Form, Look, as_numbered_dates, form_of, habits_of
 
 ROWS = 100_000
 """Records looked at."""
+TOGETHER = 3
+"""Columns whose values are counted in one pass over a file."""
 SAYS_PERSON = 2.0
 """Score of a column whose header says that it is the person."""
 MOST_FURTHER = 0.3
@@ -137,11 +140,17 @@ class ColumnProfile:
             parts.append(f"{self.form.unreadable:,} cannot be read")
         if self.spellings:
             parts.append(f"{self.spellings:,} differ by case or blanks only")
-        return ", ".join(parts)
+        return "; ".join([", ".join(parts), *self.written])
+
+    @property
+    def written(self) -> tuple[str, ...]:
+        """How the values are written, by what reads them; without a value."""
+        words = len(self.form.missing_words)
+        said = [f"{words} word{'s mean' if words > 1 else ' means'} missing"] if words else []
+        return (*said, *({} if self.cleaning is None else self.cleaning.steps()).values())
 
     def to_json(self, *, values: bool = False) -> dict[str, Any]:
         """The column as plain values; with values of the data only where they are asked for."""
-        line = self.cleaning
         found: dict[str, Any] = {
             "name": self.name,
             "content": str(self.content),
@@ -153,12 +162,15 @@ class ColumnProfile:
             "distinct": self.distinct,
             "unreadable": self.form.unreadable,
             "spellings": self.spellings,
-            "recipe": None if line is None else line.model_dump(
+            "written": list(self.written),
+        }
+        if values:
+            line = self.cleaning  # it names values that mean missing, or others
+            found["recipe"] = None if line is None else line.model_dump(
                 mode="json", by_alias=True, exclude_defaults=True
-            ),
-        }  # fmt: skip
-        if values and self.distinct:
-            found |= self._shown()
+            )  # fmt: skip
+            if self.distinct:
+                found |= self._shown()
         return found
 
     def _shown(self) -> dict[str, Any]:
@@ -213,6 +225,9 @@ class FileProfile:
         The column that says whose record each is, where one was found.
     keys
         Columns that are different in every record of the whole file, by a count of it.
+    keys_with_person
+        Likewise, columns that are different in every record of a person; looked for where no
+        column is a key by itself.
     """
 
     subject: str
@@ -222,6 +237,7 @@ class FileProfile:
     dates_in_parts: tuple[tuple[str, str, str], ...] = ()
     person: str | None = None
     keys: tuple[str, ...] = ()
+    keys_with_person: tuple[str, ...] = ()
 
     @property
     def sampled(self) -> int:
@@ -282,15 +298,25 @@ class FileProfile:
         return found
 
     @cached_property
+    def _persons(self) -> Ints:
+        """The first record of each person among those that are held against each other."""
+        if self.person is None:
+            return np.arange(min(self.sampled, LOOKED_AT))
+        return np.unique(self.codes[self.person], return_index=True)[1]
+
+    @property
+    def persons(self) -> int:
+        """Persons of whom `uniqueness` speaks; of more, fewer are unique."""
+        return len(self._persons)
+
+    @cached_property
     def uniqueness(self) -> tuple[Uniqueness, ...]:
         """How the share of unique persons grows with each column that an intruder may know.
 
         Of a person the first record is taken. Columns that number or name persons are left out;
         those that do not change about a person come first, of them those of few values.
         """
-        rows = np.arange(min(self.sampled, LOOKED_AT))
-        if self.person is not None:
-            rows = np.unique(self.codes[self.person], return_index=True)[1]
+        rows = self._persons
         known = [
             each.name for each in self.columns.values()
             if each.content not in PERSONAL and each.distinct > 1 and each.name != self.person
@@ -320,6 +346,9 @@ class FileProfile:
             "sampled": self.sampled,
             "person": self.person,
             "keys": list(self.keys),
+            "keys_with_person": list(self.keys_with_person),
+            "related": min(self.sampled, LOOKED_AT),
+            "persons": self.persons,
             "constant_within_person": list(self.constant),
             "changing_within_person": list(self.events),
             "dates_in_parts": [list(each) for each in self.dates_in_parts],
@@ -335,7 +364,24 @@ class FileProfile:
         }  # fmt: skip
 
     def _repr_html_(self) -> str:
-        return html_table(HEADINGS, self.rows())
+        """One table, and one picture: how columns single persons out."""
+        return styled_table(self.subject, HEADINGS, self.rows(), numbers=(2,)) + self.picture()
+
+    def picture(self) -> str:
+        """The share of persons who are unique, column by column, for a notebook."""
+        steps = self.uniqueness
+        if not steps:
+            return ""
+        return bars(
+            f"Share of {self.persons:,} persons who are unique on columns",
+            [each.column for each in steps],
+            {
+                f"of {self.persons:,} persons unique on all but this": [
+                    each.without for each in steps
+                ],
+                "unique on this and those above": [each.up_to for each in steps],
+            },
+        )
 
     def rows(self) -> list[tuple[str, ...]]:
         """A line for each column, as `HEADINGS` call its cells; without values."""
@@ -347,15 +393,6 @@ class FileProfile:
              within.get(each.name, ""))
             for each in self.columns.values()
         ]  # fmt: skip
-
-
-def html_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table for a notebook."""
-    said = "".join(
-        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
-    )
-    head = "".join(f"<th>{html.escape(each)}</th>" for each in heads)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{said}</tbody></table>"
 
 
 HEADINGS = ("column", "holds", "sure", "values", "because", "within a person")
@@ -384,7 +421,12 @@ def profile(data: object, *, delimiter: str | None = None) -> FileProfile:
     source = data if isinstance(data, Source) else open_source(data, delimiter=delimiter)
     found = first_look(source)
     person = person_of(found, source)
-    return replace(found, person=None if person is None else person.name, keys=_keys(found, source))
+    found = replace(
+        found, person=None if person is None else person.name, keys=_keys(found, source)
+    )
+    if found.person is None or found.keys:
+        return found
+    return replace(found, keys_with_person=_keys_with(found.person, found, source))
 
 
 def first_look(source: Source) -> FileProfile:
@@ -427,7 +469,15 @@ def columns_of(sample: pa.Table) -> dict[str, ColumnProfile]:
     for name, form in forms.items():
         if not form.certain:
             forms[name] = form_of(sample[name], habits)
-    columns = {name: ColumnProfile(name, form, held_in(form, name)) for name, form in forms.items()}
+    columns = {}
+    for name, form in forms.items():
+        words = tuple(map(folded, words_of(name)))
+        says_date = named(words, DATE_WORDS) and not identifies(words)
+        dates = as_numbered_dates(form, called_date=says_date)
+        held = held_in(dates or form, name)
+        if dates is not None:
+            held = replace(held, evidence=f"{held.evidence}; numbers of days as Excel stores them")
+        columns[name] = ColumnProfile(name, dates or form, held)
     return _by_each_other(columns, sample)
 
 
@@ -719,12 +769,46 @@ def _keys(found: FileProfile, source: Source) -> tuple[str, ...]:
               and each.content is not Content.MEASUREMENT]  # fmt: skip
     if found.sampled < ROWS:
         return tuple(unique)
-    keys = []
-    for name in unique:
-        accumulator = Accumulator(name, source.rows)
-        for batch in source.batches([name]):
-            accumulator.add(batch.column(0))
-        raw = accumulator.finish()
-        if len(raw.values) == len(raw.codes):
-            keys.append(name)
+    keys: list[str] = []
+    for first in range(0, len(unique), TOGETHER):
+        read = _numbered(source, unique[first : first + TOGETHER])
+        keys += [name for name, raw in read.items() if len(raw.values) == len(raw.codes)]
     return tuple(keys)
+
+
+def _keys_with(person: str, found: FileProfile, source: Source) -> tuple[str, ...]:
+    """Columns that are different in every record of a person, events' dates first."""
+    first = found.codes[person]
+    records, columns = len(first), found.columns
+    if found.columns[person].filled < found.columns[person].records:
+        return ()
+    likely = [
+        name for name, each in columns.items()
+        if name != person and each.distinct > 1 and each.filled == each.records
+        and each.content not in PERSONAL and each.content is not Content.MEASUREMENT
+        and len(np.unique(coded_rows({"": first, name: found.codes[name]}, ["", name]))) == records
+    ]  # fmt: skip
+    likely.sort(key=lambda name: (columns[name].look != "dates", -columns[name].distinct))
+    likely = likely[:TOGETHER]
+    if (found.sampled <= records and found.sampled < ROWS) or not likely:
+        return tuple(likely)
+    read = _numbered(source, [person, *likely])
+    persons = read[person].codes.astype(np.int64)
+
+    def tells_apart(codes: Ints) -> bool:
+        together = np.sort(persons * (int(codes.max()) + 1) + codes)  # np.unique takes ten times it
+        return int(codes.min()) >= 0 and bool((together[1:] != together[:-1]).all())
+
+    whole = int(persons.min()) >= 0
+    return tuple(
+        name for name in likely if whole and tells_apart(read[name].codes.astype(np.int64))
+    )
+
+
+def _numbered(source: Source, names: Sequence[str]) -> dict[str, RawColumn]:
+    """Columns of the whole file as codes, in one pass."""
+    accumulators = {name: Accumulator(name, source.rows) for name in names}
+    for batch in source.batches(names):
+        for name, each in accumulators.items():
+            each.add(batch.column(name))
+    return {name: each.finish() for name, each in accumulators.items()}

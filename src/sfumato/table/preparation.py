@@ -234,11 +234,14 @@ class Preparation:
         at = "" if row is None else f" (the first in row {row + 1:,})"
         said = ", ".join(found) + at
         said += f", and {len(ordered) - MOST_KINDS} kinds more" if ordered[MOST_KINDS:] else ""
+        advice = 'correct its line in [recipe], or add unreadable = "missing"'
+        if line.reads("date") and "numbers" in kinds:
+            advice += '; numbers that Excel made of dates are "days since 1899-12-30"'
         return InputError(
             f"column '{name}' of {self._subject}",
             f"must be readable as [recipe] says: {'; '.join(line.steps().values())}",
             found=said,
-            advice='correct its line in [recipe], or add unreadable = "missing"',
+            advice=advice,
         )
 
 

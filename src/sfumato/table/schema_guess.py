@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from sfumato.core.errors import InputError
+from sfumato.core.notebook_parts import styled_table
 from sfumato.schema import Kind, QuasiIdentifier, Schema
 from sfumato.schema.recipe import Cleaning, Unreadable
 from sfumato.table.contents import CODES, FEW, Content, is_skewed
@@ -16,7 +17,6 @@ from sfumato.table.file_profile import (
     PersonFound,
     are_words,
     first_look,
-    html_table,
     name_of_parts,
     person_of,
 )
@@ -110,7 +110,9 @@ class Guess:
             (name, each.role, f"{each.confidence:.2f}", each.reason, self.questions.get(name, ""))
             for name, each in self.roles.items()
         ]
-        return html_table(("column", "role", "sure", "because", "question"), rows)
+        heads = ("column", "role", "sure", "because", "question")
+        made = styled_table("Proposed schema", heads, rows, numbers=(2,))
+        return made + ("" if self.profile is None else self.profile.picture())
 
     def answered(self, answers: Mapping[str, str] | None = None) -> Schema:
         """The schema with its questions answered.

@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sfumato.core.declaration import DATABASES
 from sfumato.core.errors import InputError
 from sfumato.schema.recipe import StepCount
 
@@ -23,7 +24,6 @@ Ints = npt.NDArray[np.int64]
 BATCH_ROWS = 1 << 17
 """Records of one batch, where the input leaves the choice."""
 ACCEPTED = "text, whole or decimal numbers, true/false, dates, times of day, date-times"
-DATABASES = ("postgresql://", "postgres://", "sqlite:///")
 """How the URL of a table in a database begins."""
 PRINTABLE = np.frombuffer(b"!~", dtype=np.uint8)
 """The first and the last letter of ASCII that one sees."""
@@ -443,8 +443,8 @@ def check_no_url(path: str | os.PathLike[str]) -> None:
             "the URL of a database",
             "must stand where one is taken",
             found="the place of a file's path",
-            accepted="DATA of assess, anonymize and schema guess, OUT of anonymize; in Python a "
-            "text wherever data is taken, for the engine embedded",
+            accepted="wherever a table is read, and as the output of a release by promises; in "
+            "Python as text",
         )
 
 

@@ -15,7 +15,7 @@ import os
 import secrets
 import string
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -27,12 +27,12 @@ import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
 from sfumato.core.atomic import atomic_path, check_target
+from sfumato.core.declaration import is_database
 from sfumato.core.errors import InputError
 from sfumato.kernels.loop_calls import read_ahead
 from sfumato.table.sources import (
     ACCEPTED,
     BATCH_ROWS,
-    DATABASES,
     NO_LABELS,
     Labels,
     Source,
@@ -454,7 +454,7 @@ def open_source(data: object, *, delimiter: str | None = None) -> Source:
         from sfumato.table.dataframes import open_frame
 
         return open_frame(data)
-    if isinstance(data, str) and data.startswith(DATABASES):
+    if is_database(data):
         from sfumato.table.databases import open_database
 
         return open_database(data)
@@ -677,18 +677,41 @@ def _write_csv(table: pa.Table, file: IO[bytes], delimiter: str) -> None:
         file.write(lines)
 
 
-def content_sha256(table: pa.Table) -> str:
+def content_sha256(names: Sequence[str], batches: Iterable[pa.RecordBatch]) -> str:
     """Hash of a table as CSV, where there is no file to tell it by.
+
+    Parameters
+    ----------
+    names, batches
+        Its columns and its records.
 
     Raises
     ------
     InputError
         If a column holds lists, nested records or bytes.
     """
-    digest = hashlib.sha256("\x1f".join(table.column_names).encode("utf-8"))
-    for lines in _csv_lines(_decoded(table), ","):
-        digest.update(lines)
+    digest = hashlib.sha256("\x1f".join(names).encode("utf-8"))
+    for batch in batches:
+        for lines in _csv_lines(_decoded(pa.Table.from_batches([batch])), ","):
+            digest.update(lines)
     return digest.hexdigest()
+
+
+def data_sha256(data: object) -> str:
+    """Hash of a file, or of what a table of a database holds; empty of what is neither.
+
+    Raises
+    ------
+    InputError
+        If a table of a database cannot be read.
+    """
+    if is_database(data):
+        source = open_source(data)
+        return content_sha256(source.names, source.batches(source.names))
+    if not isinstance(data, (str, os.PathLike)) or not Path(data).is_file():
+        return ""
+    with Path(data).open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _csv_lines(table: pa.Table, delimiter: str) -> Iterator[memoryview]:

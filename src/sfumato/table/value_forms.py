@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.schema.recipe import Cleaning, Holds, Unreadable
+from sfumato.schema.recipe import Cleaning, Holds, Unreadable, first_day
 from sfumato.table.cleaning import cleaned
 from sfumato.table.common_words import CURRENCIES, MISSING_WORDS, SEXES, UNITS, folded
 from sfumato.table.scalars import are_dates, are_outside, as_floats, date_points
@@ -43,6 +43,10 @@ LEAST_WORDS = 0.003
 """Share of the records of a column of words from which one of them stands for a missing value."""
 GAP = 1.6
 """So many times the largest other number is one that stands for something else, at least."""
+EXCEL, EXCEL_OF_MACS = "days since 1899-12-30", "days since 1904-01-01"
+"""How Excel stores dates, and how its files of old Macs do."""
+NUMBERED_FROM = 10_000
+"""The number of 1927-05-18 in Excel: most dates of living people have a larger one."""
 LIFETIME = 99
 """Years before this one that two digits of a year can mean."""
 
@@ -389,7 +393,7 @@ class _Looked:
         rest = np.ones(len(self.texts), dtype=np.bool_)
         certain = True
         for _ in range(3):
-            best, read, alone = self._best_format(rest)
+            best, read, alone = self._best_format(rest, beside=chosen)
             gained = int(self.counts[read & rest].sum())
             if not best or gained < max(0.01 * self.cells, 1 if chosen else 3):
                 break
@@ -423,14 +427,26 @@ class _Looked:
             **{**line.model_dump(by_alias=True, exclude_defaults=True), "first": 10}
         ), certain
 
+    def _numbers_days(self, rest: Flags) -> bool:
+        """Whether most of the rest are numbers of days as Excel has them, from 1927 on."""
+        numbers = matching(self.texts, r"^[1-4]\d{4}(\.\d+)?$") & rest
+        return bool(self.counts[numbers].sum() > 0.5 * self.counts[rest].sum())
+
     def _are_months(self, chosen: Sequence[str]) -> bool:
         return any("%m" in each or "%b" in each for each in chosen)
 
-    def _best_format(self, rest: Flags) -> tuple[str, Flags, bool]:
-        """The format that reads most of the rest, what it reads, and whether no other does so."""
+    def _best_format(self, rest: Flags, *, beside: Sequence[str]) -> tuple[str, Flags, bool]:
+        """The format that reads most of the rest, what it reads, and whether no other does so.
+
+        Numbers of days are dates only beside dates in another format, as a column has them that
+        was typed in partly, and partly read by Excel.
+        """
         tried: list[tuple[int, int, str, Flags]] = []
         texts = self.texts.filter(from_numpy(rest))
-        for place, text in enumerate(_formats(texts, month_first=self.habits.month_first)):
+        formats = _formats(texts, month_first=self.habits.month_first)
+        if beside and max(map(_exactness, beside)) == 3 and self._numbers_days(rest):
+            formats.insert(0, EXCEL)
+        for place, text in enumerate(formats):
             fields: dict[str, Any] = {"date": text, "unreadable": "missing"}
             if "%y" in text:
                 fields["pivot"] = _pivot()
@@ -449,12 +465,18 @@ class _Looked:
 
 def _pivot() -> int:
     """The first of the hundred years that two digits mean."""
-    return dt.datetime.now(tz=dt.UTC).year - LIFETIME
+    return _this_year() - LIFETIME
+
+
+def _this_year() -> int:
+    return dt.datetime.now(tz=dt.UTC).year
 
 
 def _exactness(text: str) -> int:
     """3 for days, 2 for months, 1 for years."""
-    return 3 if "%d" in text else 2 if any(each in text for each in ("%m", "%b", "%B")) else 1
+    if "%d" in text or text == EXCEL:
+        return 3
+    return 2 if any(each in text for each in ("%m", "%b", "%B")) else 1
 
 
 def _formats(texts: pa.Array, *, month_first: bool) -> list[str]:
@@ -602,6 +624,63 @@ def _with_marks(form: Form, *, certain: bool, width: int) -> Form:
         form, values=form.values.filter(kept), counts=form.counts[~marks], cleaning=line,
         certain=certain,
     )  # fmt: skip
+
+
+def as_numbered_dates(form: Form, *, called_date: bool) -> Form | None:
+    """A column of numbers as dates, if it is one of days as Excel stores them.
+
+    Dates of events tell it by themselves: their numbers fall on five days of a week alike and
+    hardly on the two others. Dates of birth do not; there a header has to say date. Numbers with
+    few gaps that are different in every record number these records.
+
+    Parameters
+    ----------
+    form
+        The column.
+    called_date
+        Whether its header says date.
+    """
+    line = form.cleaning or _NUMBERS
+    if form.look != "numbers" or form.distinct <= 12 or line.decimal or line.unit or line.thousands:
+        return None
+    numbers = form.numbers()
+    order = np.argsort(numbers)
+    at = np.searchsorted(np.cumsum(form.counts[order]) / form.filled, (0.02, 0.5, 0.98))
+    least, middle, most = numbers[order][at].tolist()
+    numbering = form.unique and form.distinct > 0.5 * np.ptp(numbers)
+    if numbering or numbers.min() < 1 or middle < NUMBERED_FROM:
+        return None
+    found = ""
+    for text in (EXCEL, EXCEL_OF_MACS):
+        first, last = (_year_of_number(each, text) for each in (least, most))
+        recent = 1990 <= last <= _this_year() + 2
+        if recent and (
+            (first >= 1990 and _spares_weekends(form, text))
+            or (called_date and text == EXCEL and not found)
+        ):
+            found = text
+    if not found:
+        return None
+    dates = Cleaning(date=(found,)).model_copy(update={"missing": line.missing})
+    texts = form.values.cast(pa.large_string())
+    read = _read("dates", texts, form.counts, form.records, dates, form.missing_words)
+    return replace(read, unreadable=read.unreadable + form.unreadable)
+
+
+def _year_of_number(number: float, text: str) -> int:
+    """The year of a date that is numbered as a format says; no date has a larger one than 9999."""
+    since = first_day(text) or dt.date.min
+    return (since + dt.timedelta(days=min(int(number), 2_900_000))).year
+
+
+def _spares_weekends(form: Form, text: str) -> bool:
+    """Whether numbers of days fall on Saturdays and Sundays far less often than on other days."""
+    since = first_day(text)
+    if since is None or form.filled < 200 or form.distinct <= 50:
+        return False
+    days = np.floor(form.numbers()).astype(np.int64) + since.toordinal() - 1  # Mondays are 0
+    shares = np.bincount(days % 7, weights=form.counts, minlength=7) / form.filled
+    return bool(shares[5:].max() < 0.6 * shares[:5].min())
 
 
 _MARKS = (1, 7, 8, 9, 77, 88, 99, 777, 888, 999, 7777, 8888, 9999)

@@ -17,7 +17,7 @@ from pydantic import (
     Tag,
 )
 
-from sfumato.core.declaration import REQUIRED, Declared, declared, said_of_key, word_of
+from sfumato.core.declaration import REQUIRED, Declared, declared, place_of, said_of_key, word_of
 from sfumato.core.errors import InputError
 from sfumato.linkage.link_spec import LinkSpec
 from sfumato.schema import Schema
@@ -37,6 +37,10 @@ def _several(value: object) -> object:
 
 Several = BeforeValidator(_several)
 """Takes one alone as a list of one."""
+
+
+TablePlace = Annotated[Path | str, BeforeValidator(place_of, json_schema_input_type=str)]
+"""Where a table is: a file, or the URL of a table in a database."""
 
 
 class InFile(Frozen):
@@ -108,7 +112,7 @@ def declared_fields(
 
 
 def _kind_of(each: Declared) -> Any:
-    """Its type in a file: words of enumerations, files by their paths, one alone as a list."""
+    """Its type in a file: words of enumerations, tables by their places, one alone as a list."""
     if each.has_words and not issubclass(each.type, str):
         return Annotated[
             each.type,
@@ -119,9 +123,11 @@ def _kind_of(each: Declared) -> Any:
             PlainSerializer(word_of, return_type=str),
         ]
     if get_origin(each.type) in (tuple, Sequence):
-        inner = Path if each.said.path else get_args(each.type)[0]
+        inner = TablePlace if each.said.path else get_args(each.type)[0]
         return Annotated[tuple[inner, ...], Several]  # type: ignore[valid-type]
-    return Path if each.said.path else each.type
+    if each.said.path:
+        return Path if each.type is bytes else TablePlace
+    return each.type
 
 
 @contextmanager

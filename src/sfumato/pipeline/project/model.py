@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from datetime import date
-from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field, StrictInt, StringConstraints, model_validator
 
-from sfumato.pipeline.project.frozen import Frozen, InFile, SchemaPart
+from sfumato.pipeline.project.frozen import Frozen, InFile, SchemaPart, TablePlace
 from sfumato.pipeline.project.linking import Link, OnRequest, Review, Reviewers
 from sfumato.pipeline.project.outputs import Attack, Outputs
 from sfumato.pipeline.project.releasing import Assess, Release
@@ -61,7 +60,8 @@ class Source(Frozen):
     Attributes
     ----------
     file
-        The table: CSV, Parquet; Excel, SPSS, Stata and SAS with the extra ``formats``.
+        The table: CSV, Parquet; Excel, SPSS, Stata and SAS with the extra ``formats``; the URL of a
+        table of PostgreSQL or SQLite with the extra ``databases``.
     delimiter
         The separator of a CSV file; found by itself when not given.
     id
@@ -71,10 +71,10 @@ class Source(Frozen):
         linked file instead of the table's own.
     """
 
-    file: Path
+    file: TablePlace
     delimiter: Annotated[str, StringConstraints(min_length=1, max_length=1)] | None = None
     id: str | None = None
-    attach: Path | None = None
+    attach: TablePlace | None = None
 
 
 SourceName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,59}$")]

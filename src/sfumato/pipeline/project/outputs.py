@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, create_model, model_validator
 
+from sfumato.core.declaration import is_database
 from sfumato.intruder.attack_options import Holding, Judging
 from sfumato.pipeline.project.frozen import Frozen, Several, as_value_errors, declared_fields
 
@@ -69,6 +70,8 @@ class Outputs(Frozen):
         The folder of what the stages made; it holds personal data and stays inside.
     formats
         The formats of the release; the last three need the extra ``formats``.
+    database
+        The URL of a new table that the release goes into as well, with the extra ``databases``.
     report
         In which form each stage reports.
     """
@@ -76,4 +79,11 @@ class Outputs(Frozen):
     folder: Path = Path("output")
     stages: Path = Path("stages")
     formats: Annotated[tuple[ReleaseForm, ...], Several, Field(min_length=1)] = ("csv",)
+    database: str | None = None
     report: ReportForm = ReportForm.HTML
+
+    @model_validator(mode="after")
+    def _is_database(self) -> Outputs:
+        if self.database is not None and not is_database(self.database):
+            raise ValueError("'database' must be the URL of a table of PostgreSQL or SQLite")
+        return self

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pydantic import create_model, model_validator
 
-from sfumato.core.declaration import declared
+from sfumato.core.declaration import Place, declared
 from sfumato.pipeline.project.frozen import Frozen, as_value_errors, declared_fields
 from sfumato.release.promises import PROMISES
 from sfumato.release.promises.promise import Budget, Constraint, asked
@@ -46,7 +45,7 @@ class _Assess(Frozen):
         """What is measured, by the parameters of `sfumato.assess`."""
         return {each.name: getattr(self, each.name) for each in declared(Measuring)}
 
-    def known_population(self, register: Path | None) -> KnownPopulation:
+    def known_population(self, register: Place | None) -> KnownPopulation:
         """What is known of the population.
 
         Parameters

@@ -10,7 +10,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from sfumato.core.declaration import Progress, drawn_seed, keywords, silent, taken
+from sfumato.core.declaration import Progress, drawn_seed, is_database, keywords, silent, taken
 from sfumato.core.errors import InputError
 from sfumato.pipeline.tune.limits import CAP, COUNTS, KNOBS, check_measurable, rounded, target_of
 from sfumato.pipeline.tune.line_search import Bisection, Space, exchange, in_pairs, run_together
@@ -195,7 +195,8 @@ def _presets(
 
 
 def _path(data: object) -> str | os.PathLike[str] | None:
-    return data if isinstance(data, (str, os.PathLike)) else None
+    named = isinstance(data, (str, os.PathLike)) and not is_database(data)  # it has a password
+    return data if named else None  # type: ignore[return-value]
 
 
 class _Search:

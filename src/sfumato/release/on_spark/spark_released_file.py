@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from sfumato.core.atomic import not_whole, take_place, write_text, written_at
+from sfumato.core.declaration import is_uri
 from sfumato.core.errors import InputError
 from sfumato.core.optional_packages import needed, silenced, spark_errors
 from sfumato.engines.spark.spark_files import plain
@@ -307,16 +308,10 @@ def _types(records: DataFrame, cells: Sequence[CellColumn]) -> dict[str, str]:
 
 SUFFIXES = (".csv", ".tsv", ".parquet")
 CHUNK = 1 << 20
-_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 _OURS = re.compile(r"_SUCCESS|_(started|committed)_\d+|part-\d{5}.*|\..*\.crc")
 """What a folder holds that Spark wrote; Databricks marks what was started and committed."""
 _TIME = "yyyy-MM-dd'T'HH:mm:ss[.SSSSSS]"
 """How a time is written to a CSV file: to the microsecond, as Spark holds it."""
-
-
-def is_uri(path: str | os.PathLike[str]) -> bool:
-    """Whether a path names a file system, as ``hdfs://`` and ``s3a://`` do."""
-    return _URI.match(os.fspath(path)) is not None
 
 
 def check_folder(path: str | os.PathLike[str]) -> None:
@@ -597,7 +592,8 @@ class ReleasedFrame:
     @property
     def types(self) -> Mapping[str, pa.DataType | None]:
         """Its columns in their order."""
-        return dict.fromkeys(self.frame.columns)
+        types = needed("pyspark.sql.pandas.types", extra="spark", by="engine spark")
+        return {each.name: each.type for each in types.to_arrow_schema(self.frame.schema)}
 
     @property
     def shown_labels(self) -> Labels:

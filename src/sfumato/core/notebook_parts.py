@@ -1,0 +1,116 @@
+"""What the notebook views of all results are made of: one styled table, one picture of bars.
+
+The picture is SVG of our own, so that it needs no extra and no script. Every text is escaped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from html import escape
+
+COLOURS = ("#c7ab6b", "#1b4965")
+"""Of two things side by side, as in reports; of one alone the second."""
+MOST_BARS = 40
+"""Rows of a picture; more are counted below it."""
+_LEFT_ALIGNED = 'style="text-align:left;vertical-align:top;white-space:normal"'
+_RIGHT_ALIGNED = 'style="text-align:right;vertical-align:top;white-space:nowrap"'
+_WIDTH, _LEFT, _ROW, _TOP, _LETTER = 560, 160, 18, 24, 6.2
+
+
+def styled_table(
+    title: str,
+    heads: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    numbers: Collection[int] = (),
+) -> str:
+    """A table whose first cell of each row is its heading.
+
+    Parameters
+    ----------
+    title
+        What stands above it.
+    heads
+        The headings of its columns.
+    rows
+        Its cells.
+    numbers
+        The columns that are aligned to the right.
+    """
+    aligned = [_RIGHT_ALIGNED if each in numbers else _LEFT_ALIGNED for each in range(len(heads))]
+    head = "".join(
+        f'<th scope="col" {how}>{escape(each)}</th>'
+        for each, how in zip(heads, aligned, strict=True)
+    )
+    lines = []
+    for place, row in enumerate(rows):
+        cells = "".join(
+            f"<td {how}>{escape(cell)}</td>" for cell, how in zip(row[1:], aligned[1:], strict=True)
+        )
+        shade = ' style="background:rgba(128,128,128,.08)"' if place % 2 else ""
+        lines.append(f'<tr{shade}><th scope="row" {aligned[0]}>{escape(row[0])}</th>{cells}</tr>')
+    return (
+        f'<table><caption style="text-align:left;font-weight:bold">{escape(title)}</caption>'
+        f"<thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+    )
+
+
+def bars(title: str, labels: Sequence[str], series: Mapping[str, Sequence[float]]) -> str:
+    """Shares from 0 to 1 as horizontal bars, one row for each label.
+
+    Parameters
+    ----------
+    title
+        What the picture says, for those who cannot see it.
+    labels
+        What each row is about.
+    series
+        The shares of one or two things, by what they are.
+    """
+    colours, shown = COLOURS[-len(series) :], labels[:MOST_BARS]
+    bar = 0.7 * _ROW / len(series)
+    parts = []
+    for number, (name, colour) in enumerate(zip(series, colours, strict=True)):
+        x = number * _WIDTH / 2
+        parts.append(f'<rect x="{x:.0f}" y="4" width="10" height="10" fill="{colour}"/>')
+        parts.append(svg_text(x + 14, 13, name, "start"))
+    for place, label in enumerate(shown):
+        y, room = _TOP + place * _ROW, int(_LEFT / _LETTER) - 1
+        cut = label if len(label) <= room else f"{label[: room - 1]}…"
+        parts.append(svg_text(_LEFT - 6, y + 0.7 * _ROW, cut, "end"))
+        for number, (shares, colour) in enumerate(zip(series.values(), colours, strict=True)):
+            width = shares[place] * (_WIDTH - _LEFT - 50)
+            parts.append(
+                f'<rect x="{_LEFT}" y="{y + 2 + number * bar:.1f}" width="{width:.1f}" '
+                f'height="{bar:.1f}" fill="{colour}"/>'
+            )
+        last = list(series.values())[-1][place]
+        end = _LEFT + max(each[place] for each in series.values()) * (_WIDTH - _LEFT - 50)
+        parts.append(svg_text(end + 4, y + 0.7 * _ROW, f"{100 * last:.3g} %", "start"))
+    height = _TOP + len(shown) * _ROW + 4
+    if len(labels) > len(shown):
+        said = f"{len(labels) - len(shown):,} more are not drawn"
+        parts.append(svg_text(_LEFT, height + 10, said, "start"))
+        height += 16
+    return svg(title, _WIDTH, height, parts)
+
+
+def svg(title: str, width: int, height: int, parts: Iterable[str]) -> str:
+    """A picture of its parts."""
+    return (
+        f'<svg role="img" aria-label="{escape(title)}" width="{width}" height="{height}" '
+        f'xmlns="http://www.w3.org/2000/svg">{"".join(parts)}</svg>'
+    )
+
+
+def svg_text(x: float, y: float, text: str, anchor: str) -> str:
+    """A text within a picture."""
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" font-size="11" font-family="sans-serif" '
+        f'fill="currentColor" text-anchor="{anchor}">{escape(text)}</text>'
+    )
+
+
+def notes(warnings: Sequence[str]) -> str:
+    """Warnings as paragraphs."""
+    return "".join(f"<p>Warning: {escape(warning)}</p>" for warning in warnings)
