@@ -103,7 +103,7 @@ def compile_elsewhere(into: Path) -> None:
     for target in ELSEWHERE:
         (headers / "pyconfig.h").write_text(WINDOWS if "windows" in target else here)
         for source in sorted(into.glob("*.c")):
-            place = [f"-I{headers}", "-c", str(source), "-o", os.devnull]
+            place = [f"-I{headers}", "-c", str(source), "-o", str(into / "loop.o")]
             run([*compiler(target), *FLAGS, *place])
         print(f"compiled for {target}, not run")
 
