@@ -92,6 +92,7 @@ _NOT_A_PERSON = (
     "product facility ward suburb province place clinic site"
 )
 _BIRTH = "dob birthdate birthday dateofbirth bday geburtsdatum"
+_BIRTHPLACE = "birthplace birthcountry birthtown birthcity"
 _POSTCODE = "postcode postcodes zip zipcode postal postalcode plz pcode"
 _EMAIL = "email emails mail"
 _PHONE = "phone phones telephone tel mobile cell cellphone landline phonenumber"
@@ -161,7 +162,7 @@ def _code(words: tuple[str, ...]) -> ColumnKind | None:
 def _birth(words: tuple[str, ...]) -> ColumnKind | None:
     """Date, year or place of birth."""
     born = named(words, "birth born") or any(word.startswith("birth") for word in words)
-    if named(words, "place country city town state") and born:
+    if born and (named(words, "place country city town state") or named(words, _BIRTHPLACE)):
         return ColumnKind.ADDRESS
     if named(words, "yob birthyear") or (born and named(words, "year month day yy mm dd")):
         return ColumnKind.NUMBER
