@@ -36,6 +36,7 @@ from sfumato.table.schema_guess import Guess, Proposed, Role
 from sfumato.table.table_files import write_table
 
 FORMATS = ("csv", "csv", "tsv", "xlsx", "parquet", "dta", "sav")
+PERSONS = 200
 _KNOWS = {"given", "surname", "name", "birth", "number", "mail"}
 """What tells who a person is: two tables share two of these at least."""
 
@@ -122,12 +123,12 @@ def tried(seed: int, folder: Path) -> tuple[str, str]:
     """Take one file from nothing to a release: what it was, and what went wrong."""
     countries = COUNTRIES if seed % 2 else UNSEEN
     form = FORMATS[seed % len(FORMATS)]
-    made = messy_file(seed // 2, countries)
+    made = messy_file(seed // 2, countries, persons=PERSONS)
     linked = seed % 3 == 0
     if linked:
         while len(_KNOWS & set(made.held.values())) < 2 or made.person is not None:
-            seed += 1_000
-            made = messy_file(seed, countries)
+            seed += 1_001
+            made = messy_file(seed, countries, persons=PERSONS)
         first, second = two_tables(made, seed)
         paths = [written(first, folder, "first", form), written(second, folder, "second", form)]
         roles = first.roles | second.roles

@@ -13,6 +13,7 @@ from sfumato.linkage.column_counterparts import Content, Form
 from sfumato.linkage.link_sources import as_text
 from sfumato.linkage.link_spec import ColumnKind, sql_name
 from sfumato.schema import Schema
+from sfumato.schema.roles import RECIPE_SOURCE
 from sfumato.table.header_words import WORDS, identifies, named, words_of
 from sfumato.table.sources import Source, is_bytes
 
@@ -320,7 +321,8 @@ def _is_identity(header: str, schema: Schema | None) -> bool:
     """Whether a schema lets a column be about who a person is."""
     if schema is None:
         return True
-    others = {sql_name(name) for name in (*schema.sensitive, *schema.insensitive)}
+    sources = schema.roles().get(RECIPE_SOURCE, ())  # what is made of them is compared
+    others = {sql_name(name) for name in (*schema.sensitive, *schema.insensitive, *sources)}
     return sql_name(header) not in others
 
 

@@ -453,7 +453,7 @@ _POSTCODES = (
 )  # fmt: skip
 _ANY_POSTCODE = r"^[A-Za-z]{0,2}-?\d[A-Za-z\d -]{2,8}$"
 _SAYS_POSTCODE = re.compile(
-    r"zip|post|plz|\bcp\b|\bcap\b|\bcep\b|psc|pincode|kod_poczt|codigo_p|irsz|pc$"
+    r"zip|post|plz|\bcp\b|\bcap\b|\bcep\b|psc|pincode|kod_poczt|codigo_p|irsz|pc$|邮编|邮政|郵便|郵遞|우편"
 )
 
 

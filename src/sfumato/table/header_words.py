@@ -107,7 +107,7 @@ _HINTS: dict[_Hint, str] = {
     "nir dni nif cpf pesel personnummer hetu tckn nume prenume adresa jmeno prijmeni ulice "
     "vezeteknev keresztnev csaladnev nev utonev utca lakcim fornavn etternavn efternavn navn "
     "meno priezvisko ime prezime imena familia poznamka megjegyzes observatii bemaerkning cnp cpr "
-    "taj ucet konto szamlaszam",
+    "taj ucet konto szamlaszam hausnummer hausnr huisnummer 门牌号 地址 电话 邮箱 身份证号",
     "quasi": "alter geschlecht geburt- plz ort wohnort familienstand beruf bildung staat- land "
     "kreis gemeinde staatsangehoerigkeit bildungsabschluss edad sexo fecha nacimiento "
     "municipio provincia estado profesion estudios ocupacion nacionalidad parentesco age sexe "

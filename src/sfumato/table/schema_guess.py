@@ -117,6 +117,17 @@ class Guess:
         ]
         return html_table(("column", "role", "sure", "because", "question"), rows)
 
+    def revised(self, roles: Mapping[str, Proposed]) -> Guess:
+        """The proposal with other roles of some columns, about which nothing is asked."""
+        if self.profile is None or not roles:
+            return self
+        every = {**self.roles, **roles}
+        chosen = {name: each.role for name, each in every.items()}
+        asked = {name: said for name, said in self.questions.items() if name not in roles}
+        notes = {name: each.reason for name, each in roles.items()}
+        schema = _schema(self.profile, chosen, asked)
+        return replace(self, schema=schema, roles=every, notes={**self.notes, **notes})
+
     def answered(self, answers: Mapping[str, str] | None = None) -> Schema:
         """The schema with its questions answered.
 
