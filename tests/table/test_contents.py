@@ -115,6 +115,7 @@ def test_codes_different_in_every_record_are_no_public_codes() -> None:
             "phone",
         ),
         ([f"{10_000 + 379 * i},{i + 10}" for i in range(60)], "v1", "measurement"),
+        ([f"{['+91', '0'][i % 2]}{50_000_805 + 7 * i}" for i in range(60)] * 3, "v1", "phone"),
         (list(range(1, 61)) * 6, "hours_worked", "number"),
         (
             [f"{'ABCDEFGHIJKL'[i]}ruk {'ABCDEFGHIJKL'[i]}onst" for i in range(12)] * 9,

@@ -280,6 +280,17 @@ def test_the_number_of_a_person_is_no_postcode_that_tells_names() -> None:
     assert role_of(found.answered(), "v2") == "direct identifier"
 
 
+def test_letters_that_number_persons_are_no_given_names() -> None:
+    letters = [f"{'KQZVX'[i % 5]}{'QKXZV'[i // 5 % 5]}{'BDGHJ'[i // 25]}WQ" for i in range(100)]
+    person = [i // 4 for i in range(N)]
+    found = guess({
+        "id_personne": [letters[each] for each in person],
+        "sexe": ["fm"[each * each % 7 % 2] for each in person],
+        "age": [each * 29 % 80 for each in person],
+    })  # fmt: skip
+    assert found.schema.person == "id_personne"
+
+
 def test_a_column_that_gives_away_another_is_a_quasi_identifier() -> None:
     ages = [18 + i * 7919 % 70 for i in range(N)]
     columns = {"age": ages, "sex": cycle("f", "m"), "due": [each * 12.5 + 0.25 for each in ages]}

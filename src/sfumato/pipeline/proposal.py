@@ -485,7 +485,8 @@ def _guess_one(path: Path, delimiter: str | None) -> Guess:
 def _guess_all(tables: Mapping[str, Path], delimiter: str | None) -> Guess:
     """One schema for tables that are linked: a column has the same role wherever it stands.
 
-    The persons are not named: the linkage finds them.
+    Persons and households are not named: the linkage finds the persons, and the numbers that each
+    table has for them are direct identifiers.
     """
     guesses = _in_agreement(
         {name: _guess_one(path, delimiter) for name, path in tables.items()}, tables, delimiter
@@ -496,7 +497,9 @@ def _guess_all(tables: Mapping[str, Path], delimiter: str | None) -> Guess:
     taken: set[str] = set()
     for role in _ROLES:
         for guess in guesses:
-            for name in getattr(guess.schema, role):
+            schema = guess.schema
+            numbers = (schema.person, schema.household) if role == _ROLES[0] else ()
+            for name in (*getattr(schema, role), *filter(None, numbers)):
                 if sql_name(name) in taken:
                     continue
                 taken.add(sql_name(name))

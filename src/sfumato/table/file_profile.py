@@ -437,13 +437,14 @@ def _by_each_other(columns: dict[str, ColumnProfile], sample: pa.Table) -> dict[
     of = {content: [n for n, each in columns.items() if each.content is content]
           for content in (Content.SEX, Content.POSTCODE)}  # fmt: skip
     two = [n for n, each in columns.items() if each.distinct == 2 and n not in of[Content.SEX]]
-    born_with = [n for n, each in columns.items() if each.content in _BORN_WITH | {Content.AGE}]
-    of_persons = {
-        code for code in of[Content.POSTCODE] if any(
-            tells(codes_of(sample[code][:LOOKED_AT]), codes_of(sample[n][:LOOKED_AT])) > 0.5
-            for n in born_with
-        )
-    }  # fmt: skip
+    born = [n for n, e in columns.items() if e.content in _BORN_WITH | {Content.AGE}]
+
+    def numbers_persons(name: str, told: Sequence[str]) -> bool:
+        own = codes_of(sample[name][:LOOKED_AT])
+        return any(tells(own, codes_of(sample[n][:LOOKED_AT])) > _TOLD / 2 for n in told)
+
+    of_persons = {code for code in of[Content.POSTCODE] if numbers_persons(code, born)}
+    births = [n for n in born if columns[n].content is not Content.SEX]
     for name, each in list(columns.items()):
         if each.distinct < 3 or not are_words(each):
             continue
@@ -467,7 +468,8 @@ def _by_each_other(columns: dict[str, ColumnProfile], sample: pa.Table) -> dict[
                         0.85,
                         f"codes that tell the places of '{name}'",
                     )
-        if columns[name] is each and 12 <= each.distinct <= 0.4 * each.filled:
+        several = columns[name] is each and 12 <= each.distinct <= 0.4 * each.filled
+        if several and not numbers_persons(name, births):
             for sex in (*of[Content.SEX], *two):
                 if tells(own, codes_of(sample[sex][:LOOKED_AT])) > _TOLD:
                     columns[name] = _held(

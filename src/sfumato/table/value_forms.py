@@ -336,9 +336,9 @@ class _Looked:
     def numbers(self) -> tuple[Cleaning | None, bool]:
         """The line that reads them as numbers, and whether there is no other."""
         plain = self.share(_PLAIN)
-        if plain == 1.0 and not self._may_be_thousands("."):
+        if plain == 1.0 and not (self._may_be_thousands(".") or self._are_codes()):
             return _NUMBERS, True
-        if not self.enough(matching(self.texts, r"\d"), READABLE):
+        if not self.enough(matching(self.texts, r"\d"), READABLE) or self._are_codes():
             return None, True
         unit = self._unit()
         before = rf"(?i)^(?:{re.escape(unit)}\s*)?" if unit else "^"
@@ -371,6 +371,12 @@ class _Looked:
         if unit:
             fields["unit"] = unit
         return Cleaning(**fields), certain
+
+    def _are_codes(self) -> bool:
+        """Whether long numbers of several lengths begin with zeros or a plus, as telephones do."""
+        digits = self.texts.filter(from_numpy(matching(self.texts, r"^[+]?\d{7,}$")))
+        several = pc.count_distinct(pc.utf8_length(digits)).as_py() > 1
+        return several and self.share(r"^[+0]\d{6,}$") > 1 - READABLE
 
     def _may_be_thousands(self, sign: str) -> bool:
         """Whether a sign stands before three digits wherever it stands."""
