@@ -10,7 +10,7 @@ import csv
 import datetime as dt
 import string
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -442,6 +442,21 @@ def _header(held: str, mode: str, country: Country, rng: np.random.Generator) ->
         consonants = "".join(each for each in word if each not in "aeiou_ ")
         return f"{consonants[:4].upper()}{digits or '_'}{base[:1]}{len(base)}"
     return word + digits
+
+
+def renamed(made: MessyFile) -> MessyFile:
+    """The same file with English headers, or upper case ones where it has these already."""
+    names = {}
+    for name, held in made.held.items():
+        base = held.rstrip(string.digits)
+        new = _ENGLISH.get(base, base) + held[len(base) :]
+        names[name] = new if new not in made.columns else f"{new.upper()}_2"
+    return replace(
+        made,
+        columns={names[name]: cells for name, cells in made.columns.items()},
+        roles={names[name]: each for name, each in made.roles.items()},
+        held={names[name]: each for name, each in made.held.items()},
+    )
 
 
 _ENGLISH = {

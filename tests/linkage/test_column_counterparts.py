@@ -184,3 +184,47 @@ def test_several_headers_are_for_what_can_be_joined(rename, said):
     columns = {"dob": "date", "name": "full name", "sex": "category"}
     with pytest.raises(InputError, match=said):
         LinkSpec(columns=columns, blocking=["dob"], rename=rename)
+
+
+def test_two_columns_that_say_the_same_do_not_make_each_other_doubtful():
+    one, two = register(800, 0.5, 6)
+    for table in (one, two):
+        table["line"] = np.array([each.replace(" ", ", ").upper() for each in table["street"]])
+    headers = {name: f"x{i}" for i, name in enumerate(two)}
+    found, questions = meanings(renamed(one, {n: n for n in one}), renamed(two, headers))
+    ours, theirs = zip(*((a[0], b[0]) for a, b in found), strict=True)
+    assert {"street", "line"} & set(ours)
+    assert {headers["street"], headers["line"]} & set(theirs)
+    assert not any("as much alike" in each for each in questions)
+
+
+def test_what_a_recipe_makes_of_columns_is_compared_in_their_place():
+    one, two = register(800, 0.5, 8)
+    table = renamed(one, {n: n for n in one})
+    year, month, day = zip(*(each.split("-") for each in one["birth"]), strict=True)
+    parts = {"y": year, "m": month, "d": day}
+    table = table.drop_columns(["birth"])
+    for name, values in parts.items():
+        table = table.append_column(name, pa.array([str(int(each)) for each in values]))
+    schema = sf.Schema(
+        quasi_identifiers=["geboren", "birth"],
+        sensitive=["性别"],
+        recipe={"geboren": {"parts": ["y", "m", "d"]}},
+    )
+    chinese = {"given_name": "名", "surname": "姓", "sex": "性别"}
+    other = renamed(two, {name: chinese.get(name, name) for name in two})
+    spec = sf.suggest_links({"a": table, "b": other}, schema).spec
+    assert spec.rename["b"]["geboren"] == "birth"
+    assert {spec.rename["b"][each] for each in ("given_name", "surname")} == {"名", "姓"}
+    assert "性别" not in spec.rename["b"].values()
+    assert not set(parts) & set(spec.columns)
+
+
+def test_a_column_that_is_no_date_leaves_no_header_behind():
+    one, two = register(800, 0.5, 9)
+    one["birthday"], two["bday"] = one["street"], two["street"]
+    tables = [renamed({n: v for n, v in t.items() if n != "street"}, {n: n for n in t})
+              for t in (one, two)]  # fmt: skip
+    spec = sf.suggest_links(dict(zip("ab", tables, strict=True))).spec
+    assert "birthday" not in spec.columns
+    assert "bday" not in spec.rename.get("b", {}).values()

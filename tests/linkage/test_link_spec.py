@@ -32,6 +32,13 @@ columns = st.dictionaries(
 )
 
 
+def test_names_of_other_scripts_differ():
+    assert sql_name("年龄_2") == "u5e74u9f84_2"
+    assert len({sql_name(each) for each in ("姓", "名", "имя", "όνομα", "이름")}) == 5
+    assert sql_name(" Größe (cm) ") == "groe_cm"
+    assert not sql_name("§ - §")
+
+
 @st.composite
 def specs(draw):
     kinds = draw(columns)
@@ -83,7 +90,7 @@ def test_a_rule_may_be_written_with_plus():
         ({"columns": COLUMNS, "blocking": ["surname:0"]}, "number of characters"),
         ({"columns": COLUMNS, "blocking": ["surname:"]}, "column:what"),
         ({"columns": {"a b": "date", "A-B": "date"}, "blocking": ["a b"]}, "the same as"),
-        ({"columns": {"名": "surname"}, "blocking": ["名"]}, "under 'rename'"),
+        ({"columns": {"§": "surname"}, "blocking": ["§"]}, "under 'rename'"),
         ({"columns": {"record": "surname"}, "blocking": ["record"]}, "the linkage itself"),
         ({"columns": {"n": "full name", "n_given": "given name"}, "blocking": ["n"]}, "same as"),
         ({"columns": COLUMNS, "blocking": ["dob"], "splink": "{}"}, "takes the place"),

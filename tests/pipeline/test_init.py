@@ -204,3 +204,22 @@ def test_questions_of_several_tables_are_answered() -> None:
     assert schema.sensitive == ("v2",)
     assert schema.direct_identifiers == ("v3",)
     assert not schema.undecided
+
+
+def test_what_says_who_a_person_is_in_two_tables_is_not_sensitive_in_one(
+    call: Call, tmp_path: Path
+) -> None:
+    codes = [1009 + 37 * (i * i % 211) for i in range(600)]
+    tables = (("one", "x1,x2,x3,hhid", range(500)), ("two", "y9,y8,y7,household", range(600)))
+    for name, headers, rows in tables:
+        lines = [f"{codes[i]},Q{i * 7919 % 10**6:06d},{1930 + i % 70}-03-{1 + i % 28:02d},"
+                 f"H{i // 3:04d}"
+                 for i in rows]  # fmt: skip
+        (tmp_path / f"{name}.csv").write_text("\n".join([headers, *lines]) + "\n")
+    assert call("init", "one.csv", "two.csv").code == 0
+    project = load_project(tmp_path / "sfumato.toml")
+    assert isinstance(project.columns, Schema)
+    assert {"x1", "y9"} <= set(project.columns.quasi_identifiers)
+    assert {"hhid", "household"} <= set(project.columns.direct_identifiers)
+    assert project.link is not None
+    assert project.link.specification.rename["two"]["x1"] == "y9"

@@ -108,6 +108,31 @@ def test_codes_different_in_every_record_are_no_public_codes() -> None:
         ([f"{53_000 + i:05d}{'-' * (i % 2)}{100 + i}" for i in range(60)] * 3, "CEP", "postcode"),
         (list(range(95)) * 6, "Leeftijd", "age"),
         (list(range(95)) * 6, "v3", "age"),
+        ([f"{2010 + i % 9}/{i:05d}" for i in range(60)] * 3, "v1", "identifier"),
+        (
+            [f"{376 + i}.408.{6000 + i}{f'x{i + 10}' * (i % 2)}" for i in range(60)] * 3,
+            "v1",
+            "phone",
+        ),
+        ([f"{10_000 + 379 * i},{i + 10}" for i in range(60)], "v1", "measurement"),
+        ([f"{['+91', '0'][i % 2]}{50_000_805 + 7 * i}" for i in range(60)] * 3, "v1", "phone"),
+        (list(range(1, 61)) * 6, "hours_worked", "number"),
+        (
+            [f"{'ABCDEFGHIJKL'[i]}ruk {'ABCDEFGHIJKL'[i]}onst" for i in range(12)] * 9,
+            "v1",
+            "full name",
+        ),
+        (
+            [f"{['Upper', 'Lower'][i % 2]} {'ABCDEFGHIJKL'[i]}ont" for i in range(12)] * 9,
+            "v1",
+            "category",
+        ),
+        ([f"San {'ABCDEFGHIJKL'[i]}ruke de los Bajos" for i in range(12)] * 9, "v1", "place"),
+        (
+            [f"whoever has been told to do the work of kind {i % 9}" for i in range(90)],
+            "v1",
+            "category",
+        ),
         ([f"{'+55 ' * (i % 2)}{10 + i} {2000 + i}-{3000 + i}" for i in range(60)], "v5", "phone"),
     ],
 )

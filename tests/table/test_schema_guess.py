@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.schema import Kind, Schema, dump_schema
+from sfumato.table.classification import open_classified
 from sfumato.table.header_words import words_of
 from sfumato.table.person_column import scale_of
 from sfumato.table.schema_guess import Guess, guess_schema
@@ -42,8 +43,8 @@ VISITS: dict[str, list[Any]] = {
     "zip": [f"{i % 90:05d}" for i in range(N)],
     "education": cycle("Bachelors", "Masters", "HS-grad", None),
     "admitted": [dt.date(2020, 1, 1) + dt.timedelta(i) for i in range(N)],
-    "icd9": [f"{i % 60}.{i % 7}" for i in range(N)],
-    "amount": [i * 1.37 for i in range(N)],
+    "icd9": [f"{i * i % 61}.{i * i % 7}" for i in range(N)],
+    "amount": [i * 7919 % N * 1.37 for i in range(N)],
     "clinic": cycle(CANARY),
     "remark2": [f"she said that {CANARY} came with her to visit {i}" for i in range(N)],
     "severity": cycle("mild", "Severe", "moderate"),
@@ -139,7 +140,7 @@ def test_there_is_always_a_quasi_identifier(columns: dict[str, list[Any]]) -> No
     ],
 )  # fmt: skip
 def test_person_columns(name: str, role: str) -> None:
-    columns = {name: [i % 133 + 5 for i in range(N)], "sex": cycle("f", "m")}
+    columns = {name: [i % 133 + 5 for i in range(N)], "sex": ["fm"[i % 133 % 2] for i in range(N)]}
     if role == "sensitive":
         columns[name] = [i * 7 % 399 * 0.5 for i in range(N)]
     assert role_of(guess(columns).schema, name) == role
@@ -244,3 +245,62 @@ def test_a_postcode_within_which_persons_differ_is_not_the_person() -> None:
         "v4": [f"{1930 + i * 37 % 80}-0{1 + i % 9}-11" for i in range(N)],
     })  # fmt: skip
     assert found.schema.person is None
+
+
+def households() -> dict[str, list[Any]]:
+    """Records of households of three, whose town and rent are one."""
+    return {
+        "v1": [i // 3 % 110 + 1 for i in range(N)],
+        "v2": [("m", "f")[(i * i) % 7 % 2] for i in range(N)],
+        "v3": [f"{1930 + i * 37 % 80}-0{1 + i % 9}-11" for i in range(N)],
+        "v4": [f"place{(i // 3 % 110) ** 2 % 17}" for i in range(N)],
+        "v5": [500 + (i // 3 % 110) ** 2 % 13 for i in range(N)],
+    }
+
+
+def test_numbers_of_households_are_neither_ages_nor_persons() -> None:
+    found = guess(households())
+    assert role_of(found.answered(), "v1") == "direct identifier"
+    named = {"household_id" if name == "v1" else name: each for name, each in households().items()}
+    assert guess(named).schema.household == "household_id"
+    line = {"PersonNr": [1 + i % 3 for i in range(N)], **named}
+    assert guess(line).schema.person is None
+    twice = {**named, "hhid": [9000 + each for each in named["household_id"]]}
+    assert guess(twice).schema.direct_identifiers == ("hhid",)
+
+
+def test_the_number_of_a_person_is_no_postcode_that_tells_names() -> None:
+    person = [i // 4 for i in range(N)]
+    found = guess({
+        "v1": [f"{10_078 + 3 * each}" for each in person],
+        "v2": [STRANGE[each * 7 % 30] for each in person],
+        "v3": [each * 29 % 80 for each in person],
+        "v4": [i * 7919 % N for i in range(N)],
+    })  # fmt: skip
+    assert role_of(found.answered(), "v2") == "direct identifier"
+
+
+def test_letters_that_number_persons_are_no_given_names() -> None:
+    letters = [f"{'KQZVX'[i % 5]}{'QKXZV'[i // 5 % 5]}{'BDGHJ'[i // 25]}WQ" for i in range(100)]
+    person = [i // 4 for i in range(N)]
+    found = guess({
+        "id_personne": [letters[each] for each in person],
+        "sexe": ["fm"[each * each % 7 % 2] for each in person],
+        "age": [each * 29 % 80 for each in person],
+    })  # fmt: skip
+    assert found.schema.person == "id_personne"
+
+
+def test_a_column_that_gives_away_another_is_a_quasi_identifier() -> None:
+    ages = [18 + i * 7919 % 70 for i in range(N)]
+    columns = {"age": ages, "sex": cycle("f", "m"), "due": [each * 12.5 + 0.25 for each in ages]}
+    found = guess(columns)
+    assert role_of(found.schema, "due") == "quasi-identifier"
+    assert "tells 'age'" in found.notes["due"]
+    open_classified(open_source(pa.table(columns)), found.schema)
+
+
+@pytest.mark.parametrize("header", ["surname", "caseworker", "Nachname", "doktor"])
+def test_few_names_under_a_header_that_says_so_are_not_released(header: str) -> None:
+    found = guess({header: [STRANGE[i % 12] for i in range(N)], "age": [i % 80 for i in range(N)]})
+    assert role_of(found.schema, header) == "direct identifier"

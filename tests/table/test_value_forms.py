@@ -53,6 +53,11 @@ def test_dates_that_excel_read_in_part_are_numbers_of_days() -> None:
     assert form_of(pa.chunked_array([serial])).look == "numbers", "they alone may be anything"
 
 
+def test_dates_with_ideographs() -> None:
+    days = [f"{1950 + i % 60}年{1 + i % 12}月{1 + i % 28:02d}日" for i in range(90)]
+    assert line_of([*days])["date"] == ["%Y年%m月%d日"]
+
+
 def test_dates_as_the_door_reads_them_need_no_line() -> None:
     for values in ([str(day) for day in DAYS], [f"{day}T07:30:00Z" for day in DAYS]):
         form = form_of(pa.chunked_array([values]))
@@ -132,6 +137,16 @@ def test_spellings_become_one() -> None:
     assert line_of(["m", "male", "f", "female"] * 5)["rename"] == {"male": "m", "female": "f"}
     spanish = line_of(["m", "mujer", "h", "hombre"] * 5)["rename"]
     assert spanish == {"mujer": "m", "hombre": "h"}
+
+
+def test_one_text_that_comes_again_is_missing_however_often() -> None:
+    days = [f"{1 + i % 28:02d}-MAY-{1950 + i % 60}" for i in range(200)]
+    assert line_of([*days, *["-99"] * 50]) == {"date": ["%d-%b-%Y"], "unreadable": "missing"}
+    numbers = [str(i) for i in range(1, 200)]
+    assert line_of([*numbers, *["无"] * 50]) == {"type": "number", "unreadable": "missing"}
+    words = [["none", "GCSE", "degree"][i % 3] for i in range(90)]
+    assert line_of([*words, *["-9"] * 10]) == {"missing": ["-9"]}
+    assert form_of(pa.chunked_array([["250.1", "V10", "401"] * 20])).look == "text"
 
 
 def test_a_few_texts_among_numbers_are_values() -> None:

@@ -84,12 +84,20 @@ class Content:
         return float(pc.mean(pc.match_substring_regex(self.filled, pattern)).as_py())
 
     @cached_property
+    def _plain(self) -> pa.ChunkedArray:
+        """The values without case, accents, signs and leading zeros, missing ones among them."""
+        plain = pc.utf8_lower(pc.utf8_normalize(self.texts, "NFKD"))
+        plain = pc.replace_substring_regex(plain, r"[.]0+$|[^\p{L}\p{N}]", "")
+        return pc.replace_substring_regex(plain, r"^0+(\d)", r"\1")
+
+    def repeats(self, other: Content) -> bool:
+        """Whether nearly all records say the same in this column and in another one of them."""
+        return float(pc.mean(pc.equal(self._plain, other._plain)).as_py() or 0.0) > _REPEATED
+
+    @cached_property
     def _counted(self) -> tuple[pa.Array, Floats]:
         """Different values without case, accents and signs, and the share of each."""
-        plain = pc.utf8_lower(pc.utf8_normalize(self.filled, "NFKD"))
-        plain = pc.replace_substring_regex(plain, r"[.]0+$|[^\p{L}\p{N}]", "")
-        plain = pc.replace_substring_regex(plain, r"^0+(\d)", r"\1")
-        counts = pc.value_counts(plain.combine_chunks())
+        counts = pc.value_counts(pc.drop_null(self._plain).combine_chunks())
         number = np.asarray(counts.field("counts"), dtype=np.float64)
         return counts.field("values"), number / max(number.sum(), 1.0)
 
@@ -152,6 +160,8 @@ class Content:
         return bool(len(np.unique(number)) == len(number) and np.ptp(number) < 1.5 * rows + 10)
 
 
+_REPEATED = 0.95
+"""Share of the records from which a column says what another one of its table says."""
 FEW = 60
 """Different values up to which columns are compared by how frequent each of them is."""
 _LEAST_SHARED = 3
@@ -293,13 +303,22 @@ def counterparts(one: Sequence[Column], other: Sequence[Column]) -> Matching:
         if found <= 0:
             continue
         rivals = max(
-            np.delete(score[row], column).max(initial=0.0),
-            np.delete(score[:, column], row).max(initial=0.0),
+            _best_rival(score[row], column, other), _best_rival(score[:, column], row, one)
         )
         same = one[row].own and one[row].own == other[column].own
         clear = same or found >= _MARGIN * rivals
         (pairs if clear else doubtful).append((row, column))
     return Matching(tuple(pairs), tuple(doubtful))
+
+
+def _best_rival(scores: Floats, chosen: int, columns: Sequence[Column]) -> float:
+    """The best score of another column than the chosen one that does not say the same as it."""
+    content = columns[chosen].content
+    rivals = sorted((score, place) for place, score in enumerate(scores) if place != chosen)
+    for score, place in reversed(rivals):
+        if score <= 0 or not columns[place].content.repeats(content):
+            return float(max(score, 0.0))
+    return 0.0
 
 
 _MONTHS, _DAYS = 12, 31

@@ -13,6 +13,7 @@ from sfumato.linkage.column_counterparts import Content, Form
 from sfumato.linkage.link_sources import as_text
 from sfumato.linkage.link_spec import ColumnKind, sql_name
 from sfumato.schema import Schema
+from sfumato.schema.roles import RECIPE_SOURCE
 from sfumato.table.header_words import WORDS, identifies, named, words_of
 from sfumato.table.sources import Source, is_bytes
 
@@ -92,6 +93,7 @@ _NOT_A_PERSON = (
     "product facility ward suburb province place clinic site"
 )
 _BIRTH = "dob birthdate birthday dateofbirth bday geburtsdatum"
+_BIRTHPLACE = "birthplace birthcountry birthtown birthcity"
 _POSTCODE = "postcode postcodes zip zipcode postal postalcode plz pcode"
 _EMAIL = "email emails mail"
 _PHONE = "phone phones telephone tel mobile cell cellphone landline phonenumber"
@@ -161,7 +163,7 @@ def _code(words: tuple[str, ...]) -> ColumnKind | None:
 def _birth(words: tuple[str, ...]) -> ColumnKind | None:
     """Date, year or place of birth."""
     born = named(words, "birth born") or any(word.startswith("birth") for word in words)
-    if named(words, "place country city town state") and born:
+    if born and (named(words, "place country city town state") or named(words, _BIRTHPLACE)):
         return ColumnKind.ADDRESS
     if named(words, "yob birthyear") or (born and named(words, "year month day yy mm dd")):
         return ColumnKind.NUMBER
@@ -319,7 +321,8 @@ def _is_identity(header: str, schema: Schema | None) -> bool:
     """Whether a schema lets a column be about who a person is."""
     if schema is None:
         return True
-    others = {sql_name(name) for name in (*schema.sensitive, *schema.insensitive)}
+    sources = schema.roles().get(RECIPE_SOURCE, ())  # what is made of them is compared
+    others = {sql_name(name) for name in (*schema.sensitive, *schema.insensitive, *sources)}
     return sql_name(header) not in others
 
 

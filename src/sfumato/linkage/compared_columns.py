@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from sfumato.linkage.column_counterparts import (
     Column,
     Content,
+    Form,
     counterparts,
     date_parts,
     split_name,
@@ -27,7 +28,7 @@ from sfumato.linkage.column_meanings import (
     speaks_of_birth,
 )
 from sfumato.linkage.link_sources import joined
-from sfumato.linkage.link_spec import RESERVED, ColumnKind, sql_name
+from sfumato.linkage.link_spec import RESERVED, ColumnKind, is_latin, sql_name
 from sfumato.schema import Schema
 
 _Group = dict[str, Column]
@@ -108,7 +109,7 @@ def find_columns(
     found: list[Found] = []
     taken = {sql_name(each) for s in samples.values() for each in s.columns.column_names}
     for group in groups:
-        kind = _kind_of_group(group)
+        kind = _kind_of_group(group) or _kind_of_known(group, schema)
         if len(group) < sources_needed:
             questions += _without_counterpart(group, kind, list(samples))
         elif kind is not None:
@@ -253,6 +254,22 @@ def _kind_of_group(group: _Group) -> ColumnKind | None:
     return by_value if None not in kinds else None
 
 
+def _kind_of_known(group: _Group, schema: Schema | None) -> ColumnKind | None:
+    """The kind of what a schema calls quasi-identifiers, where nothing else says who a person is.
+
+    What tells nobody apart is given no weight when the weights are estimated.
+    """
+    known = set() if schema is None else {sql_name(name) for name in schema.quasi_identifiers}
+    if len(group) < 2 or not all(each.own in known for each in group.values()):
+        return None
+    contents = [each.content for each in group.values()]
+    if all(each.form in {Form.LETTERS, Form.NUMBER, Form.MIXED} for each in contents):
+        few = all(len(each.values) <= FEW_VALUES for each in contents)
+        numbers = all(each.form is Form.NUMBER for each in contents)
+        return ColumnKind.CATEGORY if few else ColumnKind.NUMBER if numbers else None
+    return None
+
+
 def _places(group: _Group) -> str:
     """The headers of a group, with their sources."""
     return " and ".join(
@@ -264,12 +281,13 @@ def _places(group: _Group) -> str:
 def _without_counterpart(
     group: _Group, kind: ColumnKind | None, sources: Sequence[str]
 ) -> list[str]:
-    """A line for a column that others lack, where it says who a person is by its header."""
-    if kind is None or all(each.kind is None for each in group.values()):
+    """A line for a column that others lack, where it says who a person is as far as one sees."""
+    said = any(each.kind is not None for each in group.values())
+    if kind is None or not (said or kind in {ColumnKind.DATE, ColumnKind.EMAIL}):
         return []
     lacking = [source for source in sources if source not in group]
     headers = next(iter(group.values())).headers
-    name = sql_name(headers[0]) or "name"
+    name = sql_name(headers[0]) if is_latin(headers[0]) else kind.value.replace(" ", "_")
     cures = ", ".join(f'[rename.{source}] {name} = "its header there"' for source in lacking)
     return [
         (
@@ -292,7 +310,8 @@ def _name_of(
     A table without the column must have no other one of that name.
     """
     first = next(iter(group.values()))
-    name = first.own or _stem([sql_name(header) for header in first.headers])
+    legible = all(map(is_latin, first.headers))
+    name = (first.own or _stem(list(map(sql_name, first.headers)))) if legible else ""
     of_kind = kind.value.replace(" ", "_")
     if not name or name in RESERVED or (not first.own and name in headers):
         name = f"{of_kind}_{name}".strip("_")

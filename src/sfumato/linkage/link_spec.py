@@ -71,19 +71,31 @@ RESERVED = frozenset(
 """Names that the tables of a linkage use themselves."""
 
 
+_LATIN = re.compile("[\u0080-\u024f\u0300-\u036f\u1e00-\u1eff]")
+"""Letters and marks of the Latin script that are not of ASCII, and signs among them."""
+_LETTER = re.compile(r"[^\W\d_a-zA-Z]")
+
+
 def sql_name(name: str) -> str:
     """A name in lower-case ASCII letters, digits and underscores.
 
     Headers and names of a specification that have the same one are the same column:
-    ``" Given-Name"`` and ``given_name``. A name without such letters has the empty one.
+    ``" Given-Name"`` and ``given_name``. A letter of another script than the Latin one is its
+    code point; a name without letters and digits has the empty one.
 
     Parameters
     ----------
     name
         The header or name.
     """
-    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
-    return re.sub(r"[^a-z0-9]+", "_", plain).strip("_")
+    plain = _LATIN.sub("", unicodedata.normalize("NFKD", name))
+    plain = _LETTER.sub(lambda found: f"u{ord(found[0]):x}", plain)
+    return re.sub(r"[^a-z0-9]+", "_", plain.lower()).strip("_")
+
+
+def is_latin(name: str) -> bool:
+    """Whether no letter of a name is of another script than the Latin one."""
+    return _LETTER.search(_LATIN.sub("", name)) is None
 
 
 def quoted(name: str) -> str:

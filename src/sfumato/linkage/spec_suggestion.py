@@ -480,6 +480,7 @@ def _rule_parts(
             if made.impossible.get(each.name, 0) > _MOST_LOST * each.filled * looked_at:
                 found.remove(each)
                 del fields["columns"][each.name]
+        fields["rename"] = _renamed(found)
         columns = [(each.name, each.kind, each.filled) for each in found]
         atoms = imagine(columns, np.random.default_rng(SEED))
         kinds = {each.name: each.kind for each in found}

@@ -20,6 +20,8 @@ from pydantic import ValidationError
 from sfumato.core.atomic import all_or_none, write_text
 from sfumato.core.declaration import Place, is_database
 from sfumato.core.errors import ConstraintsNotMetError, InputError
+from sfumato.linkage.column_meanings import take_sample
+from sfumato.linkage.compared_columns import find_columns
 from sfumato.linkage.link import changed
 from sfumato.linkage.link_spec import Mode, sql_name
 from sfumato.linkage.spec_suggestion import Suggestion, suggest_links
@@ -46,7 +48,7 @@ from sfumato.table.classification import open_classified
 from sfumato.table.databases import named_from
 from sfumato.table.file_profile import first_records
 from sfumato.table.preparation import prepared_in_part
-from sfumato.table.schema_guess import Guess, guess_schema
+from sfumato.table.schema_guess import CERTAIN, Guess, Proposed, guess_schema
 from sfumato.table.table_files import open_source
 
 G_BALANCE, H_AFFILIATION, PERSONS = 0.9, 0.5, 5
@@ -487,16 +489,21 @@ def _guess_one(path: Place, delimiter: str | None) -> Guess:
 def _guess_all(tables: Mapping[str, Place], delimiter: str | None) -> Guess:
     """One schema for tables that are linked: a column has the same role wherever it stands.
 
-    The persons are not named: the linkage finds them.
+    Persons and households are not named: the linkage finds the persons, and the numbers that each
+    table has for them are direct identifiers.
     """
-    guesses = [_guess_one(path, delimiter) for path in tables.values()]
+    guesses = _in_agreement(
+        {name: _guess_one(path, delimiter) for name, path in tables.items()}, tables, delimiter
+    )
     fields: dict[str, Any] = {role: {} for role in _ROLES}
     notes: dict[str, str] = {}
     missing: dict[str, None] = {}
     taken: set[str] = set()
     for role in _ROLES:
         for guess in guesses:
-            for name in getattr(guess.schema, role):
+            schema = guess.schema
+            numbers = (schema.person, schema.household) if role == _ROLES[0] else ()
+            for name in (*getattr(schema, role), *filter(None, numbers)):
                 if sql_name(name) in taken:
                     continue
                 taken.add(sql_name(name))
@@ -519,6 +526,31 @@ def _guess_all(tables: Mapping[str, Place], delimiter: str | None) -> Guess:
     )
     roles = {n.strip(): each for guess in reversed(guesses) for n, each in guess.roles.items()}
     return Guess(merged, notes, {n: each for n, each in roles.items() if n in undecided})
+
+
+def _in_agreement(
+    guesses: Mapping[str, Guess], tables: Mapping[str, Place], delimiter: str | None
+) -> list[Guess]:
+    """Proposals in which nothing that says who a person is, in two tables, is sensitive in one.
+
+    That a number is sensitive because nothing else is known of it gives way to the surest role
+    that its counterpart has, or to that of a quasi-identifier.
+    """
+    sources = {name: open_source(path, delimiter=delimiter) for name, path in tables.items()}
+    samples = {name: take_sample(each, each.names) for name, each in sources.items()}
+    revised: dict[str, dict[str, Proposed]] = {name: {} for name in guesses}
+    for found in find_columns(samples, None, sources_needed=2).found:
+        at = {(s, each[0]): guesses[s].roles[each[0]] for s, each in found.headers.items()
+              if len(each) == 1 and each[0] in guesses[s].roles}  # fmt: skip
+        weak = {place for place, each in at.items()
+                if each.role == "sensitive" and each.confidence <= CERTAIN}  # fmt: skip
+        others = [each for place, each in at.items() if place not in weak]
+        role = max(others, key=lambda each: each.confidence).role if others else "quasi-identifier"
+        if role in {"quasi-identifier", "direct identifier"}:
+            why = f"a {found.kind.value} by its values, and by those of another table"
+            for source, name in weak:
+                revised[source][name] = Proposed(role, CERTAIN, why)
+    return [guess.revised(revised[name]) for name, guess in guesses.items()]
 
 
 def _naming_column(source: Place, attached: Place, delimiter: str | None) -> str | None:

@@ -16,7 +16,7 @@ from sfumato.core.declaration import Progress, silent
 from sfumato.core.errors import InputError
 from sfumato.schema import Schema, check_schema
 from sfumato.schema.roles import Unclassified
-from sfumato.table.dependence import check_leaks
+from sfumato.table.dependence import check_leaks, column_leaks
 from sfumato.table.door import check_columns, open_table
 from sfumato.table.person_column import (
     PersonCandidate,
@@ -78,6 +78,26 @@ def open_classified(
         schema=table.schema.model_copy(update={"undecided": given.undecided}),
         source=table.source.drop_columns(list(given.undecided)),
     )
+
+
+def refused_columns(data: object, schema: Schema) -> dict[str, str]:
+    """The columns that a release by a schema would be refused for, each with what it does.
+
+    Parameters
+    ----------
+    data, schema
+        As in `open_classified`.
+
+    Raises
+    ------
+    InputError
+        If the data cannot be read by the schema.
+    """
+    table = open_table(prepared(open_source(data), schema) if schema.recipe else data, schema)
+    found = {each.column: f"it {each.how}" for each in column_leaks(table)}
+    if schema.person is None:
+        found |= {each.name: each.reason for each in _candidates_in(table, schema.sensitive)}
+    return found
 
 
 def classified(

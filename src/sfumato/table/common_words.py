@@ -133,7 +133,9 @@ SURNAMES = _words(
     "yilmaz kaya demir sahin celik yildiz yildirim ozturk aydin ozdemir papadopoulos ivanova "
     "иванов смирнов кузнецов попов васильев петров wang zhang liu chen yang huang zhao wu zhou kim "
     "park choi jung tanaka suzuki sato takahashi watanabe ito yamamoto ali ahmed hussain begum "
-    "mohamed hassan ibrahim abdullah tran pham hoang"
+    "mohamed hassan ibrahim abdullah tran pham hoang okafor okonkwo chukwu nwosu eze adeyemi "
+    "balogun bello musa mensah 佐藤 鈴木 高橋 田中 伊藤 渡辺 山本 中村 王 李 张 刘 陈 杨 黄 赵 吴 "
+    "周 陳 林 張 김 이 박 최 정 강 조 윤 장 임"
 )
 """Common surnames."""
 
@@ -171,7 +173,8 @@ STREET = (
     r"|n[aá]m[eě]st[ií]|strada|str\.?|ulitsa|bd\.?|p\.?o\.? ?box|jalan|jl\.?)(?:\W|$)"
     r"|stra[sß]+e\b|str\.?(?:\W|$)|weg\b|gasse\b|platz\b|allee\b|ring\b|damm\b|ufer\b"
     r"|straat\b|laan\b|plein\b|kade\b|steeg\b|singel\b|gracht\b|gatan\b|gata\b|v[äa]gen\b"
-    r"|veien\b|vej\b|gade\b|vei\b|katu\b|tie\b|kuja\b|polku\b)"
+    r"|veien\b|vej\b|gade\b|vei\b|katu\b|tie\b|kuja\b|polku\b"
+    r"|[路街巷弄道]\S*\d+ ?[号號]?|[로길] ?\d|\d+[号號]|丁目)"
 )
 """What streets are called."""
 

@@ -38,6 +38,8 @@ MOSTLY = 0.9
 """Share of the values from which a shape says what they are."""
 CERTAIN = 0.6
 """Confidence of what is likelier than anything else."""
+LABEL = 5
+"""Records per long text from which few such texts are labels of categories."""
 BEYOND = 1e30
 """Larger numbers count nothing and number nobody."""
 BY_CHANCE = 0.4
@@ -237,17 +239,24 @@ def _pair(column: _Values) -> Held | None:
     return None
 
 
+_OF_A_YEAR = r"^(19|20)\d{2}[-/]\d+$|^\d+[-/](19|20)\d{2}$"
+"""A year and a number within it, as files of authorities have."""
+
+
 def _phone(column: _Values) -> Held | None:
     if column.repeats > 50 or column.form.distinct < 10:
         return None
-    signs = r"^\+?[(\d][\d ()./-]{5,20}\d$"
-    if column.share(signs) < MOSTLY or column.form.look == "dates":
+    signs = r"^[(+]{0,2}\d[\d ()./-]{5,20}\d( ?x\d{1,6})?$"
+    if column.share(signs) < MOSTLY or column.share(_OF_A_YEAR) > MOSTLY:
         return None
-    digits = [sum(c.isdigit() for c in each) for each in column.texts.to_pylist()]
+    digits = [sum(c.isdigit() for c in each.partition("x")[0]) for each in column.texts.to_pylist()]
     if not 6 <= np.median(digits) <= 14:
         return None
-    marks = column.share(r"^\+|^\(?0[ \d().-]*[ /-]|^0\d{8,11}$|^00\d{8,}|^\(\d{2,3}\)")
-    groups = column.share(r"^\d{2,4}([ -]\d{2,4}){2,4}$|^\d{2,5}[-/ ]\d{4,8}$")
+    marks = column.share(r"^\(?\+|^\(?0[ \d().-]*[ /-]|^0\d{8,11}$|^00\d{8,}|^\(\d{2,3}\)")
+    groups = column.share(
+        r"^(\+?\d{1,3}[ .-])?(\(\d{2,4}\) ?|\d{2,4}[ .-])\d{2,4}([ .-]\d{2,4}){1,3}( ?x\d+)?$"
+        r"|^\d{2,5}[-/ ]\d{4,8}$"
+    )
     if marks > 0.8 or groups > MOSTLY:
         return Held(Content.PHONE, 0.9 if marks > 0.8 else 0.75, "telephone numbers by their shape")
     if column.form.look == "text" and column.repeats < 2 and column.share(r"\d\D+\d") > 0.5:
@@ -444,7 +453,7 @@ _POSTCODES = (
 )  # fmt: skip
 _ANY_POSTCODE = r"^[A-Za-z]{0,2}-?\d[A-Za-z\d -]{2,8}$"
 _SAYS_POSTCODE = re.compile(
-    r"zip|post|plz|\bcp\b|\bcap\b|\bcep\b|psc|pincode|kod_poczt|codigo_p|irsz|pc$"
+    r"zip|post|plz|\bcp\b|\bcap\b|\bcep\b|psc|pincode|kod_poczt|codigo_p|irsz|pc$|邮编|邮政|郵便|郵遞|우편"
 )
 
 
@@ -495,7 +504,13 @@ def _free_text(column: _Values) -> Held | None:
     length = pc.mean(pc.utf8_length(column.texts)).as_py()
     spaces = pc.mean(pc.count_substring(column.texts, " ")).as_py()
     long = length >= FREE_TEXT_LENGTH and spaces >= FREE_TEXT_SPACES
-    if long and column.form.distinct > 1 and (spaces >= 6 or column.share_of_found(_STREET) < 0.3):
+    label = column.form.distinct <= FEW and column.repeats > LABEL
+    if (
+        long
+        and not label
+        and column.form.distinct > 1
+        and (spaces >= 6 or column.share_of_found(_STREET) < 0.3)
+    ):
         return Held(Content.FREE_TEXT, 0.95, "free text may name people")
     sentences = spaces >= 3 and column.share_of_found(_STREET) < 0.3
     if sentences and column.form.distinct > max(FEW, 0.5 * column.form.filled):
@@ -527,18 +542,28 @@ _TITLE = (
     r"(?i)^(dr|prof|mr|mrs|ms|miss|sir|herr|frau|hr|fr|mme|mlle|sr|sra|dra|dott|mag|dhr|mevr)\b\.? "
     r"?\p{L}"
 )
+_SAINT = r"(?i)^(san|santa|santo|são|st|saint|sainte|sankt|sint|el|la|los|las|le|les|bad)[ .-]"
+_DIVISION = r"[市县縣區区省州町村]$|[시군구도]$"
 _HAN_NAME = r"^[\p{Han}\p{Hangul}]{2,4}$"
 
 
 def _name(column: _Values) -> Held | None:
-    """Names of persons, by how many are among the frequent ones, and by how surnames end."""
+    """Names of persons, by titles, ideographs, frequent names, and how surnames end."""
     form = column.form
     if form.distinct < 8 or column.share(r"\d") > 0.1 or column.share(_NAME) < MOSTLY:
         return None
     if column.share(_TITLE) > MOSTLY:
         return Held(Content.FULL_NAME, 0.9, "titles before names of persons")
+    if max(column.share(_SAINT), column.share(_DIVISION)) > BY_CHANCE:
+        return Held(Content.PLACE, 0.7, "words that stand before or behind the names of places")
     if column.share(_HAN_NAME) > MOSTLY and form.distinct > FEW:
         return Held(Content.FULL_NAME, 0.7, "two to four ideographs, as names have")
+    return _known_names(column)
+
+
+def _known_names(column: _Values) -> Held | None:
+    """Names in letters, where some are known or where they are built as those of persons are."""
+    form = column.form
     tokens = [re.split(r"[ ,.\-]+", folded(each)) for each in column.texts.to_pylist()]
     weights = column.weights
     given = float(weights[[any(t in GIVEN_NAMES for t in each) for each in tokens]].sum())
@@ -555,8 +580,11 @@ def _name(column: _Values) -> Held | None:
         and (known + ended > 0.15 or given > 0.5)
     ):
         return Held(Content.FULL_NAME, 0.95, said.format(100 * given, "given name"))
-    if given > 0.25 and first >= family * 0.9:
+    known_ones = sum(any(t in GIVEN_NAMES for t in each) for each in tokens)
+    if given > 0.25 and first >= family * 0.9 and known_ones > 2:
         return Held(Content.GIVEN_NAME, min(0.6 + given / 2, 0.97), said.format(100 * given, "one"))
+    if several > MOSTLY and _share_no_words(column.texts):
+        return Held(Content.FULL_NAME, CERTAIN, "words with capitals, hardly one of them in two")
     if family > 0.12 and form.distinct > 15:
         return Held(
             Content.SURNAME, min(0.65 + family / 2, 0.97), said.format(100 * family, "surname")
@@ -564,6 +592,16 @@ def _name(column: _Values) -> Held | None:
     if given > 0.12 and form.distinct > 15:
         return Held(Content.GIVEN_NAME, 0.65, said.format(100 * given, "one"))
     return None
+
+
+def _share_no_words(texts: pa.Array) -> bool:
+    """Whether nearly all last two words stand in one text only and begin with a capital.
+
+    Names of persons are like this; places share their first words, categories most of them.
+    """
+    words = [each for text in texts.to_pylist() for each in re.split(r"[ ,]+", text)[-2:] if each]
+    capital = np.mean([each[:1] != each[:1].lower() for each in words])
+    return bool(capital > MOSTLY and len(set(words)) > MOSTLY * len(words))
 
 
 def _text(column: _Values) -> Held:
@@ -630,6 +668,12 @@ _AGES = (
     "eletkor vek vozrast varsta starost vecums amzius vanus ilikia aldur"
 )
 """Words for an age."""
+_AMOUNTS = (
+    "hours days weeks months minutes count counts amount total sum stunden tage wochen monate "
+    "minuten anzahl heures jours semaines horas dias semanas godziny dni tygodnie saat gun hafta "
+    "ore giorni uren dagen timer dage timmar dagar 工时 天数"
+)
+"""Words for what is counted or measured, and numbers nothing."""
 
 
 def _dense(numbers: Floats) -> bool:
@@ -647,7 +691,8 @@ def _number(column: _Values) -> Held:
     long = float(numbers.max()) >= 1e8 and form.distinct > 0.5 * form.filled
     if long or (form.unique and form.filled >= 20 and not is_skewed(numbers)):
         return Held(Content.IDENTIFIER, 0.9, "whole numbers, different in every record")
-    if form.distinct > FEW and _are_numbering(form, numbers):
+    amount = named(map(folded, column.words), _AMOUNTS)
+    if form.distinct > FEW and _are_numbering(form, numbers) and not amount:
         return Held(
             Content.IDENTIFIER, CERTAIN, "numbers without gaps, as those that number things"
         )

@@ -29,6 +29,7 @@ from sfumato.table.dependence import (
 from sfumato.table.header_words import hinted, identifies, named, words_of
 from sfumato.table.numbering import Accumulator, RawColumn
 from sfumato.table.person_column import (
+    LEAST_EXPECTED,
     LEAST_VALUES,
     MOST_RECORDS,
     PersonCandidate,
@@ -486,6 +487,14 @@ def _by_each_other(columns: dict[str, ColumnProfile], sample: pa.Table) -> dict[
     of = {content: [n for n, each in columns.items() if each.content is content]
           for content in (Content.SEX, Content.POSTCODE)}  # fmt: skip
     two = [n for n, each in columns.items() if each.distinct == 2 and n not in of[Content.SEX]]
+    born = [n for n, e in columns.items() if e.content in _BORN_WITH | {Content.AGE}]
+
+    def numbers_persons(name: str, told: Sequence[str]) -> bool:
+        own = codes_of(sample[name][:LOOKED_AT])
+        return any(tells(own, codes_of(sample[n][:LOOKED_AT])) > _TOLD / 2 for n in told)
+
+    of_persons = {code for code in of[Content.POSTCODE] if numbers_persons(code, born)}
+    births = [n for n in born if columns[n].content is not Content.SEX]
     for name, each in list(columns.items()):
         if each.distinct < 3 or not are_words(each):
             continue
@@ -496,7 +505,7 @@ def _by_each_other(columns: dict[str, ColumnProfile], sample: pa.Table) -> dict[
             continue
         own = codes_of(sample[name][:LOOKED_AT])
         for code in of[Content.POSTCODE]:
-            if 3 * columns[code].distinct > columns[code].filled:
+            if 3 * columns[code].distinct > columns[code].filled or code in of_persons:
                 continue
             if tells(codes_of(sample[code][:LOOKED_AT]), own) > _TOLD:
                 columns[name] = _held(
@@ -509,7 +518,8 @@ def _by_each_other(columns: dict[str, ColumnProfile], sample: pa.Table) -> dict[
                         0.85,
                         f"codes that tell the places of '{name}'",
                     )
-        if columns[name] is each and 12 <= each.distinct <= 0.4 * each.filled:
+        several = columns[name] is each and 12 <= each.distinct <= 0.4 * each.filled
+        if several and not numbers_persons(name, births):
             for sex in (*of[Content.SEX], *two):
                 if tells(own, codes_of(sample[sex][:LOOKED_AT])) > _TOLD:
                     columns[name] = _held(
@@ -629,6 +639,7 @@ _MAY_NUMBER = frozenset({
     Content.PROCEDURE,
 })  # fmt: skip
 """What the numbers of persons may look like."""
+_BORN_WITH = frozenset({Content.SEX, Content.DATE_OF_BIRTH, Content.YEAR_OF_BIRTH})
 _OF_PLACES = frozenset({Content.PLACE, Content.COUNTRY, Content.POSTCODE, Content.STREET})
 
 
@@ -648,12 +659,16 @@ def person_of(found: FileProfile, source: Source) -> PersonFound | None:
         return None
     scores = {name: _person_score(each) for name, each in columns.items()}
     best = max(scores, key=lambda name: scores[name])
+    while scores[best] > 0 and not any(_varies_little(found, best, _BORN_WITH) or [True]):
+        scores[best] = 0.0
+        best = max(scores, key=lambda name: scores[name])
     if scores[best] >= SAYS_PERSON:
         return PersonFound(best, 0.9, _said_by_header(columns[best]))
     among = [
         name for name, each in columns.items()
         if each.content in _MAY_NUMBER and each.distinct >= LEAST_VALUES and not each.form.unique
         and not (each.content is Content.CATEGORY and are_words(each))
+        and not hinted(name, "household")
     ]  # fmt: skip
     candidates = person_candidates(found.sample, among)
     # A file in the order of its years holds each person once among its first records.
@@ -663,6 +678,7 @@ def person_of(found: FileProfile, source: Source) -> PersonFound | None:
         candidates = person_candidates_of(source, unseen) + candidates
     kept = [each for each in candidates if _is_about_persons(each, found)]
     kept = [each for each in kept if columns[each.name].filled == columns[each.name].records]
+    kept = [each for each in kept if not _is_of_several(each, kept, found)]
     if kept:
         order = list(columns)
         alike = [each for each in kept if abs(each.values - kept[0].values) <= 0.05 * each.values]
@@ -699,21 +715,29 @@ def _has_constants(found: FileProfile, name: str) -> bool:
     return all(_varies_little(found, name))
 
 
-def _varies_little(found: FileProfile, name: str) -> list[bool]:
+def _varies_little(
+    found: FileProfile, name: str, among: frozenset[Content] = OF_A_PERSON
+) -> list[bool]:
     """Of what does not change about a person: whether few of a value's further records differ."""
     own, column = found.codes[name], found.columns[name]
     further = column.filled - column.distinct
-    return [
-        exceptions(own, found.codes[each.name]) <= MOST_FURTHER * further
-        for each in found.columns.values()
-        if each.content in OF_A_PERSON and each.name != name
-    ]
+    little = []
+    for each in found.columns.values():
+        if each.content in among and each.name != name:
+            of = found.codes[each.name]
+            differ = exceptions(own, of)
+            by_chance = exceptions(own, np.random.default_rng(0).permutation(of))
+            half = by_chance < LEAST_EXPECTED or 2 * differ <= by_chance
+            little.append(differ <= MOST_FURTHER * further and half)
+    return little
 
 
 def _rank(column: ColumnProfile) -> tuple[bool, int, bool]:
     """A header that says person, then what numbers persons and says nothing else of them."""
     amounts = column.content is Content.NUMBER and is_skewed(column.form.numbers())
-    place = _LIKELIEST.index(column.content) if column.content in _LIKELIEST and not amounts else 9
+    words = column.look == "text" and bool(matching(column.values, r"\S\s+\S").all())
+    told = column.content in _LIKELIEST and not (amounts or words)
+    place = _LIKELIEST.index(column.content) if told else len(_LIKELIEST)
     return not hinted(column.name, "person"), place, not identifies(words_of(column.name))
 
 
@@ -722,6 +746,9 @@ def _is_about_persons(candidate: PersonCandidate, found: FileProfile) -> bool:
     columns = found.columns
     own = columns[candidate.name].content
     about = {columns[name].content for name in candidate.constant if name in columns}
+    born_with = _varies_little(found, candidate.name, _BORN_WITH)
+    if born_with:
+        return any(born_with)
     if about & OF_A_PERSON:
         return True
     little = _varies_little(found, candidate.name)
@@ -732,6 +759,23 @@ def _is_about_persons(candidate: PersonCandidate, found: FileProfile) -> bool:
     )
 
 
+def _is_of_several(
+    candidate: PersonCandidate, others: Sequence[PersonCandidate], found: FileProfile
+) -> bool:
+    """Whether a candidate numbers households, whose persons another candidate numbers.
+
+    Nothing that is constant in it is of a person, and another one that it is constant in has more
+    than twice as many constants.
+    """
+    if any(found.columns[name].content in OF_A_PERSON for name in candidate.constant):
+        return False
+    return any(
+        candidate.name in each.constant and each.values > candidate.values
+        and len(each.constant) > 2 * len(candidate.constant)
+        for each in others
+    )  # fmt: skip
+
+
 def _person_score(column: ColumnProfile) -> float:
     """How far the header says that it is the person; 0 where it does not."""
     form, words = column.form, words_of(column.name)
@@ -740,7 +784,7 @@ def _person_score(column: ColumnProfile) -> float:
     if not (whole and tells_apart) or column.content not in _MAY_NUMBER:
         return 0.0
     repeats = form.filled / form.distinct
-    if {"name", "names"} & set(words) or repeats > MOST_RECORDS:
+    if {"name", "names"} & set(words) or repeats > MOST_RECORDS or hinted(column.name, "household"):
         return 0.0
     numbers = identifies(words)
     many = form.distinct > FEW or form.distinct > 0.1 * form.filled

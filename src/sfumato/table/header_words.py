@@ -10,7 +10,7 @@ from typing import Literal
 from sfumato.table.common_words import folded
 
 Role = Literal["person", "direct", "quasi", "sensitive"]
-_Hint = Literal["person", "direct", "quasi", "sensitive", "household"]
+_Hint = Literal["person", "direct", "named", "quasi", "sensitive", "household", "place"]
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+")
 
@@ -24,7 +24,7 @@ WORDS: dict[Role, str] = {
     "remark remarks narrative freetext letter medicare-",
     "quasi": "age ages agegroup sex gender dob- birth- born zip zipcode postcode postal plz "
     "race- ethnic- hisp- marital marry married marriage civil educ- school degree income "
-    "occup- job profession employ- workclass employer industry country countries national- "
+    "occup- isco job profession employ- workclass employer industry country countries national- "
     "native citizen- city town suburb municipality county state region province district ward "
     "neighbourhood neighborhood location place religio- language spoken height weight household "
     "children insurance poverty admission admitted discharge visit date year yob month "
@@ -78,12 +78,25 @@ def identifies(words: tuple[str, ...]) -> bool:
 
 
 _HINTS: dict[_Hint, str] = {
+    "named": "surname forename firstname lastname givenname middlename fullname maiden vorname "
+    "nachname familienname prenom apellido apellidos cognome sobrenome achternaam voornaam fornamn "
+    "efternamn etunimi sukunimi imie nazwisko soyad nume prenume jmeno prijmeni vezeteknev "
+    "keresztnev fornavn etternavn efternavn priezvisko ime prezime mother father mutter vater mere "
+    "pere madre padre matka anne baba caseworker clerk official officer physician doctor surgeon "
+    "attending nurse teacher judge interviewer vaccinator sachbearbeiter- behandler- arzt pfleger "
+    "lehrer richter medecin agent infirmier- enseignant medico enfermer- funcionario maestro "
+    "lekarz pielegniarka urzednik nauczyciel doktor hemsire memur ogretmen hakim 姓 名 姓名 医生 "
+    "经办人 老师 氏名 이름 성명",
+    "place": "country county state region city town district province suburb municipality "
+    "municipio ville commune localite ort wohnort stadt gemeinde miejscowosc gmina powiat sehir "
+    "ilce il cidade comune citta localidad ciudad plaats woonplaats kommune kunta mesto obec varos "
+    "telepules localitate 城市 市 县 区 省",
     "household": "household hh hhid haushalt- hogar menage foyer huishouden- hushall- duid "
     "famiglia nucleo dwelling- gospodarstwo kotitalous domicilio_id hane famid "
-    "familyid familie family_id",
+    "familyid familie gospodarstwa hogar 户号 家庭 世帯 가구",
     "person": "fallnummer fallnr patientennummer patientnr patient- nhc pacient- pacjent- "
     "paziente paciente numpatient proband- teilnehmer- versicherten- potilas- hasta- "
-    "klient- asiakas- lopnr dossier prontuario chi mrn subject- idperson- personne "
+    "klient- asiakas- lopnr dossier historia prontuario chi mrn subject- idperson- personne "
     "cliente- bewohner- deelnemer- client- beteg- borger-",
     "direct": "vorname nachname familienname nom prenom nombre apellido- cognome nome sobrenome "
     "achternaam voornaam naam fornamn efternamn namn etunimi sukunimi nimi imie "
@@ -94,15 +107,17 @@ _HINTS: dict[_Hint, str] = {
     "nir dni nif cpf pesel personnummer hetu tckn nume prenume adresa jmeno prijmeni ulice "
     "vezeteknev keresztnev csaladnev nev utonev utca lakcim fornavn etternavn efternavn navn "
     "meno priezvisko ime prezime imena familia poznamka megjegyzes observatii bemaerkning cnp cpr "
-    "taj ucet konto szamlaszam",
+    "taj ucet konto szamlaszam hausnummer hausnr huisnummer 门牌号 地址 电话 邮箱 身份证号",
     "quasi": "alter geschlecht geburt- plz ort wohnort familienstand beruf bildung staat- land "
-    "kreis gemeinde edad sexo fecha nacimiento municipio provincia estado profesion "
-    "estudios age sexe date- naissance commune departement situation diplome metier "
+    "kreis gemeinde staatsangehoerigkeit bildungsabschluss edad sexo fecha nacimiento "
+    "municipio provincia estado profesion estudios ocupacion nacionalidad parentesco age sexe "
+    "date- naissance commune departement situation diplome metier "
     "leeftijd geslacht geboorte- woonplaats opleiding beroep alder kon fodelse- yrke "
     "utbildning civilstand ika sukupuoli syntyma- kunta ammatti wiek plec data- "
-    "urodzenia miejscowosc wojewodztwo zawod eta sesso nascita comune professione "
-    "idade nascimento cidade ocupacao escolaridade yas cinsiyet dogum- il meslek "
-    "egitim medeni- datum fecha- ingreso aufnahme entlassung opname ontslag groesse "
+    "urodzenia wyksztalcenie obywatelstwo miejscowosc wojewodztwo zawod eta "
+    "sesso nascita comune professione "
+    "idade nascimento cidade ocupacao escolaridade yas cinsiyet dogum- il ilce meslek "
+    "egitim uyruk medeni- datum fecha- ingreso aufnahme entlassung opname ontslag groesse "
     "gewicht poids peso vek pohlavi narozeni mesto obec kraj povolani vzdelani rodinny kor nem "
     "szuletesi varos megye foglalkozas vegzettseg csaladi varsta nasterii localitate judet "
     "ocupatie studii stilling stillingsbetegnelse uddannelse kommune fodsels- yrke- sivilstand "
@@ -122,4 +137,4 @@ _HINTS: dict[_Hint, str] = {
 def hinted(name: str, role: _Hint) -> bool:
     """Whether a header has a word of some language for a role."""
     words = tuple(folded(word) for word in words_of(name))
-    return named(words, _HINTS[role]) or (role != "household" and named(words, WORDS[role]))
+    return named(words, _HINTS[role]) or (role in WORDS and named(words, WORDS[role]))

@@ -10,6 +10,7 @@ from sfumato.core.errors import InputError
 from sfumato.core.notebook_parts import styled_table
 from sfumato.schema import Kind, QuasiIdentifier, Schema
 from sfumato.schema.recipe import Cleaning, Unreadable
+from sfumato.table.classification import refused_columns
 from sfumato.table.contents import CODES, FEW, Content, is_skewed
 from sfumato.table.file_profile import (
     ColumnProfile,
@@ -21,7 +22,7 @@ from sfumato.table.file_profile import (
     person_of,
 )
 from sfumato.table.header_words import CATEGORY_WORDS, hinted, identifies, named, words_of
-from sfumato.table.person_column import scale_of
+from sfumato.table.person_column import person_candidates, scale_of
 from sfumato.table.scalars import LIMIT
 from sfumato.table.sources import Source
 from sfumato.table.table_files import open_source
@@ -30,6 +31,8 @@ MOST_QUESTIONS = 3
 """Questions about one file; of more that are open the most careful answers are taken."""
 CERTAIN = 0.6
 """Confidence from which nothing is asked."""
+SAID_AGE = 0.9
+"""Confidence of an age from which its header says so."""
 MOST_CATEGORIES = 20
 """Different words of no known kind up to which they are taken for categories, not for surnames."""
 CODED = 12
@@ -50,6 +53,8 @@ _NAMES_PERSONS = frozenset({
     Content.ADDRESS, Content.STREET, Content.NATIONAL_NUMBER, Content.PAYMENT_NUMBER,
     Content.NETWORK_ADDRESS, Content.FREE_TEXT, Content.BYTES,
 })  # fmt: skip
+_NAMES = frozenset({Content.GIVEN_NAME, Content.SURNAME, Content.FULL_NAME})
+_MAY_BE_HOUSEHOLDS = frozenset({Content.IDENTIFIER, Content.POSTCODE, Content.AGE})
 _KNOWN_BY_OTHERS = frozenset({
     Content.SEX, Content.DATE_OF_BIRTH, Content.YEAR_OF_BIRTH, Content.AGE, Content.DATE,
     Content.YEAR, Content.MONTH, Content.DAY, Content.POSTCODE, Content.PLACE, Content.COUNTRY,
@@ -113,6 +118,17 @@ class Guess:
         heads = ("column", "role", "sure", "because", "question")
         made = styled_table("Proposed schema", heads, rows, numbers=(2,))
         return made + ("" if self.profile is None else self.profile.picture())
+
+    def revised(self, roles: Mapping[str, Proposed]) -> Guess:
+        """The proposal with other roles of some columns, about which nothing is asked."""
+        if self.profile is None or not roles:
+            return self
+        every = {**self.roles, **roles}
+        chosen = {name: each.role for name, each in every.items()}
+        asked = {name: said for name, said in self.questions.items() if name not in roles}
+        notes = {name: each.reason for name, each in roles.items()}
+        schema = _schema(self.profile, chosen, asked)
+        return replace(self, schema=schema, roles=every, notes={**self.notes, **notes})
 
     def answered(self, answers: Mapping[str, str] | None = None) -> Schema:
         """The schema with its questions answered.
@@ -196,12 +212,44 @@ def guess_schema(data: object, *, delimiter: str | None = None) -> Guess:
             roles[name] = Proposed("direct identifier", 0.65, "numbers that few persons share")
         else:
             roles[name] = _proposed(column, constant=constant.get(name))
+    roles |= _households(roles, found)
     if not any(each.role == "quasi-identifier" for each in roles.values()):
         roles |= _most_plausible(roles, found)
+    _hide_what_gives_away(roles, found)
     asked = _asked(roles)
     chosen = {name: each.role for name, each in roles.items()}
     notes = {name: f"{each.reason}; {found.columns[name].summary}" for name, each in roles.items()}
     return Guess(_schema(found, chosen, asked), notes, roles, found)
+
+
+def _households(roles: Mapping[str, Proposed], found: FileProfile) -> dict[str, Proposed]:
+    """Numbers within which other columns are constant: households, rather than ages or counts."""
+    among = [
+        name for name, each in roles.items()
+        if each.role != "person" and each.confidence < SAID_AGE and not hinted(name, "quasi")
+        and found.columns[name].content in (Content.AGE, Content.NUMBER)
+        and _may_number(found.columns[name])
+    ]  # fmt: skip
+    return {
+        each.name: Proposed(
+            "direct identifier", CERTAIN, f"it may number households: {each.reason}"
+        )
+        for each in person_candidates(found.sample, among)
+    }
+
+
+def _hide_what_gives_away(roles: dict[str, Proposed], found: FileProfile) -> None:
+    """Make quasi-identifiers of the columns that a release would be refused for as they are."""
+    for _ in found.columns:  # each that is hidden may be given away by another one
+        chosen = {name: each.role for name, each in roles.items()}
+        try:
+            refused = refused_columns(found.sample, _schema(found, chosen, {}))
+        except InputError:
+            return
+        if not refused:
+            return
+        for name, why in refused.items():
+            roles[name] = Proposed("quasi-identifier", 0.7, f"{why}, so it cannot go out as it is")
 
 
 def _constant_about(person: PersonFound | None, found: FileProfile) -> dict[str, bool]:
@@ -238,10 +286,18 @@ def _proposed(column: ColumnProfile, *, constant: bool | None) -> Proposed:
     """
     content, sure, why = column.content, column.confidence, column.evidence
     words = words_of(column.name)
-    quasi, sensitive = hinted(column.name, "quasi"), hinted(column.name, "sensitive")
+    sensitive = hinted(column.name, "sensitive")
+    quasi = hinted(column.name, "quasi") or hinted(column.name, "place")
     if content in (Content.CONSTANT, Content.EMPTY):
         return Proposed("insensitive", 1.0, f"{why}, so it tells nobody apart")
+    if hinted(column.name, "household") and (
+        content in _MAY_BE_HOUSEHOLDS
+        or (content is Content.NUMBER and identifies(words) and not _is_amount(column))
+    ):
+        return Proposed("household", 0.8, f"its name says household; {why}")
     if content in _NAMES_PERSONS:
+        if content in _NAMES and hinted(column.name, "place") and not hinted(column.name, "direct"):
+            return Proposed("quasi-identifier", 0.7, "its name says a place, called as persons are")
         doubtful = sure < 0.8 and (quasi or sensitive) and not hinted(column.name, "direct")
         if not doubtful:
             return Proposed("direct identifier", max(sure, CERTAIN), why)
@@ -268,9 +324,11 @@ def _by_header(
     form = column.form
     if hinted(column.name, "household") and column.distinct > FEW:
         return None
-    place = named(words, "country county state region city town district province suburb")
+    place = hinted(column.name, "place")
     few = form.distinct <= FEW and form.filled > 20 * form.distinct
     measured = column.content is Content.MEASUREMENT
+    if hinted(column.name, "named") and are_words(column) and form.distinct > 2:
+        return Proposed("direct identifier", 0.8, "its name says that it names somebody")
     if hinted(column.name, "direct") and not (place or few or measured):
         return Proposed("direct identifier", 0.8, "its name says that it names or reaches a person")
     if {"soc", "sec"} <= set(words) or {"social", "security"} <= set(words):
@@ -296,8 +354,6 @@ def _by_header(
 def _by_values(column: ColumnProfile, constant: bool | None) -> Proposed:
     """The role of what has neither a telling header nor content of one role only."""
     content, form = column.content, column.form
-    if content is Content.IDENTIFIER and hinted(column.name, "household"):
-        return Proposed("household", 0.8, f"its name says household; {column.evidence}")
     if content is Content.IDENTIFIER:
         return Proposed("direct identifier", column.confidence, column.evidence)
     if content in (Content.MEASUREMENT, Content.NUMBER):
@@ -406,7 +462,7 @@ def _schema(found: FileProfile, roles: Mapping[str, Role], asked: Mapping[str, s
     return Schema(
         person=person[0] if person else None,
         household=household[0] if household else None,
-        direct_identifiers=by_role["direct identifier"],
+        direct_identifiers=by_role["direct identifier"] + household[1:],
         quasi_identifiers=quasi,
         sensitive=by_role["sensitive"],
         insensitive=by_role["insensitive"],

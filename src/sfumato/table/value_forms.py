@@ -37,6 +37,8 @@ READABLE = 0.95
 """Share of the cells from which a column is one of numbers or dates; the rest cannot be read."""
 DATES_READABLE = 0.9
 """The same of dates: impossible ones are frequent."""
+STRAYS, BESIDE = 2, 20
+"""Different texts that nothing reads, of all those beside a readable one, that mean missing."""
 MOST_MARKS = 9
 """Numbers below zero that stand for something else, such as "refused", at most."""
 LEAST_WORDS = 0.003
@@ -327,26 +329,36 @@ class _Looked:
         """Share of the cells that match."""
         return float(self.counts[matching(self.texts, pattern)].sum()) / self.cells
 
+    def enough(self, read: Flags, least: float) -> bool:
+        """Whether most of the cells are read, or all but one or two words or numbers."""
+        if float(self.counts[read].sum()) >= least * self.cells:
+            return True
+        others = int((~read).sum())
+        plain = matching(self.texts.filter(from_numpy(~read)), r"^\D+$|^-?\d+$")
+        return bool(others <= STRAYS and BESIDE * others <= read.sum() and plain.all())
+
     def numbers(self) -> tuple[Cleaning | None, bool]:
         """The line that reads them as numbers, and whether there is no other."""
         plain = self.share(_PLAIN)
-        if plain == 1.0 and not self._may_be_thousands("."):
+        if plain == 1.0 and not (self._may_be_thousands(".") or self._are_codes()):
             return _NUMBERS, True
-        if self.share(r"\d") < READABLE:
+        if not self.enough(matching(self.texts, r"\d"), READABLE) or self._are_codes():
             return None, True
         unit = self._unit()
         before = rf"(?i)^(?:{re.escape(unit)}\s*)?" if unit else "^"
         behind = rf"(?:\s*{re.escape(unit)})?$" if unit else "$"
-        shares = {}
+        shares, enough = {}, False
         for decimal, thousands in _SIGNS:
             group = {" ": _SPACES, "'": "['’]"}.get(thousands, re.escape(thousands))
             whole = rf"(?:\d{{1,3}}(?:{group}\d{{3}})+|\d+)" if thousands else r"\d+"
             number = rf"[+-]?(?:{whole}(?:{re.escape(decimal)}\d*)?|{re.escape(decimal)}\d+)"
             if not thousands and decimal == ".":
                 number += r"(?:[eE][+-]?\d+)?"
-            shares[decimal, thousands] = self.share(before + number + behind)
+            read = matching(self.texts, before + number + behind)
+            shares[decimal, thousands] = float(self.counts[read].sum()) / self.cells
+            enough |= self.enough(read, READABLE)
         best = max(shares.values())
-        if best < READABLE:
+        if not enough:
             return None, True
         alike = [each for each, share in shares.items() if share >= best - 1e-9]
         decimal, thousands = alike[0]
@@ -363,6 +375,12 @@ class _Looked:
         if unit:
             fields["unit"] = unit
         return Cleaning(**fields), certain
+
+    def _are_codes(self) -> bool:
+        """Whether long numbers of several lengths begin with zeros or a plus, as telephones do."""
+        digits = self.texts.filter(from_numpy(matching(self.texts, r"^[+]?\d{7,}$")))
+        several = pc.count_distinct(pc.utf8_length(digits)).as_py() > 1
+        return several and self.share(r"^[+0]\d{6,}$") > 1 - READABLE
 
     def _may_be_thousands(self, sign: str) -> bool:
         """Whether a sign stands before three digits wherever it stands."""
@@ -387,7 +405,7 @@ class _Looked:
 
     def dates(self) -> tuple[Cleaning | None, bool]:
         """The line that reads them as dates, and whether there is no other."""
-        if self.share(r"\d{2}") < DATES_READABLE:
+        if not self.enough(matching(self.texts, r"\d{2}"), DATES_READABLE):
             return None, True
         chosen: list[str] = []
         rest = np.ones(len(self.texts), dtype=np.bool_)
@@ -400,8 +418,7 @@ class _Looked:
             chosen.append(best)
             certain &= alone
             rest &= ~read
-        unread = int(self.counts[rest].sum())
-        if not chosen or unread > (1 - DATES_READABLE) * self.cells:
+        if not chosen or not self.enough(~rest, DATES_READABLE):
             return self._days_of_moments()
         if max(map(_exactness, chosen)) < 2 and not self._are_months(chosen):
             return None, True
@@ -479,11 +496,16 @@ def _exactness(text: str) -> int:
     return 2 if any(each in text for each in ("%m", "%b", "%B")) else 1
 
 
+_IDEOGRAPHS = "年月日년월일"
+"""What stands behind year, month and day in Chinese, Japanese and Korean."""
+
+
 def _formats(texts: pa.Array, *, month_first: bool) -> list[str]:
     """The formats that the shape of most of some texts allows, the likelier ones first."""
     shapes: Counter[str] = Counter()
     for text in texts[:400].to_pylist():
-        shapes[re.sub(r"[^\W\d_]+", "a", re.sub(r"\d+", lambda m: str(len(m[0])), text))] += 1
+        lengths = re.sub(r"\d+", lambda m: str(len(m[0])), text)
+        shapes[re.sub(rf"[^\W\d_{_IDEOGRAPHS}]+", "a", lengths)] += 1
     found: dict[str, None] = {}
     for shape, _ in shapes.most_common(4):
         for each in _formats_of(shape, month_first=month_first):
@@ -491,7 +513,7 @@ def _formats(texts: pa.Array, *, month_first: bool) -> list[str]:
     return list(found)
 
 
-def _formats_of(shape: str, *, month_first: bool) -> list[str]:  # noqa: PLR0911
+def _formats_of(shape: str, *, month_first: bool) -> list[str]:  # noqa: C901, PLR0911
     """The formats of one shape: runs of digits as their lengths, runs of letters as ``a``."""
     clock = re.search(r"(T| +|a)([12]:2)(:2)?(\.\d)?(Z|a)?$", shape)
     behind = ""
@@ -515,6 +537,10 @@ def _formats_of(shape: str, *, month_first: bool) -> list[str]:  # noqa: PLR0911
         return ["%d%b%Y"]
     if found := re.fullmatch(r"a([-/. ]+)[12](,? ?)4", shape):
         return [f"%b{found[1]}%d{found[2]}%Y{behind}"]
+    if found := re.fullmatch(
+        rf"4([{_IDEOGRAPHS}] ?)[12]([{_IDEOGRAPHS}] ?)[12]([{_IDEOGRAPHS}])", shape
+    ):
+        return [f"%Y{found[1]}%m{found[2]}%d{found[3]}{behind}"]
     if shape == "8":
         return ["%Y%m%d", "%d%m%Y"]
     if shape == "6":
@@ -553,6 +579,11 @@ def _as_categories(values: pa.Array, counts: Ints, records: int, words: tuple[st
     """A column of text, its spellings made one where they differ by case or blanks alone."""
     if len(values) > LOOKED_AT and counts.max() == 1:
         return Form("text", trimmed(values), counts, records, missing_words=words)
+    marks = _negatives_among_words(values)
+    if marks.any():
+        kept, texts = from_numpy(~marks), _spelt(trimmed(values.filter(from_numpy(marks))))
+        form = _as_categories(values.filter(kept), counts[~marks], records, words)
+        return replace(form, cleaning=_marked(form.cleaning, texts))
     stripped = pc.replace_substring_regex(pc.utf8_trim_whitespace(values), r"\s+", " ")
     small = pc.utf8_lower(stripped)
     different, apart, alike = (len(pc.unique(each)) for each in (values, stripped, small))
@@ -570,6 +601,15 @@ def _as_categories(values: pa.Array, counts: Ints, records: int, words: tuple[st
     read = values if line is None else cleaned(values, line).values
     merged, numbers = _merged(read, counts)
     return Form("text", merged, numbers, records, line, 0, words, spellings=different - alike)
+
+
+def _negatives_among_words(values: pa.Array) -> Flags:
+    """Which texts are the few whole numbers below zero of a column that holds no other numbers."""
+    negative = matching(values, r"^\s*-\d{1,4}\s*$")
+    numbers = matching(values, r"^\s*[\d.,]+\s*$")
+    if 0 < negative.sum() <= STRAYS and (~negative).sum() > 2 and not numbers.any():
+        return negative
+    return np.zeros(len(values), dtype=np.bool_)
 
 
 def _sexes(values: pa.Array) -> dict[str, str]:
@@ -617,8 +657,7 @@ def _with_marks(form: Form, *, certain: bool, width: int) -> Form:
     if not marks.any():
         return replace(form, certain=certain, width=width)
     texts = [f"{each:g}" for each in sorted(numbers[marks].tolist())]
-    old = form.cleaning.model_dump(by_alias=True, exclude_defaults=True) if form.cleaning else {}
-    line = Cleaning(**{**old, "missing": texts})
+    line = _marked(form.cleaning, texts)
     kept = from_numpy(~marks)
     return replace(
         form, values=form.values.filter(kept), counts=form.counts[~marks], cleaning=line,
@@ -681,6 +720,12 @@ def _spares_weekends(form: Form, text: str) -> bool:
     days = np.floor(form.numbers()).astype(np.int64) + since.toordinal() - 1  # Mondays are 0
     shares = np.bincount(days % 7, weights=form.counts, minlength=7) / form.filled
     return bool(shares[5:].max() < 0.6 * shares[:5].min())
+
+
+def _marked(line: Cleaning | None, texts: Sequence[str]) -> Cleaning:
+    """A line that takes some texts for missing values, too."""
+    old = line.model_dump(by_alias=True, exclude_defaults=True) if line else {}
+    return Cleaning(**{**old, "missing": texts})
 
 
 _MARKS = (1, 7, 8, 9, 77, 88, 99, 777, 888, 999, 7777, 8888, 9999)
