@@ -336,10 +336,9 @@ def _protected(
         offset_of = partial(person_offsets, found.draft.table, key, manifest.seed)
         kept = protect(found.draft, found.pseudonym_of, promise, weights, offset_of)
         counts = WIDEN_COUNTS * weights.get(Technique.WIDEN, 1.0)
-        lost = np.inf
-        if kept is not None:
-            lost = kept.lost + counts * quasi_identifier_loss(found.draft)
-        return Attempt(found, kept, float(lost), width)
+        least = counts * quasi_identifier_loss(found.draft)
+        lost = np.inf if kept is None else kept.lost + least
+        return Attempt(found, kept, float(lost), least, width)
 
     may_widen, first = Technique.WIDEN in weights, promise.k or 0
     if table.persons > REGION and may_widen:

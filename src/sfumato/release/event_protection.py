@@ -19,14 +19,13 @@ import pyarrow as pa
 
 from sfumato.core.errors import ConstraintsNotMetError
 from sfumato.core.measure import Measure
+from sfumato.engines.embedded.counts import group
 from sfumato.kernels.class_counts import count_holders
 from sfumato.kernels.history_loops import Rungs
 from sfumato.release.event_dates import (
     Dates,
-    Dating,
     date_column,
     date_schemes,
-    dated_candidates,
     dated_events,
     dates_by,
 )
@@ -67,8 +66,6 @@ WIDEN_COUNTS = 3.0
 """How much the loss of the quasi-identifiers counts, as a share of what one class for all would
 lose, beside what events lose."""
 DRAWN: tuple[Drawn, ...] = ("random", "worst")
-PATIENCE = 2
-"""Attempts that may lose more, one after the other, where dates are written in steps."""
 SETS_OF_A_PERSON = 30
 """Sets of three known events or more of a person that are looked at, where all are more."""
 MARGIN = 3.0
@@ -167,10 +164,7 @@ def _protect(
     columns = [each for each in table.events if each.event.kind is not EventKind.DATE]
     events = event_codes(table)
     assert events is not None
-    times = None
-    if dates is not None:
-        shows = dates.scheme.dating is not Dating.NOTHING
-        times = dates.day, (2 * dates.spread + 1) * shows
+    times = None if dates is None else (dates.day, dates.told_apart)
     gathered = gather(
         columns or [_without_codes(table.records)],
         pseudonym_of,
@@ -181,9 +175,11 @@ def _protect(
         times,
     )
 
+    dated = None if dates is None else _Dated(gathered, dates, pseudonym_of)
+
     def measured(rung: Rungs) -> Chances:
-        if dates is not None:
-            return _dated_chances(gathered, dates, rung, promise)
+        if dated is not None:
+            return _dated_chances(dated, rung, promise)
         seen = _shown(gathered, rung, table.records)
         return {} if promise.k else chances(events, table, draft, seen, promise)
 
@@ -213,9 +209,9 @@ def _protect(
     exact = np.ones(table.records, dtype=np.bool_)
     exact[gathered.told] = found.rung[gathered.slot_of_record] == 0
     kept = Protection(cells, seen, _done(gathered, found), exact, found.lost, pseudonym_of)
-    if dates is None:
+    if dated is None:
         return kept
-    return replace(kept, risk=_dated_risk(gathered, dates, found.rung, promise.m, events))
+    return replace(kept, risk=_dated_risk(dated, found.rung, promise.m, events))
 
 
 def _without_codes(records: int) -> EventColumn:
@@ -227,14 +223,14 @@ def _without_codes(records: int) -> EventColumn:
 Chances = dict[int, tuple[float, float]]
 
 
-def _dated_chances(gathered: Gathered, dates: Dates, rung: Rungs, promise: KnownEvents) -> Chances:
+def _dated_chances(dated: _Dated, rung: Rungs, promise: KnownEvents) -> Chances:
     """The mean and the 95th percentile of the persons' chances, intervals between dates known.
 
     Where k is promised, the worst chance instead of both.
     """
     found = {}
     for m in range(1, promise.m + 1):
-        told = _dated_shares(gathered, dates, rung, m)
+        told = dated.told(rung, m)
         each = told.learned if promise.of is Success.LEARNED else told.found
         if promise.k:
             found[m] = float(told.found.max()), float(told.found.max())
@@ -264,23 +260,38 @@ class _DatedShares:
     events: Ints
 
 
-def _dated_shares(gathered: Gathered, dates: Dates, rung: Rungs, m: int) -> _DatedShares:
-    events = dated_events(gathered, dates)
-    rows = np.bincount(gathered.unit_of_record, minlength=gathered.units)
-    persons, sets, weight = known_sets(events.start, m)
-    chance = 1.0 / dated_candidates(gathered, dates, events, rung, sets, persons)
-    more = rows[persons] > (sets >= 0).sum(axis=1)
-    return _DatedShares(persons, weight, chance, np.where(more, chance, 0.0), np.diff(events.start))
+class _Dated:
+    """Events with their dates, and what sets of known ones tell of persons."""
+
+    def __init__(self, gathered: Gathered, dates: Dates, pseudonym_of: Codes) -> None:
+        self.units = gathered.units
+        self._labels = gathered.labels
+        starts = gathered.events.slot_start
+        classes = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+        self._class_of_slot = classes.astype(np.int32)
+        self._events = dated_events(gathered, dates, pseudonym_of)
+        self._rows = np.diff(self._events.shown.start)
+        self._known: dict[int, tuple[Codes, Codes, Floats]] = {}
+
+    def told(self, rung: Rungs, m: int) -> _DatedShares:
+        """What sets of m events tell where slots are at some rungs."""
+        start = self._events.start
+        if m not in self._known:
+            self._known[m] = known_sets(start, m)
+        persons, sets, weight = self._known[m]
+        label = self._labels[np.arange(len(rung)), rung]
+        label, _ = group([self._class_of_slot, label], [len(label) + 1, int(label.max()) + 1])
+        chance = 1.0 / self._events.candidates(label, sets)
+        more = self._rows[persons] > (sets >= 0).sum(axis=1)
+        return _DatedShares(persons, weight, chance, np.where(more, chance, 0.0), np.diff(start))
 
 
-def _dated_risk(
-    gathered: Gathered, dates: Dates, rung: Rungs, most: int, events: EventCodes
-) -> EventRisk:
+def _dated_risk(dated: _Dated, rung: Rungs, most: int, events: EventCodes) -> EventRisk:
     """What an assessment says of a release with dates: their intervals count as known."""
     risks: list[KnownEventRisk] = []
-    units = gathered.units
+    units = dated.units
     for m in range(1, max(most, 2) + 1):
-        told = _dated_shares(gathered, dates, rung, m)
+        told = dated.told(rung, m)
         several = told.events >= m
         exact = bool(several.sum() == 0) or m <= 2
         for drawn in DRAWN:
@@ -477,6 +488,8 @@ class Attempt:
         What is written of its events; ``None`` where nothing keeps the promise.
     lost
         What is lost of quasi-identifiers and events.
+    least
+        What is lost of quasi-identifiers alone.
     width
         Least number of persons of a class that it was made with.
     """
@@ -484,6 +497,7 @@ class Attempt:
     made: Any
     protection: Protection | None
     lost: float
+    least: float
     width: int
 
 
@@ -528,14 +542,13 @@ def widened(
         return best
     # How dates are written changes in steps, so that a loss may rise before it falls.
     dated = any(each.event.kind is EventKind.DATE for each in best.made.draft.table.events)
-    patience = PATIENCE if dated else 1
-    worse = 0
-    while width < persons and worse < patience:
+    done = False
+    while width < persons and not done:
         found = attempt(int(width))
-        if best.protection is None or (found.protection is not None and found.lost < best.lost):
-            best, worse = found, 0
-        elif found.protection is not None:
-            worse += 1
+        if best.protection is None or found.lost < best.lost:
+            best = found
+        else:
+            done = found.least >= best.lost or not (dated or found.protection is None)
         if best.protection is not None and not may_widen:
             raise _too_narrow(promise, int(width))
         width *= WIDENING

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -72,6 +72,7 @@ _WRITTEN = {
     Dating.ABSOLUTE.value: "the date",
     Dating.SHIFTED.value: "the date, moved by an offset of the person’s own",
     Dating.RELATIVE.value: "days since the person’s first date",
+    Dating.ORDER.value: "its place among the person’s dates",
 }
 
 
@@ -131,15 +132,15 @@ def history_utility(
     same = np.diff(pseudonym_of[order]) == 0
     before, after = np.diff(dates.day[order])[same], np.diff(dates.shown[order])[same]
     whose = person[order][1:][same]
+    in_order = _by_person((after > 0)[before > 0], whose[before > 0])
+    if dates.scheme.dating is Dating.ORDER:
+        return replace(found, in_order=in_order)
     off = np.abs(after - before)
-    return HistoryUtility(
-        done,
-        found.exact,
-        found.together,
-        found.kept,
-        _by_person(off == 0, whose),
-        _by_person(off <= WEEK, whose),
-        _by_person((after > 0)[before > 0], whose[before > 0]),
+    return replace(
+        found,
+        intervals_exact=_by_person(off == 0, whose),
+        intervals_near=_by_person(off <= WEEK, whose),
+        in_order=in_order,
     )
 
 
