@@ -330,13 +330,13 @@ def _protected(
         weights.pop(Technique.SPLIT_PSEUDONYMS, None)
     state = rng.bit_generator.state
 
-    def attempt(some: Table, width: int) -> Attempt:
+    def attempt(some: Table, width: int, most: float = np.inf) -> Attempt:
         rng.bit_generator.state = state
         found = made(some, rng, *([PidKAnonymity(width)] if width else []))
         offset_of = partial(person_offsets, found.draft.table, key, manifest.seed)
-        kept = protect(found.draft, found.pseudonym_of, promise, weights, offset_of)
         counts = WIDEN_COUNTS * weights.get(Technique.WIDEN, 1.0)
         least = counts * quasi_identifier_loss(found.draft)
+        kept = protect(found.draft, found.pseudonym_of, promise, weights, offset_of, most - least)
         lost = np.inf if kept is None else kept.lost + least
         return Attempt(found, kept, float(lost), least, width)
 

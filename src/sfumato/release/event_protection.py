@@ -113,6 +113,7 @@ def protect(
     promise: KnownEvents,
     weights: Mapping[Technique, float],
     offset_of: Callable[[int], Ints],
+    below: float = np.inf,
 ) -> Protection | None:
     """Write the events of classes as exactly as the promise allows; ``None`` where none is enough.
 
@@ -128,6 +129,8 @@ def protect(
         The techniques that are allowed.
     offset_of
         The offset of each person, as days of at most so many either way.
+    below
+        What dates may not lose: other ways to write them are not looked at.
     """
     table = draft.table
     column = date_column(table)
@@ -136,7 +139,7 @@ def protect(
     best: Protection | None = None
     columns = len(table.events)
     for scheme in date_schemes(weights):
-        if best is not None and scheme.loss / columns >= best.lost:
+        if scheme.loss / columns >= (below if best is None else min(below, best.lost)):
             break
         dates = dates_by(column, scheme, table.person, offset_of)
         found = _protect(draft, pseudonym_of, promise, weights, dates)
@@ -515,14 +518,15 @@ def quasi_identifier_loss(draft: Draft) -> float:
 
 
 def widened(
-    attempt: Callable[[int], Attempt], promise: KnownEvents, first: int, *, may_widen: bool
+    attempt: Callable[[int, float], Attempt], promise: KnownEvents, first: int, *, may_widen: bool
 ) -> Attempt:
     """The attempt that loses least, from classes as they are on to ever wider ones.
 
     Parameters
     ----------
     attempt
-        Makes a release of classes of at least so many persons.
+        Makes a release of classes of at least so many persons, which need not lose as much as the
+        second number.
     promise
         What is promised.
     first
@@ -535,7 +539,7 @@ def widened(
     ConstraintsNotMetError
         If no width keeps the promise, or classes may not be widened and as they are do not.
     """
-    best = attempt(first)
+    best = attempt(first, np.inf)
     persons = int(best.made.draft.table.persons)
     width = max(float(first), persons / best.made.draft.classes)
     if best.protection is not None and not may_widen:
@@ -544,7 +548,7 @@ def widened(
     dated = any(each.event.kind is EventKind.DATE for each in best.made.draft.table.events)
     done = False
     while width < persons and not done:
-        found = attempt(int(width))
+        found = attempt(int(width), best.lost)
         if best.protection is None or found.lost < best.lost:
             best = found
         else:
