@@ -497,7 +497,7 @@ def _released_risk(generalised: _Generalised, order: Ints, manifest: Manifest) -
         warnings=part.warnings,
     )
     kept = generalised.protection
-    told = None if kept is None else kept.risk
+    told = None if kept is None or kept.measure is None else kept.measure()
     if told is None:
         told = measure_known_events(
             part,

@@ -305,7 +305,9 @@ class DatedEvents:
         return found.astype(np.int64)
 
 
-def dated_events(gathered: Gathered, dates: Dates, pseudonym_of: Codes) -> DatedEvents:
+def dated_events(
+    gathered: Gathered, dates: Dates, pseudonym_of: Codes, some: npt.NDArray[np.bool_] | None = None
+) -> DatedEvents:
     """The events of units that are persons of one class.
 
     All records of a pseudonym are moved alike and none has been outside of the days of the file:
@@ -319,14 +321,21 @@ def dated_events(gathered: Gathered, dates: Dates, pseudonym_of: Codes) -> Dated
         How these are written.
     pseudonym_of
         Pseudonym of each record of the file.
+    some
+        Which units to look at; all where not given.
     """
     unit, slot, told = gathered.unit_of_record, gathered.slot_of_record, gathered.told
+    count = gathered.units
+    if some is not None:
+        own = some[unit]
+        unit, slot, told = (np.cumsum(some) - 1)[unit[own]], slot[own], told[own]
+        count = int(some.sum())
     order = np.lexsort((dates.day[told], slot, unit))
     unit, slot, record = unit[order], slot[order], told[order]
     day = dates.day[record]
     new = np.ones(len(order), dtype=np.bool_)
     new[1:] = (np.diff(unit) != 0) | (np.diff(slot) != 0) | (np.diff(day) != 0)
-    units = np.arange(gathered.units + 1)
+    units = np.arange(count + 1)
     row_start = np.searchsorted(unit, units).astype(np.int64)
     low, high = _reach(dates, pseudonym_of, record[row_start[:-1]])
     shows = dates.scheme.dating is not Dating.NOTHING

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from itertools import combinations
 from math import comb
 from typing import Any
@@ -23,6 +24,7 @@ from sfumato.engines.embedded.counts import group
 from sfumato.kernels.class_counts import count_holders
 from sfumato.kernels.history_loops import Rungs
 from sfumato.release.event_dates import (
+    DatedEvents,
     Dates,
     date_column,
     date_schemes,
@@ -60,6 +62,9 @@ from sfumato.table.table import MISSING, Codes, EventColumn, LabelDomain, Table
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
+LOOKED_AT, FEWEST_LOOKED_AT, HOPELESS = 8, 1000, 1.5
+"""Of how many classes one is looked at first, of how many persons at least, and by how much its
+mean chance must be too high."""
 WIDENING = 1.6
 """By how much the least number of persons of a class grows from one attempt to the next."""
 WIDEN_COUNTS = 3.0
@@ -93,8 +98,8 @@ class Protection:
         Pseudonym of each record.
     dates
         How dates are written; ``None`` without any.
-    risk
-        What an assessment says of it, where there are dates: their intervals are known, too.
+    measure
+        Says what an assessment says of it, where there are dates: their intervals are known, too.
     """
 
     cells: Mapping[str, pa.Array]
@@ -104,7 +109,7 @@ class Protection:
     lost: float
     pseudonym_of: Codes
     dates: Dates | None = None
-    risk: EventRisk | None = None
+    measure: Callable[[], EventRisk] | None = None
 
 
 def protect(
@@ -178,11 +183,11 @@ def _protect(
         times,
     )
 
-    dated = None if dates is None else _Dated(gathered, dates, pseudonym_of)
+    dated = None if dates is None else _Dated(gathered, dates, pseudonym_of, promise)
 
     def measured(rung: Rungs) -> Chances:
         if dated is not None:
-            return _dated_chances(dated, rung, promise)
+            return dated.chances(rung)
         seen = _shown(gathered, rung, table.records)
         return {} if promise.k else chances(events, table, draft, seen, promise)
 
@@ -190,6 +195,8 @@ def _protect(
         if dates is None and promise.of is Success.FOUND and promise.m <= 2:
             each, many = chances_of_two(gathered, rung, promise.m)
             return _kept(promise, {promise.m: _worse(each, many, np.zeros(len(each)))})
+        if dated is not None and dated.is_hopeless(rung):
+            return False
         return _kept(promise, measured(rung))
 
     found: Solution | None
@@ -211,10 +218,10 @@ def _protect(
     cells = written(gathered, found.rung, table.source)
     exact = np.ones(table.records, dtype=np.bool_)
     exact[gathered.told] = found.rung[gathered.slot_of_record] == 0
-    kept = Protection(cells, seen, _done(gathered, found), exact, found.lost, pseudonym_of)
-    if dated is None:
-        return kept
-    return replace(kept, risk=_dated_risk(dated, found.rung, promise.m, events))
+    risk = None if dated is None else partial(_dated_risk, dated, found.rung, promise.m, events)
+    return Protection(
+        cells, seen, _done(gathered, found), exact, found.lost, pseudonym_of, measure=risk
+    )
 
 
 def _without_codes(records: int) -> EventColumn:
@@ -224,22 +231,6 @@ def _without_codes(records: int) -> EventColumn:
 
 
 Chances = dict[int, tuple[float, float]]
-
-
-def _dated_chances(dated: _Dated, rung: Rungs, promise: KnownEvents) -> Chances:
-    """The mean and the 95th percentile of the persons' chances, intervals between dates known.
-
-    Where k is promised, the worst chance instead of both.
-    """
-    found = {}
-    for m in range(1, promise.m + 1):
-        told = dated.told(rung, m)
-        each = told.learned if promise.of is Success.LEARNED else told.found
-        if promise.k:
-            found[m] = float(told.found.max()), float(told.found.max())
-            continue
-        found[m] = _reached(told.person, told.weight, each, told.events, m)
-    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -266,33 +257,65 @@ class _DatedShares:
 class _Dated:
     """Events with their dates, and what sets of known ones tell of persons."""
 
-    def __init__(self, gathered: Gathered, dates: Dates, pseudonym_of: Codes) -> None:
-        self.units = gathered.units
-        self._labels = gathered.labels
+    def __init__(
+        self, gathered: Gathered, dates: Dates, pseudonym_of: Codes, promise: KnownEvents
+    ) -> None:
+        self._gathered, self._promise = gathered, promise
+        self._of = partial(dated_events, gathered, dates, pseudonym_of)
         starts = gathered.events.slot_start
         classes = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
         self._class_of_slot = classes.astype(np.int32)
-        self._events = dated_events(gathered, dates, pseudonym_of)
-        self._rows = np.diff(self._events.shown.start)
-        self._known: dict[int, tuple[Codes, Codes, Floats]] = {}
+        self._kept: dict[tuple[int, bytes], _DatedShares] = {}
+
+    @cached_property
+    def _every(self) -> DatedEvents:
+        return self._of()
 
     def told(self, rung: Rungs, m: int) -> _DatedShares:
         """What sets of m events tell where slots are at some rungs."""
-        start = self._events.start
-        if m not in self._known:
-            self._known[m] = known_sets(start, m)
-        persons, sets, weight = self._known[m]
-        label = self._labels[np.arange(len(rung)), rung]
+        key = m, rung.tobytes()
+        if key not in self._kept:
+            self._kept = {each: told for each, told in self._kept.items() if each[1] == key[1]}
+            self._kept[key] = self._told(self._every, rung, m)
+        return self._kept[key]
+
+    def _told(self, events: DatedEvents, rung: Rungs, m: int) -> _DatedShares:
+        persons, sets, weight = known_sets(events.start, m)
+        label = self._gathered.labels[np.arange(len(rung)), rung]
         label, _ = group([self._class_of_slot, label], [len(label) + 1, int(label.max()) + 1])
-        chance = 1.0 / self._events.candidates(label, sets)
-        more = self._rows[persons] > (sets >= 0).sum(axis=1)
-        return _DatedShares(persons, weight, chance, np.where(more, chance, 0.0), np.diff(start))
+        chance = 1.0 / events.candidates(label, sets)
+        more = np.diff(events.shown.start)[persons] > (sets >= 0).sum(axis=1)
+        learned = np.where(more, chance, 0.0)
+        return _DatedShares(persons, weight, chance, learned, np.diff(events.start))
+
+    def chances(self, rung: Rungs) -> Chances:
+        """The mean and the 95th percentile of the persons' chances, intervals between dates known.
+
+        Where k is promised, the worst chance instead of both.
+        """
+        return {m: self._chance(self.told(rung, m), m) for m in range(1, self._promise.m + 1)}
+
+    def _chance(self, told: _DatedShares, m: int) -> tuple[float, float]:
+        if self._promise.k:
+            return float(told.found.max()), float(told.found.max())
+        each = told.learned if self._promise.of is Success.LEARNED else told.found
+        return _reached(told.person, told.weight, each, told.events, m)
+
+    def is_hopeless(self, rung: Rungs) -> bool:
+        """Whether a part of the classes has a chance so far off that the others need no look."""
+        starts = self._gathered.events.unit_start
+        classes = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+        some = classes % LOOKED_AT == 0
+        if self._promise.k or some.sum() < FEWEST_LOOKED_AT:
+            return False
+        part = self._told(self._of(some), rung, self._promise.m)
+        return self._chance(part, self._promise.m)[0] > HOPELESS * self._promise.risk
 
 
 def _dated_risk(dated: _Dated, rung: Rungs, most: int, events: EventCodes) -> EventRisk:
     """What an assessment says of a release with dates: their intervals count as known."""
     risks: list[KnownEventRisk] = []
-    units = dated.units
+    units = len(dated.told(rung, 1).events)
     for m in range(1, max(most, 2) + 1):
         told = dated.told(rung, m)
         several = told.events >= m
