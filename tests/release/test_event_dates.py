@@ -87,6 +87,11 @@ def test_an_offset_a_person_keeps_the_days_between(data):
     assert (moved.groupby(old["person"]).nunique() == 1).all()
     assert moved.nunique() > 300
     assert release.risk.known_events.of(2).found.value <= 0.1
+    left = release.utility.histories
+    assert left.co_occurring == left.intervals_exact == 1
+    spans = days(old["visit"]).groupby(old["person"]).agg(np.ptp)
+    for limit, (before, after) in left.survival.items():
+        assert before == after == (spans > int(limit)).mean()
 
 
 def test_a_key_moves_a_persons_dates_alike_in_every_release(data):
