@@ -10,6 +10,7 @@ PAGES = (
     "colluding_researchers",
     "breach_notification",
     "fraud_economics",
+    "dates",
     "tune",
 )
 

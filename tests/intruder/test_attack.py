@@ -266,6 +266,7 @@ def test_each_attack_is_held_against_its_measure(original: pa.Table, release: Re
         "intersection": "marketer",
         "intersection_surest": "prosecutor",
         "inference_intersection:illness": "avg_gsar",
+        "trajectory": "marketer",
         "row_order": "free_guessing",
         "identifiers": None,
     }

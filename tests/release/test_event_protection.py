@@ -134,6 +134,25 @@ def test_what_is_written_is_the_value_a_label_above_it_or_a_star():
         assert shown in (code, code[:2], code[:1], "*")
 
 
+def test_pairs_of_codes_are_kept_where_both_are_and_one_pseudonym_shows_them():
+    data = visits(7)
+    release = sf.anonymize(data, schema(), sf.PidKAnonymity(3), sf.KnownEvents(2, k=4), seed=1)
+    old = data.iloc[release.source_rows].reset_index(drop=True).astype(str)
+    new = release.data.astype(str)
+    shares = []
+    for rows in old.groupby("person").groups.values():
+        kept = [old["code"][row] == new["code"][row] for row in rows]
+        pairs = [
+            kept[a] and kept[b] and new["person"][rows[a]] == new["person"][rows[b]]
+            for a in range(len(rows))
+            for b in range(a)
+        ]
+        shares.append(np.mean(pairs or kept))
+    assert 0 < np.mean(shares) < 1
+    assert release.utility.histories.co_occurring == pytest.approx(np.mean(shares))
+    assert release.utility.histories.survival is None
+
+
 def test_techniques_that_are_not_named_are_not_used():
     data = visits(8)
     promises = sf.GBalance(0.7), sf.KnownEvents(2, 0.2)

@@ -19,7 +19,14 @@ import pyarrow.parquet as pq
 from sfumato.linkage.linkage_files import LINKED as LINKED_FILE
 from sfumato.linkage.linkage_files import LINKED_SCHEMA, PAIRS, PERSONS
 from sfumato.linkage.linkage_quality import Rates, quality_of_matches, quality_of_pairs, rates
-from sfumato.pipeline.demo_project import CLINICS, G_BALANCE, H_AFFILIATION, TRUTH, truth_of
+from sfumato.pipeline.demo_project import (
+    CLINICS,
+    G_BALANCE,
+    H_AFFILIATION,
+    KNOWN_EVENTS,
+    TRUTH,
+    truth_of,
+)
 from sfumato.pipeline.project_folder import (
     ATTACK,
     LINK,
@@ -256,7 +263,8 @@ def _of_release(release: dict[str, Any]) -> list[str]:
     rows.append((two, _two_events(before), _two_events(release)))
     said = [
         f"Released: {release['records']:,} visits of these {release['persons']:,} persons. Asked",
-        f"for: g_balance >= {G_BALANCE} and h_affiliation <= {H_AFFILIATION} in every class.",
+        f"for: g_balance >= {G_BALANCE} and h_affiliation <= {H_AFFILIATION} in every class, and",
+        f"known_events {KNOWN_EVENTS}: two visits known to within 3 days find at most 9 %.",
     ]
     lost = f"ncp {loss['ncp']:.1%}, mean error of a value (ane) {loss['ane']:.3f}"
     table = _table(rows, "before", "after")

@@ -32,6 +32,7 @@ from sfumato.intruder.attacks.identity_attacks import (
 from sfumato.intruder.attacks.inference_attacks import any_person, most_records, most_shared_value
 from sfumato.intruder.attacks.intersection_attack import intersect
 from sfumato.intruder.attacks.screen_attack import from_screen
+from sfumato.intruder.attacks.trajectory_attack import follow
 from sfumato.intruder.candidates import Candidates, Identification, find_candidates
 from sfumato.intruder.knowledge import Knowledge
 from sfumato.intruder.reading import ReleasedFile
@@ -546,6 +547,32 @@ def intersection(scene: Scene) -> Iterator[Staged]:
             yield Staged(outcome)
 
 
+def trajectory(scene: Scene) -> Iterator[Staged]:
+    """Join two releases by the histories that their pseudonyms show, and look for persons in both.
+
+    Parameters
+    ----------
+    scene
+        What to work on.
+    """
+    targets = np.flatnonzero(scene.truth.released)
+    for number, prior in enumerate(scene.priors, 1):
+        name = "trajectory" if len(scene.priors) == 1 else f"trajectory_{number}"
+        found = follow(scene.file, prior, scene.uncounted, scene.rng(name), targets)
+        if not len(found.joined):
+            continue
+        yield scene.judged(
+            name,
+            f"The intruder holds another release, takes {len(found.joined):,} of "
+            f"{scene.file.persons:,} persons for the same in both by what their records keep "
+            f"({', '.join(found.columns)}), and looks for persons in both.",
+            found.identification,
+            "marketer",
+            targeted=True,
+            calibrated=True,
+        )
+
+
 def associations(scene: Scene) -> Iterator[Staged]:
     """Refine the released cells by associations that an earlier release shows (paper 002).
 
@@ -690,6 +717,12 @@ def _priors(scene: Scene) -> str:
     return "another release (priors)" if not scene.priors else _another(scene)
 
 
+def _histories(scene: Scene) -> str:
+    if any(each.person is None for each in (scene.file, *scene.priors)):
+        return "a person column in both releases"
+    return _priors(scene)
+
+
 def _review(scene: Scene) -> str:
     return "" if scene.review is not None else "the folder of a review (review)"
 
@@ -712,6 +745,7 @@ ACTS: dict[str, Act] = {
     "events": Act(events, _events),
     "inference": Act(inference, _sensitive),
     "intersection": Act(intersection, _priors),
+    "trajectory": Act(trajectory, _histories),
     "associations": Act(associations, _priors),
     "screen": Act(screen, _review),
     "row_order": Act(row_order, _another),

@@ -11,6 +11,7 @@ from libc.stdint cimport int8_t, int32_t, int64_t, uint64_t
 cdef uint64_t GOLDEN = 0x9E3779B97F4A7C15
 cdef double LEAST_GAIN = 1e-9
 # A move must gain more than rounding.
+cdef int64_t NEVER = -(<int64_t>1 << 60)
 
 
 cdef struct Sums:
@@ -291,97 +292,132 @@ cdef class Histories:
 # ------------------------------------------------------- who has known events, by their intervals
 
 
-cdef inline int64_t _first_key(const int64_t[::1] keys, int64_t key) noexcept nogil:
-    """Place of the first of ascending keys that is not below ``key``."""
+cdef struct Question:
+    int64_t[8] events  # the known events, those that are looked up together first
+    int known
+    int64_t spread
+
+
+cdef inline bint _agree(int64_t shown, int64_t apart, int64_t spread) noexcept nogil:
+    """Whether days between two dates that are shown may be those that are known."""
+    if spread >= 0:
+        return -spread <= shown - apart <= spread
+    return (shown > 0) == (apart > 0) and (shown < 0) == (apart < 0)
+
+
+cdef bint _others_fit(
+    Question* asked, int many, int64_t* taken, const int32_t[::1] keys, const int64_t[::1] dates,
+    const int32_t[::1] row_key, const int64_t[::1] row_date, int64_t first, int64_t last,
+    int64_t low, int64_t high,
+) noexcept nogil:
+    """Whether the unit has rows of their own for the known events behind the first ones."""
+    cdef int64_t row, away, event
+    cdef int other
+    cdef bint fits
+    if many == asked.known:
+        return True
+    event = asked.events[many]
+    for row in range(first, last):
+        away = row_date[row] - dates[event]
+        if row_key[row] != keys[event] or away < low or away > high:
+            continue
+        fits = True
+        for other in range(many):
+            fits = fits and taken[other] != row and _agree(
+                row_date[row] - row_date[taken[other]],
+                dates[event] - dates[asked.events[other]],
+                asked.spread,
+            )
+        if fits:
+            taken[many] = row
+            if _others_fit(
+                asked, many + 1, taken, keys, dates, row_key, row_date, first, last, low, high
+            ):
+                return True
+    return False
+
+
+cdef int64_t _first_pair(
+    const int64_t[::1] keys, const int64_t[::1] aparts, int64_t key, int64_t apart
+) noexcept nogil:
+    """Place of the first of ascending pairs that is not below one."""
     cdef int64_t low = 0, high = keys.shape[0], middle
     while low < high:
         middle = (low + high) >> 1
-        if keys[middle] < key:
+        if keys[middle] < key or (keys[middle] == key and aparts[middle] < apart):
             low = middle + 1
         else:
             high = middle
     return low
 
 
-cdef bint _others_fit(
-    const int64_t[:, ::1] sets, int64_t s, int known, int anchor, int64_t base, int64_t end,
-    const int32_t[::1] labels, const int64_t[::1] dates,
-    const int32_t[::1] row_label, const int64_t[::1] row_date,
-    int64_t first, int64_t last, int64_t used,
-) noexcept nogil:
-    """Whether the unit has a row of its own for each other known event, moved by ``base`` to ``end``."""
-    cdef int64_t[8] taken
-    cdef int64_t row, away
-    cdef int each, other, many = 1
-    cdef bint found, free
-    taken[0] = used
-    for each in range(known):
-        if each == anchor:
-            continue
-        found = False
-        for row in range(first, last):
-            if row_label[row] != labels[sets[s, each]]:
-                continue
-            away = row_date[row] - dates[sets[s, each]]
-            if away < base or away > end:
-                continue
-            free = True
-            for other in range(many):
-                free = free and taken[other] != row
-            if free:
-                found = True
-                break
-        if not found:
-            return False
-        taken[many] = row
-        many += 1
-    return True
-
-
 def count_dated(
     const int64_t[:, ::1] sets,
-    const int32_t[::1] groups,
-    const int32_t[::1] labels,
+    const int32_t[::1] keys,
     const int64_t[::1] dates,
-    int64_t label_span,
-    const int64_t[::1] list_keys,
-    const int64_t[::1] list_rows,
+    const int64_t[::1] key_start,
+    const int64_t[::1] key_rows,
+    const int64_t[::1] pair_keys,
+    const int64_t[::1] pair_aparts,
+    const int64_t[:, ::1] pair_rows,
+    const int32_t[::1] row_key,
     const int32_t[::1] row_unit,
-    const int32_t[::1] row_label,
     const int64_t[::1] row_date,
     const int64_t[::1] unit_rows,
+    const int64_t[::1] unit_low,
+    const int64_t[::1] unit_high,
     int64_t spread,
-    int64_t low,
-    int64_t high,
+    int64_t first_set,
+    int64_t last_set,
     int64_t[::1] stamps,
     int32_t[::1] fitting,
 ):
     """See `sfumato.kernels.history_loops.dated_units`."""
-    cdef int64_t s, at, row, unit, base, end
-    cdef int known, anchor
+    cdef int64_t s, at, end, unit, key, apart, least, most, away
+    cdef int64_t[8] taken
+    cdef Question asked
+    cdef int each
+    cdef bint fits
     with nogil:
-        for s in range(sets.shape[0]):
-            known = 0
-            while known < sets.shape[1] and sets[s, known] >= 0:
-                known += 1
+        asked.spread = spread
+        for s in range(first_set, last_set):
+            asked.known = 0
+            while asked.known < sets.shape[1] and sets[s, asked.known] >= 0:
+                asked.events[asked.known] = sets[s, asked.known]
+                asked.known += 1
             fitting[s] = 0
-            for anchor in range(known):
-                at = _first_key(list_keys, groups[s] * label_span + labels[sets[s, anchor]])
-                while at < list_keys.shape[0]:
-                    if list_keys[at] != groups[s] * label_span + labels[sets[s, anchor]]:
+            if asked.known == 1:
+                key = keys[asked.events[0]]
+                at, end = key_start[key], key_start[key + 1]
+            else:
+                if keys[asked.events[0]] > keys[asked.events[1]]:
+                    asked.events[0], asked.events[1] = asked.events[1], asked.events[0]
+                key = keys[asked.events[0]] * (key_start.shape[0] - 1) + keys[asked.events[1]]
+                apart = dates[asked.events[1]] - dates[asked.events[0]]
+                if spread >= 0:
+                    least, most = apart - spread, apart + spread
+                else:
+                    least = 1 if apart > 0 else NEVER if apart < 0 else 0
+                    most = -NEVER if apart > 0 else -1 if apart < 0 else 0
+                at, end = _first_pair(pair_keys, pair_aparts, key, least), pair_keys.shape[0]
+            while at < end:
+                if asked.known == 1:
+                    taken[0] = key_rows[at]
+                else:
+                    if pair_keys[at] != key or pair_aparts[at] > most:
                         break
-                    row = list_rows[at]
-                    at += 1
-                    unit = row_unit[row]
-                    if stamps[unit] == s:
-                        continue
-                    base = row_date[row] - dates[sets[s, anchor]]
-                    if base < low or base > high:
-                        continue
-                    end = min(base + spread, high)
-                    if _others_fit(
-                        sets, s, known, anchor, base, end, labels, dates, row_label, row_date,
-                        unit_rows[unit], unit_rows[unit + 1], row,
-                    ):
-                        stamps[unit] = s
-                        fitting[s] += 1
+                    taken[0], taken[1] = pair_rows[at, 0], pair_rows[at, 1]
+                at += 1
+                unit = row_unit[taken[0]]
+                if stamps[unit] == s:
+                    continue
+                fits = True
+                for each in range(min(asked.known, 2)):
+                    away = row_date[taken[each]] - dates[asked.events[each]]
+                    fits = fits and unit_low[unit] <= away <= unit_high[unit]
+                if fits and _others_fit(
+                    &asked, min(asked.known, 2), taken, keys, dates, row_key, row_date,
+                    unit_rows[unit], unit_rows[unit + 1], unit_low[unit], unit_high[unit],
+                ):
+                    stamps[unit] = s
+                    fitting[s] += 1

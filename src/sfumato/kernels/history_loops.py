@@ -10,7 +10,7 @@ costs is its weight divided by the units that answer it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 import numpy.typing as npt
@@ -219,71 +219,93 @@ class DatedRows:
     ----------
     start
         First row of each unit, and the end; shape (units + 1,).
-    group
-        Class of each unit; shape (units,).
-    label
-        What each row shows beside its date; shape (rows,).
     date
-        The date that it shows, as days; shape (rows,).
+        The date that each row shows, as days; shape (rows,).
+    low, high
+        Between which days the difference lies of a date that a unit shows and the date itself;
+        shape (units,).
     """
 
     start: Ints
-    group: Codes
-    label: Codes
     date: Ints
+    low: Ints
+    high: Ints
+
+    @cached_property
+    def unit(self) -> Codes:
+        """Unit of each row."""
+        return np.repeat(np.arange(len(self.low), dtype=np.int32), np.diff(self.start))
+
+    @cached_property
+    def _pairs(self) -> tuple[Ints, Ints]:
+        """Every two rows of a unit, in both orders."""
+        others = np.diff(self.start)[self.unit] - 1
+        one = np.repeat(np.arange(len(others)), others)
+        other = np.arange(len(one)) - np.repeat(np.cumsum(others) - others, others)
+        other += self.start[self.unit[one]]
+        return one, other + (other >= one)
+
+    def pairs(self, key: Codes, keys: int) -> tuple[Ints, Ints, Ints]:
+        """Two rows each of a unit by what they show, then by the days between them.
+
+        Returns
+        -------
+        tuple
+            What the two show, as one number, ascending; the days; the rows, shape (pairs, 2).
+        """
+        one, other = self._pairs
+        ascending = key[one] <= key[other]
+        one, other = one[ascending], other[ascending]
+        both = key[one].astype(np.int64) * keys + key[other]
+        apart = self.date[other] - self.date[one]
+        order = np.lexsort((apart, both))
+        return both[order], apart[order], np.stack([one[order], other[order]], axis=1)
 
 
 def dated_units(
-    shown: DatedRows,
-    sets: Ints,
-    groups: Codes,
-    labels: Codes,
-    dates: Ints,
-    *,
-    spread: int,
-    low: int,
-    high: int,
+    shown: DatedRows, key: Codes, sets: Ints, keys: Codes, dates: Ints, *, spread: int | None
 ) -> Codes:
-    """How many units of a class fit each set of known events, all moved by about one offset.
+    """How many units fit each set of known events, all moved by about one offset.
 
-    A unit fits if it has a row of its own with the label of each event, so that the differences
+    A unit fits if it has a row of its own with the key of each event, so that the differences
     between the rows' dates and the known ones lie within ``low`` and ``high``, and no two of them
-    more than ``spread`` apart. O(m² · rows of a label in the class · rows of a unit) a set.
+    more than ``spread`` apart. Two events are looked up among all pairs of rows, sorted:
+    O(pairs of rows · log) once, then O(pairs that fit) a set; more of them are looked for in the
+    units that fit two.
 
     Parameters
     ----------
     shown
         The rows of the units.
+    key
+        What each row shows beside its date, and its class, as one number from 0 on; shape (rows,).
     sets
         Known events of each set, as indices, -1 behind the last; shape (sets, m).
-    groups
-        Class in which each set is looked for; shape (sets,).
-    labels, dates
-        How each known event is written in its class, and when it was, as days; shape (events,).
-    spread, low, high
-        Days, as above.
+    keys, dates
+        The key under which each known event is looked for, and when it was, as days; shape
+        (events,).
+    spread
+        Days, as above; ``None`` where dates show an order alone, that of the known ones.
     """
-    units = np.repeat(np.arange(len(shown.group), dtype=np.int32), np.diff(shown.start))
-    span = int(max(shown.label.max(initial=0), labels.max(initial=0))) + 1
-    keys = shown.group[units].astype(np.int64) * span + shown.label
-    order = np.argsort(keys, kind="stable").astype(np.int64)
+    many = int(max(key.max(initial=0), keys.max(initial=0))) + 1
+    order = np.argsort(key, kind="stable").astype(np.int64)
+    empty = np.empty(0, dtype=np.int64)
+    both, apart, rows = empty, empty, np.empty((0, 2), dtype=np.int64)
+    if sets.shape[1] > 1:
+        both, apart, rows = shown.pairs(key, many)
     fitting = np.empty(len(sets), dtype=np.int32)
-    _histories.count_dated(
-        ints(sets),
-        as_codes(groups),
-        as_codes(labels),
-        ints(dates),
-        span,
-        keys[order],
-        order,
-        units,
-        as_codes(shown.label),
-        ints(shown.date),
-        ints(shown.start),
-        spread,
-        low,
-        high,
-        np.full(len(shown.group), -1, dtype=np.int64),
-        fitting,
+
+    loops = (
+        *(ints(sets), as_codes(keys), ints(dates)),
+        *(np.searchsorted(key[order], np.arange(many + 1)).astype(np.int64), order),
+        *(both, apart, ints(rows), as_codes(key), shown.unit),
+        *(ints(shown.date), ints(shown.start), ints(shown.low), ints(shown.high)),
+        -1 if spread is None else spread,
     )
+
+    def count(some: slice) -> None:
+        stamps = np.full(len(shown.low), -1, dtype=np.int64)
+        _histories.count_dated(*loops, some.start, some.stop, stamps, fitting)
+
+    in_threads([partial(count, each) for each in parts(np.arange(1, len(sets) + 1), 1000)])
     return fitting

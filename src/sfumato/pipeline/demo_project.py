@@ -3,25 +3,36 @@
 from __future__ import annotations
 
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
 from pyarrow import csv
 
 from sfumato.core.errors import InputError
-from sfumato.examples import generate_clinics, generate_registrations, write_registrations
+from sfumato.examples import (
+    Registrations,
+    generate_clinics,
+    generate_registrations,
+    write_registrations,
+)
 from sfumato.linkage.link_spec import LinkSpec, SetThresholds
 from sfumato.pipeline.project.linking import Link, Review, Reviewers
 from sfumato.pipeline.project.project_text import PROJECT_FILE, dump_project
 from sfumato.pipeline.project_folder import ProjectFolder, open_project
 from sfumato.pipeline.proposal import ProposalRequest, propose, write_project_file
 from sfumato.review.review_settings import PROPOSED
+from sfumato.schema import Event, EventKind
 
 PERSONS, SEED = 2_000, 2020
 CLINICS = ("hospital", "practice")
 """The clinics whose patients are linked."""
 G_BALANCE, H_AFFILIATION = 0.9, 0.5
 """What every class of the release keeps to."""
+KNOWN_EVENTS = "2:0.09"
+"""Who knows two visits of a person, to within 3 days, finds so many."""
+_VISIT = "visit_date"
+_EVENTS = {_VISIT: Event(kind=EventKind.DATE, known="3 days")}
 TRUTH = "truth.csv"
 """The file that says who is who; nothing that the project makes is made of it."""
 _DOUBTFUL = SetThresholds(lower=0.01, upper=0.999)
@@ -42,6 +53,8 @@ _ABOUT = {
         "charge": "bills are not known outside the two clinics",
         "g_balance": "as much as ten persons with equally many records in every class",
         "h_affiliation": "a guess at the diagnosis is right for at most half of a class",
+        _VISIT: "colleagues know when somebody was away, to within some days",
+        "known_events": "two days of absence are soon remembered; few should be found by them",
     },
 }
 """What the project file says about the release, for the report."""
@@ -54,6 +67,10 @@ Paths are named from the folder of this file. Every section is explained in docs
     "schema": """\
 What each column is: direct identifiers are never released, quasi-identifiers are what an intruder
 may know, sensitive is what must not be learned.""",
+    "release.known_events": """\
+Whoever also knows two visits of a person, to within 3 days, finds at most 9 % of all. Dates give
+way to their order for it; with techniques = "widen,shift-dates" times between visits stay, and
+classes are wider.""",
     "link.specification": """\
 Proposed from the headers and a sample, without labels. Records are compared if they agree on all
 parts of one of the blocking rules. The thresholds are wider than those proposed, 0.1 and 0.9, so
@@ -86,7 +103,7 @@ def write_demo_project(folder: Path, persons: int = PERSONS, seed: int = SEED) -
         If there is a project file already that says something else, nobody can be generated, or
         the folder cannot be written.
     """
-    registrations = generate_registrations(generate_clinics(persons, rng=seed))
+    registrations = _with_dates(generate_registrations(generate_clinics(persons, rng=seed)))
     with tempfile.TemporaryDirectory() as name:
         write_registrations(registrations, name)
         text = _project_text(Path(name), seed)
@@ -106,6 +123,20 @@ def write_demo_project(folder: Path, persons: int = PERSONS, seed: int = SEED) -
 def truth_of(place: ProjectFolder) -> pa.Table:
     """Who is who: of each record ``clinic`` (its source), ``patient`` (its id), ``person``."""
     return csv.read_csv(place.folder / TRUTH)
+
+
+def _with_dates(registrations: Registrations) -> Registrations:
+    """The same, dates of visits being released and known to an intruder."""
+    schema = registrations.schema
+    direct = tuple(each for each in schema.direct_identifiers if each != _VISIT)
+    dated = schema.model_copy(
+        update={
+            "direct_identifiers": direct,
+            "insensitive": (*schema.insensitive, _VISIT),
+            "events": _EVENTS,
+        }
+    )
+    return replace(registrations, schema=dated)
 
 
 def _project_text(folder: Path, seed: int) -> str:
@@ -131,5 +162,8 @@ def _project_text(folder: Path, seed: int) -> str:
         raise InputError("the demo", "must propose how records are linked", found="nothing")
     wider = Link(specification=given.model_copy(update={"thresholds": _DOUBTFUL}))
     about = made.project.about.model_copy(update=_ABOUT)
-    project = made.project.model_copy(update={"about": about, "link": wider, "review": _REVIEW})
+    release = made.project.release.model_copy(update={"known_events": KNOWN_EVENTS})
+    project = made.project.model_copy(
+        update={"about": about, "link": wider, "review": _REVIEW, "release": release}
+    )
     return dump_project(project, {**made.notes, **_NOTES})

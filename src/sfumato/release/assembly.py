@@ -331,16 +331,15 @@ def _protected(
         weights.pop(Technique.SPLIT_PSEUDONYMS, None)
     state = rng.bit_generator.state
 
-    def attempt(some: Table, width: int) -> Attempt:
+    def attempt(some: Table, width: int, most: float = np.inf) -> Attempt:
         rng.bit_generator.state = state
         found = made(some, rng, *([PidKAnonymity(width)] if width else []))
         offset_of = partial(person_offsets, found.draft.table, key, manifest.seed)
-        kept = protect(found.draft, found.pseudonym_of, promise, weights, offset_of)
         counts = WIDEN_COUNTS * weights.get(Technique.WIDEN, 1.0)
-        lost = np.inf
-        if kept is not None:
-            lost = kept.lost + counts * quasi_identifier_loss(found.draft)
-        return Attempt(found, kept, float(lost), width)
+        least = counts * quasi_identifier_loss(found.draft)
+        kept = protect(found.draft, found.pseudonym_of, promise, weights, offset_of, most - least)
+        lost = np.inf if kept is None else kept.lost + least
+        return Attempt(found, kept, float(lost), least, width)
 
     may_widen, first = Technique.WIDEN in weights, promise.k or 0
     if table.persons > REGION and may_widen:
@@ -501,7 +500,7 @@ def _released_risk(generalised: _Generalised, order: Ints, manifest: Manifest) -
         warnings=part.warnings,
     )
     kept = generalised.protection
-    told = None if kept is None else kept.risk
+    told = None if kept is None or kept.measure is None else kept.measure()
     if told is None:
         told = measure_known_events(
             part,

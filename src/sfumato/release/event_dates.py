@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.core.errors import InputError
-from sfumato.kernels.history_loops import DatedRows, Rungs, dated_units
+from sfumato.kernels.history_loops import DatedRows, dated_units
 from sfumato.release.histories import ANYTHING, Gathered
 from sfumato.release.techniques import Technique
 from sfumato.risk.known_events import DAY
@@ -44,11 +44,18 @@ class Dating(StrEnum):
     """When it was, moved by the person's offset."""
     RELATIVE = "relative"
     """Days since the person's first."""
+    ORDER = "order"
+    """Which of the person's different dates it is, from 1 on."""
     NOTHING = "nothing"
     """``*``."""
 
 
-_DATING_LOSSES = {Dating.ABSOLUTE: 0.0, Dating.SHIFTED: 0.1, Dating.RELATIVE: 0.15}
+_DATING_LOSSES = {
+    Dating.ABSOLUTE: 0.0,
+    Dating.SHIFTED: 0.1,
+    Dating.RELATIVE: 0.15,
+    Dating.ORDER: 0.95,
+}
 
 
 @dataclass(frozen=True)
@@ -74,6 +81,8 @@ class DateScheme:
         """It in short: ``shifted, weeks``."""
         if self.dating is Dating.NOTHING:
             return "suppressed"
+        if self.dating is Dating.ORDER:
+            return self.dating.value
         return f"{self.dating.value}, {PERIODS[self.period]}"
 
 
@@ -89,6 +98,7 @@ def date_schemes(weights: Mapping[Technique, float]) -> list[DateScheme]:
         Dating.ABSOLUTE: 1.0,
         Dating.SHIFTED: weights.get(Technique.SHIFT_DATES),
         Dating.RELATIVE: weights.get(Technique.RELATIVE_DATES),
+        Dating.ORDER: weights.get(Technique.RELATIVE_DATES),
     }
     coarser = weights.get(Technique.COARSEN_DATES)
     found = [
@@ -100,7 +110,7 @@ def date_schemes(weights: Mapping[Technique, float]) -> list[DateScheme]:
         for dating, move in moves.items()
         if move is not None
         for period in PERIODS
-        if period == 1 or coarser is not None
+        if period == 1 or (coarser is not None and dating is not Dating.ORDER)
     ]
     if Technique.SUPPRESS_CELLS in weights:
         found.append(DateScheme(Dating.NOTHING, 1, weights[Technique.SUPPRESS_CELLS]))
@@ -156,8 +166,10 @@ class Dates:
         Days by which a known date may be off.
     day, shown
         The day of each record, and what is written, as days; shape (records,).
-    low, high
-        Between which days the difference lies of a date that is written and the date itself.
+    offset
+        How far what is written is moved from the day, the period aside; shape (records,).
+    most
+        How far it can be, as far as a reader knows.
     """
 
     column: EventColumn
@@ -165,13 +177,27 @@ class Dates:
     known: int
     day: Ints
     shown: Ints
-    low: int
-    high: int
+    offset: Ints
+    most: int
 
     @property
-    def spread(self) -> int:
-        """Days by which two such differences of one person may differ, known dates being off."""
-        return 2 * self.known + self.scheme.period - 1
+    def spread(self) -> int | None:
+        """Days by which two intervals may differ that are taken for the same.
+
+        Of two dates that may each be ``known`` days off, the days between them are off by few more
+        often than by many, and whoever guesses takes the nearest: no more fit as surely as would
+        fit all within ``known`` days. The dates of a release that moves none are known one by one.
+        """
+        if self.scheme.dating is Dating.ORDER:
+            return None
+        return self.known * (2 if self.scheme.dating is Dating.ABSOLUTE else 1)
+
+    @property
+    def told_apart(self) -> int:
+        """Days from which on two intervals are surely not the same; 0 where none are shown."""
+        if self.scheme.dating is Dating.NOTHING or self.spread is None:
+            return 0
+        return 2 * self.spread + 1
 
     def cells(self) -> pa.Array | None:
         """What is written; ``None`` where dates stay as they are."""
@@ -180,7 +206,7 @@ class Dates:
         if self.scheme.dating is Dating.NOTHING:
             one = np.zeros(len(self.day), dtype=np.int32)
             return pa.DictionaryArray.from_arrays(from_numpy(one), pa.array([ANYTHING]))
-        if self.scheme.dating is Dating.RELATIVE:
+        if self.scheme.dating in (Dating.RELATIVE, Dating.ORDER):
             return from_numpy(self.shown)
         return pa.array(self.shown.astype(np.int32)).cast(pa.date32()).cast(pa.string())
 
@@ -202,88 +228,141 @@ def dates_by(
         The offset of each person, as days of at most so many either way.
     """
     day, period = days_of(column), scheme.period
-    first = int(day.min())
-    known = column.event.days
-    if scheme.dating is Dating.ABSOLUTE:
-        shown = first + (day - first) // period * period
-        return Dates(column, scheme, known, day, shown, -(period - 1) - known, known)
+    first, known = int(day.min()), column.event.days
+    offset, most = np.zeros(len(day), dtype=np.int64), 0
     if scheme.dating is Dating.SHIFTED:
         most = max(int(day.max()) - first, LEAST_RANGE)
-        moved = day + offset_of(most)[person]
-        shown = first + (moved - first) // period * period
-        return Dates(column, scheme, known, day, shown, -most - (period - 1) - known, most + known)
-    earliest = np.full(int(person.max()) + 1, np.iinfo(np.int64).max)
-    np.minimum.at(earliest, person, day)
-    since = (day - earliest[person]) // period * period
-    return Dates(column, scheme, known, day, since, -EVER, EVER)
+        offset = offset_of(most)[person]
+    elif scheme.dating in (Dating.RELATIVE, Dating.ORDER):
+        earliest = np.full(int(person.max()) + 1, np.iinfo(np.int64).max)
+        np.minimum.at(earliest, person, day)
+        offset, most = -earliest[person], EVER
+        first = 0
+    shown = first + (day + offset - first) // period * period
+    if scheme.dating is Dating.ORDER:
+        shown = _places(person, day)
+    return Dates(column, scheme, known, day, shown, offset, most)
+
+
+def _places(person: Codes, day: Ints) -> Ints:
+    """Place of each record's date among the different ones of its person, from 1 on."""
+    order = np.lexsort((day, person))
+    new = np.ones(len(day), dtype=np.int64)
+    new[1:] = (np.diff(person[order]) != 0) | (np.diff(day[order]) != 0)
+    place = np.cumsum(new)
+    starts = np.flatnonzero(np.diff(person[order], prepend=-1) != 0)
+    before = np.repeat(place[starts] - 1, np.diff(np.append(starts, len(day))))
+    found = np.empty(len(day), dtype=np.int64)
+    found[order] = place - before
+    return found
 
 
 @dataclass(frozen=True, eq=False)
 class DatedEvents:
-    """The distinct events of persons, with their dates.
+    """The distinct events of units with their dates, and what the units show of them.
 
     Attributes
     ----------
+    dates
+        How dates are written.
     start
-        First event of each person, and the end; shape (persons + 1,).
-    slot
-        Slot of each event.
-    day
-        When it was.
+        First event of each unit, and the end; shape (units + 1,).
+    slot, day
+        Slot of each event, and when a reader who knows it looks for it: as it is written, the
+        offset of its unit taken off.
+    shown
+        The rows of the units.
+    row_slot
+        Slot of each of these.
     """
 
+    dates: Dates
     start: Ints
     slot: Ints
     day: Ints
+    shown: DatedRows
+    row_slot: Ints
+
+    def candidates(self, label: Codes, sets: Codes) -> Ints:
+        """How many units of the class fit each set of known events, their dates among them.
+
+        Parameters
+        ----------
+        label
+            What is written of each slot; labels of two classes differ.
+        sets
+            Known events of each set.
+        """
+        key = label[self.row_slot]
+        found = dated_units(
+            self.shown,
+            key,
+            sets.astype(np.int64),
+            label[self.slot],
+            self.day,
+            spread=self.dates.spread,
+        )
+        return found.astype(np.int64)
 
 
-def dated_events(gathered: Gathered, dates: Dates) -> DatedEvents:
-    """The distinct events of each unit; units are persons.
+def dated_events(
+    gathered: Gathered, dates: Dates, pseudonym_of: Codes, some: npt.NDArray[np.bool_] | None = None
+) -> DatedEvents:
+    """The events of units that are persons of one class.
+
+    All records of a pseudonym are moved alike and none has been outside of the days of the file:
+    this limits what its offset can be.
 
     Parameters
     ----------
     gathered
         The events without their dates.
+    dates
+        How these are written.
+    pseudonym_of
+        Pseudonym of each record of the file.
+    some
+        Which units to look at; all where not given.
     """
-    keys = np.unique(
-        np.stack([gathered.unit_of_record, gathered.slot_of_record, dates.day[gathered.told]]),
-        axis=1,
+    unit, slot, told = gathered.unit_of_record, gathered.slot_of_record, gathered.told
+    count = gathered.units
+    if some is not None:
+        own = some[unit]
+        unit, slot, told = (np.cumsum(some) - 1)[unit[own]], slot[own], told[own]
+        count = int(some.sum())
+    order = np.lexsort((dates.day[told], slot, unit))
+    unit, slot, record = unit[order], slot[order], told[order]
+    day = dates.day[record]
+    new = np.ones(len(order), dtype=np.bool_)
+    new[1:] = (np.diff(unit) != 0) | (np.diff(slot) != 0) | (np.diff(day) != 0)
+    units = np.arange(count + 1)
+    row_start = np.searchsorted(unit, units).astype(np.int64)
+    low, high = _reach(dates, pseudonym_of, record[row_start[:-1]])
+    shows = dates.scheme.dating is not Dating.NOTHING
+    shown = dates.shown * shows
+    known = dates.day if dates.spread is None else dates.shown - dates.offset
+    return DatedEvents(
+        dates,
+        np.searchsorted(unit[new], units).astype(np.int64),
+        slot[new],
+        (known * shows)[record[new]],
+        DatedRows(row_start, shown[record], low, high),
+        slot,
     )
-    start = np.searchsorted(keys[0], np.arange(gathered.units + 1)).astype(np.int64)
-    return DatedEvents(start, keys[1], keys[2])
 
 
-def dated_candidates(
-    gathered: Gathered, dates: Dates, events: DatedEvents, rung: Rungs, sets: Codes, persons: Codes
-) -> Ints:
-    """How many persons of the class fit each set of known events, their dates among them.
-
-    Parameters
-    ----------
-    gathered, dates, events
-        The events.
-    rung
-        Rung of each slot.
-    sets, persons
-        Known events of each set, as indices of ``events``, and whose they are.
-    """
-    group = np.repeat(
-        np.arange(gathered.events.classes, dtype=np.int32), np.diff(gathered.events.unit_start)
-    )
-    own = np.argsort(gathered.unit_of_record, kind="stable")
-    rows = gathered.slot_of_record[own]
-    silent = dates.scheme.dating is Dating.NOTHING
-    shown = np.zeros(len(own), dtype=np.int64) if silent else dates.shown[gathered.told][own]
-    start = np.searchsorted(gathered.unit_of_record[own], np.arange(gathered.units + 1))
-    label = gathered.labels[np.arange(len(rung)), rung]
-    fitting = dated_units(
-        DatedRows(start.astype(np.int64), group, label[rows], shown),
-        sets.astype(np.int64),
-        group[persons],
-        label[events.slot],
-        np.zeros(len(events.day), dtype=np.int64) if silent else events.day,
-        spread=0 if silent else dates.spread,
-        low=dates.low,
-        high=dates.high,
-    )
-    return fitting.astype(np.int64)
+def _reach(dates: Dates, pseudonym_of: Codes, records: Ints) -> tuple[Ints, Ints]:
+    """How far what is written can lie from the dates themselves, of the pseudonyms of records."""
+    dating, slack = dates.scheme.dating, dates.scheme.period - 1
+    if dating in (Dating.ORDER, Dating.NOTHING):
+        return np.full(len(records), -EVER), np.full(len(records), EVER)
+    if dating is Dating.ABSOLUTE:
+        return np.full(len(records), -dates.known), np.full(len(records), dates.known)
+    latest = np.full(int(pseudonym_of.max()) + 1, -EVER)
+    np.maximum.at(latest, pseudonym_of, dates.shown)
+    earliest = np.full(len(latest), EVER)
+    np.minimum.at(earliest, pseudonym_of, dates.shown)
+    own = pseudonym_of[records]
+    low = np.maximum(latest[own] - int(dates.day.max()) - slack, -dates.most - slack)
+    high = np.minimum(earliest[own] - int(dates.day.min()) + slack, dates.most + slack)
+    return low, high

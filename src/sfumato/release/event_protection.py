@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from itertools import combinations
 from math import comb
 from typing import Any
@@ -19,14 +20,14 @@ import pyarrow as pa
 
 from sfumato.core.errors import ConstraintsNotMetError
 from sfumato.core.measure import Measure
+from sfumato.engines.embedded.counts import group
 from sfumato.kernels.class_counts import count_holders
 from sfumato.kernels.history_loops import Rungs
 from sfumato.release.event_dates import (
+    DatedEvents,
     Dates,
-    Dating,
     date_column,
     date_schemes,
-    dated_candidates,
     dated_events,
     dates_by,
 )
@@ -61,14 +62,15 @@ from sfumato.table.table import MISSING, Codes, EventColumn, LabelDomain, Table
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
+LOOKED_AT, FEWEST_LOOKED_AT, HOPELESS = 8, 1000, 1.5
+"""Of how many classes one is looked at first, of how many persons at least, and by how much its
+mean chance must be too high."""
 WIDENING = 1.6
 """By how much the least number of persons of a class grows from one attempt to the next."""
 WIDEN_COUNTS = 3.0
 """How much the loss of the quasi-identifiers counts, as a share of what one class for all would
 lose, beside what events lose."""
 DRAWN: tuple[Drawn, ...] = ("random", "worst")
-PATIENCE = 2
-"""Attempts that may lose more, one after the other, where dates are written in steps."""
 SETS_OF_A_PERSON = 30
 """Sets of three known events or more of a person that are looked at, where all are more."""
 MARGIN = 3.0
@@ -96,8 +98,8 @@ class Protection:
         Pseudonym of each record.
     dates
         How dates are written; ``None`` without any.
-    risk
-        What an assessment says of it, where there are dates: their intervals are known, too.
+    measure
+        Says what an assessment says of it, where there are dates: their intervals are known, too.
     """
 
     cells: Mapping[str, pa.Array]
@@ -107,7 +109,7 @@ class Protection:
     lost: float
     pseudonym_of: Codes
     dates: Dates | None = None
-    risk: EventRisk | None = None
+    measure: Callable[[], EventRisk] | None = None
 
 
 def protect(
@@ -116,6 +118,7 @@ def protect(
     promise: KnownEvents,
     weights: Mapping[Technique, float],
     offset_of: Callable[[int], Ints],
+    below: float = np.inf,
 ) -> Protection | None:
     """Write the events of classes as exactly as the promise allows; ``None`` where none is enough.
 
@@ -131,6 +134,8 @@ def protect(
         The techniques that are allowed.
     offset_of
         The offset of each person, as days of at most so many either way.
+    below
+        What dates may not lose: other ways to write them are not looked at.
     """
     table = draft.table
     column = date_column(table)
@@ -139,7 +144,7 @@ def protect(
     best: Protection | None = None
     columns = len(table.events)
     for scheme in date_schemes(weights):
-        if best is not None and scheme.loss / columns >= best.lost:
+        if scheme.loss / columns >= (below if best is None else min(below, best.lost)):
             break
         dates = dates_by(column, scheme, table.person, offset_of)
         found = _protect(draft, pseudonym_of, promise, weights, dates)
@@ -167,10 +172,7 @@ def _protect(
     columns = [each for each in table.events if each.event.kind is not EventKind.DATE]
     events = event_codes(table)
     assert events is not None
-    times = None
-    if dates is not None:
-        shows = dates.scheme.dating is not Dating.NOTHING
-        times = dates.day, (2 * dates.spread + 1) * shows
+    times = None if dates is None else (dates.day, dates.told_apart)
     gathered = gather(
         columns or [_without_codes(table.records)],
         pseudonym_of,
@@ -181,9 +183,11 @@ def _protect(
         times,
     )
 
+    dated = None if dates is None else _Dated(gathered, dates, pseudonym_of, promise)
+
     def measured(rung: Rungs) -> Chances:
-        if dates is not None:
-            return _dated_chances(gathered, dates, rung, promise)
+        if dated is not None:
+            return dated.chances(rung)
         seen = _shown(gathered, rung, table.records)
         return {} if promise.k else chances(events, table, draft, seen, promise)
 
@@ -191,6 +195,8 @@ def _protect(
         if dates is None and promise.of is Success.FOUND and promise.m <= 2:
             each, many = chances_of_two(gathered, rung, promise.m)
             return _kept(promise, {promise.m: _worse(each, many, np.zeros(len(each)))})
+        if dated is not None and dated.is_hopeless(rung):
+            return False
         return _kept(promise, measured(rung))
 
     found: Solution | None
@@ -212,10 +218,10 @@ def _protect(
     cells = written(gathered, found.rung, table.source)
     exact = np.ones(table.records, dtype=np.bool_)
     exact[gathered.told] = found.rung[gathered.slot_of_record] == 0
-    kept = Protection(cells, seen, _done(gathered, found), exact, found.lost, pseudonym_of)
-    if dates is None:
-        return kept
-    return replace(kept, risk=_dated_risk(gathered, dates, found.rung, promise.m, events))
+    risk = None if dated is None else partial(_dated_risk, dated, found.rung, promise.m, events)
+    return Protection(
+        cells, seen, _done(gathered, found), exact, found.lost, pseudonym_of, measure=risk
+    )
 
 
 def _without_codes(records: int) -> EventColumn:
@@ -225,22 +231,6 @@ def _without_codes(records: int) -> EventColumn:
 
 
 Chances = dict[int, tuple[float, float]]
-
-
-def _dated_chances(gathered: Gathered, dates: Dates, rung: Rungs, promise: KnownEvents) -> Chances:
-    """The mean and the 95th percentile of the persons' chances, intervals between dates known.
-
-    Where k is promised, the worst chance instead of both.
-    """
-    found = {}
-    for m in range(1, promise.m + 1):
-        told = _dated_shares(gathered, dates, rung, m)
-        each = told.learned if promise.of is Success.LEARNED else told.found
-        if promise.k:
-            found[m] = float(told.found.max()), float(told.found.max())
-            continue
-        found[m] = _reached(told.person, told.weight, each, told.events, m)
-    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -264,23 +254,70 @@ class _DatedShares:
     events: Ints
 
 
-def _dated_shares(gathered: Gathered, dates: Dates, rung: Rungs, m: int) -> _DatedShares:
-    events = dated_events(gathered, dates)
-    rows = np.bincount(gathered.unit_of_record, minlength=gathered.units)
-    persons, sets, weight = known_sets(events.start, m)
-    chance = 1.0 / dated_candidates(gathered, dates, events, rung, sets, persons)
-    more = rows[persons] > (sets >= 0).sum(axis=1)
-    return _DatedShares(persons, weight, chance, np.where(more, chance, 0.0), np.diff(events.start))
+class _Dated:
+    """Events with their dates, and what sets of known ones tell of persons."""
+
+    def __init__(
+        self, gathered: Gathered, dates: Dates, pseudonym_of: Codes, promise: KnownEvents
+    ) -> None:
+        self._gathered, self._promise = gathered, promise
+        self._of = partial(dated_events, gathered, dates, pseudonym_of)
+        starts = gathered.events.slot_start
+        classes = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+        self._class_of_slot = classes.astype(np.int32)
+        self._kept: dict[tuple[int, bytes], _DatedShares] = {}
+
+    @cached_property
+    def _every(self) -> DatedEvents:
+        return self._of()
+
+    def told(self, rung: Rungs, m: int) -> _DatedShares:
+        """What sets of m events tell where slots are at some rungs."""
+        key = m, rung.tobytes()
+        if key not in self._kept:
+            self._kept = {each: told for each, told in self._kept.items() if each[1] == key[1]}
+            self._kept[key] = self._told(self._every, rung, m)
+        return self._kept[key]
+
+    def _told(self, events: DatedEvents, rung: Rungs, m: int) -> _DatedShares:
+        persons, sets, weight = known_sets(events.start, m)
+        label = self._gathered.labels[np.arange(len(rung)), rung]
+        label, _ = group([self._class_of_slot, label], [len(label) + 1, int(label.max()) + 1])
+        chance = 1.0 / events.candidates(label, sets)
+        more = np.diff(events.shown.start)[persons] > (sets >= 0).sum(axis=1)
+        learned = np.where(more, chance, 0.0)
+        return _DatedShares(persons, weight, chance, learned, np.diff(events.start))
+
+    def chances(self, rung: Rungs) -> Chances:
+        """The mean and the 95th percentile of the persons' chances, intervals between dates known.
+
+        Where k is promised, the worst chance instead of both.
+        """
+        return {m: self._chance(self.told(rung, m), m) for m in range(1, self._promise.m + 1)}
+
+    def _chance(self, told: _DatedShares, m: int) -> tuple[float, float]:
+        if self._promise.k:
+            return float(told.found.max()), float(told.found.max())
+        each = told.learned if self._promise.of is Success.LEARNED else told.found
+        return _reached(told.person, told.weight, each, told.events, m)
+
+    def is_hopeless(self, rung: Rungs) -> bool:
+        """Whether a part of the classes has a chance so far off that the others need no look."""
+        starts = self._gathered.events.unit_start
+        classes = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+        some = classes % LOOKED_AT == 0
+        if self._promise.k or some.sum() < FEWEST_LOOKED_AT:
+            return False
+        part = self._told(self._of(some), rung, self._promise.m)
+        return self._chance(part, self._promise.m)[0] > HOPELESS * self._promise.risk
 
 
-def _dated_risk(
-    gathered: Gathered, dates: Dates, rung: Rungs, most: int, events: EventCodes
-) -> EventRisk:
+def _dated_risk(dated: _Dated, rung: Rungs, most: int, events: EventCodes) -> EventRisk:
     """What an assessment says of a release with dates: their intervals count as known."""
     risks: list[KnownEventRisk] = []
-    units = gathered.units
+    units = len(dated.told(rung, 1).events)
     for m in range(1, max(most, 2) + 1):
-        told = _dated_shares(gathered, dates, rung, m)
+        told = dated.told(rung, m)
         several = told.events >= m
         exact = bool(several.sum() == 0) or m <= 2
         for drawn in DRAWN:
@@ -477,6 +514,8 @@ class Attempt:
         What is written of its events; ``None`` where nothing keeps the promise.
     lost
         What is lost of quasi-identifiers and events.
+    least
+        What is lost of quasi-identifiers alone.
     width
         Least number of persons of a class that it was made with.
     """
@@ -484,6 +523,7 @@ class Attempt:
     made: Any
     protection: Protection | None
     lost: float
+    least: float
     width: int
 
 
@@ -501,14 +541,15 @@ def quasi_identifier_loss(draft: Draft) -> float:
 
 
 def widened(
-    attempt: Callable[[int], Attempt], promise: KnownEvents, first: int, *, may_widen: bool
+    attempt: Callable[[int, float], Attempt], promise: KnownEvents, first: int, *, may_widen: bool
 ) -> Attempt:
     """The attempt that loses least, from classes as they are on to ever wider ones.
 
     Parameters
     ----------
     attempt
-        Makes a release of classes of at least so many persons.
+        Makes a release of classes of at least so many persons, which need not lose as much as the
+        second number.
     promise
         What is promised.
     first
@@ -521,21 +562,20 @@ def widened(
     ConstraintsNotMetError
         If no width keeps the promise, or classes may not be widened and as they are do not.
     """
-    best = attempt(first)
+    best = attempt(first, np.inf)
     persons = int(best.made.draft.table.persons)
     width = max(float(first), persons / best.made.draft.classes)
     if best.protection is not None and not may_widen:
         return best
     # How dates are written changes in steps, so that a loss may rise before it falls.
     dated = any(each.event.kind is EventKind.DATE for each in best.made.draft.table.events)
-    patience = PATIENCE if dated else 1
-    worse = 0
-    while width < persons and worse < patience:
-        found = attempt(int(width))
-        if best.protection is None or (found.protection is not None and found.lost < best.lost):
-            best, worse = found, 0
-        elif found.protection is not None:
-            worse += 1
+    done = False
+    while width < persons and not done:
+        found = attempt(int(width), best.lost)
+        if best.protection is None or found.lost < best.lost:
+            best = found
+        else:
+            done = found.least >= best.lost or not (dated or found.protection is None)
         if best.protection is not None and not may_widen:
             raise _too_narrow(promise, int(width))
         width *= WIDENING

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,8 @@ Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float64]
 WEEK = 7
+FOLLOWED = (30, 91, 182, 364, 728)
+"""Days after the first event for which the survival curve is given."""
 
 
 @dataclass(frozen=True)
@@ -33,20 +35,28 @@ class HistoryUtility:
         Share of the pairs of a person's records that one pseudonym still shows; 1 for one record.
     kept
         The product of both, person by person.
+    co_occurring
+        Share of the pairs of a person's records whose events are both written as they were, under
+        one pseudonym.
     intervals_exact, intervals_near
         Share of a person's times between one date and the next that are exact, and within a week;
         ``None`` without dates, or where they are not shown.
     in_order
         Share of a person's dates that still come before the next one, where that was later.
+    survival
+        For some numbers of days, the share of persons with an event more than so long after their
+        first, before; and that of pseudonyms, after. ``None`` where no intervals are shown.
     """
 
     done: Mapping[str, Mapping[str, float]]
     exact: float
     together: float
     kept: float
+    co_occurring: float
     intervals_exact: float | None = None
     intervals_near: float | None = None
     in_order: float | None = None
+    survival: Mapping[str, tuple[float, float]] | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Plain values, without those that are not known."""
@@ -58,9 +68,18 @@ class HistoryUtility:
             ("events_exact", self.exact, "share of a person's events as they were"),
             ("events_together", self.together, "share of pairs of a person's events kept together"),
             ("histories_kept", self.kept, "the product of both, person by person"),
+            ("co_occurring", self.co_occurring, "share of pairs of events as they were, together"),
             ("intervals_exact", self.intervals_exact, "share of times between dates as they were"),
             ("intervals_near", self.intervals_near, "share of them within 7 days"),
             ("in_order", self.in_order, "share of dates that still come one after the other"),
+        ]
+        lines += [
+            (
+                f"followed_{days}",
+                after,
+                f"share with an event {days} days later; {before:.4g} before",
+            )
+            for days, (before, after) in (self.survival or {}).items()
         ]
         return [Row(name, f"{value:.4g}", said) for name, value, said in lines if value is not None]
 
@@ -72,6 +91,7 @@ _WRITTEN = {
     Dating.ABSOLUTE.value: "the date",
     Dating.SHIFTED.value: "the date, moved by an offset of the person’s own",
     Dating.RELATIVE.value: "days since the person’s first date",
+    Dating.ORDER.value: "its place among the person’s dates",
 }
 
 
@@ -119,11 +139,21 @@ def history_utility(
     detail = np.bincount(person, exact) / records
     sizes = np.bincount(pseudonym_of)
     first = np.unique(pseudonym_of, return_index=True)[1]
-    linked = np.bincount(person[first], sizes * (sizes - 1.0), len(records))
     pairs = records * (records - 1)
-    together = np.where(pairs > 0, linked / np.maximum(pairs, 1), 1.0)
+
+    def within(many: Floats, alone: Floats) -> Floats:
+        """Of each person's pairs those under one pseudonym, of so many records that count."""
+        kept = np.bincount(person[first], many * (many - 1), len(records))
+        return np.where(pairs > 0, kept / np.maximum(pairs, 1), alone)
+
+    together = within(sizes.astype(np.float64), np.ones(len(records)))
+    paired = within(np.bincount(pseudonym_of, exact).astype(np.float64), detail)
     found = HistoryUtility(
-        done, float(detail.mean()), float(together.mean()), float((detail * together).mean())
+        done,
+        float(detail.mean()),
+        float(together.mean()),
+        float((detail * together).mean()),
+        float(paired.mean()),
     )
     if dates is None or dates.scheme.dating is Dating.NOTHING:
         return found
@@ -131,16 +161,37 @@ def history_utility(
     same = np.diff(pseudonym_of[order]) == 0
     before, after = np.diff(dates.day[order])[same], np.diff(dates.shown[order])[same]
     whose = person[order][1:][same]
+    in_order = _by_person((after > 0)[before > 0], whose[before > 0])
+    if dates.scheme.dating is Dating.ORDER:
+        return replace(found, in_order=in_order)
     off = np.abs(after - before)
-    return HistoryUtility(
-        done,
-        found.exact,
-        found.together,
-        found.kept,
-        _by_person(off == 0, whose),
-        _by_person(off <= WEEK, whose),
-        _by_person((after > 0)[before > 0], whose[before > 0]),
+    return replace(
+        found,
+        intervals_exact=_by_person(off == 0, whose),
+        intervals_near=_by_person(off <= WEEK, whose),
+        in_order=in_order,
+        survival=_survival(person, dates.day, pseudonym_of, dates.shown),
     )
+
+
+def _survival(
+    person: Codes, day: Ints, pseudonym_of: Codes, shown: Ints
+) -> dict[str, tuple[float, float]]:
+    """Share of persons, and of pseudonyms, with an event more than some days after the first."""
+    before, after = (_reach(owner, date) for owner, date in ((person, day), (pseudonym_of, shown)))
+    return {
+        f"{days}": (float((before > days).mean()), float((after > days).mean()))
+        for days in FOLLOWED
+    }
+
+
+def _reach(owner: Codes, date: Ints) -> Ints:
+    """Days from the first to the last date of each owner."""
+    order = np.lexsort((date, owner))
+    starts = np.flatnonzero(np.diff(owner[order], prepend=-1))
+    ends = np.append(starts[1:], len(order)) - 1
+    spans: Ints = date[order[ends]] - date[order[starts]]
+    return spans
 
 
 def _by_person(holds: npt.NDArray[np.bool_], whose: Codes) -> float:

@@ -362,6 +362,7 @@ ATTACK_TITLES = {
     "events_scored_3": "Three events known, by a score",
     "intersection": "Intersection of two releases",
     "intersection_surest": "Intersection, surest guesses",
+    "trajectory": "Two releases joined by histories",
     "associations": "Refinement by associations",
     "screen": "What a worker’s screen showed",
     "row_order": "Order of the records",

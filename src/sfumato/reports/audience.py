@@ -180,7 +180,7 @@ _LARGEST_SHARES = (
 )  # fmt: skip
 _MEAN_SHARES = (
     "marketer", "average_risk", "avg_gidr", "avg_count_risk", "avg_household_risk", "avg_gsar",
-    "population_average_risk",
+    "population_average_risk", "known_events",
 )  # fmt: skip
 MEASURES = {
     **dict.fromkeys(_LARGEST_SHARES, MeasureKind(MAXIMUM, SHARE)),

@@ -7,6 +7,7 @@ from typing import Any
 
 from sfumato.core.measure import is_estimate
 from sfumato.release.promises import PROMISES, restored
+from sfumato.release.promises.shared_events import KnownEvents
 from sfumato.reports.audience import (
     AVERAGE,
     FEWEST,
@@ -141,7 +142,9 @@ def _promise(asked: Mapping[str, Any], results: ProjectResults, show: Discretion
     promise = restored({**asked.get("parameters", {}), "name": name}) if name in PROMISES else None
     measured = results.measured(RELEASE)
     measure = "" if promise is None else promise.measure
-    if measure and KINDS[measure].part is Part.PRESENCE:
+    if isinstance(promise, KnownEvents):
+        reached = show.mean(promise.among(measured["known_events"]))
+    elif measure and KINDS[measure].part is Part.PRESENCE:
         reached = show.chance(measured.get("population", {}).get(measure))
     else:
         value = _of_attribute(measured, measure, attribute)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sfumato.core.measure import ESTIMATED
+from sfumato.release.history_utility import UNCHANGED
 from sfumato.release.promises import PROMISES
 from sfumato.reports.audience import Discretion, disclosed_measure
 from sfumato.reports.printed_numbers import SHARE, at_most, is_small, listed, printed, some
@@ -108,9 +109,16 @@ def _released(content: dict[str, Any], results: ProjectResults) -> list[str]:
     quasi = list(schema["quasi_identifiers"])
     if quasi:
         said.append(f"What others may know of a person is made coarser: {listed(quasi)}.")
-    kept = [*schema["sensitive"], *schema["insensitive"]]
+    others = [*schema["sensitive"], *schema["insensitive"]]
+    done = {each["name"]: each["done"] for each in content["variables"]}
+    kept = [name for name in others if done[name] == UNCHANGED]
     if kept:
         said.append(f"As in the original: {listed(kept)}.")
+    said += [
+        f"Of {name}, which an intruder may know, the release says: {done[name]}."
+        for name in others
+        if name not in kept
+    ]
     if schema["direct_identifiers"]:
         said.append(f"Removed: {listed(schema['direct_identifiers'])}.")
     if schema["person"]:
@@ -246,9 +254,10 @@ def _known_events(results: ProjectResults) -> list[str]:
     two = next((each for each in told if (each["m"], each["drawn"]) == (2, "random")), None)
     if two is None:
         return []
-    columns = listed(results.after["events"]["columns"])
+    columns = results.after["events"]["columns"]
+    say = f"{listed(columns)} of a record {'says' if len(columns) == 1 else 'say'}"
     said = (
-        f"Somebody who also knows two events of a person (what {columns} of a record say) finds "
+        f"Somebody who also knows two events of a person (what {say}) finds "
         f"{printed(two['found'], SHARE)} of the people and learns more of "
         f"{printed(two['learned'], SHARE)}; of the people who have most events, more."
     )

@@ -335,15 +335,21 @@ def _alike(here: Side, there: Side, columns: Columns) -> tuple[Ints, Ints, int]:
     numbers = np.zeros(units + len(there.kind), dtype=np.int64)
     owner = np.concatenate([here.file.unit, units + there.file.unit])
     for one, other in columns:
-        codes = np.concatenate([one.told, _aligned(one, other)]) + 1
+        codes = np.concatenate([one.told, aligned(one, other)]) + 1
         held, _ = distinct_sets(owner, codes, len(numbers), int(codes.max(initial=0)) + 1)
         both = numbers * (int(held.max(initial=0)) + 1) + held
         numbers = np.unique(both, return_inverse=True)[1].reshape(-1).astype(np.int64)
     return numbers[:units], numbers[units:], int(numbers.max(initial=0)) + 1
 
 
-def _aligned(one: TextColumn, other: TextColumn) -> Ints:
-    """The records' texts of the second column as codes of the first, new ones above them."""
+def aligned(one: TextColumn, other: TextColumn) -> Ints:
+    """The records' texts of the second column as codes of the first, new ones above them.
+
+    Parameters
+    ----------
+    one, other
+        A column of two releases.
+    """
     places = {text: place for place, text in enumerate(one.texts)}
     code = [-1 if text is None else places.setdefault(text, len(places)) for text in other.texts]
     return np.array(code, dtype=np.int64)[other.codes]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
@@ -234,20 +234,32 @@ class KnownEvents(Promise):
         return self.risk
 
     def reached(self, risk: Risk, attribute: str = "") -> tuple[float, Position | None]:
-        """The measured chance: for every number of events up to m, the largest.
+        """The measured chance, the largest of those that `among` looks at."""
+        told = risk.known_events
+        return self.among(() if told is None else told.to_json()["known_events"]), None
+
+    def among(self, measured: Iterable[Mapping[str, Any]]) -> float:
+        """The largest of the measured chances for every number of events up to m.
 
         That of persons who have as many events where it is larger; of the most telling ones where
         k is promised.
+
+        Parameters
+        ----------
+        measured
+            ``known_events`` of an assessment, as in its JSON.
         """
-        if risk.known_events is None:
-            return 0.0, None
-        drawn, learned = "worst" if self.k else "random", self.of is Success.LEARNED
-        found = [0.0]
-        for each in risk.known_events.risks:
-            if each.m <= self.m and each.drawn == drawn:
-                both = [each.found.value, each.with_m.value]
-                found += [each.learned.value] if learned else both
-        return max(found), None
+        drawn = "worst" if self.k else "random"
+        names = ("learned",) if self.of is Success.LEARNED else ("found", "with_m")
+        return max(
+            (
+                float(each[name])
+                for each in measured
+                if each["m"] <= self.m and each["drawn"] == drawn
+                for name in names
+            ),
+            default=0.0,
+        )
 
     def stricter(self, other: KnownEvents) -> bool:
         """Whether it covers more known events, or allows less of as many."""
