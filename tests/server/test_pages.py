@@ -154,7 +154,7 @@ def _work(port: int, made: dict[str, Any]) -> None:
 
 
 def _tour(pages: Any, address: str, role: str, axe: str, known: str) -> Tour:
-    """Follow every link from the start, once for each kind of address."""
+    """Follow every link from the start, once for each kind of address that it leads to."""
     page, inspector = pages
     todo = ["/", "/login", "/account", "/no-such-page"]
     if role != "nobody":
@@ -163,9 +163,7 @@ def _tour(pages: Any, address: str, role: str, axe: str, known: str) -> Tour:
     tour = Tour()
     while todo and len(tour.visits) < MOST:
         path = todo.pop(0)
-        kind = re.sub(
-            r"[0-9a-f]{8}-[0-9a-f-]{27}|\bw[0-9a-f]{8}\b|\d+", "#", path.partition("?")[0]
-        )
+        kind = _kind(path)
         if kind in seen or "/export/" in path or path.endswith(("/image", "/download")):
             continue
         seen.add(kind)
@@ -173,12 +171,21 @@ def _tour(pages: Any, address: str, role: str, axe: str, known: str) -> Tour:
         answer = page.goto(f"{address}{path}", wait_until="load")
         if answer is None or "text/html" not in answer.headers.get("content-type", ""):
             continue
+        landed = _kind(page.url.removeprefix(address))
+        if landed != kind and landed in seen:
+            continue
+        seen.add(landed)
         tour.visits.append(_visit(page, inspector, path, role, axe))
         links = page.eval_on_selector_all(
             "a[href]", "each => each.map(a => a.getAttribute('href'))"
         )
         todo += [link.partition("#")[0] for link in links if link.startswith("/")]
     return tour
+
+
+def _kind(path: str) -> str:
+    """An address without what it asks for, and a sign for each number or name in it."""
+    return re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}|\bw[0-9a-f]{8}\b|\d+", "#", path.partition("?")[0])
 
 
 def _upload(page: Any, address: str) -> None:
