@@ -659,7 +659,11 @@ def person_of(found: FileProfile, source: Source) -> PersonFound | None:
         return None
     scores = {name: _person_score(each) for name, each in columns.items()}
     best = max(scores, key=lambda name: scores[name])
-    while scores[best] > 0 and not any(_varies_little(found, best, _BORN_WITH) or [True]):
+    while (
+        scores[best] > 0
+        and not (scores[best] >= SAYS_PERSON and columns[best].distinct >= LEAST_VALUES)
+        and not any(_varies_little(found, best, _BORN_WITH) or [True])
+    ):
         scores[best] = 0.0
         best = max(scores, key=lambda name: scores[name])
     if scores[best] >= SAYS_PERSON:

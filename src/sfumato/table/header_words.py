@@ -91,8 +91,8 @@ _HINTS: dict[_Hint, str] = {
     "municipio ville commune localite ort wohnort stadt gemeinde miejscowosc gmina powiat sehir "
     "ilce il cidade comune citta localidad ciudad plaats woonplaats kommune kunta mesto obec varos "
     "telepules localitate 城市 市 县 区 省",
-    "household": "household hh hhid haushalt- hogar menage foyer huishouden- hushall- duid "
-    "famiglia nucleo dwelling- gospodarstwo kotitalous domicilio_id hane famid "
+    "household": "household hh hhid hhld hou haushalt- hogar menage foyer huishouden- hushall- "
+    "duid famiglia nucleo dwelling- gospodarstwo kotitalous domicilio_id hane famid "
     "familyid familie gospodarstwa hogar 户号 家庭 世帯 가구",
     "person": "fallnummer fallnr patientennummer patientnr patient- nhc pacient- pacjent- "
     "paziente paciente numpatient proband- teilnehmer- versicherten- potilas- hasta- "

@@ -31,6 +31,8 @@ MOST_QUESTIONS = 3
 """Questions about one file; of more that are open the most careful answers are taken."""
 CERTAIN = 0.6
 """Confidence from which nothing is asked."""
+TOLD = 0.85
+"""Confidence of a postcode that a place goes with, whatever its shape."""
 SAID_AGE = 0.9
 """Confidence of an age from which its header says so."""
 MOST_CATEGORIES = 20
@@ -486,7 +488,7 @@ def _line(column: ColumnProfile, role: Role) -> Cleaning | None:
 
 def _weak(found: FileProfile, person: PersonFound | None, column: ColumnProfile) -> bool:
     """Whether codes of the shape of postcodes are shared by too few persons to be such."""
-    if person is None or column.content is not Content.POSTCODE or column.confidence > CERTAIN:
+    if person is None or column.content is not Content.POSTCODE or column.confidence > TOLD:
         return False
     return found.columns[person.name].distinct < 3 * column.distinct
 
