@@ -398,8 +398,10 @@ class _Work:
             told = fit_relations(
                 pairs, tuple(level_weights(self.settings)), spec, records,
                 equal_values(self.connection, self.tables, spec),
+                known=self.trained,
             )  # fmt: skip
-            score, once, fitted = told.score, told.once, told.levels
+            score, once = told.score, told.once
+            fitted |= told.levels
             lost = self._lost(pairs, score)
             prior = float(f"{(score.sum() + lost) / self.comparisons:.9g}")
         progress("score", 1.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -324,13 +325,14 @@ def _expected(label: Codes, draws: Codes, size: Ints, beyond: Floats) -> tuple[M
 
 
 def _measure(name: str, right: Floats, wrong: Floats) -> Measure:
-    """A share with 95 % limits, by the mean and spread of its log odds, half a pair added.
+    """A share by the mean log odds, half a pair added, and its 95 % limits by their spread.
 
-    Where the upper limit leaves less than one pair wrong, none may be.
+    The limits are rounded outwards to whole pairs.
     """
-    odds = np.log((right + 0.5) / (wrong + 0.5))
+    odds, pairs = np.log((right + 0.5) / (wrong + 0.5)), float((right + wrong).mean())
     reach = _WIDE * odds.std(ddof=1)
     low, value, high = expit(odds.mean() + reach * np.array([-1.0, 0.0, 1.0])).tolist()
-    if (1 - high) * (right + wrong).mean() < 1:
-        high = 1.0
+    if pairs >= 1:
+        low = max(1 - math.ceil((1 - low) * pairs) / pairs, 0.0)
+        high = 1 - math.floor((1 - high) * pairs) / pairs
     return Measure(name, value, low=low, high=high, estimator="draws", why=_BY_DRAWS)

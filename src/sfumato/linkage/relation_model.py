@@ -211,6 +211,8 @@ def fit_relations(
     spec: LinkSpec,
     records: Records,
     equal: EqualValues,
+    *,
+    known: bool,
 ) -> RelationFit:
     """Probability of each pair by what its records share.
 
@@ -238,23 +240,27 @@ def fit_relations(
         How many each source has.
     equal
         How often the records have equal values.
+    known
+        Whether m and u are those of a model fitted before: then they are kept.
 
     Returns
     -------
     RelationFit
         By pairs.
     """
-    score, columns = _fitted(pairs, weights, spec, records, equal)
+    score, columns = _fitted(pairs, weights, spec, records, equal, known=known)
     others = {
         name: _of_others(count, pairs, score, pairs.levels[name] == _top(weights, name))
         for name, count in equal.count.items()
     }
-    score, columns = _fitted(pairs, weights, spec, records, replace(equal, count=others))
+    score, columns = _fitted(
+        pairs, weights, spec, records, replace(equal, count=others), known=known
+    )
     fitted, neutral = {}, {(w.comparison, w.level) for w in weights if w.m == w.u}
     for name, each in columns.items():
         m = each.m if each.aspect is not None else each.by_kind[_PERSON]
         for level, (of_match, of_chance) in enumerate(zip(m, each.u, strict=True)):
-            if (name, level) not in neutral:
+            if not known and (name, level) not in neutral:
                 fitted[name, level] = {
                     "m_probability": float(f"{max(of_match, _LEAST):.9g}"),
                     "u_probability": float(f"{max(of_chance, _LEAST):.9g}"),
@@ -268,6 +274,8 @@ def _fitted(
     spec: LinkSpec,
     records: Records,
     equal: EqualValues,
+    *,
+    known: bool,
 ) -> tuple[Floats, dict[str, _Column]]:
     """Probability of each pair, and what the levels say, by expectation maximisation."""
     sizes = np.array([len(ids) for ids in records.ids], dtype=np.float64)
@@ -283,7 +291,7 @@ def _fitted(
     within = left == right
     whole = np.where(within, sizes[left] * (sizes[left] - 1) / 2, sizes[left] * sizes[right])
     once = within & np.isin(np.array(records.sources)[left], list(spec.one_per_source))
-    columns = _columns(patterns, weights, spec, equal)
+    columns = _columns(patterns, weights, spec, equal, known=known)
     smallest = float(sizes.min())
     number = np.full((len(groups), len(_RELATIONS)), 0.02 * smallest)
     number[:, _UNCHANGED] = 0.5 * smallest
@@ -296,7 +304,8 @@ def _fitted(
         number = np.stack([np.bincount(group, each, len(groups)) for each in found.T], axis=1)
         number = np.maximum(number, 1e-3)
         bound = _bounded(number)
-        _refit(list(columns.values()), found, bound)
+        if not known:
+            _refit(list(columns.values()), found, bound)
         moved = np.abs(number[:, 1:] - before[:, 1:]).sum()
         if moved <= _CLOSE * number[:, 1:].sum():
             break
@@ -334,15 +343,20 @@ def _columns(
     weights: Sequence[LevelWeight],
     spec: LinkSpec,
     equal: EqualValues,
+    *,
+    known: bool,
 ) -> dict[str, _Column]:
     """The comparisons, with a usual m to begin from: a trained one may be that of households."""
-    usual = {(w.comparison, w.level): w.m for w in level_weights(settings_from(spec))}
+    usual = (
+        {} if known else {(w.comparison, w.level): w.m for w in level_weights(settings_from(spec))}
+    )
     kinds, columns = dict(_compared(spec)), {}
     for name, code in patterns.items():
         own = sorted((w for w in weights if w.comparison == name), key=lambda w: w.level)
         top, u = len(own) - 1, np.array([max(w.u, 1e-9) for w in own])
-        u[top] = max(equal.equal[name] / equal.compared[name], 1e-9)
-        u[:top] *= (1 - u[top]) / u[:top].sum()
+        if not known:
+            u[top] = max(equal.equal[name] / equal.compared[name], 1e-9)
+            u[:top] *= (1 - u[top]) / u[:top].sum()
         guess = np.array([max(usual.get((name, w.level), w.m), 1e-6) for w in own])
         guess /= guess.sum()
         rare = np.full(len(code), np.nan)
