@@ -325,14 +325,17 @@ def _expected(label: Codes, draws: Codes, size: Ints, beyond: Floats) -> tuple[M
 
 
 def _measure(name: str, right: Floats, wrong: Floats) -> Measure:
-    """A share by the mean log odds, half a pair added, and its 95 % limits by their spread.
+    """The median share, and 95 % limits by the spread of its log odds, half a pair added.
 
     The limits are rounded outwards to whole pairs.
     """
     odds, pairs = np.log((right + 0.5) / (wrong + 0.5)), float((right + wrong).mean())
+    share = np.divide(right, right + wrong, out=np.ones(len(right)), where=right + wrong > 0)
     reach = _WIDE * odds.std(ddof=1)
-    low, value, high = expit(odds.mean() + reach * np.array([-1.0, 0.0, 1.0])).tolist()
+    low, high = expit(odds.mean() + reach * np.array([-1.0, 1.0])).tolist()
+    value = float(np.median(share))
     if pairs >= 1:
         low = max(1 - math.ceil((1 - low) * pairs) / pairs, 0.0)
         high = 1 - math.floor((1 - high) * pairs) / pairs
+    low, high = min(low, value), max(high, value)
     return Measure(name, value, low=low, high=high, estimator="draws", why=_BY_DRAWS)
