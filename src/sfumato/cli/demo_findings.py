@@ -207,8 +207,8 @@ def _of_linkage(measured: dict[str, dict[str, Any]], truth: LinkageTruth) -> lis
             *(_fine(getattr(each, name)) for each in (truth.inferred, truth.reviewed)),
         )
         for name, says in (
-            ("precision", "pairs within persons that are right"),
-            ("recall", "pairs of one person that were found"),
+            ("precision", "right pairs within persons"),
+            ("recall", "pairs of one person found"),
         )
     ]
     patients = sum(link["records"][name] for name in CLINICS)
