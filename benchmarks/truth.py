@@ -2,10 +2,10 @@
 
 Usage: truth.py [ROW ...]    (all rows where none is named)
 
-Without labels: what is expected of the matches, held against the precision of the persons written,
-over all pairs of records within them, which is to be within 1.5 points, and their recall, within 3
-points. "refused" and "null" count as no answer. The truth is counted here, from the records' labels
-and the persons written.
+Without labels: expected precision of the persons, over all pairs of records within them, must be
+within 1.5 points of the true one, recall within 3 points. "null" is an answer where it cannot be
+known. "!" stands where the truth lies outside the interval. The truth is counted here, pair by
+pair, from the records' labels and the persons written.
 """
 
 from __future__ import annotations
@@ -166,32 +166,33 @@ def measure(name: str) -> bool | None:
     try:
         links = link(tables, suggestion, seed=1)
     except InputError as error:
-        print(f"{name:28}  refused: {error.rule}", flush=True)
-        return None
+        print(f"{name:30}  refused: {error.rule}", flush=True)
+        return False
     spent = time.process_time() - started
     true = rates(links.settled.persons.person.tolist(), labels.tolist())
-    told, cells, close = links.to_json()["expected"], [], []
+    told, cells, close = links.to_json()["persons"], [], []
     for each, width in CLOSE.items():
-        value = told[each]
+        value, *ends = (told[each][part] for part in ("value", "low", "high"))
         close.append(value is None or abs(value - true[each]) <= width)
         said = "null" if value is None else f"{100 * value:.2f}"
-        cells.append(f"{said:>9}{100 * true[each]:>8.2f}")
-    verdict = None if told["precision"] is None else all(close)
+        between = f"({100 * ends[0]:.2f} to {100 * ends[1]:.2f})"
+        covered = "" if ends[0] <= true[each] <= ends[1] else "!"
+        cells.append(f"{said:>9}{between:>18}{100 * true[each]:>8.2f}{covered:1}")
+    verdict = None if told["precision"]["value"] is None else all(close)
     said = {None: "null", True: "close", False: "OFF"}[verdict]
     review = links.to_json()["outcomes"]["possible_match"]
-    print(f"{name:28}{''.join(cells)}{review:>8}{spent:>7.0f}  {said}", flush=True)
+    print(f"{name:30}{''.join(cells)}{review:>8}{spent:>7.0f}  {said}", flush=True)
     return verdict
 
 
 def main() -> None:
     """Print a row for each data set, and the count."""
     rows = sys.argv[1:] or list(ROWS)
-    print(f"{'':28}{'precision':>17}{'recall':>17}")
-    print(f"{'':28}{'expected':>9}{'true':>8}{'expected':>9}{'true':>8}{'review':>8}{'CPU s':>7}")
+    print(f"{'':30}{'precision':>35}{' ':1}{'recall':>35}")
+    part = f"{'expected':>9}{'(95 %)':>18}{'true':>8} "
+    print(f"{'':30}{part}{part}{'review':>8}{'CPU s':>7}")
     verdicts = [measure(name) for name in rows]
-    print(
-        f"\n{verdicts.count(True)} of {len(rows)} close, {verdicts.count(None)} without an answer"
-    )
+    print(f"\n{verdicts.count(True)} of {len(rows)} close, {verdicts.count(None)} null")
 
 
 if __name__ == "__main__":

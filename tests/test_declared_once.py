@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from sfumato.kernels import _classes, _groups, _histories, _pairs, _tree
+from sfumato.kernels import _classes, _groups, _histories, _pairs, _partitions, _tree
 
 ROOT = Path(__file__).parent.parent
 PROMISE = '''
@@ -68,7 +68,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(
         ROOT / "src" / "sfumato", home / "sfumato", ignore=shutil.ignore_patterns("*.pyx")
     )
-    for compiled in (_classes, _groups, _histories, _pairs, _tree):
+    for compiled in (_classes, _groups, _histories, _pairs, _partitions, _tree):
         shutil.copy(str(compiled.__file__), home / "sfumato" / "kernels")
     release = home / "sfumato" / "release"
     (release / "promises" / "full_rooms.py").write_text(PROMISE, encoding="utf-8")

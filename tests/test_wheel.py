@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src"
 KINDS = {".py", ".pyi", ".html", ".css", ".js", ".svg", ".lp", ".toml", ".typed"}
 """Endings of what the package is made of, beside the compiled loops."""
-LOOPS = {"_classes", "_groups", "_histories", "_pairs", "_tree"}
+LOOPS = {"_classes", "_groups", "_histories", "_pairs", "_partitions", "_tree"}
 
 
 def build(call: str, folder: Path, *, with_git: bool = True) -> None:

@@ -93,12 +93,14 @@ def test_febrl_from_a_file_to_persons(shared_data):
 
 
 def test_fake_people(shared_data):
+    """Several records of each person with many errors: F1 of the persons, as expected."""
     path = shared_data / "fake_people" / "fake_1000.csv"
-    table = pc.read_csv(path)
-    person = dict(
-        zip(map(str, table["unique_id"].to_pylist()), table["cluster"].to_pylist(), strict=True)
-    )
-    records, pairs, model = fitted({"people": path})
-    found, _, true = f1(records, pairs, person.get, 0.9)
-    assert found >= 0.95
-    assert abs(model.prior * model.comparisons - true) <= 0.15 * true
+    labels = np.asarray(pc.read_csv(path)["cluster"])
+    table = pc.read_csv(path).drop_columns(["cluster"])
+    links = sf.link({"people": table}, seed=1)
+    right = quality_of_pairs(links.settled.persons.person, labels).rates
+    assert harmonic_mean(right) >= 0.965
+    told = links.to_json()["persons"]
+    for name, width in (("precision", 0.015), ("recall", 0.03)):
+        assert told[name]["value"] == pytest.approx(getattr(right, name), abs=width)
+        assert told[name]["low"] <= getattr(right, name) <= told[name]["high"]

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from sfumato.linkage.linkage_files import LINKED as LINKED_FILE
 from sfumato.linkage.linkage_files import LINKED_SCHEMA, PAIRS, PERSONS
-from sfumato.linkage.linkage_quality import Rates, quality_of_matches, quality_of_pairs, rates
+from sfumato.linkage.linkage_quality import Rates, quality_of_pairs
 from sfumato.pipeline.demo_project import (
     CLINICS,
     G_BALANCE,
@@ -86,9 +86,9 @@ class LinkageTruth:
         Persons found beyond the first among the records of one true person, summed.
     merges
         True persons beyond the first among the records of one person found, summed.
-    by_score, matches
-        Precision and recall of the pairs called a match, against all pairs of one person: by
-        score alone, and after the review.
+    inferred, reviewed
+        Precision and recall of the persons, over all pairs of records within them: as they were
+        linked, and after the review.
     wrong
         Number of pairs called a match in the end that are of two persons.
     twins, namesakes
@@ -100,8 +100,8 @@ class LinkageTruth:
     persons: int
     splits: int
     merges: int
-    by_score: Rates
-    matches: Rates
+    inferred: Rates
+    reviewed: Rates
     wrong: int
     twins: int
     namesakes: int
@@ -137,19 +137,14 @@ def against_the_truth(place: ProjectFolder) -> LinkageTruth:
         persons=count,
         splits=together - count,
         merges=together - len(np.unique(found)),
-        by_score=_rates(by_score, person),
-        matches=_rates(after, person),
+        inferred=quality_of_pairs(_found(link / PERSONS, truth), person).rates,
+        reviewed=quality_of_pairs(found, person).rates,
         wrong=int(np.count_nonzero(wrong)),
         twins=int(np.count_nonzero(wrong & twin[after.left] & twin[after.right])),
         namesakes=int(np.count_nonzero(wrong & namesake[after.left] & namesake[after.right])),
         answers=answers,
         right_answers=right,
     )
-
-
-def _rates(pairs: _Pairs, person: Ints) -> Rates:
-    called = quality_of_matches(pairs.left, pairs.right, pairs.match, person)
-    return rates(called.right, called.found, quality_of_pairs(person, person).true)
 
 
 def _pairs(path: Path, truth: pa.Table) -> _Pairs:
@@ -212,13 +207,17 @@ def findings(status: Status, truth: LinkageTruth) -> str:
 
 def _of_linkage(measured: dict[str, dict[str, Any]], truth: LinkageTruth) -> list[str]:
     link, found = measured[LINK], measured[LINKED]["persons"]["count"]
-    expected = link["expected"]
     rows = [
-        ("matches that are right (precision)",
-         *map(_fine, (expected["precision"], truth.by_score.precision, truth.matches.precision))),
-        ("pairs of one person that match (recall)",
-         *map(_fine, (expected["recall"], truth.by_score.recall, truth.matches.recall))),
-    ]  # fmt: skip
+        (
+            f"{says} ({name})",
+            *(_fine(link["persons"][name][part]) for part in ("low", "value", "high")),
+            *(_fine(getattr(each, name)) for each in (truth.inferred, truth.reviewed)),
+        )
+        for name, says in (
+            ("precision", "right pairs within persons"),
+            ("recall", "pairs of one person found"),
+        )
+    ]
     patients = sum(link["records"][name] for name in CLINICS)
     matches, possible = (link["outcomes"][name] for name in ("match", "possible_match"))
     said = [
@@ -233,10 +232,10 @@ def _of_linkage(measured: dict[str, dict[str, Any]], truth: LinkageTruth) -> lis
     if truth.wrong:
         errors += [
             f"Wrong matches: {truth.wrong:,}; twins are {truth.twins:,} of them, a senior and a",
-            f"junior {truth.namesakes:,}. The model does not expect that two persons share an",
-            "address, a telephone and a name: have pairs checked by people, who can.",
+            f"junior {truth.namesakes:,}. They share an address, a telephone and a name; people",
+            "who check pairs can know more.",
         ]
-    table = _table(rows, "expected", "true", "reviewed")
+    table = _table(rows, "from", "expected", "to", "true", "reviewed")
     return [*_filled(said), "", *table, "", *_filled(errors, "  ")]
 
 

@@ -116,6 +116,8 @@ class Earlier:
             impossible=dict(of_manifest["impossible_dates"]),
             notes=tuple(of_manifest["notes"]),
             engine=of_manifest.get("engine", "duckdb"),
+            once=tuple(of_manifest.get("found_one_per_source", ())),
+            by_relations=of_manifest.get("by_relations", False),
         )
 
     @cached_property
@@ -293,7 +295,12 @@ def apply_decisions(
     answers = read_decisions(Path(decisions), earlier.pairs)
     if earlier.answers is not None and not afresh:
         answers = each_once(together(earlier.answers, answers))
-    settled = settle(earlier.records, earlier.pairs, earlier.spec, answers, lost=earlier.model.lost)
+    settled = settle(
+        earlier.records, earlier.pairs, earlier.spec, answers,
+        lost=earlier.model.lost,
+        inferred=earlier.model.by_relations,
+        once=earlier.model.once,
+    )  # fmt: skip
     seed = earlier.manifest.seed
     ids = name_persons(
         earlier.records,

@@ -253,7 +253,8 @@ def as_json(links: EncodedLinkage) -> dict[str, Any]:
     }
     if links.estimated:
         found["expected"] = expected_json(links)
-    return {**found, "persons": persons_json(links), "warnings": list(links.warnings)}
+    persons = persons_json(links, "not estimated of encodings: see what is expected of the pairs")
+    return {**found, "persons": persons, "warnings": list(links.warnings)}
 
 
 def as_text(links: EncodedLinkage) -> str:

@@ -310,7 +310,15 @@ def link(
         analytic, declared = declare(analytic, schema)
         pairs, fitted = fit_and_score(opened, model=known, engine=known_engine, progress=progress)
         answers = _answers(people.decisions, pairs, records, earlier)
-        settled = settle(records, pairs, asked.spec, answers, lost=fitted.lost)
+        settled = settle(
+            records,
+            pairs,
+            asked.spec,
+            answers,
+            lost=fitted.lost,
+            inferred=fitted.by_relations,
+            once=fitted.once,
+        )
         progress("persons", 0.5)
         shown = Shown(opened, pairs, fitted)
         review = shown.table(to_review(settled.by_score))

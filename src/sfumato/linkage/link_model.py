@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -75,6 +75,10 @@ class Model:
         What was found when the model was trained, in sentences.
     engine
         Where the pairs were scored, ``"duckdb"`` or ``"spark"``.
+    once
+        Names of the sources that were found to hold each person once.
+    by_relations
+        Whether scores tell relatives and namesakes from persons, so that persons can be inferred.
     """
 
     settings: dict[str, Any]
@@ -84,6 +88,8 @@ class Model:
     impossible: dict[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     engine: str = "duckdb"
+    once: tuple[str, ...] = ()
+    by_relations: bool = False
 
     @property
     def prior(self) -> float:
@@ -306,9 +312,12 @@ def fit_prior(
     return Adjusted(float(f"{prior:.9g}"), weight, u)
 
 
+Level = TypeVar("Level", bound=np.signedinteger[Any])
+
+
 def distinct_patterns(
-    levels: Mapping[str, npt.NDArray[np.int8]],
-) -> tuple[dict[str, npt.NDArray[np.int8]], Ints]:
+    levels: Mapping[str, npt.NDArray[Level]],
+) -> tuple[dict[str, npt.NDArray[Level]], Ints]:
     """The distinct patterns of levels, and which of them each pair has.
 
     Parameters

@@ -151,6 +151,8 @@ def model_part(model: Model) -> dict[str, Any]:
         "blocking": [{"rule": each.rule, "pairs": each.pairs} for each in model.rules],
         "impossible_dates": dict(model.impossible),
         "notes": list(model.notes),
+        "found_one_per_source": list(model.once),
+        "by_relations": model.by_relations,
         "weights": [
             {
                 "comparison": each.comparison,

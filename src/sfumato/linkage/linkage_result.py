@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.core.atomic import atomic_folder, check_target_folder, write_text
@@ -27,6 +28,7 @@ from sfumato.linkage.linkage_files import (
     ANSWERS,
     CHANGES,
     CHECKS,
+    DRAWS,
     IDENTIFYING,
     LEVELS,
     LINKED,
@@ -131,6 +133,20 @@ class Found(ABC):
         source, ids = named_records(self.records, np.arange(self.records.count))
         return pa.table({"source": source, "id": ids, "person": self.person_ids.ids})
 
+    @cached_property
+    def persons_draws(self) -> pa.Table:
+        """Persons in partitions drawn by their probability, of the records that these differ in.
+
+        Source, id, and for each draw a number of the record's person. All other records are in
+        each draw whose `persons` says; persons of two draws have nothing to do with each other.
+        """
+        inferred = self.settled.persons.inferred
+        draws = np.empty((0, self.records.count), np.int32) if inferred is None else inferred.draws
+        doubtful = np.flatnonzero(_in_doubt(self.settled.persons.person, draws))
+        source, ids = named_records(self.records, doubtful)
+        columns = {f"draw_{n}": each[doubtful] for n, each in enumerate(draws, 1)}
+        return pa.table({"source": source, "id": ids, **columns})
+
     @property
     def person_sizes(self) -> Ints:
         """Number of records of each person."""
@@ -146,6 +162,21 @@ class Found(ABC):
     def pairs_table(self) -> pa.Table:
         """The pairs as pairs.parquet holds them."""
         return pairs_table(self.records, self.pairs, self.outcomes)
+
+
+def _in_doubt(
+    person: npt.NDArray[np.integer], draws: npt.NDArray[np.integer]
+) -> npt.NDArray[np.bool_]:
+    """Whether each record's person has other records in some draw, or less."""
+    doubt = np.zeros(len(person), dtype=np.bool_)
+    own = np.bincount(person)[person]
+    for draw in draws:
+        _, place = np.unique(draw, return_inverse=True)
+        _, both, size = np.unique(
+            place * len(person) + person, return_inverse=True, return_counts=True
+        )
+        doubt |= (np.bincount(place)[place] != own) | (size[both] != own)
+    return doubt
 
 
 _BY_MODEL = (
@@ -254,17 +285,30 @@ def unless_contradicted(
     return {**expected, **dict.fromkeys(_BY_MODEL), "contradicted": names}
 
 
-def persons_json(found: Found) -> dict[str, Any]:
-    """Number of persons, and of those with each number of records.
+def persons_json(found: Found, unknown: str) -> dict[str, Any]:
+    """Number of persons, of those with each number of records, and how good they are expected.
 
     Parameters
     ----------
     found
         The linkage.
+    unknown
+        Why nothing can be expected of them; empty where it can.
     """
     sizes, counts = np.unique(found.person_sizes, return_counts=True)
+    inferred = found.settled.persons.inferred
+    expected: dict[str, dict[str, Any]] = {
+        name: {"value": None, "low": 0.0, "high": 1.0, "why": unknown}
+        for name in ("precision", "recall")
+    }
+    if inferred is not None and not unknown:
+        expected = {
+            each.name: {"value": each.value, "low": each.low, "high": each.high, "why": each.why}
+            for each in (inferred.precision, inferred.recall)
+        }
     return {
         "count": found.settled.persons.count,
+        **expected,
         "by_records": {
             str(size): int(count)
             for size, count in zip(sizes.tolist(), counts.tolist(), strict=True)
@@ -272,6 +316,13 @@ def persons_json(found: Found) -> dict[str, Any]:
     }
 
 
+NOT_INFERRED = (
+    "given names and dates of birth are not both compared, so that nothing tells relatives from "
+    "persons; cannot be known without review"
+)
+CONTRADICTED = "pairs that people checked contradict the model: see checks"
+_LEFT_APART = 0.5
+"""Expected recall of the persons below which a warning says so."""
 _MANY_RECORDS, _LARGE_SHARE = 20, 0.1
 """From so many records, and that share of all of them, one person's records are doubted."""
 
@@ -326,7 +377,10 @@ class Linkage(Found):
         """The errors to be expected, as `unless_contradicted` gives them."""
         quality = None if self.checked is None else self.checked.quality
         checks = {each.name: each.to_json() for each in quality or ()}
-        return unless_contradicted(expected_json(self), checks)
+        expected: dict[str, Any] = unless_contradicted(expected_json(self), checks)
+        if self.unsupported:
+            expected |= {**dict.fromkeys(_BY_MODEL), "unsupported": self.unsupported}
+        return expected
 
     @property
     def contradicted(self) -> tuple[str, ...]:
@@ -337,6 +391,21 @@ class Linkage(Found):
     def lost(self) -> float:
         """Expected number of true matches that blocking has lost."""
         return self.model.lost
+
+    @property
+    def once(self) -> tuple[str, ...]:
+        """Names of the sources that were found to hold each person once."""
+        return tuple(name for name in self.model.once if name not in self.spec.one_per_source)
+
+    @property
+    def unsupported(self) -> str:
+        """Why nothing can be expected of the persons and matches; empty where it can."""
+        return "" if self.model.by_relations else NOT_INFERRED
+
+    @property
+    def told(self) -> bool:
+        """Whether what the model expects can be shown."""
+        return not self.contradicted and not self.unsupported
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -351,8 +420,22 @@ class Linkage(Found):
             *dates,
             *self._joined(),
             *self._contradicted(),
+            *self._left_apart(),
             *self.linked_schema.warnings,
         )
+
+    def _left_apart(self) -> tuple[str, ...]:
+        """A warning where most matches are expected to be of different persons as found."""
+        inferred = self.settled.persons.inferred
+        most = 1.0 if inferred is None else inferred.recall.high or 0.0
+        if most >= _LEFT_APART:
+            return ()
+        said = (
+            f"at most {_percent(most)} of the pairs of one person are expected to be "
+            "found: compare what tells persons apart, and where a table has several records of a "
+            'person, link with --dedupe (mode = "link-and-dedupe").'
+        )
+        return (said,)
 
     def _joined(self) -> tuple[str, ...]:
         """A warning where one person has so many records that they can hardly be one's."""
@@ -423,7 +506,8 @@ def as_json(links: Linkage) -> dict[str, Any]:
         "thresholds": thresholds_json(links),
         "outcomes": outcomes_json(links),
         "expected": links.expected,
-        "persons": persons_json(links),
+        "persons": persons_json(links, CONTRADICTED if links.contradicted else links.unsupported),
+        "one_per_source": {"declared": list(links.spec.one_per_source), "found": list(links.once)},
         "decisions": decisions_json(links),
         "warnings": list(links.warnings),
     }
@@ -491,7 +575,7 @@ def as_text(links: Linkage) -> str:
     )
     found = outcomes_json(links)
     about = f", about {settled.workload.found_in_review:,.1f} of them true"
-    about = "" if links.contradicted else about
+    about = about if links.told else ""
     lines = [
         f"Records           {links.records.count:,} ({sources}), {links.spec.mode.value}",
         f"Candidate pairs   {links.model.candidates:,} of {links.model.comparisons:,}",
@@ -499,13 +583,25 @@ def as_text(links: Linkage) -> str:
         f"Possible matches  {found['possible_match']:,} (score from {at.lower:.4g}){about}",
         f"Persons           {settled.persons.count:,}",
     ]
-    if not links.contradicted:
-        precision, recall = settled.quality
-        lines.append(
-            f"Expected          precision {_percent(precision.value)}, "
-            f"recall {_percent(recall.value)} with {links.lost:,.1f} true matches lost to blocking"
-        )
+    if links.once:
+        lines.append(f"One per source    {', '.join(links.once)} (found: no duplicates within)")
+    lines += _of_persons(links)
     return "\n".join([*lines, *_checked(links), *_decided(links), *_followed(links)])
+
+
+def _of_persons(links: Linkage) -> list[str]:
+    """What is expected of the persons, or why nothing is."""
+    inferred = links.settled.persons.inferred
+    if links.contradicted:
+        return []
+    if inferred is None:
+        return [f"Expected          unknown: {links.unsupported}"]
+    precision, recall = (
+        f"{each.name} {_percent(each.value)} ({_percent(each.low or 0.0)} to "
+        f"{_percent(each.high or 0.0)})"
+        for each in (inferred.precision, inferred.recall)
+    )
+    return [f"Expected          {precision},", f"                  {recall} of the persons"]
 
 
 def _percent(share: float) -> str:
@@ -698,6 +794,8 @@ def _write_tables(links: Linkage, place: Path) -> None:
             }
         ),
     }
+    if links.settled.persons.inferred is not None:
+        tables[DRAWS] = links.persons_draws
     if links.checks is not None:
         tables[CHECKS] = links.checks.table
     if links.decisions is not None:

@@ -44,6 +44,7 @@ from sfumato.linkage.link_model import (
 from sfumato.linkage.link_sources import Opened
 from sfumato.linkage.link_spec import columns_by_comparison, columns_in, rules_in
 from sfumato.linkage.match_thresholds import Floats, Pairs
+from sfumato.linkage.relation_model import equal_values, fit_relations, tells_persons
 
 if TYPE_CHECKING:
     import duckdb
@@ -282,6 +283,9 @@ def _refitted(
 
 LOWEST = -14.0
 """Match weight, under the prior to start from, below which a pair is a non-match and not kept."""
+LEAST_M = 0.15
+"""What m counts for at least where a level speaks against a match, while pairs are left out: a
+person who moved differs in all of an address at once."""
 LIKELY = 0.5
 """Score from which a pair counts in what blocking may have lost."""
 
@@ -362,6 +366,7 @@ class _Work:
             model is not None or opened.spec.splink is not None
         )
         self.keep_prior = opened.spec.splink is not None and self.trained and model is None
+        self.by_relations = tells_persons(opened.spec) and not self.keep_prior
         self.comparisons = comparisons(self.settings, opened.records)
         if not self.keep_prior:
             sizes = [len(ids) for ids in opened.records.ids]
@@ -381,24 +386,49 @@ class _Work:
         notes = list(self.database.notes)
         if not self.trained:
             self._train(counted, notes)
-            linker = self._linker()
+        if not self.trained or self.by_relations:
+            linker = self._linker(self._leaving_out())
         progress("score", 0.0)
         pairs, evidence = self._predict(linker)
         adjusted, lost = self._adjust(pairs, evidence)
+        score, prior = scores(adjusted.weight), adjusted.prior
+        once: tuple[str, ...] = ()
+        fitted = _with_u(adjusted)
+        if self.by_relations and len(pairs):
+            told = fit_relations(
+                pairs, tuple(level_weights(self.settings)), spec, records,
+                equal_values(self.connection, self.tables, spec),
+                known=self.trained,
+            )  # fmt: skip
+            score, once = told.score, told.once
+            fitted |= told.levels
+            lost = self._lost(pairs, score)
+            prior = float(f"{(score.sum() + lost) / self.comparisons:.9g}")
         progress("score", 1.0)
         model = Model(
             {
-                **with_levels(
-                    self.settings, {key: {"u_probability": u} for key, u in adjusted.u.items()}
-                ),
-                _PRIOR: adjusted.prior,
+                **with_levels(self.settings, fitted),
+                _PRIOR: prior,
             },
             tuple(counted),
             self.comparisons,
             lost,
             notes=tuple(notes),
+            once=once,
+            by_relations=self.by_relations,
         )
-        return replace(pairs, score=scores(adjusted.weight)), model
+        return replace(pairs, score=score), model
+
+    def _leaving_out(self) -> dict[str, Any]:
+        """The settings by which pairs that score next to nothing are left out."""
+        if not self.by_relations:
+            return self.settings
+        against = {
+            (w.comparison, w.level): {"m_probability": min(LEAST_M, w.u)}
+            for w in level_weights(self.settings)
+            if w.m < min(LEAST_M, w.u)
+        }
+        return with_levels(self.settings, against)
 
     def _check_columns(self) -> None:
         """Refuse a model that compares columns which are not there."""
@@ -413,9 +443,9 @@ class _Work:
                 found=f"others: {', '.join(missing)}",
             )
 
-    def _linker(self) -> Any:
-        """Splink with the settings, where pairs are made and scored."""
-        return _linker(self.frames, self.database.settings(self.settings))
+    def _linker(self, settings: dict[str, Any] | None = None) -> Any:
+        """Splink with settings, the model's if none are given, where pairs are made and scored."""
+        return _linker(self.frames, self.database.settings(settings or self.settings))
 
     def _name_comparisons(self, linker: Any) -> None:
         """Give comparisons that have no name the one that Splink gives them."""
@@ -500,7 +530,7 @@ class _Work:
             prior = float(self.settings[_PRIOR])
             u = {(w.comparison, w.level): w.u for w in weights}
             adjusted = Adjusted(prior, evidence + np.log2(prior / (1 - prior)), u)
-            return adjusted, self._lost(pairs, adjusted)
+            return adjusted, self._lost(pairs, scores(adjusted.weight))
         correct_u, lost = not self.trained, 0.0
         patterns, pattern = distinct_patterns(pairs.levels)
 
@@ -523,11 +553,10 @@ class _Work:
             m = {(w.comparison, w.level): {"m_probability": w.m} for w in refitted}
             weights, self.settings = refitted, with_levels(self.settings, m)
             adjusted = fit()
-        lost = self._lost(pairs, adjusted)
+        lost = self._lost(pairs, scores(adjusted.weight))
         return fit() if lost else adjusted, lost
 
-    def _lost(self, pairs: Pairs, adjusted: Adjusted) -> float:
-        score = scores(adjusted.weight)
+    def _lost(self, pairs: Pairs, score: Floats) -> float:
         likely = score >= LIKELY
         return lost_matches(
             self.connection,
@@ -540,6 +569,10 @@ class _Work:
 def _linker(frames: Sequence[Any], settings: dict[str, Any]) -> Any:
     with quiet("take the settings"):
         return needed("splink").Linker(frames, settings, log_level=None, validate_settings=False)
+
+
+def _with_u(adjusted: Adjusted) -> dict[tuple[str, int], dict[str, float]]:
+    return {key: {"u_probability": u} for key, u in adjusted.u.items()}
 
 
 def _trained_part(settings: dict[str, Any]) -> dict[str, Any]:

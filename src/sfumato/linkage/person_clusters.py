@@ -41,6 +41,7 @@ from sfumato.linkage.match_thresholds import (
     thresholds_for_rates,
     workload,
 )
+from sfumato.linkage.person_inference import CUT, Inferred, infer_persons
 
 Bools = npt.NDArray[np.bool_]
 
@@ -61,12 +62,15 @@ class Persons:
     refused
         Numbers of the pairs that their score calls a match and whose two records are different
         persons' all the same, ascending.
+    inferred
+        What is not sure about them, by records, where they were inferred.
     """
 
     person: npt.NDArray[np.int32]
     count: int
     unmet: Ints
     refused: Ints
+    inferred: Inferred | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,17 +120,98 @@ def find_persons(
     """
     limited = limited_sources(records, one_per_source)
     verdicts = no_verdicts() if verdicts is None else verdicts
+    person, count = _clustered(records, pairs, matches, verdicts, limited)
+    return _persons(person, count, pairs, matches, verdicts)
+
+
+def _clustered(
+    records: Records, pairs: Pairs, matches: Bools, verdicts: Verdicts, limited: Ints
+) -> tuple[npt.NDArray[np.int32], int]:
+    """Person of each record, and their number, by decisions and matches."""
     edges = _edges(pairs, matches, verdicts)
     component = _components(edges, records.count)
     broken = _broken(edges, component, limited)
     label = component
     if np.any(broken):
         label = _walked(edges, component, broken, limited)
-    person, count = number_by_first_appearance(label, records.count)
+    return number_by_first_appearance(label, records.count)
+
+
+def _persons(
+    person: npt.NDArray[np.int32],
+    count: int,
+    pairs: Pairs,
+    matches: Bools,
+    verdicts: Verdicts,
+    inferred: Inferred | None = None,
+) -> Persons:
+    """The persons, with the decisions that they break and the matches that they part."""
     together = person[verdicts.left] == person[verdicts.right]
     against = ((verdicts.result == SAME) & ~together) | ((verdicts.result == DIFFERENT) & together)
     refused = matches & (person[pairs.left] != person[pairs.right])
-    return Persons(person, count, np.flatnonzero(against), np.flatnonzero(refused))
+    return Persons(person, count, np.flatnonzero(against), np.flatnonzero(refused), inferred)
+
+
+def inferred_persons(
+    records: Records,
+    pairs: Pairs,
+    probability: Floats,
+    matches: Bools,
+    verdicts: Verdicts,
+    limited: Ints,
+    *,
+    cut: float,
+    lost: float,
+) -> Persons:
+    """Persons by inference, with decisions as `find_persons` has them.
+
+    Records that were called the same are one node, unless decisions contradict each other; pairs
+    that were called different or left undecided are not joined for their score.
+
+    Parameters
+    ----------
+    records
+        As many nodes as there are, before decisions.
+    pairs
+        The candidate pairs.
+    probability
+        Of each pair, that its records are one person's; shape (pairs,).
+    matches
+        Whether the score of each pair makes it a match; shape (pairs,).
+    verdicts
+        What people decided.
+    limited
+        Source of each record where it has at most one record per person, else -1.
+    cut
+        Probability from which two records are one person's.
+    lost
+        Expected number of matches that are no candidate pairs.
+
+    Raises
+    ------
+    InputError
+        If more than 64 sources have at most one record per person.
+    """
+    nobody = np.zeros(len(pairs), dtype=np.bool_)
+    node, _ = _clustered(records, pairs, nobody, verdicts, limited)
+    open_pairs = np.ones(len(pairs), dtype=np.bool_)
+    open_pairs[verdicts.pair[verdicts.pair >= 0]] = False
+    one, other = node[verdicts.left].astype(np.int64), node[verdicts.right].astype(np.int64)
+    different = (verdicts.result == DIFFERENT) & (one != other)
+    inferred = infer_persons(
+        pairs.left,
+        pairs.right,
+        probability,
+        limited,
+        node=node.astype(np.int64) if len(verdicts) else None,
+        open_pairs=open_pairs,
+        impossible=(one[different], other[different]),
+        cut=cut,
+        lost=lost,
+        levels=pairs.levels,
+    )
+    person, count = number_by_first_appearance(inferred.label.astype(np.int64), records.count)
+    return _persons(person, count, pairs, matches, verdicts, inferred)
 
 
 def limited_sources(records: Records, one_per_source: Collection[str]) -> Ints:
@@ -550,6 +635,8 @@ def settle(
     decisions: Decisions | None = None,
     *,
     lost: float = 0.0,
+    inferred: bool = False,
+    once: Collection[str] = (),
 ) -> Settled:
     """Outcomes and persons from scores and decisions.
 
@@ -566,18 +653,34 @@ def settle(
         What people answered.
     lost
         Expected number of true matches that blocking has lost.
+    inferred
+        Whether persons are inferred from the probabilities; else matches join records.
+    once
+        Names of further sources that have at most one record per person, where they are.
 
     Raises
     ------
     InputError
-        If ``one_per_source`` names no source.
+        If ``one_per_source`` names no source, or more than 64.
     """
     verdicts = no_verdicts() if decisions is None else join_workers(decisions, pairs)
     probability, calibrated = _probability(pairs, verdicts, spec)
     thresholds = _thresholds(pairs, probability, spec)
     by_score = classify(pairs.score, thresholds)
     matches = by_score == MATCH
-    limited = limited_sources(records, spec.one_per_source)
+    if not inferred:
+        limited = limited_sources(records, spec.one_per_source)
+        persons = find_persons(
+            records, pairs, matches, verdicts, one_per_source=spec.one_per_source
+        )
+    else:
+        limited = limited_sources(records, {*spec.one_per_source, *once})
+        asked = spec.thresholds is not None or spec.rates is not None
+        persons = inferred_persons(
+            records, pairs, probability, matches, verdicts, limited,
+            cut=min(thresholds.upper, 1.0) if asked else CUT,
+            lost=lost,
+        )  # fmt: skip
     return Settled(
         thresholds=thresholds,
         probability=probability,
@@ -585,7 +688,7 @@ def settle(
         by_score=by_score,
         outcome=after_review(by_score, verdicts.pair, verdicts.result),
         verdicts=verdicts,
-        persons=find_persons(records, pairs, matches, verdicts, one_per_source=spec.one_per_source),
+        persons=persons,
         contradictions=tuple(find_contradictions(verdicts, records.count, limited)),
         workload=workload(pairs.score, thresholds, probability),
         quality=expected_quality(probability, matches, lost=lost),

@@ -89,7 +89,7 @@ def draw_linkage(links: Links | EncodedLinks, title: str, made: date) -> str:
         thresholds=_thresholds(links, upper),
         summary_figures=[
             _scores_figure(links),
-            *([] if links.contradicted else [_quality_figure(links)]),
+            *([_quality_figure(links)] if links.told else []),
         ],
         weights=_weights_figure(links),
         waterfalls=[

@@ -195,7 +195,8 @@ def _linkage(results: project_results.ProjectResults, show: Discretion) -> dict[
     expected = unless_contradicted(found["expected"], checks)
     outcomes, persons = found["outcomes"], found["persons"]
     contradicted = expected.get("contradicted", [])
-    missed = None if contradicted else expected["missed_matches"] + expected["lost_to_blocking"]
+    missed = expected["missed_matches"]
+    missed = None if missed is None else missed + expected["lost_to_blocking"]
     return {
         "persons": show.count(persons["count"]),
         "persons_by_records": {} if show.is_public else dict(persons["by_records"]),

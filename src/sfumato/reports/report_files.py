@@ -217,7 +217,7 @@ def _threshold_table(links: Links | EncodedLinks) -> list[dict[str, Any]]:
     if isinstance(links, EncodedLinks):
         told, probability = links.estimated, None
     else:
-        told, probability = not links.contradicted, links.settled.probability
+        told, probability = links.told, links.settled.probability
     if not told:
         return []
     table = threshold_table(

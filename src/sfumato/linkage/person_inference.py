@@ -1,0 +1,341 @@
+"""Persons by inference: partitions of the records drawn, the best one, and how good it will be."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import expit, logit
+
+from sfumato.core.errors import InputError
+from sfumato.core.measure import Measure
+from sfumato.kernels.record_partitions import partitions
+from sfumato.linkage.match_thresholds import Floats, Ints
+
+Codes = npt.NDArray[np.int32]
+
+VARIANTS, DRAWS = 10, 4
+"""Ways in which the log odds of the pairs may be wrong, and partitions that are drawn by each."""
+DOUBT = 1.0
+"""Standard error of the log odds, in nats, of a pair that differs somewhere: errors of columns go
+together in ways that no model without labels knows."""
+CUT = 0.5
+"""Probability from which two records are better in one person than in two, where nobody asked for
+another one: then errors of both kinds count the same."""
+APART = -1.5
+"""Log odds of two records of one person that no blocking rule brought together, or that agreed in
+next to nothing: rare among its pairs, but not very."""
+IMPOSSIBLE = -1e4
+"""Log odds of two records that somebody called different."""
+FEWEST = -7.0
+"""Log odds below which a pair joins no two records, though it counts as missed."""
+MOST_LIMITED = 64
+_EDGE = 1e-12
+_UNLIKELY = 0.05
+"""Share of the draws up to which a pair is not looked at for the best persons."""
+_BINS, _ROUNDS, _ROUGH = 12, 4, 16
+_LEAST_SHIFT, _MOST_SHIFT = -4.0, 10.0
+_WIDE = 1.96
+_BY_DRAWS = (
+    "partitions drawn by the probabilities of the pairs, their log odds true to about one nat"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Inferred:
+    """Persons, and what is not sure about them.
+
+    Attributes
+    ----------
+    label
+        A number of the person of each record; shape (records,).
+    draws
+        The same in partitions drawn; shape (draws, records).
+    precision
+        Expected share of the pairs of records within a person that are one person's.
+    recall
+        Expected share of the pairs of records of one person that are within a person.
+    """
+
+    label: Codes
+    draws: Codes
+    precision: Measure
+    recall: Measure
+
+
+def infer_persons(
+    left: Ints,
+    right: Ints,
+    score: Floats,
+    limited: Ints,
+    *,
+    node: Ints | None = None,
+    open_pairs: npt.NDArray[np.bool_] | None = None,
+    impossible: tuple[Ints, Ints] | None = None,
+    cut: float = CUT,
+    lost: float = 0.0,
+    levels: Mapping[str, npt.NDArray[np.int8]] | None = None,
+    seed: int = 0,
+) -> Inferred:
+    """Draw partitions of the records into persons, and choose the one with the fewest errors.
+
+    Partitions are drawn with weights exp Σ log odds over the pairs within their clusters, in the
+    manner of a posterior over linkage structures (Steorts, Hall and Fienberg 2016, JASA
+    111:1660-1672). As one match of a record speaks against another, the log odds are first
+    shifted, so that the draws hold as many matches among pairs of about one score as the scores
+    add up to; decisions have no part in that. As the scores rest on a model, each of ten sets of
+    draws takes the log odds of the pairs that differ, and those of what blocking has lost, to be
+    wrong by a standard error of `DOUBT`: half of its variance is common to all pairs, half to those
+    that differ in the same columns. The persons are the partition of least posterior expected loss
+    (Binder 1978, Biometrika 65:31-38; Lau and Green 2007, JCGS 16:526-558): a pair joined wrongly
+    costs ``cut``, one parted wrongly 1 − ``cut``.
+
+    Parameters
+    ----------
+    left, right
+        Records of each candidate pair; shape (pairs,).
+    score
+        Probability that they are one person's.
+    limited
+        Source of each record where it has at most one record per person, else -1.
+    node
+        A number for each record, one for all that somebody called the same; each record's own if
+        not given.
+    open_pairs
+        Whether each pair may be joined for its score; all if not given.
+    impossible
+        Nodes that must not be one person's, pair by pair.
+    cut
+        Probability from which two records are joined.
+    lost
+        Expected number of matches that are no candidate pairs.
+    levels
+        By comparison, the level of each pair, -1 where a value is missing; none if not given.
+    seed
+        Seed of the draws.
+
+    Returns
+    -------
+    Inferred
+        By records.
+
+    Raises
+    ------
+    InputError
+        If more than 64 sources have at most one record per person.
+    """
+    held = _bits(limited)
+    weight = np.asarray(logit(np.clip(score, _EDGE, 1 - _EDGE)))
+    fits = (held[left] & held[right]) == 0
+    near = fits & (weight > FEWEST)
+    doubt, wrong = _doubts(levels or {}, len(score), seed)
+    far = ~near & fits
+    factor = np.exp(doubt)
+    kept = np.bincount(wrong[far], score[far], doubt.shape[1] - 1)
+    beyond = factor @ np.append(kept, lost)
+    records = np.arange(len(limited))
+    alone = _Graph(left[near], right[near], np.ones(len(limited), np.int64), held, records, None)
+    shifted, wrong = _shifted(alone, weight[near], seed), wrong[near]
+    graph = alone
+    if node is not None:
+        left, right = node[left], node[right]
+        joins = near & (left != right)
+        if open_pairs is not None:
+            joins &= open_pairs
+        shifted, wrong = shifted[joins[near]], wrong[joins[near]]
+        size = np.bincount(node)
+        of_nodes = np.zeros(len(size), dtype=np.uint64)
+        np.bitwise_or.at(of_nodes, node, held)
+        first = np.full(len(size), len(node))
+        np.minimum.at(first, node, records)
+        graph = _Graph(left[joins], right[joins], size, of_nodes, first, impossible)
+    draws = np.concatenate(
+        [
+            graph.drawn(shifted + each[wrong], DRAWS, seed + _ROUNDS + number)
+            for number, each in enumerate(doubt)
+        ]
+    )
+    size = graph.size
+    one, two, share = _together(draws, size)
+    likely = share > min(_UNLIKELY, cut)
+    label = partitions(
+        one[likely],
+        two[likely],
+        ((share - cut) * size[one] * size[two])[likely],
+        size,
+        graph.held,
+        graph.first,
+        apart=-cut,
+    )[0]
+    quality = _expected(label, draws, size, np.repeat(beyond, DRAWS))
+    if node is not None:
+        label, draws = graph.first[label][node].astype(np.int32), draws[:, node]
+    return Inferred(label, draws, *quality)
+
+
+def _bits(limited: Ints) -> npt.NDArray[np.uint64]:
+    """A bit for each source with at most one record per person, in the numbers of its records."""
+    sources, place = np.unique(limited[limited >= 0], return_inverse=True)
+    if len(sources) > MOST_LIMITED:
+        raise InputError(
+            "parameter one_per_source",
+            f"must name at most {MOST_LIMITED} sources",
+            found=f"{len(sources)}",
+        )
+    held = np.zeros(len(limited), dtype=np.uint64)
+    held[limited >= 0] = np.uint64(1) << place.astype(np.uint64)
+    return held
+
+
+@dataclass(frozen=True, eq=False)
+class _Graph:
+    """Pairs of records between nodes, and what keeps nodes apart."""
+
+    left: Ints
+    right: Ints
+    size: Ints
+    held: npt.NDArray[np.uint64]
+    first: Ints
+    impossible: tuple[Ints, Ints] | None
+
+    def drawn(self, weight: Floats, draws: int, seed: int) -> Codes:
+        """Partitions by the log odds of the pairs of records."""
+        left, right, total = self.left, self.right, weight - APART
+        if self.impossible is not None:
+            left = np.concatenate([left, self.impossible[0]])
+            right = np.concatenate([right, self.impossible[1]])
+            total = np.concatenate([total, np.full(len(self.impossible[0]), IMPOSSIBLE)])
+        key = np.minimum(left, right) * len(self.size) + np.maximum(left, right)
+        keys, edge = np.unique(key, return_inverse=True)
+        one, two = np.divmod(keys, len(self.size))
+        of_edge = np.bincount(edge, total, len(keys)) + APART * self.size[one] * self.size[two]
+        return partitions(
+            one,
+            two,
+            of_edge,
+            self.size,
+            self.held,
+            self.first,
+            apart=APART,
+            draws=draws,
+            seed=seed,
+        )
+
+
+def _doubts(
+    levels: Mapping[str, npt.NDArray[np.int8]], pairs: int, seed: int
+) -> tuple[Floats, Ints]:
+    """By how much log odds are wrong in each variant, of each set of columns that pairs differ in.
+
+    Gives that, with the number lost to blocking last; shape (variants, sets + 1), and the set of
+    each pair; shape (pairs,).
+    """
+    sides = []
+    for level in levels.values():
+        sides += [(level >= 0) & (level < level.max(initial=0)), level < 0]
+    rng = np.random.default_rng(seed)
+    half = rng.standard_normal((VARIANTS // 2, len(sides) + 2))
+    error = np.concatenate([half, -half]) / np.sqrt((half**2).mean(axis=0)) * DOUBT
+    common, of_side, lost = error[:, :1], error[:, 1:-1], error[:, -1]
+    if not sides:
+        return np.column_stack([np.zeros(VARIANTS), lost]), np.zeros(pairs, dtype=np.int64)
+    code = np.zeros(pairs, dtype=np.int64)
+    for side in sides:
+        code = 2 * code + side
+    _, first, own = np.unique(code, return_index=True, return_inverse=True)
+    differs = np.stack([side[first] for side in sides]).astype(np.float64)
+    number = differs.sum(axis=0)
+    total = common * (number > 0) + of_side @ differs / np.sqrt(np.maximum(number, 1.0))
+    return np.column_stack([total / np.sqrt(2), lost]), own
+
+
+def _shifted(graph: _Graph, weight: Floats, seed: int) -> Floats:
+    """Log odds under which the draws hold as many matches of each strength as the scores say."""
+    if not len(weight):
+        return weight
+    probability = expit(weight)
+    doubt = probability * (1 - probability) + 1e-3
+    order = np.argsort(weight)
+    edges = np.cumsum(doubt[order]) / doubt.sum()
+    steps = np.searchsorted(edges, np.arange(1, _BINS) / _BINS)
+    ends = np.unique(weight[order][np.minimum(steps, len(weight) - 1)])
+    part = np.searchsorted(ends, weight, side="right")
+    count = np.bincount(part, minlength=len(ends) + 1)
+    held = np.flatnonzero(count)
+    wanted = _odds(np.bincount(part, probability, len(count)), count)[held]
+    center = (
+        (np.bincount(part, weight * doubt, len(count))[held])
+        / (np.bincount(part, doubt, len(count))[held])
+    )
+    shift = np.zeros(len(held))
+    for turn in range(_ROUNDS):
+        draws = graph.drawn(weight + np.interp(weight, center, shift), _ROUGH, seed + turn)
+        share = (draws[:, graph.left] == draws[:, graph.right]).mean(axis=0)
+        found = _odds(np.bincount(part, share, len(count)), count)[held]
+        shift = np.clip(shift + 0.9 * (wanted - found), _LEAST_SHIFT, _MOST_SHIFT)
+        shift = np.maximum.accumulate(center + shift) - center
+    return np.asarray(weight + np.interp(weight, center, shift))
+
+
+def _odds(part: npt.NDArray[Any], whole: Ints) -> Floats:
+    """Log odds of being among so many of all, with half a pair on either side."""
+    return np.asarray(np.log((part + 0.5) / (whole - part + 0.5)))
+
+
+def _together(draws: Codes, size: Ints) -> tuple[Ints, Ints, Floats]:
+    """Nodes that are together in some draw, and in which share of the draws."""
+    nodes, keys = len(size), [np.empty(0, dtype=np.int64)]
+    for label in draws:
+        order = np.argsort(label, kind="stable").astype(np.int64)
+        own, step = label[order], 1
+        while np.any(same := own[step:] == own[:-step]):
+            keys.append(order[:-step][same] * nodes + order[step:][same])
+            step += 1
+    key, count = np.unique(np.concatenate(keys), return_counts=True)
+    one, two = np.divmod(key, nodes)
+    return one, two, count / len(draws)
+
+
+def pairs_within(label: npt.NDArray[np.integer], size: Ints) -> int:
+    """Number of pairs of records within clusters of nodes.
+
+    Parameters
+    ----------
+    label
+        Cluster of each node.
+    size
+        Number of records of each node.
+    """
+    _, cluster = np.unique(label, return_inverse=True)
+    records = np.bincount(cluster, size).astype(np.int64)
+    return int((records * (records - 1) // 2).sum())
+
+
+def _expected(label: Codes, draws: Codes, size: Ints, beyond: Floats) -> tuple[Measure, Measure]:
+    """Precision and recall of the persons against each draw, and their spread."""
+    found = pairs_within(label, size)
+    both = [pairs_within(label.astype(np.int64) * len(size) + draw, size) for draw in draws]
+    true = [pairs_within(draw, size) for draw in draws]
+    right, whole = np.array(both, dtype=np.float64), np.array(true) + beyond
+    return _measure("precision", right, found - right), _measure("recall", right, whole - right)
+
+
+def _measure(name: str, right: Floats, wrong: Floats) -> Measure:
+    """The median share, and 95 % limits by the spread of its log odds, half a pair added.
+
+    The limits are rounded outwards to whole pairs.
+    """
+    odds, pairs = np.log((right + 0.5) / (wrong + 0.5)), float((right + wrong).mean())
+    share = np.divide(right, right + wrong, out=np.ones(len(right)), where=right + wrong > 0)
+    reach = _WIDE * odds.std(ddof=1)
+    low, high = expit(odds.mean() + reach * np.array([-1.0, 1.0])).tolist()
+    value = float(np.median(share))
+    if pairs >= 1:
+        low = max(1 - math.ceil((1 - low) * pairs) / pairs, 0.0)
+        high = 1 - math.floor((1 - high) * pairs) / pairs
+    low, high = min(low, value), max(high, value)
+    return Measure(name, value, low=low, high=high, estimator="draws", why=_BY_DRAWS)

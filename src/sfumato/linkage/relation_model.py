@@ -1,0 +1,440 @@
+"""P(match | agreement), with what relatives, namesakes and movers have in common told apart.
+
+A model that takes each agreement by itself finds households where persons live in them: their
+members agree in surname, address and telephone at once. Here each pair has a relation: what its two
+records share for a reason, given name, surname, date of birth, home; all else agrees by chance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.core.optional_packages import quiet
+from sfumato.linkage.comparison_levels import settings_from
+from sfumato.linkage.link_model import LevelWeight, distinct_patterns, level_weights
+from sfumato.linkage.link_spec import ColumnKind, LinkSpec, Mode, quoted
+from sfumato.linkage.match_thresholds import Floats, Ints, Pairs, Records
+from sfumato.linkage.standardisation import UNIQUE_ID, comparisons_of
+
+if TYPE_CHECKING:
+    import duckdb
+
+GIVEN, SURNAME, DATE, HOME, NUMBER = range(5)
+_ASPECT = {
+    ColumnKind.GIVEN_NAME: GIVEN,
+    ColumnKind.SURNAME: SURNAME,
+    ColumnKind.DATE: DATE,
+    ColumnKind.POSTCODE: HOME,
+    ColumnKind.ADDRESS: HOME,
+    ColumnKind.PHONE: HOME,
+    ColumnKind.EMAIL: NUMBER,
+    ColumnKind.IDENTIFIER: NUMBER,
+}
+"""What a column says; categories and numbers agree in each kind of relation as often as they do."""
+_NOBODY, _PERSON, _NAMESAKE, _NEIGHBOUR, _RELATIVE = range(5)
+_RELATIONS: tuple[tuple[int, frozenset[int]], ...] = (
+    (_NOBODY, frozenset()),
+    (_NOBODY, frozenset({SURNAME})),
+    (_NEIGHBOUR, frozenset({HOME})),
+    (_RELATIVE, frozenset({SURNAME, HOME})),
+    (_RELATIVE, frozenset({SURNAME, DATE, HOME})),
+    (_NAMESAKE, frozenset({GIVEN, SURNAME})),
+    (_NAMESAKE, frozenset({GIVEN, SURNAME, HOME})),
+    (_PERSON, frozenset({GIVEN, DATE, NUMBER})),
+    (_PERSON, frozenset({GIVEN, DATE, HOME, NUMBER})),
+    (_PERSON, frozenset({GIVEN, SURNAME, DATE, NUMBER})),
+    (_PERSON, frozenset({GIVEN, SURNAME, DATE, HOME, NUMBER})),
+)
+"""Kind of relation, and what is shared: nothing, a family's name, a home, a household, twins,
+namesakes, a father and son of one name; and one person, renamed and moved, renamed, moved, and as
+before."""
+_KIND = np.array([kind for kind, _ in _RELATIONS])
+_MATCH = _KIND == _PERSON
+_HOUSEHOLD, _TWINS, _JUNIORS, _UNCHANGED = 3, 4, 6, 10
+_ERROR, _BELIEF = 0.003, 1.0
+"""Share of one person's records whose given name, or date of birth, is wholly another, and how many
+times as much as the pairs it counts: what is a twin and what such an error can hardly be told."""
+_OF_HOUSEHOLDS, _OF_PERSONS = 0.3, 0.04
+"""Pairs of twins, or of one name in a household, at most: for each pair of a household, and for
+each of a person. Where there would be more, given names or dates are recorded badly instead."""
+_OTHER = {GIVEN: _TWINS, DATE: _JUNIORS}
+_LEAST = 1e-7
+"""The least m or u of a level."""
+_KEPT = 0.1
+"""The least u of a level beside its share of random pairs."""
+_GUESS = 20.0
+"""Pairs that the first guess of m counts for."""
+_STEP = 0.2
+"""Nats between frequencies of values that count as equal."""
+_ROUNDS, _CLOSE = 200, 1e-4
+_SURE, _TWICE = 0.9, 0.01
+
+
+@dataclass(frozen=True, eq=False)
+class RelationFit:
+    """What the relations say of pairs.
+
+    Attributes
+    ----------
+    score
+        Probability of each candidate pair; shape (pairs,).
+    once
+        Names of the sources that were found to hold each person once.
+    levels
+        By comparison and level: its m and u, as Splink settings have them, unless it is neutral.
+    """
+
+    score: Floats
+    once: tuple[str, ...]
+    levels: dict[tuple[str, int], dict[str, float]]
+
+
+def tells_persons(spec: LinkSpec) -> bool:
+    """Whether given names and dates of birth are compared, which relatives do not share both.
+
+    Parameters
+    ----------
+    spec
+        What is linked, and how.
+    """
+    kinds = {kind for _, kind in _compared(spec)}
+    return {ColumnKind.GIVEN_NAME, ColumnKind.DATE} <= kinds
+
+
+def _compared(spec: LinkSpec) -> list[tuple[str, ColumnKind]]:
+    columns = [] if spec.splink is not None else spec.columns.items()
+    return [(each.name, each.kind) for c in columns for each in comparisons_of(*c)]
+
+
+@dataclass(frozen=True, eq=False)
+class EqualValues:
+    """How often the records have equal values, by comparison.
+
+    Attributes
+    ----------
+    count
+        Number of records with each record's value, 0 where it is missing, of the comparisons for
+        which its frequency counts; shape (records,).
+    equal, compared
+        Number of the pairs of records to be compared that have equal values, and any values.
+    """
+
+    count: dict[str, Floats]
+    equal: dict[str, float]
+    compared: dict[str, float]
+
+
+def equal_values(
+    connection: duckdb.DuckDBPyConnection, tables: Sequence[str], spec: LinkSpec
+) -> EqualValues:
+    """Count equal values among all pairs, of which a sample has few: one date in thousands.
+
+    Parameters
+    ----------
+    connection
+        The database.
+    tables
+        The standardised tables.
+    spec
+        What is linked, and how.
+
+    Raises
+    ------
+    SfumatoError
+        If the database fails.
+    """
+    union = " UNION ALL BY NAME ".join(
+        f"SELECT *, {number} AS source_number FROM {table}" for number, table in enumerate(tables)
+    )
+    own = "source_number" if spec.mode is Mode.LINK_ONLY else UNIQUE_ID
+    found = EqualValues({}, {}, {})
+    with quiet("count equal values"):
+        for each in settings_from(spec)["comparisons"]:
+            name = each["output_column_name"]
+            column = quoted(name)
+            got = connection.execute(
+                f"SELECT count({column}) OVER (PARTITION BY {column}) AS n, count({column}) OVER "
+                f"(PARTITION BY {column}, {own}) AS besides, count({column}) OVER () AS valued, "
+                f"count({column}) OVER (PARTITION BY {own}) AS not_compared "
+                f"FROM ({union}) ORDER BY {UNIQUE_ID}"
+            ).fetchnumpy()
+            count = np.asarray(got["n"], dtype=np.float64)
+            there = count > 0
+            found.equal[name] = float(np.sum(count - got["besides"])) / 2
+            compared = np.sum(got["valued"][there] - got["not_compared"][there])
+            found.compared[name] = max(float(compared) / 2, 1.0)
+            if any("tf_adjustment_column" in level for level in each["comparison_levels"]):
+                found.count[name] = count
+    return found
+
+
+@dataclass(eq=False)
+class _Column:
+    """A comparison of the distinct patterns, and how its levels are distributed."""
+
+    aspect: int | None
+    level: Ints
+    there: npt.NDArray[np.bool_]
+    rare: Floats
+    random: Floats
+    u: Floats
+    guess: Floats
+    m: Floats
+    by_kind: Floats
+    low: int
+    compared: float
+
+    @property
+    def chance(self) -> Floats:
+        """Log probability of each pattern's level by chance, of a value that few have by that."""
+        by_level = np.where(self.there, np.log(self.u)[self.level], 0.0)
+        return np.where(np.isnan(self.rare), by_level, self.rare)
+
+    def counted(self, weight: Floats) -> Floats:
+        """How many pairs are in each level."""
+        seen = np.bincount(self.level[self.there], weight[self.there], len(self.u))
+        return seen.astype(np.float64)
+
+    def shared(self, m: Floats) -> Floats:
+        """Log probability of each pattern's level, 0 where a value is missing."""
+        return np.where(self.there, np.log(m)[self.level], 0.0)
+
+
+def fit_relations(
+    pairs: Pairs,
+    weights: Sequence[LevelWeight],
+    spec: LinkSpec,
+    records: Records,
+    equal: EqualValues,
+    *,
+    known: bool,
+) -> RelationFit:
+    """Probability of each pair by what its records share.
+
+    A mixture of relations, as in Larsen and Rubin (2001, JASA 96:32-41) and Winkler (1993) with
+    classes for what is neither a match nor by chance. Of pattern γ, two sources (or one) have
+    λ(γ) = Σ_r N_r Π_k p_rk(γ_k) pairs: p is m where relation r shares what column k says, else u.
+    N of pairs with nothing in common is the number of all pairs of records, so that how blocking
+    chooses among them does not matter; the other N, m, and u (of all pairs but those that share a
+    column's value) are estimated by expectation maximisation. An equal value that few have is
+    shared by chance as rarely as they have it. A source that holds each person once has no matches
+    within. A match shares given name and date of birth at least.
+
+    Two things the data hardly tell, and a prior does: another given name may be a twin's or an
+    error, another date of birth that of a father of one name or an error.
+
+    Parameters
+    ----------
+    pairs
+        The candidate pairs, their scores open.
+    weights
+        What the levels say; u is that of random pairs, matches among them.
+    spec
+        What is linked, and how.
+    records
+        How many each source has.
+    equal
+        How often the records have equal values.
+    known
+        Whether m and u are those of a model fitted before: then they are kept.
+
+    Returns
+    -------
+    RelationFit
+        By pairs.
+    """
+    score, columns = _fitted(pairs, weights, spec, records, equal, known=known)
+    others = {
+        name: _of_others(count, pairs, score, pairs.levels[name] == _top(weights, name))
+        for name, count in equal.count.items()
+    }
+    score, columns = _fitted(
+        pairs, weights, spec, records, replace(equal, count=others), known=known
+    )
+    fitted, neutral = {}, {(w.comparison, w.level) for w in weights if w.m == w.u}
+    for name, each in columns.items():
+        m = each.m if each.aspect is not None else each.by_kind[_PERSON]
+        for level, (of_match, of_chance) in enumerate(zip(m, each.u, strict=True)):
+            if not known and (name, level) not in neutral:
+                fitted[name, level] = {
+                    "m_probability": float(f"{max(of_match, _LEAST):.9g}"),
+                    "u_probability": float(f"{max(of_chance, _LEAST):.9g}"),
+                }
+    return RelationFit(score, _found_once(pairs, score, records, spec), fitted)
+
+
+def _fitted(
+    pairs: Pairs,
+    weights: Sequence[LevelWeight],
+    spec: LinkSpec,
+    records: Records,
+    equal: EqualValues,
+    *,
+    known: bool,
+) -> tuple[Floats, dict[str, _Column]]:
+    """Probability of each pair, and what the levels say, by expectation maximisation."""
+    sizes = np.array([len(ids) for ids in records.ids], dtype=np.float64)
+    one, other = records.source_of(pairs.left), records.source_of(pairs.right)
+    coded = {name: _coded(level, _top(weights, name), equal.count.get(name), pairs.left)
+             for name, level in pairs.levels.items()}  # fmt: skip
+    patterns, pattern = distinct_patterns(
+        {**coded, "": (one * len(sizes) + other).astype(np.int16)}
+    )
+    count = np.bincount(pattern).astype(np.float64)
+    groups, group = np.unique(patterns.pop("").astype(np.int64), return_inverse=True)
+    left, right = np.divmod(groups, len(sizes))
+    within = left == right
+    whole = np.where(within, sizes[left] * (sizes[left] - 1) / 2, sizes[left] * sizes[right])
+    once = within & np.isin(np.array(records.sources)[left], list(spec.one_per_source))
+    columns = _columns(patterns, weights, spec, equal, known=known)
+    smallest = float(sizes.min())
+    number = np.full((len(groups), len(_RELATIONS)), 0.02 * smallest)
+    number[:, _UNCHANGED] = 0.5 * smallest
+    number[np.ix_(within, _MATCH)] *= 0.1
+    share = np.empty((len(count), len(_RELATIONS)))
+    for _ in range(_ROUNDS):
+        number[:, 0], number[np.ix_(once, _MATCH)] = whole, 0.0
+        share = _relation_shares(list(columns.values()), number[group])
+        before, found = number, share * count[:, None]
+        number = np.stack([np.bincount(group, each, len(groups)) for each in found.T], axis=1)
+        number = np.maximum(number, 1e-3)
+        bound = _bounded(number)
+        if not known:
+            _refit(list(columns.values()), found, bound)
+        moved = np.abs(number[:, 1:] - before[:, 1:]).sum()
+        if moved <= _CLOSE * number[:, 1:].sum():
+            break
+    return share[:, _MATCH].sum(axis=1)[pattern], columns
+
+
+def _top(weights: Sequence[LevelWeight], name: str) -> int:
+    return max(each.level for each in weights if each.comparison == name)
+
+
+def _of_others(count: Floats, pairs: Pairs, score: Floats, equal: npt.NDArray[np.bool_]) -> Floats:
+    """Records with each record's value that are not its own person's, itself as one of them.
+
+    Of a rare value most are: who has several records would seem to share a usual name.
+    """
+    own = np.bincount(pairs.left[equal], score[equal], len(count)).astype(np.float64)
+    own += np.bincount(pairs.right[equal], score[equal], len(count))
+    return np.asarray(np.where(count > 0, np.maximum(count - own, 1.0), 0.0))
+
+
+def _coded(
+    level: npt.NDArray[np.int8], top: int, count: Floats | None, left: Ints
+) -> npt.NDArray[np.int16]:
+    """The level of each pair, equal values above it by how rare they are."""
+    code = level.astype(np.int16)
+    if count is not None:
+        equal = code == top
+        rare = np.log(max(np.count_nonzero(count), 1) / np.maximum(count[left[equal]], 1.0))
+        code[equal] = top + np.round(rare / _STEP).astype(np.int16)
+    return code
+
+
+def _columns(
+    patterns: Mapping[str, npt.NDArray[np.integer]],
+    weights: Sequence[LevelWeight],
+    spec: LinkSpec,
+    equal: EqualValues,
+    *,
+    known: bool,
+) -> dict[str, _Column]:
+    """The comparisons, with a usual m to begin from: a trained one may be that of households."""
+    usual = (
+        {} if known else {(w.comparison, w.level): w.m for w in level_weights(settings_from(spec))}
+    )
+    kinds, columns = dict(_compared(spec)), {}
+    for name, code in patterns.items():
+        own = sorted((w for w in weights if w.comparison == name), key=lambda w: w.level)
+        top, u = len(own) - 1, np.array([max(w.u, 1e-9) for w in own])
+        if not known:
+            u[top] = max(equal.equal[name] / equal.compared[name], 1e-9)
+            u[:top] *= (1 - u[top]) / u[:top].sum()
+        guess = np.array([max(usual.get((name, w.level), w.m), 1e-6) for w in own])
+        guess /= guess.sum()
+        rare = np.full(len(code), np.nan)
+        if name in equal.count and own[-1].by_frequency:
+            rare[code >= top] = (top - code[code >= top].astype(np.float64)) * _STEP
+        aspect = _ASPECT.get(kinds[name])
+        columns[name] = _Column(
+            aspect, np.clip(code, 0, top).astype(np.int64), code >= 0, rare, u, u.copy(), guess,
+            guess.copy(), np.stack([u, guess, guess, u, u]),
+            1 if aspect in _OTHER else 0,
+            equal.compared[name],
+        )  # fmt: skip
+    return columns
+
+
+def _relation_shares(columns: Sequence[_Column], number: Floats) -> Floats:
+    """Share of each relation in each pattern."""
+    total = np.log(np.maximum(number, 1e-300))
+    for each in columns:
+        if each.aspect is None:
+            by_kind = [each.chance, *(each.shared(m) for m in each.by_kind[1:])]
+            total += np.stack(by_kind, axis=1)[:, _KIND]
+        else:
+            shared, chance = each.shared(each.m), each.chance
+            for r, (_, aspects) in enumerate(_RELATIONS):
+                total[:, r] += shared if each.aspect in aspects else chance
+    total = np.exp(total - total.max(axis=1, keepdims=True))
+    return np.asarray(total / total.sum(axis=1, keepdims=True))
+
+
+def _bounded(number: Floats) -> dict[int, bool]:
+    """Keep twins and namesakes of a household to what is possible; whether there would be more."""
+    households, persons = number[:, _HOUSEHOLD].sum(), number[:, _MATCH].sum()
+    possible = _OF_HOUSEHOLDS * float(households) + _OF_PERSONS * float(persons)
+    bound = {}
+    for aspect, relation in _OTHER.items():
+        found = float(number[:, relation].sum())
+        bound[aspect] = found > possible
+        number[:, relation] *= min(1.0, possible / found)
+    return bound
+
+
+def _refit(columns: Sequence[_Column], found: Floats, bound: Mapping[int, bool]) -> None:
+    """Levels by the pairs of the relations that share what they say, and by all others."""
+    for each in columns:
+        if each.aspect is None:
+            for kind in range(_PERSON, _RELATIVE + 1):
+                seen = each.counted(found[:, kind == _KIND].sum(axis=1))
+                seen += _GUESS * (each.guess if kind <= _NAMESAKE else each.u)
+                each.by_kind[kind] = seen / seen.sum()
+            continue
+        holds = np.array([each.aspect in aspects for _, aspects in _RELATIONS])
+        shared = each.counted(found[:, holds].sum(axis=1))
+        each.u = np.maximum(each.random - shared / each.compared, _KEPT * each.random)
+        each.u /= each.u.sum()
+        seen = shared + _GUESS * each.guess
+        m = seen / seen.sum()
+        if each.aspect in _OTHER:
+            own = m[: each.low].sum()
+            error = own if bound[each.aspect] else (own + _BELIEF * _ERROR) / (1 + _BELIEF)
+            m[: each.low] *= error / own
+            m[each.low :] *= (1 - error) / (1 - own)
+        each.m = m
+
+
+def _found_once(pairs: Pairs, score: Floats, records: Records, spec: LinkSpec) -> tuple[str, ...]:
+    """Sources of which hardly a record of another source has two sure matches."""
+    if spec.one_per_source or len(records.sources) < 2:
+        return ()
+    sure, found = score >= _SURE, []
+    one, other = records.source_of(pairs.left), records.source_of(pairs.right)
+    if np.any(one == other):
+        return ()
+    for number, name in enumerate(records.sources):
+        there = np.concatenate(
+            [pairs.left[sure & (other == number)], pairs.right[sure & (one == number)]]
+        )
+        partners = np.bincount(there)
+        if int(np.count_nonzero(partners > 1)) <= _TWICE * max(int(np.count_nonzero(partners)), 1):
+            found.append(name)
+    return tuple(found)

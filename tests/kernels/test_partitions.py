@@ -1,0 +1,100 @@
+"""Partitions drawn as often as they are likely, and the best of all found, in small components."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles.partitions import probabilities
+
+from sfumato.kernels.record_partitions import partitions
+
+APART = -1.5
+GRAPHS = st.integers(2, 5).flatmap(
+    lambda nodes: st.tuples(
+        st.dictionaries(
+            st.tuples(st.integers(0, nodes - 1), st.integers(0, nodes - 1)).filter(
+                lambda pair: pair[0] < pair[1]
+            ),
+            st.sampled_from([-3.0, -1.0, 0.5, 2.0, 4.0]),
+            min_size=1,
+        ),
+        st.lists(st.sampled_from([0, 1, 2]), min_size=nodes, max_size=nodes),
+    )
+)
+
+
+def called(weights, held, copies=1, **options):
+    """Partitions of copies of a graph, that are components of their own or one large one."""
+    nodes = len(held)
+    left, right = np.array(list(weights), dtype=np.int64).T
+    moved = np.repeat(np.arange(copies) * nodes, len(left))
+    return partitions(
+        np.tile(left, copies) + moved,
+        np.tile(right, copies) + moved,
+        np.tile(np.array(list(weights.values())), copies),
+        np.ones(nodes * copies, np.int64),
+        np.tile(np.array(held, dtype=np.uint64), copies),
+        np.arange(nodes * copies),
+        apart=APART,
+        **options,
+    )
+
+
+@settings(max_examples=15, deadline=None)
+@given(GRAPHS)
+def test_as_often_as_likely(graph):
+    """Nodes without an edge to the others stay alone: the oracle has no cluster over a gap."""
+    weights, held = graph
+    drawn = called(weights, held, draws=4000, seed=1)
+    linked = Counter(tuple(row) for row in drawn.tolist())
+    joined = {tuple(sorted(pair)) for pair in weights}
+    within = probabilities(len(held), weights, held, APART)
+    component = _components(len(held), joined)
+    fits = {
+        labels: share
+        for labels, share in within.items()
+        if all(component[i] == component[label] for i, label in enumerate(labels))
+    }
+    whole = sum(fits.values())
+    assert set(linked) <= set(fits)
+    for labels, share in fits.items():
+        assert linked[labels] / 4000 == pytest.approx(share / whole, abs=0.05)
+
+
+def _components(nodes, edges):
+    label = list(range(nodes))
+    for _ in range(nodes):
+        for one, other in edges:
+            label[one] = label[other] = min(label[one], label[other])
+    return label
+
+
+@settings(max_examples=15, deadline=None)
+@given(GRAPHS)
+def test_no_source_twice(graph):
+    weights, held = graph
+    for label in (*called(weights, held, draws=20, seed=2), *called(weights, held)):
+        for cluster in set(label.tolist()):
+            own = [held[node] for node in np.flatnonzero(label == cluster)]
+            assert len([bits for bits in own if bits]) == len({bits for bits in own if bits})
+
+
+def test_large_components_are_sampled_as_small_ones_are():
+    """Twelve nodes in a ring of weak edges: Gibbs sweeps agree with the sums over partitions."""
+    ring = {(i, i + 1): 0.5 for i in range(11)}
+    held = [0] * 12
+    drawn = called(ring, held, draws=3000, seed=3)
+    exact = probabilities(3, {(0, 1): 0.5, (1, 2): 0.5}, [0] * 3, APART)
+    share = np.mean(drawn[:, 5] == drawn[:, 6])
+    assert 0.3 < share < sum(p for labels, p in exact.items() if labels[0] == labels[1]) + 0.1
+
+
+def test_a_weak_bridge_is_broken():
+    """Two groups of four, each tightly joined, and one likely pair between them."""
+    groups = [[0, 1, 2, 3], [4, 5, 6, 7]]
+    weights = {(i, j): 4.0 for own in groups for i in own for j in own if i < j}
+    label = called({**weights, (3, 4): 5.0}, [0] * 8)[0]
+    assert label.tolist() == [label[0]] * 4 + [label[4]] * 4
+    assert label[0] != label[4]

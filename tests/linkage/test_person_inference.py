@@ -1,0 +1,82 @@
+"""Persons by inference: what is expected of them is true where the scores are."""
+
+import numpy as np
+import pytest
+
+from sfumato.core.errors import InputError
+from sfumato.linkage.person_inference import infer_persons
+
+
+def ambiguous(rng, records=2000):
+    """Two files; seven records of ten have their own in the other one, and all have a namesake."""
+    truth = np.concatenate([np.arange(records), np.arange(records) + records * 3 // 10])
+    left = np.tile(np.arange(records), 2)
+    own = np.where(np.arange(records) < records * 3 // 10, -1, np.arange(records))
+    right = np.concatenate([own - records * 3 // 10, rng.integers(0, records, records)])
+    left, right = left[right >= 0], right[right >= 0] + records
+    key = np.unique(left * 2 * records + right)
+    left, right = np.divmod(key, 2 * records)
+    # scores that are true: of the pairs with score s, the share s are one person's
+    same = truth[left] == truth[right]
+    share = same.mean()
+    signal = rng.normal(np.where(same, 2.0, 0.0))
+    odds = share / (1 - share) * np.exp(2 * signal - 2)
+    limited = np.repeat([0, 1], records)
+    return left, right, odds / (1 + odds), limited, truth
+
+
+def test_expectation_is_the_truth():
+    left, right, score, limited, truth = ambiguous(np.random.default_rng(1))
+    found = infer_persons(left, right, score, limited)
+    joined = found.label[left] == found.label[right]
+    same = truth[left] == truth[right]
+    precision, recall = np.mean(same[joined]), np.mean(joined[same])
+    assert found.precision.value == pytest.approx(precision, abs=0.03)
+    assert found.recall.value == pytest.approx(recall, abs=0.04)
+    assert found.precision.low <= found.precision.value <= found.precision.high
+    best = score > 0.5
+    assert np.sum(same & joined) - np.sum(~same & joined) > np.sum(same & best) - np.sum(
+        ~same & best
+    )
+
+
+def test_one_record_of_a_source():
+    left, right, score, limited, _ = ambiguous(np.random.default_rng(2), 300)
+    for label in (infer := infer_persons(left, right, score, limited)).draws:
+        assert np.bincount(label).max() <= 2
+    assert np.bincount(infer.label).max() <= 2
+
+
+def test_lost_matches_count():
+    left, right, score, limited, _ = ambiguous(np.random.default_rng(3), 300)
+    one = infer_persons(left, right, score, limited)
+    other = infer_persons(left, right, score, limited, lost=300.0)
+    assert other.recall.value < 0.6 * one.recall.value
+    assert other.precision.value == one.precision.value
+
+
+def test_decisions_hold():
+    """Records called the same are one person; those called different are not."""
+    left, right = np.array([0, 1]), np.array([2, 2])
+    score, limited = np.array([0.99, 0.99]), np.full(3, -1)
+    impossible = (np.array([0]), np.array([2]))
+    found = infer_persons(left, right, score, limited, node=np.arange(3), impossible=impossible)
+    assert found.label[0] != found.label[2]
+    joined = infer_persons(left[:0], right[:0], score[:0], limited, node=np.array([0, 1, 0]))
+    assert joined.label[0] == joined.label[2] != joined.label[1]
+
+
+def test_too_many_limited_sources():
+    nothing = np.zeros(0, dtype=np.int64)
+    with pytest.raises(InputError, match="at most 64"):
+        infer_persons(nothing, nothing, np.zeros(0), np.arange(65))
+
+
+def test_differing_pairs_are_doubted():
+    """Where all values are equal only chance is left; pairs that differ may be wrong together."""
+    left, right, score, limited, _ = ambiguous(np.random.default_rng(4))
+    equal = {"name": np.full(len(left), 2, dtype=np.int8)}
+    differ = {"name": np.where(np.arange(len(left)) % 50, 1, 2).astype(np.int8)}
+    one = infer_persons(left, right, score, limited, levels=equal).precision
+    other = infer_persons(left, right, score, limited, levels=differ).precision
+    assert other.high - other.low > 3 * (one.high - one.low)
