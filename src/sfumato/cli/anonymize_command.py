@@ -9,21 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sfumato.cli import release_checks
 from sfumato.cli.declared_options import Given, check_no_other, values_of, with_declared
 from sfumato.cli.output import check_apart, print_json, progress_bar, say, warn
 from sfumato.cli.own_process import keep_memory
 from sfumato.cli.parameters import DataOrUri, Json, Report, SchemaFile, check_report, file_option
-from sfumato.cli.release_checks import (
-    MANIFEST,
-    check_other_release,
-    check_output,
-    check_output_on_spark,
-    check_register,
-    check_same,
-    key_of,
-    manifest_beside,
-    manifest_of,
-)
 from sfumato.core.atomic import all_or_none
 from sfumato.core.declaration import declared, is_database, takes_spark
 from sfumato.core.errors import InputError
@@ -48,8 +38,8 @@ Output = Annotated[
         "--output",
         "-o",
         help=f"The release: .csv, .tsv or .parquet, with sfumato\\[formats] .xlsx, .dta or .sav; "
-        f"its codebook and {MANIFEST} are written beside it. The URL of a new table with "
-        "sfumato\\[databases]. With --engine spark a folder, or a URI.",
+        f"its codebook and {release_checks.MANIFEST} are written beside it. The URL of a new table "
+        "with sfumato\\[databases]. With --engine spark a folder, or a URI.",
     ),
 ]
 Repeat = Annotated[
@@ -94,21 +84,27 @@ def anonymize(
 
     presets = HeldAgainst(**values_of(HeldAgainst, given)).chosen
     columns = load_schema(schema)
-    earlier = None if repeat is None else manifest_of(context, repeat, given["pseudonym_key"])
+    earlier = (
+        None
+        if repeat is None
+        else release_checks.manifest_of(context, repeat, given["pseudonym_key"])
+    )
     register, engine = given["register"], earlier.engine if earlier else given["engine"]
-    key = key_of(given["pseudonym_key"], (data, schema, register, given["thresholds"]))
+    key = release_checks.key_of(
+        given["pseudonym_key"], (data, schema, register, given["thresholds"])
+    )
     inputs = (data, schema, given["pseudonym_key"], register)
     on_spark, seed = takes_spark(data, engine), given["seed"]
     url = output if is_database(output) and not on_spark else ""
     place = Path(DatabaseTable.of(url).table) if url else Path(output)
     if on_spark:
-        check_output_on_spark(output, columns, inputs)
+        release_checks.check_output_on_spark(output, columns, inputs)
     else:
-        check_output(place, columns, inputs, earlier, anew=seed is None, url=url)
+        release_checks.check_output(place, columns, inputs, earlier, anew=seed is None, url=url)
     check_report(report)
     if earlier is not None:
-        check_same(earlier, data, columns)
-        check_register(earlier, register)
+        release_checks.check_same(earlier, data, columns)
+        release_checks.check_register(earlier, register)
         promises = earlier.constraints
         making = {
             **earlier.options.to_dict(),
@@ -121,7 +117,9 @@ def anonymize(
         making |= {"seed": seed, "population": given["population"]}
         if seed is not None and not on_spark:
             keyed = key is not None
-            check_other_release(place, data, columns, promises, making, register, keyed)
+            release_checks.check_other_release(
+                place, data, columns, promises, making, register, keyed
+            )
     with progress_bar() as progress:
         release = release_file(
             data,
@@ -165,7 +163,7 @@ def _hand_over(release: Release, output: str, report: Path | None, *, json: bool
     from sfumato.release.codebook import codebook_name
 
     codebook = codebook_name(Path(output).name)
-    say(f"Release:  {output}\nManifest: {manifest_beside(output)} (keep it inside)")
+    say(f"Release:  {output}\nManifest: {release_checks.manifest_beside(output)} (keep it inside)")
     say(f"Codebook: {codebook} beside it (goes out with it)")
     if report is not None:
         say(f"Report:   {report}")
@@ -253,12 +251,12 @@ def release_requested(
     book, keys = request.ledger, request.keys
     inputs = (data, schema, request.policy, book, *request.local.values(), *request.rules)
     inputs = (*inputs, *policy.rules)
-    key = key_of(given["pseudonym_key"], inputs)
+    key = release_checks.key_of(given["pseudonym_key"], inputs)
     inputs = (*inputs, given["pseudonym_key"])
-    check_output(output, columns, inputs)
+    release_checks.check_output(output, columns, inputs)
     check_report(report)
     if report is not None:
-        check_apart((report,), (*inputs, output, output.with_name(MANIFEST)))
+        check_apart((report,), (*inputs, output, output.with_name(release_checks.MANIFEST)))
     if book is not None and book.exists():
         opened(book, keys).close()
     asked = ask(
@@ -283,7 +281,8 @@ def release_requested(
     _say_found(release, json=json)
     from sfumato.release.codebook import codebook_name
 
-    say(f"Release:  {output}\nManifest: {output.with_name(MANIFEST)} (keep it inside)")
+    manifest = output.with_name(release_checks.MANIFEST)
+    say(f"Release:  {output}\nManifest: {manifest} (keep it inside)")
     say(f"Codebook: {codebook_name(output.name)} beside it (goes out with it)")
     if release.number is not None:
         say(f"Ledger:   {book}, release {release.number}")

@@ -19,24 +19,7 @@ import pyarrow.parquet as pq
 from sfumato.linkage.linkage_files import LINKED as LINKED_FILE
 from sfumato.linkage.linkage_files import LINKED_SCHEMA, PAIRS, PERSONS
 from sfumato.linkage.linkage_quality import Rates, quality_of_pairs
-from sfumato.pipeline.demo_project import (
-    CLINICS,
-    G_BALANCE,
-    H_AFFILIATION,
-    KNOWN_EVENTS,
-    TRUTH,
-    truth_of,
-)
-from sfumato.pipeline.project_folder import (
-    ATTACK,
-    LINK,
-    LINKED,
-    RELEASE,
-    REPORT,
-    REVIEW,
-    ProjectFolder,
-    shell_path,
-)
+from sfumato.pipeline import demo_project, project_folder
 from sfumato.reports.adversaries import ATTACK_TITLES
 from sfumato.review.review_decisions import DECISIONS
 
@@ -119,10 +102,12 @@ class _Pairs:
     match: npt.NDArray[np.bool_]
 
 
-def against_the_truth(place: ProjectFolder) -> LinkageTruth:
+def against_the_truth(place: project_folder.ProjectFolder) -> LinkageTruth:
     """Hold the linkage of the demo's project, which has run, against the truth."""
-    truth = truth_of(place)
-    link, linked, review = map(place.of_stage, (LINK, LINKED, REVIEW))
+    truth = demo_project.truth_of(place)
+    link, linked, review = map(
+        place.of_stage, (project_folder.LINK, project_folder.LINKED, project_folder.REVIEW)
+    )
     person = pc.dictionary_encode(truth["person"]).combine_chunks().indices.to_numpy()
     by_score = _pairs(link / PAIRS, truth)
     after = _pairs(linked / PAIRS, truth) if (linked / PAIRS).is_file() else by_score
@@ -195,18 +180,21 @@ def findings(status: Status, truth: LinkageTruth) -> str:
     truth
         Its linkage held against the truth.
     """
-    measured = {name: status.measured(name) or {} for name in (LINK, REVIEW, LINKED)}
+    measured = {
+        name: status.measured(name) or {}
+        for name in (project_folder.LINK, project_folder.REVIEW, project_folder.LINKED)
+    }
     parts = (
         _of_linkage(measured, truth),
-        _of_release(status.measured(RELEASE) or {}),
-        _of_attack(status.measured(ATTACK) or {}),
+        _of_release(status.measured(project_folder.RELEASE) or {}),
+        _of_attack(status.measured(project_folder.ATTACK) or {}),
         _of_files(status),
     )
     return "\n".join(line for part in parts for line in ("", *part))
 
 
 def _of_linkage(measured: dict[str, dict[str, Any]], truth: LinkageTruth) -> list[str]:
-    link, found = measured[LINK], measured[LINKED]["persons"]["count"]
+    link, found = measured[project_folder.LINK], measured[project_folder.LINKED]["persons"]["count"]
     rows = [
         (
             f"{says} ({name})",
@@ -218,12 +206,12 @@ def _of_linkage(measured: dict[str, dict[str, Any]], truth: LinkageTruth) -> lis
             ("recall", "pairs of one person found"),
         )
     ]
-    patients = sum(link["records"][name] for name in CLINICS)
+    patients = sum(link["records"][name] for name in demo_project.CLINICS)
     matches, possible = (link["outcomes"][name] for name in ("match", "possible_match"))
     said = [
         f"Linked: {patients:,} patients of two clinics are {found:,} persons, by a proposed",
         f"specification and without labels. Matches: {matches:,}; possible matches, which were",
-        f"reviewed: {possible:,}. {_reviewed(measured[REVIEW], truth)}",
+        f"reviewed: {possible:,}. {_reviewed(measured[project_folder.REVIEW], truth)}",
     ]
     errors = [
         f"Truly {truth.persons:,} persons: two taken for one {truth.merges:,} times, one for two",
@@ -260,10 +248,11 @@ def _of_release(release: dict[str, Any]) -> list[str]:
     ]
     two = "persons found with two visits known (found_2)"
     rows.append((two, _two_events(before), _two_events(release)))
+    g, h, known = demo_project.G_BALANCE, demo_project.H_AFFILIATION, demo_project.KNOWN_EVENTS
     said = [
         f"Released: {release['records']:,} visits of these {release['persons']:,} persons. Asked",
-        f"for: g_balance >= {G_BALANCE} and h_affiliation <= {H_AFFILIATION} in every class, and",
-        f"known_events {KNOWN_EVENTS}: two visits known to within 3 days find at most 9 %.",
+        f"for: g_balance >= {g} and h_affiliation <= {h} in every class, and",
+        f"known_events {known}: two visits known to within 3 days find at most 9 %.",
     ]
     lost = f"ncp {loss['ncp']:.1%}, mean error of a value (ane) {loss['ane']:.3f}"
     table = _table(rows, "before", "after")
@@ -306,12 +295,13 @@ def _of_files(status: Status) -> list[str]:
     files = _files_of(status)
     width = max(map(len, files))
     program = "sfumato" if which("sfumato") else sys.argv[0]
+    folder = project_folder.shell_path(place.folder)
     return [
-        f"In {shell_path(place.folder)}:",
+        f"In {folder}:",
         "",
         *(f"  {name:<{width}}  {what}" for name, what in files.items()),
         "",
-        f"Go on: change {place.file.name}, then type: {program} run {shell_path(place.folder)}",
+        f"Go on: change {place.file.name}, then type: {program} run {folder}",
     ]
 
 
@@ -345,14 +335,17 @@ def _table(rows: Sequence[tuple[str, ...]], *heads: str) -> list[str]:
 def _files_of(status: Status) -> dict[str, str]:
     """Files by their paths from the demo's folder, each with what it is."""
     place = status.place
-    made = {_from(place.folder, place.of_stage(REPORT) / name): _OUTPUTS[name] for name in _OUTPUTS}
+    made = {
+        _from(place.folder, place.of_stage(project_folder.REPORT) / name): _OUTPUTS[name]
+        for name in _OUTPUTS
+    }
     found = {name: what for name, what in made.items() if (place.folder / name).is_file()}
-    linked = place.of_stage(LINKED)
+    linked = place.of_stage(project_folder.LINKED)
     return found | {
         _from(place.folder, linked / LINKED_FILE): "the linked visits: random person ids, no names",
         _from(place.folder, linked / LINKED_SCHEMA): "what each linked column is",
         place.file.name: "the project file, with comments",
-        TRUTH: "who is who, beside the two clinics' tables",
+        demo_project.TRUTH: "who is who, beside the two clinics' tables",
     }
 
 

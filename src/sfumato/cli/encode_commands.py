@@ -103,12 +103,7 @@ def encode(
     An encoding is not an anonymous record: treat it as personal data. Ids go along as they are.
     """
     from sfumato.core.atomic import all_or_none, check_target, write_text
-    from sfumato.linkage.encoded_table import (
-        dump_encoding_spec,
-        encode_table,
-        read_key,
-        write_encoded,
-    )
+    from sfumato.linkage import encoded_table
     from sfumato.linkage.link import stem_of
     from sfumato.schema import load_schema
 
@@ -117,9 +112,9 @@ def encode(
         check_target(target)
     check_apart((output, beside), (table, key_file, schema))
     check_apart((output,), (spec,))
-    key = read_key(key_file, (table, spec, schema))
+    key = encoded_table.read_key(key_file, (table, spec, schema))
     with progress_bar() as progress:
-        made = encode_table(
+        made = encoded_table.encode_table(
             table,
             key,
             spec,
@@ -133,8 +128,8 @@ def encode(
         with all_or_none():
             if made.suggested:
                 check_apart((beside,), (spec,))
-                write_text(beside, dump_encoding_spec(made.spec))
-            write_encoded(made.encoded, output)
+                write_text(beside, encoded_table.dump_encoding_spec(made.spec))
+            encoded_table.write_encoded(made.encoded, output)
     warn(made.warnings)
     if json:
         print_json(_plain(made))

@@ -8,16 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
-from sfumato.core.declaration import (
-    Count,
-    Delimiter,
-    Parameter,
-    Seed,
-    Share,
-    ShareOrShares,
-    by_name,
-    check_fields,
-)
+from sfumato.core import declaration
 from sfumato.core.errors import InputError
 
 Shares = float | Mapping[str, float]
@@ -54,7 +45,7 @@ def _share(option: str, text: str) -> float:
 
 def _hierarchy_files(option: str, words: Sequence[str]) -> dict[str, Path]:
     """The files of hierarchies by column; they are looked for before any work."""
-    found = by_name(option, words)
+    found = declaration.by_name(option, words)
     if not all(path.is_file() for path in found.values()):
         raise InputError(
             f"option {option}",
@@ -76,7 +67,7 @@ class Holding:
 
     register: Annotated[
         Any,
-        Parameter(
+        declaration.Parameter(
             "Persons with exact values, such as the population. The original where not given: "
             "what an acquaintance knows; for a release on request, the local data of whoever "
             "asked.",
@@ -86,7 +77,7 @@ class Holding:
     ] = None
     priors: Annotated[
         Sequence[Any],
-        Parameter(
+        declaration.Parameter(
             "Another release about the same persons. Repeatable.",
             "FILE",
             path=True,
@@ -95,35 +86,38 @@ class Holding:
     ] = ()
     knows: Annotated[
         Sequence[str] | None,
-        Parameter(
+        declaration.Parameter(
             "A quasi-identifier that the intruder knows; all of them where not given. Repeatable.",
             "COLUMN",
         ),
     ] = None
     counts: Annotated[
-        bool, Parameter("The intruder knows how many records each person has in the release.")
+        bool,
+        declaration.Parameter(
+            "The intruder knows how many records each person has in the release."
+        ),
     ] = False
     noise: Annotated[
         Shares,
-        Parameter(
+        declaration.Parameter(
             "Share of what the intruder knows that is wrong, of all columns or of one.",
             "SHARE|COLUMN=SHARE",
-            ShareOrShares(),
+            declaration.ShareOrShares(),
             parse=_shares,
         ),
     ] = 0.0
     missing: Annotated[
         Shares,
-        Parameter(
+        declaration.Parameter(
             "Share of the values that the intruder does not know, likewise.",
             "SHARE|COLUMN=SHARE",
-            ShareOrShares(),
+            declaration.ShareOrShares(),
             parse=_shares,
         ),
     ] = 0.0
     hierarchies: Annotated[
         Mapping[str, str | os.PathLike[str]],
-        Parameter(
+        declaration.Parameter(
             "The published hierarchy of a column, one row per leaf; the schema's where not given.",
             "COLUMN=FILE",
             option="--hierarchy",
@@ -132,7 +126,7 @@ class Holding:
     ] = field(default_factory=dict)
     review: Annotated[
         Path | None,
-        Parameter(
+        declaration.Parameter(
             "The folder of a clerical review: attack with what a worker's screen showed. It is "
             "what 'sfumato link' wrote, or a project, with the journals of 'sfumato review play'.",
             "FOLDER",
@@ -140,7 +134,7 @@ class Holding:
     ] = None
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        declaration.check_fields(self)
         if isinstance(self.knows, str):
             object.__setattr__(self, "knows", (self.knows,))
         object.__setattr__(self, "hierarchies", self.hierarchies or {})
@@ -154,7 +148,7 @@ class Referee:
 
     original: Annotated[
         Any,
-        Parameter(
+        declaration.Parameter(
             "The file that was released, where the release does not hold it. On the command line "
             "the release is repeated, with the release.toml beside it, and what it predicted is "
             "held against the attacks.",
@@ -164,7 +158,7 @@ class Referee:
     ] = None
     truth: Annotated[
         Any,
-        Parameter(
+        declaration.Parameter(
             "Columns 'row' (of the release, from 1) and 'person' (id in the register or original, "
             "or its row number where it has no person column). In Python also 'same-order', or a "
             "person id per record. Without it and without original and register, the file is its "
@@ -187,7 +181,7 @@ class Judging:
 
     attacks: Annotated[
         tuple[str, ...] | None,
-        Parameter(
+        declaration.Parameter(
             "Run this attack; all that fit where not given. Repeatable.",
             "NAME",
             option="--attack",
@@ -195,32 +189,32 @@ class Judging:
     ] = None
     population: Annotated[
         int | None,
-        Parameter(
+        declaration.Parameter(
             "Persons of the population that the register is of, for what is predicted of a file "
             "that comes without predictions.",
             "N",
-            Count(1),
+            declaration.Count(1),
         ),
     ] = None
     threshold: Annotated[
         float,
-        Parameter(
+        declaration.Parameter(
             "A right guess of which the intruder was surer counts as exposed.",
             "SHARE",
-            Share(zero=False, one=True),
+            declaration.Share(zero=False, one=True),
         ),
     ] = 0.2
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        declaration.check_fields(self)
 
 
 @dataclass(frozen=True)
 class Circumstances:
     """What an attack is made with."""
 
-    delimiter: Delimiter = None
-    seed: Seed = None
+    delimiter: declaration.Delimiter = None
+    seed: declaration.Seed = None
 
 
 class AttackOptions(TypedDict, total=False):

@@ -15,20 +15,8 @@ from sfumato.core.declaration import Progress
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
 from sfumato.intruder.attack_result import Claims
+from sfumato.intruder.attacks import event_matching, identity_attacks
 from sfumato.intruder.attacks.association_attack import by_associations
-from sfumato.intruder.attacks.event_matching import (
-    EventSearch,
-    PersonEvents,
-    exact_events,
-    scored_events,
-)
-from sfumato.intruder.attacks.identity_attacks import (
-    by_place,
-    exact_free,
-    exact_one_to_one,
-    exact_targeted,
-    join_columns,
-)
 from sfumato.intruder.attacks.inference_attacks import any_person, most_records, most_shared_value
 from sfumato.intruder.attacks.intersection_attack import intersect
 from sfumato.intruder.attacks.screen_attack import from_screen
@@ -112,7 +100,7 @@ class Scene:
     priors: tuple[ReleasedFile, ...]
     review: Path | None
     progress: Progress
-    events: PersonEvents | None = None
+    events: event_matching.PersonEvents | None = None
 
     @cached_property
     def candidates(self) -> Candidates:
@@ -217,7 +205,7 @@ def row_order(scene: Scene) -> Iterator[Staged]:
         What to work on.
     """
     outcome = judgements.judge_row_order(
-        by_place(scene.file, scene.candidates, scene.knowledge),
+        identity_attacks.by_place(scene.file, scene.candidates, scene.knowledge),
         scene.truth,
         scene.file,
         scene.rng("row_order"),
@@ -236,7 +224,9 @@ def identifiers(scene: Scene) -> Iterator[Staged]:
     scene
         What to work on.
     """
-    joins = join_columns(scene.file, scene.candidates, scene.knowledge, scene.rng("identifiers"))
+    joins = identity_attacks.join_columns(
+        scene.file, scene.candidates, scene.knowledge, scene.rng("identifiers")
+    )
     what = (
         "The intruder joins the file with the register on a column that both have beside the "
         "quasi-identifiers."
@@ -278,7 +268,7 @@ def exact(scene: Scene) -> Iterator[Staged]:
     """
     knows = "The intruder matches what is known exactly with the released cells"
     parts = scene.file, scene.uncounted, scene.candidates
-    free = exact_free(*parts, scene.rng("exact_free"))
+    free = identity_attacks.exact_free(*parts, scene.rng("exact_free"))
     yield scene.judged(
         "exact_free",
         f"{knows} and names for everybody in the file one of those who fit.",
@@ -301,7 +291,7 @@ def exact(scene: Scene) -> Iterator[Staged]:
         "exact_targeted",
         "The intruder looks for somebody who is known to be in the file and takes one of the "
         "records that fit; only the targets for whom fewest fit are counted.",
-        exact_targeted(*parts, scene.rng("exact_targeted"), targets=inside),
+        identity_attacks.exact_targeted(*parts, scene.rng("exact_targeted"), targets=inside),
         "prosecutor",
         surest=True,
         targeted=True,
@@ -316,7 +306,9 @@ def counted(scene: Scene) -> Iterator[Staged]:
     scene
         What to work on.
     """
-    guesses = exact_free(scene.file, scene.knowledge, scene.candidates, scene.rng("exact_counts"))
+    guesses = identity_attacks.exact_free(
+        scene.file, scene.knowledge, scene.candidates, scene.rng("exact_counts")
+    )
     knows = "The intruder also knows how many records each person has in the file"
     for name, measure, surest, what in (
         ("exact_counts", "avg_count_risk", False, f"{knows} and names somebody for everybody."),
@@ -344,7 +336,7 @@ def events(scene: Scene) -> Iterator[Staged]:
     if scene.events is None:
         return
     told_of = scene.events
-    search = EventSearch(scene.file, told_of)
+    search = event_matching.EventSearch(scene.file, told_of)
     inside = np.flatnonzero(scene.truth.released)
     mistaken = f", {100 * told_of.wrong:g} % of them wrong," if told_of.wrong else ""
     for scored, numbers, most in ((False, TOLD, TARGETS), (True, SCORED, SCORED_TARGETS)):
@@ -354,10 +346,12 @@ def events(scene: Scene) -> Iterator[Staged]:
             targets = np.sort(rng.permutation(inside)[:most])
             told = told_of.told(targets, m, rng)
             if scored:
-                guesses = scored_events(search, scene.file, scene.knowledge, targets, told, rng)
+                guesses = event_matching.scored_events(
+                    search, scene.file, scene.knowledge, targets, told, rng
+                )
                 how = "takes the pseudonym that agrees with most, rare things counting more"
             else:
-                guesses = exact_events(search, scene.candidates, targets, told, rng)
+                guesses = event_matching.exact_events(search, scene.candidates, targets, told, rng)
                 how = "takes one of the pseudonyms that fit all of it"
             known = "one event" if m == 1 else f"{m} events"
             yield scene.judged(
@@ -377,13 +371,13 @@ def _one_to_one(scene: Scene) -> tuple[Identification, MatchDistribution]:
     """
     rng = scene.rng("exact_one_to_one")
     parts = scene.file, scene.uncounted, scene.candidates
-    first = exact_one_to_one(*parts, rng)
+    first = identity_attacks.exact_one_to_one(*parts, rng)
     if scene.file.persons > LARGEST:
         return first, poisson_hits(float(first.chance.sum()))
     owner = judgements.owners(scene.file, scene.truth)
 
     def once(again: np.random.Generator) -> int:
-        guesses = exact_one_to_one(*parts, again)
+        guesses = identity_attacks.exact_one_to_one(*parts, again)
         return int(owner.right(guesses.unit, guesses.person).sum())
 
     return first, simulated_hits(once, rng, ROUNDS)

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sfumato.linkage import column_meanings
 from sfumato.linkage.column_counterparts import (
     Column,
     Content,
@@ -16,16 +17,6 @@ from sfumato.linkage.column_counterparts import (
     counterparts,
     date_parts,
     split_name,
-)
-from sfumato.linkage.column_meanings import (
-    FEW_VALUES,
-    Sample,
-    is_borne_out,
-    is_direct,
-    kind_by_looks,
-    kind_by_values,
-    known_kind,
-    speaks_of_birth,
 )
 from sfumato.linkage.link_sources import joined
 from sfumato.linkage.link_spec import RESERVED, ColumnKind, is_latin, sql_name
@@ -84,7 +75,7 @@ class Meanings:
 
 
 def find_columns(
-    samples: Mapping[str, Sample], schema: Schema | None, *, sources_needed: int
+    samples: Mapping[str, column_meanings.Sample], schema: Schema | None, *, sources_needed: int
 ) -> Meanings:
     """The columns to compare, and what nobody but a person can decide.
 
@@ -123,7 +114,7 @@ def find_columns(
     return Meanings(_without_repeats(found), tuple(questions))
 
 
-def _columns_of(sample: Sample, schema: Schema | None) -> list[Column]:
+def _columns_of(sample: column_meanings.Sample, schema: Schema | None) -> list[Column]:
     """The columns of a table that may say who a person is; parts of a date as one."""
     contents = {
         header: Content(sample.columns.column(header)) for header in sample.columns.column_names
@@ -137,15 +128,15 @@ def _columns_of(sample: Sample, schema: Schema | None) -> list[Column]:
     for places, named_parts in parts.items():
         texts = [contents[each].texts.combine_chunks() for each in named_parts]
         dates = Content(pa.chunked_array([joined(texts, ColumnKind.DATE)]))
-        born = any(speaks_of_birth(each) for each in named_parts)
+        born = any(column_meanings.speaks_of_birth(each) for each in named_parts)
         kind = ColumnKind.DATE if born else None
         columns[min(places)] = Column(named_parts, kind, dates)
     used = {each for named_parts in parts.values() for each in named_parts}
     for place, (header, content) in enumerate(contents.items()):
-        kind = known_kind(header, schema)
-        if kind is None and is_direct(header, schema):
-            kind = kind_by_looks(content.texts)
-        if header in used or not is_borne_out(content.texts, kind):
+        kind = column_meanings.known_kind(header, schema)
+        if kind is None and column_meanings.is_direct(header, schema):
+            kind = column_meanings.kind_by_looks(content.texts)
+        if header in used or not column_meanings.is_borne_out(content.texts, kind):
             continue
         if kind is None and content.numbers_records(sample.rows):
             continue
@@ -220,7 +211,7 @@ def _by_header(
 
 def _written_otherwise(one: Column, other: Column) -> bool:
     values = [one.content.values, other.content.values]
-    few = all(len(each) <= FEW_VALUES for each in values)
+    few = all(len(each) <= column_meanings.FEW_VALUES for each in values)
     return few and not pc.any(pc.is_in(values[0], value_set=values[1])).as_py()
 
 
@@ -247,7 +238,7 @@ def _kind_of_group(group: _Group) -> ColumnKind | None:
     by_header = [each.kind for each in group.values() if each.kind is not None]
     if len(set(by_header)) == 1 or (by_header and len(group) == 1):
         return by_header[0]
-    kinds = [kind_by_values(each.content) for each in group.values()]
+    kinds = [column_meanings.kind_by_values(each.content) for each in group.values()]
     by_value = next((kind for kind in kinds if kind is not None), None)
     if by_header:
         return by_value if by_value in by_header else by_header[0]
@@ -264,7 +255,7 @@ def _kind_of_known(group: _Group, schema: Schema | None) -> ColumnKind | None:
         return None
     contents = [each.content for each in group.values()]
     if all(each.form in {Form.LETTERS, Form.NUMBER, Form.MIXED} for each in contents):
-        few = all(len(each.values) <= FEW_VALUES for each in contents)
+        few = all(len(each.values) <= column_meanings.FEW_VALUES for each in contents)
         numbers = all(each.form is Form.NUMBER for each in contents)
         return ColumnKind.CATEGORY if few else ColumnKind.NUMBER if numbers else None
     return None
@@ -301,7 +292,7 @@ def _without_counterpart(
 def _name_of(
     group: _Group,
     kind: ColumnKind,
-    samples: Mapping[str, Sample],
+    samples: Mapping[str, column_meanings.Sample],
     taken: set[str],
     headers: set[str],
 ) -> str:

@@ -6,15 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sfumato.linkage.link_spec import (
-    ColumnKind,
-    LinkSpec,
-    Mode,
-    Part,
-    area_sql,
-    part_sql,
-    settings_of,
-)
+from sfumato.linkage import link_spec
 from sfumato.linkage.standardisation import FORMAL, UNIQUE_ID, Compared, comparisons_of
 
 
@@ -110,7 +102,7 @@ def postcode_levels(name: str) -> list[Level]:
     name
         The column.
     """
-    area = f"{area_sql(left(name))} = {area_sql(right(name))}"
+    area = f"{link_spec.area_sql(left(name))} = {link_spec.area_sql(right(name))}"
     return [
         Level("equal", equal(name), 0.8, 0.002),
         Level("one character differs", within(name, 1, length=4), 0.06, 0.005),
@@ -306,23 +298,28 @@ def number_levels(name: str) -> list[Level]:
 SOURCE = "source_dataset"
 """The column with the source of a record, which Splink makes itself."""
 BY_FREQUENCY = frozenset(
-    {ColumnKind.GIVEN_NAME, ColumnKind.SURNAME, ColumnKind.ADDRESS, ColumnKind.CATEGORY}
+    {
+        link_spec.ColumnKind.GIVEN_NAME,
+        link_spec.ColumnKind.SURNAME,
+        link_spec.ColumnKind.ADDRESS,
+        link_spec.ColumnKind.CATEGORY,
+    }
 )
 """The kinds whose rare values count more, where the specification does not say."""
 
 _LEVELS = {
-    ColumnKind.DATE: date_levels,
-    ColumnKind.POSTCODE: postcode_levels,
-    ColumnKind.PHONE: identifier_levels,
-    ColumnKind.IDENTIFIER: identifier_levels,
-    ColumnKind.EMAIL: email_levels,
-    ColumnKind.ADDRESS: address_levels,
-    ColumnKind.CATEGORY: category_levels,
-    ColumnKind.NUMBER: number_levels,
+    link_spec.ColumnKind.DATE: date_levels,
+    link_spec.ColumnKind.POSTCODE: postcode_levels,
+    link_spec.ColumnKind.PHONE: identifier_levels,
+    link_spec.ColumnKind.IDENTIFIER: identifier_levels,
+    link_spec.ColumnKind.EMAIL: email_levels,
+    link_spec.ColumnKind.ADDRESS: address_levels,
+    link_spec.ColumnKind.CATEGORY: category_levels,
+    link_spec.ColumnKind.NUMBER: number_levels,
 }
 
 
-def settings_from(spec: LinkSpec) -> dict[str, Any]:
+def settings_from(spec: link_spec.LinkSpec) -> dict[str, Any]:
     """Splink settings of a specification: its own, or made from its columns and rules.
 
     Parameters
@@ -331,7 +328,7 @@ def settings_from(spec: LinkSpec) -> dict[str, Any]:
         The specification.
     """
     if spec.splink is not None:
-        settings = settings_of(spec.splink)
+        settings = link_spec.settings_of(spec.splink)
         settings["additional_columns_to_retain"] = []
         settings.pop("sql_dialect", None)
     else:
@@ -354,10 +351,10 @@ def settings_from(spec: LinkSpec) -> dict[str, Any]:
 
 def compares_sources(settings: dict[str, Any]) -> bool:
     """Whether records have a source in Splink's eyes."""
-    return bool(settings["link_type"] != Mode.DEDUPE_ONLY.value.replace("-", "_"))
+    return bool(settings["link_type"] != link_spec.Mode.DEDUPE_ONLY.value.replace("-", "_"))
 
 
-def rule_sql(rule: Sequence[Part], spec: LinkSpec) -> str:
+def rule_sql(rule: Sequence[link_spec.Part], spec: link_spec.LinkSpec) -> str:
     """A blocking rule as SQL over the standardised records ``l`` and ``r``.
 
     Parameters
@@ -368,12 +365,12 @@ def rule_sql(rule: Sequence[Part], spec: LinkSpec) -> str:
         The specification that it belongs to.
     """
     return " AND ".join(
-        " = ".join(part_sql(part, spec.columns[part.column].kind, side) for side in "lr")
+        " = ".join(link_spec.part_sql(part, spec.columns[part.column].kind, side) for side in "lr")
         for part in rule
     )
 
 
-def _comparisons(spec: LinkSpec) -> list[dict[str, Any]]:
+def _comparisons(spec: link_spec.LinkSpec) -> list[dict[str, Any]]:
     compared = [each for n, c in spec.columns.items() for each in comparisons_of(n, c)]
     return [
         {
@@ -386,11 +383,13 @@ def _comparisons(spec: LinkSpec) -> list[dict[str, Any]]:
 
 
 def _levels(each: Compared, compared: list[Compared], *, formal: bool) -> list[dict[str, Any]]:
-    if each.kind is ColumnKind.GIVEN_NAME:
-        surname = _partner(each, compared, ColumnKind.SURNAME)
+    if each.kind is link_spec.ColumnKind.GIVEN_NAME:
+        surname = _partner(each, compared, link_spec.ColumnKind.SURNAME)
         levels = given_name_levels(each.name, surname, formal=formal)
-    elif each.kind is ColumnKind.SURNAME:
-        levels = surname_levels(each.name, _partner(each, compared, ColumnKind.GIVEN_NAME))
+    elif each.kind is link_spec.ColumnKind.SURNAME:
+        levels = surname_levels(
+            each.name, _partner(each, compared, link_spec.ColumnKind.GIVEN_NAME)
+        )
     else:
         levels = _LEVELS[each.kind](each.name)
     null = {"sql_condition": missing(each.name), "label_for_charts": "missing"}
@@ -401,7 +400,7 @@ def _levels(each: Compared, compared: list[Compared], *, formal: bool) -> list[d
     return [{**null, "is_null_level": True}, equal, *others]
 
 
-def _partner(each: Compared, compared: list[Compared], kind: ColumnKind) -> str | None:
+def _partner(each: Compared, compared: list[Compared], kind: link_spec.ColumnKind) -> str | None:
     """The other part of a name: of the same full name, else the first given name and surname."""
     same = [c.name for c in compared if c.kind is kind and c.column == each.column]
     if same:

@@ -14,34 +14,14 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from sfumato.core.errors import InputError
+from sfumato.linkage import linkage_files, match_decisions
 from sfumato.linkage.candidate_pairs import RulePairs
 from sfumato.linkage.link_model import Model, load_model
 from sfumato.linkage.link_spec import ColumnKind, LinkSpec, load_link_spec
-from sfumato.linkage.linkage_files import (
-    ANALYTIC,
-    ANSWERS,
-    CHECKS,
-    IDENTIFYING,
-    LEVELS,
-    LINKED_SCHEMA,
-    MANIFEST,
-    MODEL,
-    PAIRS,
-    PERSONS,
-    REVIEW,
-    SPEC,
-)
 from sfumato.linkage.linkage_manifest import ENCODINGS, LinkManifest, load_link_manifest, versions
 from sfumato.linkage.linkage_quality import Checks
 from sfumato.linkage.linkage_result import Links
 from sfumato.linkage.linked_file import Analytic, LinkedSchema, name_persons
-from sfumato.linkage.match_decisions import (
-    Decisions,
-    each_once,
-    read_answers,
-    read_decisions,
-    together,
-)
 from sfumato.linkage.match_thresholds import Ints, Pairs, Records
 from sfumato.linkage.person_clusters import settle
 from sfumato.linkage.review_pairs import known_records, pairs_of_table
@@ -78,8 +58,8 @@ class Earlier:
         InputError
             If a file is missing or not whole.
         """
-        pairs = pairs_of_table(_table(self.folder / PAIRS), self.records)
-        levels = _table(self.folder / LEVELS)
+        pairs = pairs_of_table(_table(self.folder / linkage_files.PAIRS), self.records)
+        levels = _table(self.folder / linkage_files.LEVELS)
         return replace(
             pairs,
             levels={
@@ -89,27 +69,27 @@ class Earlier:
         )
 
     @cached_property
-    def answers(self) -> Decisions | None:
+    def answers(self) -> match_decisions.Decisions | None:
         """All answers so far."""
-        path = self.folder / ANSWERS
-        return read_answers(path, self.records) if path.exists() else None
+        path = self.folder / linkage_files.ANSWERS
+        return match_decisions.read_answers(path, self.records) if path.exists() else None
 
     @cached_property
     def spec(self) -> LinkSpec:
         """The specification."""
-        return load_link_spec(self.folder / SPEC)
+        return load_link_spec(self.folder / linkage_files.SPEC)
 
     @cached_property
     def schema(self) -> Schema:
         """The schema of the linked file."""
-        return load_schema(self.folder / LINKED_SCHEMA)
+        return load_schema(self.folder / linkage_files.LINKED_SCHEMA)
 
     @cached_property
     def model(self) -> Model:
         """The model, with what the manifest says of it."""
         of_manifest = self.manifest.model
         return replace(
-            load_model(self.folder / MODEL),
+            load_model(self.folder / linkage_files.MODEL),
             rules=tuple(RulePairs(each["rule"], each["pairs"]) for each in of_manifest["blocking"]),
             comparisons=of_manifest["comparisons_without_blocking"],
             lost=of_manifest["expected_lost_to_blocking"],
@@ -129,7 +109,7 @@ class Earlier:
         InputError
             If the file is missing or not whole.
         """
-        table = _table(self.folder / ANALYTIC)
+        table = _table(self.folder / linkage_files.ANALYTIC)
         record, *names = table.column_names
         kinds = {n: ColumnKind(kind) for n, kind in self.manifest.quasi_identifiers.items()}
         return Analytic(np.asarray(table[record]), table.select(names), kinds)
@@ -143,12 +123,12 @@ class Earlier:
         InputError
             If the file is missing or not whole.
         """
-        return _table(self.folder / REVIEW)
+        return _table(self.folder / linkage_files.REVIEW)
 
     @cached_property
     def identifying(self) -> Path | None:
         """The file of all records' identifying attributes; ``None`` where there is none."""
-        path = self.folder / IDENTIFYING
+        path = self.folder / linkage_files.IDENTIFYING
         return path if path.is_file() else None
 
     @cached_property
@@ -162,7 +142,7 @@ class Earlier:
         """
         if not self.manifest.checks:
             return None
-        table = _table(self.folder / CHECKS)
+        table = _table(self.folder / linkage_files.CHECKS)
         number = np.array([int(pair[1:]) - 1 for pair in table["pair"].to_pylist()], np.int64)
         given = self.manifest.checks
         return Checks(float(given["half_width"]), float(given["match"]), number, table)
@@ -219,13 +199,13 @@ def read_earlier(folder: str | os.PathLike[str]) -> Earlier:
         If it is none.
     """
     place = Path(folder)
-    if not (place / MANIFEST).is_file():
+    if not (place / linkage_files.MANIFEST).is_file():
         raise InputError(
             f"folder {place.name or place}",
             "must be one that sfumato link wrote",
-            found=f"no {MANIFEST} in it" if place.is_dir() else "no such folder",
+            found=f"no {linkage_files.MANIFEST} in it" if place.is_dir() else "no such folder",
         )
-    manifest = load_link_manifest(place / MANIFEST)
+    manifest = load_link_manifest(place / linkage_files.MANIFEST)
     if ENCODINGS in manifest.model:
         raise InputError(
             f"folder {place.name or place}",
@@ -233,7 +213,7 @@ def read_earlier(folder: str | os.PathLike[str]) -> Earlier:
             found="one of encodings, which nobody can review or continue",
             advice="link the encodings again",
         )
-    table = _table(place / PERSONS)
+    table = _table(place / linkage_files.PERSONS)
     source = table["source"].combine_chunks()
     ids = table["id"].cast(pa.large_string()).combine_chunks()
     own = tuple(ids.filter(pc.equal(source, name)) for name in manifest.sources)
@@ -292,9 +272,9 @@ def apply_decisions(
     """
     earlier = read_earlier(folder)
     earlier.check_key(pseudonym_key)
-    answers = read_decisions(Path(decisions), earlier.pairs)
+    answers = match_decisions.read_decisions(Path(decisions), earlier.pairs)
     if earlier.answers is not None and not afresh:
-        answers = each_once(together(earlier.answers, answers))
+        answers = match_decisions.each_once(match_decisions.together(earlier.answers, answers))
     settled = settle(
         earlier.records, earlier.pairs, earlier.spec, answers,
         lost=earlier.model.lost,
@@ -329,7 +309,7 @@ def apply_decisions(
     )
 
 
-def _digest(answers: Decisions) -> int:
+def _digest(answers: match_decisions.Decisions) -> int:
     """A number that other answers do not have, so that no id is given twice."""
     digest = hashlib.sha256()
     for column in (answers.left, answers.right, answers.answer, answers.time, answers.withdrawn):

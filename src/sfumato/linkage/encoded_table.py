@@ -27,20 +27,11 @@ from sfumato.core.declaration import Progress, silent
 from sfumato.core.errors import InputError
 from sfumato.core.optional_packages import quiet
 from sfumato.core.secret_keys import read_secret
+from sfumato.linkage import link_spec
 from sfumato.linkage.candidate_pairs import make_tables
 from sfumato.linkage.encoding import Encoded, EncodingSpec, FieldEncoding, check_secret, encode
 from sfumato.linkage.link_engine import connect
 from sfumato.linkage.link_sources import check_ids, open_sources
-from sfumato.linkage.link_spec import (
-    ColumnKind,
-    ComparedColumn,
-    Headers,
-    LinkSpec,
-    Mode,
-    load_link_spec,
-    quoted,
-    sql_name,
-)
 from sfumato.linkage.spec_suggestion import suggest_links
 from sfumato.linkage.standardisation import UNIQUE_ID
 from sfumato.schema import Schema
@@ -154,7 +145,7 @@ def suggest_encoding(
     folds: int = 0,
     salt: str = "",
     fill: float = 0.5,
-    kinds: Mapping[str, ColumnKind] | None = None,
+    kinds: Mapping[str, link_spec.ColumnKind] | None = None,
 ) -> EncodingSpec:
     """Propose an encoding: runs by kind of column, bits in proportion to its information.
 
@@ -344,7 +335,7 @@ def dump_encoding_spec(spec: EncodingSpec) -> str:
     return tomlkit.dumps(document)
 
 
-def load_encoding_spec(path: str | os.PathLike[str]) -> EncodingSpec | LinkSpec:
+def load_encoding_spec(path: str | os.PathLike[str]) -> EncodingSpec | link_spec.LinkSpec:
     """Read the specification of an encoding, or a linkage specification to make one from.
 
     Parameters
@@ -363,7 +354,7 @@ def load_encoding_spec(path: str | os.PathLike[str]) -> EncodingSpec | LinkSpec:
     except (OSError, ValueError, RecursionError):
         given = {}
     if "length" not in given:
-        return load_link_spec(file)
+        return link_spec.load_link_spec(file)
     return _encoding(given, f"specification file {file.name}")
 
 
@@ -401,14 +392,14 @@ def _checked(
     return dict(given)
 
 
-def _kind(word: str, subject: str) -> ColumnKind:
+def _kind(word: str, subject: str) -> link_spec.ColumnKind:
     try:
-        return ColumnKind(word)
+        return link_spec.ColumnKind(word)
     except ValueError:
         raise InputError(
             f"'kind' of {subject}",
             "must be a known kind",
-            accepted=", ".join(kind.value for kind in ColumnKind),
+            accepted=", ".join(kind.value for kind in link_spec.ColumnKind),
         ) from None
 
 
@@ -461,7 +452,7 @@ class EncodedTable:
 def encode_table(
     table: object,
     secret: bytes,
-    spec: EncodingSpec | LinkSpec | str | os.PathLike[str] | None = None,
+    spec: EncodingSpec | link_spec.LinkSpec | str | os.PathLike[str] | None = None,
     *,
     id_column: str | None = None,
     headers: Mapping[str, str] | None = None,
@@ -506,13 +497,13 @@ def encode_table(
     if spec is None:
         progress("suggest", 0.0)
         spec = suggest_links({name: table}, schema, id_column=id_column).spec
-    if isinstance(spec, LinkSpec):
+    if isinstance(spec, link_spec.LinkSpec):
         own = _asked(spec, name, id_column, headers or {}, missing)
     else:
         own = _by_kinds(spec, name, id_column, headers or {}, missing)
     values, impossible = _standardised(table, own, name, schema, progress)
-    suggested = isinstance(spec, LinkSpec)
-    if isinstance(spec, LinkSpec):
+    suggested = isinstance(spec, link_spec.LinkSpec)
+    if isinstance(spec, link_spec.LinkSpec):
         kinds = {column: each.kind for column, each in own.columns.items()}
         salt = secrets.token_hex(SALT_BYTES)
         spec = suggest_encoding(values, list(kinds), salt=salt, kinds=kinds)
@@ -525,12 +516,12 @@ def encode_table(
 
 
 def _asked(
-    spec: LinkSpec,
+    spec: link_spec.LinkSpec,
     name: str,
     id_column: str | None,
     headers: Mapping[str, str],
     missing: Sequence[str],
-) -> LinkSpec:
+) -> link_spec.LinkSpec:
     """The compared columns of a linkage specification, of this one table."""
     if spec.splink is not None:
         raise InputError(
@@ -540,7 +531,7 @@ def _asked(
             advice="let 'sfumato link suggest' propose one",
         )
     columns = {column: each for column, each in spec.columns.items() if each.compare}
-    renamed: dict[str, Headers] = {
+    renamed: dict[str, link_spec.Headers] = {
         c: header for c, header in spec.rename.get(name, {}).items() if c in columns
     }
     texts = (*spec.missing, *missing)
@@ -553,7 +544,7 @@ def _by_kinds(
     id_column: str | None,
     headers: Mapping[str, str],
     missing: Sequence[str],
-) -> LinkSpec:
+) -> link_spec.LinkSpec:
     """The columns of an encoding."""
     columns = {}
     for field in spec.fields:
@@ -563,17 +554,17 @@ def _by_kinds(
                 "must say of what kind it is, so that it can be standardised",
                 advice="standardise it yourself and call encode, or let sfumato propose one",
             )
-        columns[field.column] = ComparedColumn(kind=field.kind)
+        columns[field.column] = link_spec.ComparedColumn(kind=field.kind)
     return _of_one(name, id_column, columns, headers, missing)
 
 
 def _of_one(
     name: str,
     id_column: str | None,
-    columns: Mapping[str, ComparedColumn],
-    headers: Mapping[str, Headers],
+    columns: Mapping[str, link_spec.ComparedColumn],
+    headers: Mapping[str, link_spec.Headers],
     missing: Sequence[str],
-) -> LinkSpec:
+) -> link_spec.LinkSpec:
     unknown = set(headers) - set(columns)
     if unknown:
         raise InputError(
@@ -582,8 +573,8 @@ def _of_one(
             found="another column",
             accepted=", ".join(columns),
         )
-    return LinkSpec(
-        mode=Mode.DEDUPE_ONLY,
+    return link_spec.LinkSpec(
+        mode=link_spec.Mode.DEDUPE_ONLY,
         id=id_column,
         columns=dict(columns),
         blocking=[[next(iter(columns))]],
@@ -593,7 +584,7 @@ def _of_one(
 
 
 def _standardised(
-    table: object, spec: LinkSpec, name: str, schema: Schema | None, progress: Progress
+    table: object, spec: link_spec.LinkSpec, name: str, schema: Schema | None, progress: Progress
 ) -> tuple[pa.Table, Mapping[str, int]]:
     """Standardised values under the specification's names, with ids; dates that are none."""
     with (
@@ -611,17 +602,17 @@ def _standardised(
     return found.rename_columns(list(spec.columns)).append_column(_ID, ids), made.impossible
 
 
-def _encoded_sql(name: str, kind: ColumnKind) -> str:
+def _encoded_sql(name: str, kind: link_spec.ColumnKind) -> str:
     """A standardised value as it is cut into tokens: what all values have says nothing."""
-    own = quoted(sql_name(name))
-    return f"replace({own}, '-', '') AS {own}" if kind is ColumnKind.DATE else own
+    own = link_spec.quoted(link_spec.sql_name(name))
+    return f"replace({own}, '-', '') AS {own}" if kind is link_spec.ColumnKind.DATE else own
 
 
-def _check_there(half: Path, spec: LinkSpec, name: str) -> None:
+def _check_there(half: Path, spec: link_spec.LinkSpec, name: str) -> None:
     import pyarrow.parquet as pq
 
     having = set(pq.read_schema(half).names)
-    lacking = [column for column in spec.columns if sql_name(column) not in having]
+    lacking = [column for column in spec.columns if link_spec.sql_name(column) not in having]
     if lacking:
         raise InputError(
             f"column '{lacking[0]}'",

@@ -13,32 +13,13 @@ import numpy as np
 
 from sfumato.core.declaration import Progress, silent
 from sfumato.core.errors import InputError
+from sfumato.linkage import linkage_result, linked_file
 from sfumato.linkage.encoded_table import is_encoded, read_encoded
 from sfumato.linkage.encoding import Encoded, check_comparable
 from sfumato.linkage.encoding_scores import ScoredPairs, score_pairs
 from sfumato.linkage.link_spec import Mode, WantedRates
 from sfumato.linkage.linkage_files import MODEL
 from sfumato.linkage.linkage_manifest import ENCODINGS, LinkManifest, versions
-from sfumato.linkage.linkage_result import (
-    Found,
-    as_html,
-    check_links_folder,
-    expected_json,
-    outcomes_json,
-    persons_json,
-    records_json,
-    thresholds_json,
-    write_found,
-    write_linked_schema,
-)
-from sfumato.linkage.linked_file import (
-    Analytic,
-    LinkedSchema,
-    attach,
-    declare,
-    name_persons,
-    sources_alone,
-)
 from sfumato.linkage.match_thresholds import Pairs, Records, Thresholds
 from sfumato.linkage.person_clusters import settle
 from sfumato.schema import Schema
@@ -189,7 +170,7 @@ class Matched:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class EncodedLinkage(Found):
+class EncodedLinkage(linkage_result.Found):
     """Everything that a linkage of encodings found.
 
     Attributes
@@ -243,17 +224,19 @@ def as_json(links: EncodedLinkage) -> dict[str, Any]:
         "mode": links.matching.mode.value,
         "specification": "encodings",
         "seed": links.seed,
-        "records": records_json(links),
+        "records": linkage_result.records_json(links),
         "comparisons_without_blocking": links.comparisons,
         "pairs": len(links.pairs),
         "score": "probability" if links.estimated else "similarity",
-        "thresholds": thresholds_json(links),
+        "thresholds": linkage_result.thresholds_json(links),
         "matched": [each.to_dict() for each in links.matched],
-        "outcomes": outcomes_json(links),
+        "outcomes": linkage_result.outcomes_json(links),
     }
     if links.estimated:
-        found["expected"] = expected_json(links)
-    persons = persons_json(links, "not estimated of encodings: see what is expected of the pairs")
+        found["expected"] = linkage_result.expected_json(links)
+    persons = linkage_result.persons_json(
+        links, "not estimated of encodings: see what is expected of the pairs"
+    )
     return {**found, "persons": persons, "warnings": list(links.warnings)}
 
 
@@ -265,8 +248,10 @@ def as_text(links: EncodedLinkage) -> str:
     links
         The linkage.
     """
-    at, found = links.thresholds, outcomes_json(links)
-    sources = ", ".join(f"{name} {count:,}" for name, count in records_json(links).items())
+    at, found = links.thresholds, linkage_result.outcomes_json(links)
+    sources = ", ".join(
+        f"{name} {count:,}" for name, count in linkage_result.records_json(links).items()
+    )
     score = "probability" if links.estimated else "Dice similarity"
     lines = [
         f"Records           {links.records.count:,} ({sources}), {links.matching.mode.value}",
@@ -316,11 +301,11 @@ class EncodedLinks(EncodedLinkage):
         check_encodings_folder(folder)
 
         def fill(place: Path) -> None:
-            write_linked_schema(self.linked_schema, place, Path(folder))
+            linkage_result.write_linked_schema(self.linked_schema, place, Path(folder))
             if also is not None:
                 also(place)
 
-        return write_found(self, folder, fill)
+        return linkage_result.write_found(self, folder, fill)
 
     def to_json(self) -> dict[str, Any]:
         """Numbers about the linkage as plain values; no value of the data."""
@@ -331,7 +316,9 @@ class EncodedLinks(EncodedLinkage):
         return as_text(self)
 
     def _repr_html_(self) -> str:
-        return as_html(self, self.warnings, "probability" if self.estimated else "similarity")
+        return linkage_result.as_html(
+            self, self.warnings, "probability" if self.estimated else "similarity"
+        )
 
 
 def check_encodings_folder(folder: str | os.PathLike[str]) -> None:
@@ -342,7 +329,7 @@ def check_encodings_folder(folder: str | os.PathLike[str]) -> None:
     InputError
         If it cannot be written, or holds something else than a linkage of encodings.
     """
-    check_links_folder(folder)
+    linkage_result.check_links_folder(folder)
     if (Path(folder) / MODEL).exists():
         raise InputError(
             f"output {Path(folder).name}",
@@ -425,7 +412,7 @@ def link_encodings(
     settled = settle(records, pairs, matching, lost=sum(each.pairs.lost for each in matched))
     progress("persons", 0.5)
     analytic, declared = _analytic(records, matching, attach_tables or {}, schema)
-    ids = name_persons(
+    ids = linked_file.name_persons(
         records,
         settled.persons.person,
         np.random.default_rng([seed, IDS]),
@@ -527,12 +514,12 @@ def _analytic(
     matching: Matching,
     tables: Mapping[str, object],
     schema: Schema | None,
-) -> tuple[Analytic, LinkedSchema]:
+) -> tuple[linked_file.Analytic, linked_file.LinkedSchema]:
     """What is attached of each record, and what its columns are."""
-    analytic = sources_alone(records)
+    analytic = linked_file.sources_alone(records)
     if tables:
-        analytic = attach(analytic, records, tables, matching, schema)
-    return declare(analytic, schema if tables else None)
+        analytic = linked_file.attach(analytic, records, tables, matching, schema)
+    return linked_file.declare(analytic, schema if tables else None)
 
 
 def _model(sources: Mapping[str, Encoded], matching: Matching) -> dict[str, object]:

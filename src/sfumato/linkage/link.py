@@ -11,41 +11,15 @@ from typing import Unpack, overload
 import numpy as np
 import pyarrow as pa
 
-from sfumato.core.declaration import (
-    Progress,
-    drawn_seed,
-    is_database,
-    keywords,
-    silent,
-    taken,
-)
+from sfumato.core import declaration
 from sfumato.core.errors import InputError
 from sfumato.core.secret_keys import check_key
+from sfumato.linkage import encoding_linkage, link_options, linkage_manifest, review_pairs
 from sfumato.linkage.earlier_linkage import Earlier, read_earlier
-from sfumato.linkage.encoding_linkage import (
-    EncodedLinks,
-    Matching,
-    all_encoded,
-    link_encodings,
-    matching_of,
-)
 from sfumato.linkage.link_engine import Engine, checked_engine
 from sfumato.linkage.link_model import Model, load_model
-from sfumato.linkage.link_options import (
-    Comparing,
-    EncodedLinkOptions,
-    ForPeople,
-    LinkedFile,
-    LinkOptions,
-)
 from sfumato.linkage.link_sources import Opened, open_sources
 from sfumato.linkage.link_spec import MAX_PAIRS, LinkSpec, load_link_spec, rules_in
-from sfumato.linkage.linkage_manifest import (
-    LinkManifest,
-    checks_part,
-    model_part,
-    versions,
-)
 from sfumato.linkage.linkage_quality import Checks, draw_pairs
 from sfumato.linkage.linkage_result import Links
 from sfumato.linkage.linked_file import attach, declare, kept_columns, name_persons, read_analytic
@@ -53,12 +27,6 @@ from sfumato.linkage.match_decisions import Decisions, read_decisions, renumbere
 from sfumato.linkage.match_thresholds import Ints, Pairs, Records
 from sfumato.linkage.model_fit import fit_and_score
 from sfumato.linkage.person_clusters import Settled, settle
-from sfumato.linkage.review_pairs import (
-    identifying_file,
-    most_doubtful_first,
-    review_table,
-    to_review,
-)
 from sfumato.linkage.spark_linkage import any_on_spark, streamed
 from sfumato.linkage.spec_suggestion import Suggestion, suggest_links
 from sfumato.schema import Schema
@@ -121,7 +89,7 @@ def stem_of(place: str | os.PathLike[str]) -> str:
     InputError
         If the URL names no table.
     """
-    if is_database(place):
+    if declaration.is_database(place):
         return DatabaseTable.of(place).table
     path = Path(place)
     return Path(path.stem).stem if path.suffix.lower() == ".gz" else path.stem
@@ -132,7 +100,7 @@ def asked_specification(
     spec: Spec | None,
     schema: Schema | None,
     earlier: Earlier | None,
-    progress: Progress,
+    progress: declaration.Progress,
     *,
     id_column: str | None = None,
     allow_pairs: int | None = None,
@@ -207,12 +175,12 @@ IDS, CHECKED = 0, 3
 @overload
 def link(
     tables: Tables,
-    spec: Matching,
+    spec: encoding_linkage.Matching,
     *,
     schema: Schema | None = ...,
-    progress: Progress = ...,
-    **options: Unpack[EncodedLinkOptions],
-) -> EncodedLinks: ...
+    progress: declaration.Progress = ...,
+    **options: Unpack[link_options.EncodedLinkOptions],
+) -> encoding_linkage.EncodedLinks: ...
 
 
 @overload
@@ -221,20 +189,20 @@ def link(
     spec: Spec | None = ...,
     *,
     schema: Schema | None = ...,
-    progress: Progress = ...,
-    **options: Unpack[LinkOptions],
+    progress: declaration.Progress = ...,
+    **options: Unpack[link_options.LinkOptions],
 ) -> Links: ...
 
 
-@keywords(Comparing, ForPeople, LinkedFile)
+@declaration.keywords(link_options.Comparing, link_options.ForPeople, link_options.LinkedFile)
 def link(
     tables: Tables,
-    spec: Spec | Matching | None = None,
+    spec: Spec | encoding_linkage.Matching | None = None,
     *,
     schema: Schema | None = None,
-    progress: Progress = silent,
-    **options: Unpack[LinkOptions],
-) -> Links | EncodedLinks:
+    progress: declaration.Progress = declaration.silent,
+    **options: Unpack[link_options.LinkOptions],
+) -> Links | encoding_linkage.EncodedLinks:
     """Link tables: candidate pairs, their scores, persons, and a linked file without identities.
 
     Encodings that owners made at home are linked by their similarity alone, and give
@@ -266,25 +234,27 @@ def link(
     SfumatoError
         If Splink or its database fails.
     """
-    comparing, people, linked = taken(options, Comparing, ForPeople, LinkedFile)
+    comparing, people, linked = declaration.taken(
+        options, link_options.Comparing, link_options.ForPeople, link_options.LinkedFile
+    )
     named = named_tables(tables)
-    number = drawn_seed(linked.seed)
+    number = declaration.drawn_seed(linked.seed)
     if linked.pseudonym_key is not None:
         check_key(linked.pseudonym_key)
     usual = Engine.SPARK if any_on_spark(named) else Engine.DUCKDB
     known_engine = checked_engine(comparing.engine or usual)
-    if all_encoded(named):
+    if encoding_linkage.all_encoded(named):
         _only_of_clear_tables(options, known_engine)
-        return link_encodings(
+        return encoding_linkage.link_encodings(
             named,
-            matching_of(spec, comparing.id_column, one=len(named) == 1),
+            encoding_linkage.matching_of(spec, comparing.id_column, one=len(named) == 1),
             schema=schema,
             attach_tables=linked.attach_tables,
             pseudonym_key=linked.pseudonym_key,
             seed=number,
             progress=progress,
         )
-    if isinstance(spec, Matching):
+    if isinstance(spec, encoding_linkage.Matching):
         raise InputError("parameter spec", "must say what columns hold", found="a Matching")
     named = streamed(named, spark=known_engine is Engine.SPARK)
     attach_tables = streamed(linked.attach_tables, spark=known_engine is Engine.SPARK)
@@ -321,10 +291,10 @@ def link(
         )
         progress("persons", 0.5)
         shown = Shown(opened, pairs, fitted)
-        review = shown.table(to_review(settled.by_score))
+        review = shown.table(review_pairs.to_review(settled.by_score))
         if people.by_uncertainty:
-            review = most_doubtful_first(review)
-        identifying = identifying_file(opened)
+            review = review_pairs.most_doubtful_first(review)
+        identifying = review_pairs.identifying_file(opened)
         checks = None
         if people.check_half_width is not None:
             rng = np.random.default_rng([number, CHECKED])
@@ -352,16 +322,16 @@ def link(
         model=fitted,
         decisions=answers,
         checks=checks,
-        manifest=LinkManifest(
+        manifest=linkage_manifest.LinkManifest(
             seed=number,
             keyed=linked.pseudonym_key is not None,
             thresholds=settled.thresholds,
             sources=_sources(named, opened),
             attached={name: data_sha256(table) for name, table in attach_tables.items()},
             quasi_identifiers={n: kind.value for n, kind in analytic.quasi_identifiers.items()},
-            model=model_part(fitted),
-            checks=checks_part(checks),
-            versions=versions(),
+            model=linkage_manifest.model_part(fitted),
+            checks=linkage_manifest.checks_part(checks),
+            versions=linkage_manifest.versions(),
         ),
     )
 
@@ -409,7 +379,7 @@ class Shown:
         """
         labels = {(each.comparison, each.level): each.label for each in self.model.weights}
         rules = rules_of(self.opened.spec, self.model)
-        return review_table(self.opened, self.pairs, numbers, labels, rules)
+        return review_pairs.review_table(self.opened, self.pairs, numbers, labels, rules)
 
 
 def _checks(half_width: float, settled: Settled, shown: Shown, rng: np.random.Generator) -> Checks:
@@ -419,11 +389,11 @@ def _checks(half_width: float, settled: Settled, shown: Shown, rng: np.random.Ge
     return Checks(half_width, upper, drawn, shown.table(drawn))
 
 
-def _only_of_clear_tables(options: LinkOptions, engine: Engine) -> None:
+def _only_of_clear_tables(options: link_options.LinkOptions, engine: Engine) -> None:
     """Refuse what encodings cannot give."""
     for name, value in options.items():
         is_usual = value in (None, False) or (name == "engine" and engine is Engine.DUCKDB)
-        if name not in EncodedLinkOptions.__annotations__ and not is_usual:
+        if name not in link_options.EncodedLinkOptions.__annotations__ and not is_usual:
             raise InputError(
                 f"parameter {name}", "must be left out where encodings are linked", found="it"
             )

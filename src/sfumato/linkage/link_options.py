@@ -8,15 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
-from sfumato.core.declaration import (
-    Between,
-    Count,
-    Parameter,
-    Seed,
-    Share,
-    check_fields,
-    places_by_name,
-)
+from sfumato.core import declaration
 from sfumato.core.errors import InputError
 from sfumato.linkage.link_engine import Engine
 
@@ -25,7 +17,7 @@ if TYPE_CHECKING:
     from sfumato.linkage.match_decisions import Decisions
     from sfumato.linkage.match_thresholds import Thresholds
 
-SCORES = Share(zero=True, one=True)
+SCORES = declaration.Share(zero=True, one=True)
 
 
 @dataclass(frozen=True)
@@ -40,15 +32,19 @@ class Comparing:
 
     id_column: Annotated[
         str | None,
-        Parameter("The column that names each record within its table.", "COLUMN", option="--id"),
+        declaration.Parameter(
+            "The column that names each record within its table.", "COLUMN", option="--id"
+        ),
     ] = None
     model: Annotated[
         Any,
-        Parameter("A trained model, such as the model.json of another linkage.", "FILE", path=True),
+        declaration.Parameter(
+            "A trained model, such as the model.json of another linkage.", "FILE", path=True
+        ),
     ] = None
     previous: Annotated[
         Path | None,
-        Parameter(
+        declaration.Parameter(
             "An earlier linkage of some of these tables: persons keep their ids, decisions hold, "
             "its specification and model are taken.",
             "FOLDER",
@@ -56,16 +52,16 @@ class Comparing:
     ] = None
     allow_pairs: Annotated[
         int | None,
-        Parameter(
+        declaration.Parameter(
             "Candidate pairs above which nothing is scored.",
             "N",
-            Count(1),
+            declaration.Count(1),
             usual="what the specification says, or 100,000,000",
         ),
     ] = None
     engine: Annotated[
         Engine | None,
-        Parameter(
+        declaration.Parameter(
             "Where candidate pairs are made and scored: on this machine, or by Spark, with "
             "sfumato[spark], which then reads folders and URIs, too. The result is the same.",
             usual="duckdb; spark where a table is a DataFrame of PySpark",
@@ -73,7 +69,7 @@ class Comparing:
     ] = None
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        declaration.check_fields(self)
         if self.previous is not None:
             object.__setattr__(self, "previous", Path(self.previous))
 
@@ -90,28 +86,28 @@ class ForPeople:
 
     decisions: Annotated[
         Any,
-        Parameter(
+        declaration.Parameter(
             "What people answered about the pairs of the same run before, or of --previous.",
             "FILE",
             path=True,
         ),
     ] = None
     by_uncertainty: Annotated[
-        bool, Parameter("Pairs for review: the most doubtful ones first.")
+        bool, declaration.Parameter("Pairs for review: the most doubtful ones first.")
     ] = False
     check_half_width: Annotated[
         float | None,
-        Parameter(
+        declaration.Parameter(
             "Draw pairs for clerical checks into checks.parquet: as few as give 95 % intervals of "
             "precision and recall of this half width, such as 0.02.",
             "HALF_WIDTH",
-            Between(0, 0.5),
+            declaration.Between(0, 0.5),
             flag="check",
         ),
     ] = None
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        declaration.check_fields(self)
 
 
 @dataclass(frozen=True)
@@ -120,7 +116,7 @@ class LinkedFile:
 
     quasi_identifiers: Annotated[
         tuple[str, ...] | None,
-        Parameter(
+        declaration.Parameter(
             "A compared column that goes into the linked file; without any those of the schema, "
             "or dates, postcodes, numbers and categories. Repeatable.",
             "COLUMN",
@@ -129,24 +125,24 @@ class LinkedFile:
     ] = None
     attach_tables: Annotated[
         Mapping[str, object],
-        Parameter(
+        declaration.Parameter(
             "Further records of a table's persons by its ids, such as visits; they stand in the "
             "linked file instead of the table's own. Repeatable.",
             "SOURCE=FILE",
             flag="attach",
-            parse=places_by_name,
+            parse=declaration.places_by_name,
         ),
     ] = field(default_factory=dict)
     pseudonym_key: Annotated[
         bytes | None,
-        Parameter(
+        declaration.Parameter(
             "Key for person ids that are the same in every run; random without it.",
             "FILE",
             flag="key_file",
             path=True,
         ),
     ] = None
-    seed: Seed = None
+    seed: declaration.Seed = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "attach_tables", self.attach_tables or {})
@@ -180,11 +176,13 @@ class Deduping:
 
     dedupe: Annotated[
         bool,
-        Parameter("Look for records of one person within a table, too; a single table always is."),
+        declaration.Parameter(
+            "Look for records of one person within a table, too; a single table always is."
+        ),
     ] = False
-    one_per_source: Annotated[bool, Parameter("Every table has at most one record per person.")] = (
-        False
-    )
+    one_per_source: Annotated[
+        bool, declaration.Parameter("Every table has at most one record per person.")
+    ] = False
 
 
 @dataclass(frozen=True)
@@ -199,11 +197,13 @@ class Limits:
 
     match: Annotated[
         float | None,
-        Parameter("Least score of a match; 0.9 when not given, of encodings 0.5.", "SCORE", SCORES),
+        declaration.Parameter(
+            "Least score of a match; 0.9 when not given, of encodings 0.5.", "SCORE", SCORES
+        ),
     ] = None
     possible: Annotated[
         float | None,
-        Parameter(
+        declaration.Parameter(
             "Least score of a possible match; 0.1 when not given, of encodings 0.5.",
             "SCORE",
             SCORES,
@@ -211,7 +211,7 @@ class Limits:
     ] = None
     false_match_rate: Annotated[
         float | None,
-        Parameter(
+        declaration.Parameter(
             "Find the thresholds: expected share of false ones among the matches.",
             "SHARE",
             SCORES,
@@ -219,7 +219,7 @@ class Limits:
     ] = None
     missed_match_rate: Annotated[
         float | None,
-        Parameter(
+        declaration.Parameter(
             "Find the thresholds: expected share of true matches called non-matches.",
             "SHARE",
             SCORES,
@@ -227,16 +227,16 @@ class Limits:
     ] = None
     similarity: Annotated[
         float | None,
-        Parameter(
+        declaration.Parameter(
             "Encodings only: least Dice similarity of a match, such as 0.85, where it is not to "
             "be found from the similarities.",
             "DICE",
-            Share(zero=False, one=True),
+            declaration.Share(zero=False, one=True),
         ),
     ] = None
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        declaration.check_fields(self)
 
     @property
     def rates(self) -> dict[str, float] | None:

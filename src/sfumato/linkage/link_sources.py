@@ -16,15 +16,7 @@ from pyarrow.parquet import ParquetWriter
 from sfumato.core.declaration import Progress, silent
 from sfumato.core.errors import InputError
 from sfumato.core.workspace import Workspace
-from sfumato.linkage.link_spec import (
-    ColumnKind,
-    Headers,
-    LinkSpec,
-    Mode,
-    columns_of_settings,
-    headers_of,
-    sql_name,
-)
+from sfumato.linkage import link_spec
 from sfumato.linkage.match_thresholds import Records
 from sfumato.schema import Schema
 from sfumato.schema.recipe import StepCount
@@ -69,7 +61,7 @@ def as_text(values: pa.Array, column: str) -> pa.Array:
     return pc.if_else(pc.equal(text, ""), pa.scalar(None, text.type), text)
 
 
-def joined(texts: Sequence[pa.Array], kind: ColumnKind | None) -> pa.Array:
+def joined(texts: Sequence[pa.Array], kind: link_spec.ColumnKind | None) -> pa.Array:
     """One text of several columns.
 
     Parameters
@@ -82,7 +74,7 @@ def joined(texts: Sequence[pa.Array], kind: ColumnKind | None) -> pa.Array:
     """
     if len(texts) == 1:
         return texts[0]
-    if kind is not ColumnKind.DATE:
+    if kind is not link_spec.ColumnKind.DATE:
         # Not null_handling="skip", which leaves out records whose parts are all missing.
         there = (pc.fill_null(each, "") for each in texts)
         text = pc.utf8_trim_whitespace(pc.binary_join_element_wise(*there, _sign(" ")))
@@ -175,7 +167,7 @@ class Seen:
 
 
 def check_columns(
-    mode: Mode, columns: Sequence[str], sources: Sequence[tuple[str, dict[str, Seen]]]
+    mode: link_spec.Mode, columns: Sequence[str], sources: Sequence[tuple[str, dict[str, Seen]]]
 ) -> None:
     """Refuse columns that no two records to be compared can agree or differ on.
 
@@ -194,7 +186,7 @@ def check_columns(
         If no source, or too few of them, have a column or a value in it, or it has one value
         throughout.
     """
-    needed = 2 if mode is Mode.LINK_ONLY else 1
+    needed = 2 if mode is link_spec.Mode.LINK_ONLY else 1
     if not any(seen for _, seen in sources) or not columns:
         raise InputError("the sources", "must have columns to compare", found="none of them")
     for column in columns:
@@ -274,17 +266,17 @@ def separate(
     InputError
         If a sensitive column is to be compared.
     """
-    sensitive = set() if schema is None else {sql_name(name) for name in schema.sensitive}
+    sensitive = set() if schema is None else {link_spec.sql_name(name) for name in schema.sensitive}
     used = {header for headers in compared.values() for header in headers}
     for header in used:
-        if sql_name(header) in sensitive:
+        if link_spec.sql_name(header) in sensitive:
             raise InputError(
                 f"column '{header}'",
                 "must not be compared",
                 found="a sensitive column of the schema",
                 advice="leave it out of the specification's columns",
             )
-    taken = {sql_name(name) for name in compared}
+    taken = {link_spec.sql_name(name) for name in compared}
     beside: dict[str, str] = {}
     analytic = []
     for header in headers:
@@ -292,18 +284,18 @@ def separate(
             continue
         if not _identifies(header, schema):
             analytic.append(header)
-        elif sql_name(header) and sql_name(header) not in taken:
-            beside[sql_name(header)] = header
-            taken.add(sql_name(header))
+        elif link_spec.sql_name(header) and link_spec.sql_name(header) not in taken:
+            beside[link_spec.sql_name(header)] = header
+            taken.add(link_spec.sql_name(header))
     return Halves(compared, beside, tuple(analytic))
 
 
 def _identifies(header: str, schema: Schema | None) -> bool:
-    own = sql_name(header)
-    if schema is not None and own in {sql_name(name) for name in schema.columns()}:
+    own = link_spec.sql_name(header)
+    if schema is not None and own in {link_spec.sql_name(name) for name in schema.columns()}:
         people = {schema.person, schema.household, *schema.direct_identifiers} - {None}
         people.update(schema.roles().get(RECIPE_SOURCE, ()))
-        return own in {sql_name(str(name)) for name in people}
+        return own in {link_spec.sql_name(str(name)) for name in people}
     words = words_of(header)
     if numbers_a_person(header):
         return True
@@ -317,7 +309,10 @@ def numbers_a_person(header: str) -> bool:
 
 
 def match_headers(
-    headers: Sequence[str], columns: Iterable[str], renamed: Mapping[str, Headers], subject: str
+    headers: Sequence[str],
+    columns: Iterable[str],
+    renamed: Mapping[str, link_spec.Headers],
+    subject: str,
 ) -> dict[str, tuple[str, ...]]:
     """The headers of each column that a source has: one, or those that it is joined from.
 
@@ -358,10 +353,10 @@ def match_headers(
 
 
 def _headers(
-    headers: Sequence[str], column: str, given: Headers | None, subject: str
+    headers: Sequence[str], column: str, given: link_spec.Headers | None, subject: str
 ) -> tuple[str, ...]:
     if given is not None:
-        for header in headers_of(given):
+        for header in link_spec.headers_of(given):
             if header not in headers:
                 raise InputError(
                     f"column '{header}'",
@@ -369,10 +364,12 @@ def _headers(
                     found="no such name, though the specification gives it for "
                     f"'{column}' under 'rename'",
                 )
-        return headers_of(given)
+        return link_spec.headers_of(given)
     if column in headers:
         return (column,)
-    alike = [header for header in headers if sql_name(header) == sql_name(column)]
+    alike = [
+        header for header in headers if link_spec.sql_name(header) == link_spec.sql_name(column)
+    ]
     if len(alike) > 1:
         raise InputError(
             f"column '{column}'",
@@ -451,7 +448,7 @@ class Opened:
         Per source, what the schema's recipe did to its columns.
     """
 
-    spec: LinkSpec
+    spec: link_spec.LinkSpec
     records: Records
     identifying: tuple[Path, ...]
     analytic: tuple[Path, ...]
@@ -493,7 +490,7 @@ class _Reading:
 
 def open_sources(
     tables: Mapping[str, object],
-    spec: LinkSpec,
+    spec: link_spec.LinkSpec,
     *,
     schema: Schema | None = None,
     folder: Path | None = None,
@@ -526,7 +523,9 @@ def open_sources(
         tables than the mode needs.
     """
     _check_names(tables, spec)
-    columns = tuple(spec.columns) if spec.splink is None else columns_of_settings(spec.splink)
+    columns = (
+        tuple(spec.columns) if spec.splink is None else link_spec.columns_of_settings(spec.splink)
+    )
     with ExitStack() as on_error:
         workspace = on_error.enter_context(Workspace(folder))
         readings, start = [], 0
@@ -553,8 +552,8 @@ def open_sources(
     )
 
 
-def _check_names(tables: Mapping[str, object], spec: LinkSpec) -> None:
-    one = spec.mode is Mode.DEDUPE_ONLY
+def _check_names(tables: Mapping[str, object], spec: link_spec.LinkSpec) -> None:
+    one = spec.mode is link_spec.Mode.DEDUPE_ONLY
     if (len(tables) != 1) if one else (len(tables) < 2):
         raise InputError(
             f"mode {spec.mode.value}",
@@ -572,7 +571,7 @@ def _check_names(tables: Mapping[str, object], spec: LinkSpec) -> None:
 
 
 def _opened(
-    name: str, data: object, spec: LinkSpec, columns: Sequence[str], schema: Schema | None
+    name: str, data: object, spec: link_spec.LinkSpec, columns: Sequence[str], schema: Schema | None
 ) -> _Reading:
     source = prepared_in_part(data if isinstance(data, Source) else open_source(data), schema)
     wanted = [*columns, *([] if spec.id is None else [spec.id])]
@@ -589,7 +588,7 @@ def _path(folder: Path, half: str, number: int) -> Path:
     return folder / f"{half}_{number:03}.parquet"
 
 
-def _read(reading: _Reading, number: int, spec: LinkSpec, folder: Path) -> None:
+def _read(reading: _Reading, number: int, spec: link_spec.LinkSpec, folder: Path) -> None:
     """Stream a source into its two files."""
     writers: dict[str, ParquetWriter] = {}
     with ExitStack() as stack:
@@ -623,7 +622,7 @@ def _write(writer: ParquetWriter, rows: pa.RecordBatch, subject: str) -> None:
 
 
 def _identifying(
-    reading: _Reading, batch: pa.RecordBatch, record: pa.Array, spec: LinkSpec
+    reading: _Reading, batch: pa.RecordBatch, record: pa.Array, spec: link_spec.LinkSpec
 ) -> pa.RecordBatch:
     arrays = {RECORD: record}
     for name, headers in reading.halves.compared.items():
@@ -635,7 +634,7 @@ def _identifying(
         text = joined(texts, spec.columns[name].kind if name in spec.columns else None)
         reading.seen.setdefault(name, Seen()).add(text)
         as_given = spec.splink is not None
-        arrays[name if as_given else sql_name(name)] = (
+        arrays[name if as_given else link_spec.sql_name(name)] = (
             batch.column(headers[0]) if as_given else text
         )
     for name, header in reading.halves.beside.items():

@@ -20,40 +20,14 @@ from sfumato.core.atomic import atomic_folder, check_target_folder, write_text
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
 from sfumato.core.notebook_parts import bars, notes, styled_table
+from sfumato.linkage import linkage_files, match_thresholds
 from sfumato.linkage.link_model import Model
 from sfumato.linkage.link_sources import RECORD
 from sfumato.linkage.link_spec import LinkSpec, dump_link_spec
-from sfumato.linkage.linkage_files import (
-    ANALYTIC,
-    ANSWERS,
-    CHANGES,
-    CHECKS,
-    DRAWS,
-    IDENTIFYING,
-    LEVELS,
-    LINKED,
-    LINKED_SCHEMA,
-    MANIFEST,
-    MODEL,
-    PAIRS,
-    PERSONS,
-    REVIEW,
-    SPEC,
-)
 from sfumato.linkage.linkage_manifest import LinkManifest, file_hash
 from sfumato.linkage.linkage_quality import Checked, Checks, check_answers
 from sfumato.linkage.linked_file import Analytic, LinkedSchema, PersonIds, free, linked_table
 from sfumato.linkage.match_decisions import Decisions, answers_table
-from sfumato.linkage.match_thresholds import (
-    MATCH,
-    NON_MATCH,
-    POSSIBLE_MATCH,
-    Codes,
-    Ints,
-    Pairs,
-    Records,
-    Thresholds,
-)
 from sfumato.linkage.person_clusters import Followed, Settled
 from sfumato.linkage.review_pairs import named_records, pairs_table, write_identifying
 from sfumato.schema import Schema, dump_schema
@@ -85,8 +59,8 @@ class Found(ABC):
         What repeats the linkage.
     """
 
-    records: Records
-    pairs: Pairs
+    records: match_thresholds.Records
+    pairs: match_thresholds.Pairs
     settled: Settled
     person_ids: PersonIds
     analytic: Analytic = field(repr=False)
@@ -94,12 +68,12 @@ class Found(ABC):
     manifest: LinkManifest
 
     @property
-    def outcomes(self) -> Codes:
+    def outcomes(self) -> match_thresholds.Codes:
         """Outcome of each pair: 0 non-match, 1 possible match, 2 match."""
         return self.settled.outcome
 
     @property
-    def thresholds(self) -> Thresholds:
+    def thresholds(self) -> match_thresholds.Thresholds:
         """Scores from which a pair is a possible match, and a match."""
         return self.settled.thresholds
 
@@ -148,7 +122,7 @@ class Found(ABC):
         return pa.table({"source": source, "id": ids, **columns})
 
     @property
-    def person_sizes(self) -> Ints:
+    def person_sizes(self) -> match_thresholds.Ints:
         """Number of records of each person."""
         return np.bincount(self.settled.persons.person)
 
@@ -224,9 +198,9 @@ def outcomes_json(found: Found) -> dict[str, int]:
         The linkage.
     """
     return {
-        "match": int(np.count_nonzero(found.outcomes == MATCH)),
-        "possible_match": int(np.count_nonzero(found.outcomes == POSSIBLE_MATCH)),
-        "non_match": int(np.count_nonzero(found.outcomes == NON_MATCH)),
+        "match": int(np.count_nonzero(found.outcomes == match_thresholds.MATCH)),
+        "possible_match": int(np.count_nonzero(found.outcomes == match_thresholds.POSSIBLE_MATCH)),
+        "non_match": int(np.count_nonzero(found.outcomes == match_thresholds.NON_MATCH)),
     }
 
 
@@ -678,18 +652,18 @@ def check_links_folder(folder: str | os.PathLike[str], *, answered: bool = False
     if not path.is_dir() or not any(path.iterdir()):
         return
     subject = f"output {path.name or path}"
-    if not (path / MANIFEST).is_file():
+    if not (path / linkage_files.MANIFEST).is_file():
         raise InputError(
             subject,
             "must be a new or empty folder, or that of a linkage",
             found="a folder with other files",
             advice="choose another one",
         )
-    if (path / ANSWERS).exists() and not answered:
+    if (path / linkage_files.ANSWERS).exists() and not answered:
         raise InputError(
             subject,
             "must not hold answers of people",
-            found=f"a linkage with {ANSWERS}",
+            found=f"a linkage with {linkage_files.ANSWERS}",
             advice="choose another folder; give this one as the previous linkage if they are to "
             "hold",
         )
@@ -747,15 +721,17 @@ def write_found(found: Found, folder: str | os.PathLike[str], fill: Callable[[Pa
     """
     with atomic_folder(folder) as place:
         for name, table in (
-            (PAIRS, found.pairs_table),
-            (PERSONS, found.persons),
-            (LINKED, found.linked),
+            (linkage_files.PAIRS, found.pairs_table),
+            (linkage_files.PERSONS, found.persons),
+            (linkage_files.LINKED, found.linked),
         ):
             write_table(table, place / name)
         fill(place)
         written = sorted(each.name for each in place.iterdir() if each.is_file())
         hashes = {name: file_hash(place / name) for name in written}
-        replace(found.manifest, files={**found.manifest.files, **hashes}).write(place / MANIFEST)
+        replace(found.manifest, files={**found.manifest.files, **hashes}).write(
+            place / linkage_files.MANIFEST
+        )
     return Path(folder)
 
 
@@ -778,16 +754,16 @@ def write_linked_schema(linked: LinkedSchema, place: Path, folder: Path) -> None
     """
     moved = linked.schema.with_files(lambda path: _beside(path, folder))
     text = dump_schema(moved, linked.notes)
-    write_text(place / LINKED_SCHEMA, _LINKED_HEADER + text)
+    write_text(place / linkage_files.LINKED_SCHEMA, _LINKED_HEADER + text)
 
 
 def _write_tables(links: Linkage, place: Path) -> None:
     analytic = links.analytic.columns
     record = free(RECORD, analytic.column_names)
     tables = {
-        REVIEW: links.review,
-        LEVELS: pa.table({"\0block": links.pairs.block, **links.pairs.levels}),
-        ANALYTIC: pa.table(
+        linkage_files.REVIEW: links.review,
+        linkage_files.LEVELS: pa.table({"\0block": links.pairs.block, **links.pairs.levels}),
+        linkage_files.ANALYTIC: pa.table(
             {
                 record: links.analytic.record,
                 **dict(zip(analytic.column_names, analytic.columns, strict=True)),
@@ -795,29 +771,29 @@ def _write_tables(links: Linkage, place: Path) -> None:
         ),
     }
     if links.settled.persons.inferred is not None:
-        tables[DRAWS] = links.persons_draws
+        tables[linkage_files.DRAWS] = links.persons_draws
     if links.checks is not None:
-        tables[CHECKS] = links.checks.table
+        tables[linkage_files.CHECKS] = links.checks.table
     if links.decisions is not None:
-        tables[ANSWERS] = answers_table(links.decisions, links.records)
+        tables[linkage_files.ANSWERS] = answers_table(links.decisions, links.records)
     if links.person_ids.followed is not None:
-        tables[CHANGES] = _changes(links.person_ids.followed, links.person_ids.names)
+        tables[linkage_files.CHANGES] = _changes(links.person_ids.followed, links.person_ids.names)
     for name, table in tables.items():
         write_table(table, place / name)
     if links.identifying is not None:
-        write_identifying(links.identifying, place / IDENTIFYING)
+        write_identifying(links.identifying, place / linkage_files.IDENTIFYING)
 
 
 def _write_texts(links: Linkage, place: Path, folder: Path) -> None:
     if links.origin is not None:
-        for name in (MODEL, SPEC, LINKED_SCHEMA):
+        for name in (linkage_files.MODEL, linkage_files.SPEC, linkage_files.LINKED_SCHEMA):
             shutil.copyfile(links.origin / name, place / name)
         return
-    links.model.save(place / MODEL)
+    links.model.save(place / linkage_files.MODEL)
     spec = links.spec
     if spec.nicknames is not None:
         spec = spec.model_copy(update={"nicknames": _beside(spec.nicknames, folder)})
-    write_text(place / SPEC, _SPEC_HEADER + dump_link_spec(spec, links.notes))
+    write_text(place / linkage_files.SPEC, _SPEC_HEADER + dump_link_spec(spec, links.notes))
     write_linked_schema(links.linked_schema, place, folder)
 
 

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from sfumato.core.declaration import Progress, silent
 from sfumato.core.errors import InputError
 from sfumato.core.optional_packages import needed, quiet
+from sfumato.linkage import link_model
 from sfumato.linkage.candidate_pairs import (
     WHOLE_UP_TO,
     RulePairs,
@@ -27,20 +28,6 @@ from sfumato.linkage.candidate_pairs import (
 )
 from sfumato.linkage.comparison_levels import settings_from
 from sfumato.linkage.link_engine import Database, Engine, OnDuckDB, connect, database_of
-from sfumato.linkage.link_model import (
-    Adjusted,
-    LevelWeight,
-    Model,
-    check_plausible,
-    distinct_patterns,
-    equal_u,
-    first_prior,
-    fit_prior,
-    is_trained,
-    level_weights,
-    scores,
-    with_levels,
-)
 from sfumato.linkage.link_sources import Opened
 from sfumato.linkage.link_spec import columns_by_comparison, columns_in, rules_in
 from sfumato.linkage.match_thresholds import Floats, Pairs
@@ -202,12 +189,12 @@ _CLOSE = 1e-5
 def refit_m(
     evidence: Floats,
     levels: Levels,
-    weights: Sequence[LevelWeight],
+    weights: Sequence[link_model.LevelWeight],
     comparisons: int,
     *,
     prior: float,
     lost: float = 0.0,
-) -> tuple[LevelWeight, ...]:
+) -> tuple[link_model.LevelWeight, ...]:
     """The levels with m as all candidate pairs say it, by expectation maximisation of m and prior.
 
     A training rule fixes some comparisons and tells its matches by the others. Where values of
@@ -235,7 +222,9 @@ def refit_m(
     fitted = tuple(weights)
     for _ in range(_STEPS):
         odds = np.log2(prior / (1 - prior))
-        probability = scores(evidence + weight_change(levels, weights, fitted) + odds) * step
+        probability = (
+            link_model.scores(evidence + weight_change(levels, weights, fitted) + odds) * step
+        )
         matches = float(probability.sum()) + lost
         prior = float(np.clip(matches / comparisons, 0.01 / comparisons, 0.5))
         before, fitted = fitted, _refitted(weights, levels, probability)
@@ -245,7 +234,9 @@ def refit_m(
 
 
 def weight_change(
-    levels: Levels, before: Sequence[LevelWeight], after: Sequence[LevelWeight]
+    levels: Levels,
+    before: Sequence[link_model.LevelWeight],
+    after: Sequence[link_model.LevelWeight],
 ) -> Floats:
     """How the match weight of each pair changes with m, in bits.
 
@@ -267,8 +258,8 @@ def weight_change(
 
 
 def _refitted(
-    weights: Sequence[LevelWeight], levels: Levels, probability: Floats
-) -> tuple[LevelWeight, ...]:
+    weights: Sequence[link_model.LevelWeight], levels: Levels, probability: Floats
+) -> tuple[link_model.LevelWeight, ...]:
     """The levels with the shares of likely matches that are in them."""
     m: dict[tuple[str, int], float] = {}
     for name, level in levels.items():
@@ -296,10 +287,10 @@ _RULES = "blocking_rules_to_generate_predictions"
 def fit_and_score(
     opened: Opened,
     *,
-    model: Model | None = None,
+    model: link_model.Model | None = None,
     engine: Engine = Engine.DUCKDB,
     progress: Progress = silent,
-) -> tuple[Pairs, Model]:
+) -> tuple[Pairs, link_model.Model]:
     """Train a model and score all candidate pairs, but for those that score next to nothing.
 
     Parameters
@@ -335,7 +326,7 @@ def fit_and_score(
         with database_of(engine, connection, folder) as database:
             work = _Work(database, connection, opened, standardised.tables, model)
             pairs, fitted = work.run(progress)
-    check_plausible(pairs, fitted.weights, opened.records, opened.spec)
+    link_model.check_plausible(pairs, fitted.weights, opened.records, opened.spec)
     impossible = dict(standardised.impossible)
     return pairs, replace(fitted, impossible=impossible, engine=engine.value)
 
@@ -349,7 +340,7 @@ class _Work:
         connection: duckdb.DuckDBPyConnection,
         opened: Opened,
         tables: Sequence[str],
-        model: Model | None,
+        model: link_model.Model | None,
     ) -> None:
         self.database, self.connection = database, connection
         self.opened, self.tables = opened, tables
@@ -362,7 +353,7 @@ class _Work:
             self.settings = {**self.settings, **_trained_part(model.settings)}
             self._check_columns()
         self.rules = rules_in(self.settings)
-        self.trained = is_trained(self.settings) and (
+        self.trained = link_model.is_trained(self.settings) and (
             model is not None or opened.spec.splink is not None
         )
         self.keep_prior = opened.spec.splink is not None and self.trained and model is None
@@ -370,9 +361,9 @@ class _Work:
         self.comparisons = comparisons(self.settings, opened.records)
         if not self.keep_prior:
             sizes = [len(ids) for ids in opened.records.ids]
-            self.settings[_PRIOR] = first_prior(self.comparisons, sizes)
+            self.settings[_PRIOR] = link_model.first_prior(self.comparisons, sizes)
 
-    def run(self, progress: Progress) -> tuple[Pairs, Model]:
+    def run(self, progress: Progress) -> tuple[Pairs, link_model.Model]:
         """Count, block, train, score."""
         spec, records = self.opened.spec, self.opened.records
         progress("block", 0.0)
@@ -391,12 +382,12 @@ class _Work:
         progress("score", 0.0)
         pairs, evidence = self._predict(linker)
         adjusted, lost = self._adjust(pairs, evidence)
-        score, prior = scores(adjusted.weight), adjusted.prior
+        score, prior = link_model.scores(adjusted.weight), adjusted.prior
         once: tuple[str, ...] = ()
         fitted = _with_u(adjusted)
         if self.by_relations and len(pairs):
             told = fit_relations(
-                pairs, tuple(level_weights(self.settings)), spec, records,
+                pairs, tuple(link_model.level_weights(self.settings)), spec, records,
                 equal_values(self.connection, self.tables, spec),
                 known=self.trained,
             )  # fmt: skip
@@ -405,9 +396,9 @@ class _Work:
             lost = self._lost(pairs, score)
             prior = float(f"{(score.sum() + lost) / self.comparisons:.9g}")
         progress("score", 1.0)
-        model = Model(
+        model = link_model.Model(
             {
-                **with_levels(self.settings, fitted),
+                **link_model.with_levels(self.settings, fitted),
                 _PRIOR: prior,
             },
             tuple(counted),
@@ -425,10 +416,10 @@ class _Work:
             return self.settings
         against = {
             (w.comparison, w.level): {"m_probability": min(LEAST_M, w.u)}
-            for w in level_weights(self.settings)
+            for w in link_model.level_weights(self.settings)
             if w.m < min(LEAST_M, w.u)
         }
-        return with_levels(self.settings, against)
+        return link_model.with_levels(self.settings, against)
 
     def _check_columns(self) -> None:
         """Refuse a model that compares columns which are not there."""
@@ -475,7 +466,7 @@ class _Work:
         random_pairs = max(1, min(RANDOM_PAIRS * (5 if many else 1), self.comparisons))
         train_u(linker, seed=spec.seed, random_pairs=random_pairs)
         with quiet("read the model"):
-            u = equal_u(linker.misc.save_model_to_json())
+            u = link_model.equal_u(linker.misc.save_model_to_json())
         rules = {rule: columns_in(rule, sided=False) for rule in self.rules}
         sessions = sessions_of_rules(counted, columns, rules)
         if spec.splink is None:
@@ -523,19 +514,19 @@ class _Work:
         )
         return pairs, evidence
 
-    def _adjust(self, pairs: Pairs, evidence: Floats) -> tuple[Adjusted, float]:
+    def _adjust(self, pairs: Pairs, evidence: Floats) -> tuple[link_model.Adjusted, float]:
         """The prior that fits, and how many matches blocking has lost under it."""
-        weights = tuple(level_weights(self.settings))
+        weights = tuple(link_model.level_weights(self.settings))
         if self.keep_prior:
             prior = float(self.settings[_PRIOR])
             u = {(w.comparison, w.level): w.u for w in weights}
-            adjusted = Adjusted(prior, evidence + np.log2(prior / (1 - prior)), u)
-            return adjusted, self._lost(pairs, scores(adjusted.weight))
+            adjusted = link_model.Adjusted(prior, evidence + np.log2(prior / (1 - prior)), u)
+            return adjusted, self._lost(pairs, link_model.scores(adjusted.weight))
         correct_u, lost = not self.trained, 0.0
-        patterns, pattern = distinct_patterns(pairs.levels)
+        patterns, pattern = link_model.distinct_patterns(pairs.levels)
 
-        def fit() -> Adjusted:
-            return fit_prior(
+        def fit() -> link_model.Adjusted:
+            return link_model.fit_prior(
                 *(evidence, patterns, weights, self.comparisons),
                 correct_u=correct_u,
                 lost=lost,
@@ -551,9 +542,9 @@ class _Work:
             )
             evidence = evidence + weight_change(patterns, weights, refitted)[pattern]
             m = {(w.comparison, w.level): {"m_probability": w.m} for w in refitted}
-            weights, self.settings = refitted, with_levels(self.settings, m)
+            weights, self.settings = refitted, link_model.with_levels(self.settings, m)
             adjusted = fit()
-        lost = self._lost(pairs, scores(adjusted.weight))
+        lost = self._lost(pairs, link_model.scores(adjusted.weight))
         return fit() if lost else adjusted, lost
 
     def _lost(self, pairs: Pairs, score: Floats) -> float:
@@ -571,7 +562,7 @@ def _linker(frames: Sequence[Any], settings: dict[str, Any]) -> Any:
         return needed("splink").Linker(frames, settings, log_level=None, validate_settings=False)
 
 
-def _with_u(adjusted: Adjusted) -> dict[tuple[str, int], dict[str, float]]:
+def _with_u(adjusted: link_model.Adjusted) -> dict[tuple[str, int], dict[str, float]]:
     return {key: {"u_probability": u} for key, u in adjusted.u.items()}
 
 

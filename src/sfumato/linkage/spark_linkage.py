@@ -17,15 +17,8 @@ import pyarrow.compute as pc
 from sfumato.core.declaration import is_database, is_spark_frame, is_uri
 from sfumato.core.errors import InputError, SfumatoError
 from sfumato.core.optional_packages import needed, quiet
+from sfumato.engines.spark import spark_session
 from sfumato.engines.spark.spark_files import BROKEN, SparkSource, open_on_cluster, plain
-from sfumato.engines.spark.spark_session import (
-    WithoutValues,
-    active_session,
-    check_classic,
-    own_session,
-    said_plainly,
-    start_session,
-)
 from sfumato.linkage.link_spec import quoted
 from sfumato.table.sources import Source, check_known, plain_batch, subject_of, with_records
 from sfumato.table.table_files import open_source
@@ -285,7 +278,7 @@ def streamed(tables: Mapping[str, object], *, spark: bool) -> dict[str, object]:
         if _runs_here(data):
             found[name] = _source(data)
         elif spark and is_spark_frame(data):
-            check_classic(data)
+            spark_session.check_classic(data)
         elif isinstance(data, (str, os.PathLike)) and is_for_spark(data):
             found[name] = _of_path(os.fsdecode(data), spark=spark)
         else:
@@ -316,7 +309,7 @@ def runs_sfumato(session: SparkSession) -> bool:
     application = str(session.sparkContext.applicationId)
     if application not in _ANSWERS:
         try:
-            with said_plainly("try its executors"):
+            with spark_session.said_plainly("try its executors"):
                 session.range(1).mapInArrow(_trial, "id bigint").collect()
             _ANSWERS[application] = True
         except SfumatoError:
@@ -375,12 +368,12 @@ def _streamed(frame: DataFrame) -> Iterator[pa.RecordBatch]:
 
     Of what Spark holds, no more than the partition in hand, and the next, is on this machine.
     """
-    with said_plainly("read the records"):
-        task: Any = WithoutValues(_packed)
+    with spark_session.said_plainly("read the records"):
+        task: Any = spark_session.WithoutValues(_packed)
         packed = frame.mapInArrow(task, f"{_BATCH} binary")
         rows = packed.toLocalIterator(prefetchPartitions=True)
     while True:
-        with said_plainly("read the records"):
+        with spark_session.said_plainly("read the records"):
             row = next(rows, None)
         if row is None:
             return
@@ -484,12 +477,12 @@ def open_spark(connection: duckdb.DuckDBPyConnection, folder: Path) -> Iterator[
         If Splink cannot use it.
     """
     with quiet("start Spark"):
-        active = active_session()
-        shared = active or start_session(folder, "sfumato link")
+        active = spark_session.active_session()
+        shared = active or spark_session.start_session(folder, "sfumato link")
     session = None
     try:
         with quiet("take Spark"):
-            session = own_session(shared)
+            session = spark_session.own_session(shared)
             spark = OnSpark(session, connection)
         yield spark
     finally:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from sfumato.core.errors import InputError
 from sfumato.core.optional_packages import quiet
+from sfumato.linkage import link_spec
 from sfumato.linkage.column_meanings import (
     FEW_VALUES,
     Sample,
@@ -23,18 +24,6 @@ from sfumato.linkage.column_meanings import (
 from sfumato.linkage.compared_columns import Found, find_columns
 from sfumato.linkage.link_engine import connect
 from sfumato.linkage.link_sources import open_sources
-from sfumato.linkage.link_spec import (
-    MAX_PAIRS,
-    ColumnKind,
-    ComparedColumn,
-    Headers,
-    LinkSpec,
-    Mode,
-    Part,
-    dump_link_spec,
-    part_sql,
-    sql_name,
-)
 from sfumato.linkage.match_thresholds import Floats
 from sfumato.linkage.standardisation import standardise
 from sfumato.schema import Schema
@@ -49,31 +38,31 @@ MATCHES = 20_000
 """True matches that are imagined."""
 
 _WHOLE = {
-    ColumnKind.GIVEN_NAME: 0.75,
-    ColumnKind.SURNAME: 0.8,
-    ColumnKind.FULL_NAME: 0.65,
-    ColumnKind.DATE: 0.9,
-    ColumnKind.POSTCODE: 0.8,
-    ColumnKind.PHONE: 0.65,
-    ColumnKind.IDENTIFIER: 0.88,
-    ColumnKind.EMAIL: 0.65,
-    ColumnKind.ADDRESS: 0.6,
-    ColumnKind.CATEGORY: 0.92,
-    ColumnKind.NUMBER: 0.8,
+    link_spec.ColumnKind.GIVEN_NAME: 0.75,
+    link_spec.ColumnKind.SURNAME: 0.8,
+    link_spec.ColumnKind.FULL_NAME: 0.65,
+    link_spec.ColumnKind.DATE: 0.9,
+    link_spec.ColumnKind.POSTCODE: 0.8,
+    link_spec.ColumnKind.PHONE: 0.65,
+    link_spec.ColumnKind.IDENTIFIER: 0.88,
+    link_spec.ColumnKind.EMAIL: 0.65,
+    link_spec.ColumnKind.ADDRESS: 0.6,
+    link_spec.ColumnKind.CATEGORY: 0.92,
+    link_spec.ColumnKind.NUMBER: 0.8,
 }
 """Share of true matches whose values are equal, by kind."""
 
 _NOT_ANOTHER = 0.9
 """Share of matches whose values are not wholly different, as after a move or a marriage."""
 
-_IN_PART: dict[ColumnKind, tuple[tuple[str, float], ...]] = {
-    ColumnKind.GIVEN_NAME: (("3", 0.5), ("sound", 0.5), ("1", 0.7)),
-    ColumnKind.SURNAME: (("4", 0.4), ("sound", 0.5), ("2", 0.6)),
-    ColumnKind.POSTCODE: (("area", 0.5),),
-    ColumnKind.ADDRESS: (("6", 0.5), ("first", 0.4)),
-    ColumnKind.PHONE: (("-4", 0.2),),
-    ColumnKind.IDENTIFIER: (("4", 0.4), ("-4", 0.4)),
-    ColumnKind.EMAIL: (("user", 0.3),),
+_IN_PART: dict[link_spec.ColumnKind, tuple[tuple[str, float], ...]] = {
+    link_spec.ColumnKind.GIVEN_NAME: (("3", 0.5), ("sound", 0.5), ("1", 0.7)),
+    link_spec.ColumnKind.SURNAME: (("4", 0.4), ("sound", 0.5), ("2", 0.6)),
+    link_spec.ColumnKind.POSTCODE: (("area", 0.5),),
+    link_spec.ColumnKind.ADDRESS: (("6", 0.5), ("first", 0.4)),
+    link_spec.ColumnKind.PHONE: (("-4", 0.2),),
+    link_spec.ColumnKind.IDENTIFIER: (("4", 0.4), ("-4", 0.4)),
+    link_spec.ColumnKind.EMAIL: (("user", 0.3),),
 }
 """What can be taken of a value, and in which share of the matches that differ it is equal."""
 
@@ -93,12 +82,12 @@ class Atom:
         Whether it agrees in each imagined match; shape (matches,).
     """
 
-    part: Part
+    part: link_spec.Part
     agrees: Bools
 
 
 def imagine(
-    columns: Sequence[tuple[str, ColumnKind, float]], rng: np.random.Generator
+    columns: Sequence[tuple[str, link_spec.ColumnKind, float]], rng: np.random.Generator
 ) -> list[Atom]:
     """The parts that rules can be made of, and imagined matches in which they agree or not.
 
@@ -119,21 +108,25 @@ def imagine(
         there &= rng.random(MATCHES) < filled
         there &= rng.random(MATCHES) < _NOT_ANOTHER**quality
         parts = _parts(kind, quality, rng)
-        atoms += [Atom(Part(name, take), there & agrees) for take, agrees in parts.items()]
+        atoms += [
+            Atom(link_spec.Part(name, take), there & agrees) for take, agrees in parts.items()
+        ]
     return atoms
 
 
-def _parts(kind: ColumnKind, quality: Floats, rng: np.random.Generator) -> dict[str, Bools]:
+def _parts(
+    kind: link_spec.ColumnKind, quality: Floats, rng: np.random.Generator
+) -> dict[str, Bools]:
     """By what is taken of the value, whether it agrees in each match."""
 
     def agrees(share: float) -> Bools:
         return rng.random(MATCHES) < share**quality
 
     near = rng.random(MATCHES)
-    if kind is ColumnKind.DATE:
+    if kind is link_spec.ColumnKind.DATE:
         parts = {take: agrees(_WHOLE[kind] ** (1 / 3)) for take in _OF_DATES}
         return {"": np.logical_and.reduce(list(parts.values())), **parts}
-    if kind is ColumnKind.FULL_NAME:
+    if kind is link_spec.ColumnKind.FULL_NAME:
         halves = {take: agrees(share) for take, share in _OF_FULL.items()}
         whole = halves["first"] & halves["last"]
         return {"": whole, **halves, "sound": halves["last"] | (near < 0.5)}
@@ -164,7 +157,7 @@ class Sampled:
     codes: Codes
 
 
-def pairs_of(rule: Sequence[int], sources: Sequence[Sampled], mode: Mode) -> float:
+def pairs_of(rule: Sequence[int], sources: Sequence[Sampled], mode: link_spec.Mode) -> float:
     """About how many pairs of records are equal in all parts of a rule.
 
     Parameters
@@ -178,11 +171,11 @@ def pairs_of(rule: Sequence[int], sources: Sequence[Sampled], mode: Mode) -> flo
     """
     counted = [_counts(source, rule) for source in sources]
     pairs = 0.0
-    if mode is not Mode.LINK_ONLY:
+    if mode is not link_spec.Mode.LINK_ONLY:
         for source, (_, counts) in zip(sources, counted, strict=True):
             scale = _scale(source)
             pairs += float(np.sum(counts * (counts - 1.0))) / 2 * scale * scale
-    if mode is not Mode.DEDUPE_ONLY:
+    if mode is not link_spec.Mode.DEDUPE_ONLY:
         for i, (codes, counts) in enumerate(counted):
             for j in range(i):
                 both, at, other = np.intersect1d(
@@ -247,7 +240,7 @@ def wanted_pairs(records: int, limit: int) -> float:
 
 
 def choose_rules(
-    atoms: Sequence[Atom], sources: Sequence[Sampled], mode: Mode, wanted: float
+    atoms: Sequence[Atom], sources: Sequence[Sampled], mode: link_spec.Mode, wanted: float
 ) -> list[Rule]:
     """The rules that catch most imagined matches within the wanted number of pairs.
 
@@ -283,7 +276,7 @@ def choose_rules(
 
 
 def _candidates(
-    atoms: Sequence[Atom], sources: Sequence[Sampled], mode: Mode, most: float
+    atoms: Sequence[Atom], sources: Sequence[Sampled], mode: link_spec.Mode, most: float
 ) -> list[Rule]:
     """Rules within the number of pairs, of one part up to three."""
     parts = range(len(atoms))
@@ -348,22 +341,22 @@ class Suggestion:
         the data.
     """
 
-    spec: LinkSpec
+    spec: link_spec.LinkSpec
     notes: dict[str, str]
 
     @property
     def text(self) -> str:
         """The specification as TOML, with the notes as comments."""
-        return dump_link_spec(self.spec, self.notes)
+        return link_spec.dump_link_spec(self.spec, self.notes)
 
 
 def suggest_links(
     tables: Mapping[str, object],
     schema: Schema | None = None,
     *,
-    mode: Mode | None = None,
+    mode: link_spec.Mode | None = None,
     id_column: str | None = None,
-    max_pairs: int = MAX_PAIRS,
+    max_pairs: int = link_spec.MAX_PAIRS,
 ) -> Suggestion:
     """Propose what to compare and which records to bring together, without labels.
 
@@ -391,9 +384,9 @@ def suggest_links(
         found, or no rule makes few enough pairs.
     """
     if mode is None:
-        mode = Mode.LINK_ONLY if len(tables) > 1 else Mode.DEDUPE_ONLY
+        mode = link_spec.Mode.LINK_ONLY if len(tables) > 1 else link_spec.Mode.DEDUPE_ONLY
     samples = {name: _sample(data, schema, id_column) for name, data in tables.items()}
-    needed = 2 if mode is Mode.LINK_ONLY else 1
+    needed = 2 if mode is link_spec.Mode.LINK_ONLY else 1
     meanings = find_columns(samples, schema, sources_needed=min(needed, len(samples)))
     found = meanings.found
     id_column = find_id(samples) if id_column is None else id_column
@@ -426,7 +419,7 @@ def suggest_links(
             advice="allow more with max_pairs, or write a specification",
         )
     common["blocking"] = [[str(atoms[part].part) for part in rule.parts] for rule in rules]
-    return Suggestion(LinkSpec(**common), _notes(found, rules, meanings.questions))
+    return Suggestion(link_spec.LinkSpec(**common), _notes(found, rules, meanings.questions))
 
 
 def _sample(data: object, schema: Schema | None, id_column: str | None) -> Sample:
@@ -436,17 +429,17 @@ def _sample(data: object, schema: Schema | None, id_column: str | None) -> Sampl
     return take_sample(source, wanted)
 
 
-def _column(found: Found) -> ComparedColumn:
-    few = found.kind is ColumnKind.CATEGORY and found.distinct <= FEW_VALUES
-    return ComparedColumn(kind=found.kind, term_frequency=False if few else None)
+def _column(found: Found) -> link_spec.ComparedColumn:
+    few = found.kind is link_spec.ColumnKind.CATEGORY and found.distinct <= FEW_VALUES
+    return link_spec.ComparedColumn(kind=found.kind, term_frequency=False if few else None)
 
 
-def _renamed(found: Sequence[Found]) -> dict[str, dict[str, Headers]]:
+def _renamed(found: Sequence[Found]) -> dict[str, dict[str, link_spec.Headers]]:
     """Headers that are not found by their column's name."""
-    renamed: dict[str, dict[str, Headers]] = {}
+    renamed: dict[str, dict[str, link_spec.Headers]] = {}
     for each in found:
         for source, headers in each.headers.items():
-            if len(headers) > 1 or sql_name(headers[0]) != each.name:
+            if len(headers) > 1 or link_spec.sql_name(headers[0]) != each.name:
                 given = headers if len(headers) > 1 else headers[0]
                 renamed.setdefault(source, {})[each.name] = given
     return renamed
@@ -470,7 +463,7 @@ def _rule_parts(
     anything = {**fields, "id": None, "blocking": [[found[0].name]]}
     tables = {name: sample.columns for name, sample in samples.items()}
     with (
-        open_sources(tables, LinkSpec(**anything)) as opened,
+        open_sources(tables, link_spec.LinkSpec(**anything)) as opened,
         closing(connect(opened.workspace.path)) as connection,
     ):
         with quiet("standardise the records"):
@@ -485,8 +478,9 @@ def _rule_parts(
         atoms = imagine(columns, np.random.default_rng(SEED))
         kinds = {each.name: each.kind for each in found}
         codes = ", ".join(
-            f"coalesce(hash({part_sql(atom.part, kinds[atom.part.column])}) * "
-            f"CAST({part_sql(atom.part, kinds[atom.part.column])} IS NOT NULL AS UTINYINT), 0)"
+            f"coalesce(hash({link_spec.part_sql(atom.part, kinds[atom.part.column])}) * "
+            f"CAST({link_spec.part_sql(atom.part, kinds[atom.part.column])} "
+            "IS NOT NULL AS UTINYINT), 0)"
             for atom in atoms
         )
         sources = []

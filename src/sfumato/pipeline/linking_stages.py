@@ -9,21 +9,10 @@ from typing import Any
 
 from sfumato.core.declaration import Place, Progress
 from sfumato.core.errors import InputError
-from sfumato.linkage import linkage_files
+from sfumato.linkage import link_spec, linkage_files
 from sfumato.linkage.earlier_linkage import apply_decisions, read_earlier
 from sfumato.linkage.link import changed, link
 from sfumato.linkage.link_sources import numbers_a_person
-from sfumato.linkage.link_spec import (
-    MAX_PAIRS,
-    LinkSpec,
-    Mode,
-    WantedRates,
-    columns_of_settings,
-    headers_of,
-    link_spec_to_dict,
-    load_link_spec,
-    sql_name,
-)
 from sfumato.linkage.spec_suggestion import Suggestion, suggest_links
 from sfumato.pipeline.project.frozen import InFile
 from sfumato.pipeline.project.linking import Link, Reviewers
@@ -83,18 +72,18 @@ def specification(place: ProjectFolder) -> Suggestion:
             place.schema_to_link(),
             mode=mode,
             id_column=next(iter(_ids(place).values()), None),
-            max_pairs=asked.allow_pairs or MAX_PAIRS,
+            max_pairs=asked.allow_pairs or link_spec.MAX_PAIRS,
         )
     else:
         made = Suggestion(given, {})
     return replace(made, spec=changed(made.spec, _changes(place, asked, made.spec, mode)))
 
 
-def _given(place: ProjectFolder, asked: Link) -> LinkSpec | None:
+def _given(place: ProjectFolder, asked: Link) -> link_spec.LinkSpec | None:
     """The specification of the project file, of a file, or of the linkage before."""
     given = asked.specification
     if isinstance(given, InFile):
-        return load_link_spec(place.at(given.file))
+        return link_spec.load_link_spec(place.at(given.file))
     if given is None:
         return None if asked.previous is None else read_earlier(place.at(asked.previous)).spec
     if given.nicknames is not None:
@@ -102,14 +91,14 @@ def _given(place: ProjectFolder, asked: Link) -> LinkSpec | None:
     return given
 
 
-def _mode(asked: Link, sources: int) -> Mode | None:
+def _mode(asked: Link, sources: int) -> link_spec.Mode | None:
     if sources == 1:
-        return Mode.DEDUPE_ONLY
-    return Mode.LINK_AND_DEDUPE if asked.dedupe else None
+        return link_spec.Mode.DEDUPE_ONLY
+    return link_spec.Mode.LINK_AND_DEDUPE if asked.dedupe else None
 
 
 def _changes(
-    place: ProjectFolder, asked: Link, spec: LinkSpec, mode: Mode | None
+    place: ProjectFolder, asked: Link, spec: link_spec.LinkSpec, mode: link_spec.Mode | None
 ) -> dict[str, object]:
     """What the project's own keys say in place of the specification's."""
     changes: dict[str, object] = {} if mode is None else {"mode": mode}
@@ -124,7 +113,7 @@ def _changes(
     if asked.one_per_source:
         changes["one_per_source"] = tuple(place.project.sources)
     if asked.false_match_rate is not None and asked.missed_match_rate is not None:
-        rates = WantedRates(
+        rates = link_spec.WantedRates(
             false_match_rate=asked.false_match_rate, missed_match_rate=asked.missed_match_rate
         )
         changes |= {"thresholds": None, "rates": rates}
@@ -160,18 +149,20 @@ def check_classified(place: ProjectFolder) -> None:
     spec = _given(place, place.project.link or Link())
     if spec is None:
         return  # What will be compared, and is not in the linked file then, is not known yet.
-    compared = spec.columns if spec.splink is None else columns_of_settings(spec.splink)
+    compared = spec.columns if spec.splink is None else link_spec.columns_of_settings(spec.splink)
     for name, source in place.project.sources.items():
         renamed = (
-            each for given in spec.rename.get(name, {}).values() for each in headers_of(given)
+            each
+            for given in spec.rename.get(name, {}).values()
+            for each in link_spec.headers_of(given)
         )
         headers = (*renamed, spec.id or "", source.id or "")
-        known = {sql_name(each) for each in (*schema.columns(), *compared, *headers)}
+        known = {link_spec.sql_name(each) for each in (*schema.columns(), *compared, *headers)}
         tables = [open_source(place.at(source.file), delimiter=source.delimiter)]
         if source.attach is not None:
             tables.append(open_source(place.at(source.attach)))
         for table in tables:
-            unnamed = [name for name in table.names if sql_name(name) not in known]
+            unnamed = [name for name in table.names if link_spec.sql_name(name) not in known]
             names = [name for name in unnamed if not numbers_a_person(name)]
             check_decided(table.subject, names, schema, unclassified, lambda _names: ())
 
@@ -188,7 +179,7 @@ def _link_settings(place: ProjectFolder) -> dict[str, Any]:
         "sources": sources,
         "schema": place.plain_schema(place.schema_to_link()),
         "link": asked.model_dump(mode="json", exclude={"specification"}),
-        "specification": None if given is None else link_spec_to_dict(given),
+        "specification": None if given is None else link_spec.link_spec_to_dict(given),
         "report": place.report_form.value,
     }
 

@@ -26,16 +26,9 @@ from sfumato.linkage.link import changed
 from sfumato.linkage.link_spec import Mode, sql_name
 from sfumato.linkage.spec_suggestion import Suggestion, suggest_links
 from sfumato.pipeline.linking_stages import check_classified
+from sfumato.pipeline.project import project_text
 from sfumato.pipeline.project.linking import Reviewers
 from sfumato.pipeline.project.model import SEED_BITS, Project
-from sfumato.pipeline.project.project_text import (
-    PROJECT_FILE,
-    SCHEMA_FILE,
-    dump_project,
-    json_schema_text,
-    parse_project,
-    problems_in,
-)
 from sfumato.pipeline.project.releasing import Release
 from sfumato.pipeline.project_folder import ProjectFolder
 from sfumato.release.anonymize import anonymize, check_constraints
@@ -192,7 +185,7 @@ class Proposal:
     @property
     def text(self) -> str:
         """The project file."""
-        return dump_project(self.project, self.notes)
+        return project_text.dump_project(self.project, self.notes)
 
 
 def propose(request: ProposalRequest) -> Proposal:
@@ -226,9 +219,9 @@ def propose(request: ProposalRequest) -> Proposal:
     project = _project(request, columns, made, promised)
     notes = _notes_of(project, guess.notes, {} if made is None else made.notes)
     notes["release"] += f"\n{fill(lost, 96)}" if lost else ""
-    parse_project(dump_project(project, notes))
+    project_text.parse_project(project_text.dump_project(project, notes))
     if request.schema is not None:
-        check_classified(ProjectFolder(project, request.folder / PROJECT_FILE))
+        check_classified(ProjectFolder(project, request.folder / project_text.PROJECT_FILE))
     return Proposal(project, notes)
 
 
@@ -330,7 +323,9 @@ def _project(
     try:
         return Project(**fields)
     except ValidationError as error:
-        raise InputError("the project", "breaks a rule", found=problems_in(error)) from None
+        raise InputError(
+            "the project", "breaks a rule", found=project_text.problems_in(error)
+        ) from None
 
 
 def _name_of(folder: Path) -> str:
@@ -618,8 +613,8 @@ def write_project_file(text: str, path: Path) -> None:
     InputError
         If one of them cannot be written.
     """
-    schema = path.with_name(SCHEMA_FILE)
+    schema = path.with_name(project_text.SCHEMA_FILE)
     with all_or_none():
         if not schema.exists():
-            write_text(schema, json_schema_text())
+            write_text(schema, project_text.json_schema_text())
         write_text(path, text)

@@ -14,15 +14,8 @@ import pyarrow as pa
 from sfumato.core.atomic import write_text
 from sfumato.core.declaration import Progress
 from sfumato.core.errors import InputError
+from sfumato.pipeline import project_folder
 from sfumato.pipeline.project.outputs import ReportForm
-from sfumato.pipeline.project_folder import (
-    LINK,
-    LINKED,
-    RELEASE,
-    REPORT,
-    ProjectFolder,
-    copy_private,
-)
 from sfumato.pipeline.release_stages import FOR_DATABASE, RELEASE_MANIFEST, release_files
 from sfumato.pipeline.stage import MEASURED, PAGE, TWIN, Made, Stage, read_object, read_record
 from sfumato.release.codebook import codebook_name
@@ -42,7 +35,7 @@ NO_PDF = (
 )
 
 
-def _settings(place: ProjectFolder) -> dict[str, Any]:
+def _settings(place: project_folder.ProjectFolder) -> dict[str, Any]:
     return {
         "about": place.project.about.model_dump(mode="json", exclude={"seed"}),
         "formats": list(place.project.outputs.formats),
@@ -51,14 +44,14 @@ def _settings(place: ProjectFolder) -> dict[str, Any]:
     }
 
 
-def _forms(place: ProjectFolder) -> tuple[str, ...]:
+def _forms(place: project_folder.ProjectFolder) -> tuple[str, ...]:
     """Endings of the report of the project."""
     if place.report_form is ReportForm.JSON:
         return (JSON,)
     return (HTML, JSON) if find_spec("weasyprint") is None else (HTML, JSON, PDF)
 
 
-def _earlier(place: ProjectFolder) -> dict[str, tuple[str, ...]]:
+def _earlier(place: project_folder.ProjectFolder) -> dict[str, tuple[str, ...]]:
     found = {}
     for name in place.stage_names[:-1]:
         record = read_record(place.of_stage(name))
@@ -66,7 +59,7 @@ def _earlier(place: ProjectFolder) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def _collected(place: ProjectFolder) -> dict[str, Any]:
+def _collected(place: project_folder.ProjectFolder) -> dict[str, Any]:
     """What every stage measured, with its record, and what the project file says of the release."""
     stages: dict[str, dict[str, Any]] = {}
     for name in place.stage_names[:-1]:
@@ -76,7 +69,9 @@ def _collected(place: ProjectFolder) -> dict[str, Any]:
             about = (read_object(folder / TWIN) or {}).get("report", {})
             stages[name] = {"record": record.to_json(), "measured": measured, "about": about}
     if _is_contradicted(stages):
-        stages[LINK]["measured"]["expected"] = stages[LINKED]["measured"]["expected"]
+        stages[project_folder.LINK]["measured"]["expected"] = stages[project_folder.LINKED][
+            "measured"
+        ]["expected"]
     about = place.project.about.model_dump(mode="json", exclude_none=True)
     return {
         "project": place.project.about.name,
@@ -88,10 +83,12 @@ def _collected(place: ProjectFolder) -> dict[str, Any]:
 
 def _is_contradicted(stages: Mapping[str, Mapping[str, Any]]) -> bool:
     """Whether the review contradicts what the model of the linkage expects."""
-    return LINKED in stages and "contradicted" in stages[LINKED]["measured"].get("expected", {})
+    return project_folder.LINKED in stages and "contradicted" in stages[project_folder.LINKED][
+        "measured"
+    ].get("expected", {})
 
 
-def _check(place: ProjectFolder) -> None:
+def _check(place: project_folder.ProjectFolder) -> None:
     """Refuse to replace folders that no run has made, and tables of databases.
 
     Raises
@@ -99,7 +96,7 @@ def _check(place: ProjectFolder) -> None:
     InputError
         If there are such.
     """
-    folder, database = place.of_stage(REPORT), place.project.outputs.database
+    folder, database = place.of_stage(project_folder.REPORT), place.project.outputs.database
     record = read_record(folder)
     told = None if record is None else record.settings.get("database")
     if database is not None and told != DatabaseTable.of(database).subject:
@@ -116,27 +113,27 @@ def _check(place: ProjectFolder) -> None:
             )
 
 
-def _make(place: ProjectFolder, making: Path, progress: Progress) -> Made:
+def _make(place: project_folder.ProjectFolder, making: Path, progress: Progress) -> Made:
     progress("report", 0.0)
     out, inside, outside = making / RELEASED, making / REPORTS, making / PUBLIC
     for folder in (out, inside, outside):
         folder.mkdir(mode=0o700)
-    made = place.of_stage(RELEASE)
+    made = place.of_stage(project_folder.RELEASE)
     for name in release_files(place):
-        copy_private(made / name, out / name)
+        project_folder.copy_private(made / name, out / name)
     codebook = made / codebook_name(release_files(place)[0])
     if codebook.is_file():
-        copy_private(codebook, out / codebook.name)
-    copy_private(made / RELEASE_MANIFEST, inside / RELEASE_MANIFEST)
+        project_folder.copy_private(codebook, out / codebook.name)
+    project_folder.copy_private(made / RELEASE_MANIFEST, inside / RELEASE_MANIFEST)
     pages = 0
     found = _collected(place)
     for stage in found["stages"]:
-        if stage == LINK and _is_contradicted(found["stages"]):
+        if stage == project_folder.LINK and _is_contradicted(found["stages"]):
             continue  # it was written before the review, with what the model expected
         for page in (PAGE, TWIN):
             file = place.of_stage(stage) / page
             if file.is_file():
-                copy_private(file, inside / f"{stage}{file.suffix}")
+                project_folder.copy_private(file, inside / f"{stage}{file.suffix}")
                 pages += file.suffix == Path(PAGE).suffix
     text = json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False)
     write_text(inside / PROJECT_JSON, f"{text}\n")
@@ -157,7 +154,7 @@ def _make(place: ProjectFolder, making: Path, progress: Progress) -> Made:
 
 
 def _write_report(
-    place: ProjectFolder, found: dict[str, Any], folders: dict[Audience, Path]
+    place: project_folder.ProjectFolder, found: dict[str, Any], folders: dict[Audience, Path]
 ) -> tuple[str, ...]:
     """Write both versions of the report of the project; warnings where one lacks a form."""
     forms = _forms(place)
@@ -174,4 +171,4 @@ def _write_report(
     return lacking
 
 
-REPORT_STAGE = Stage(REPORT, _settings, _make, earlier=_earlier, check=_check)
+REPORT_STAGE = Stage(project_folder.REPORT, _settings, _make, earlier=_earlier, check=_check)

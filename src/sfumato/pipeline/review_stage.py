@@ -22,28 +22,18 @@ from sfumato.linkage.match_decisions import read_decisions
 from sfumato.pipeline.project.linking import Review, Reviewers, Unanswered
 from sfumato.pipeline.project_folder import LINK, REVIEW, ProjectFolder, copy_private, shell_path
 from sfumato.pipeline.stage import Made, Stage, Waiting
+from sfumato.review import review_project
 from sfumato.review.hints import evidence_of
 from sfumato.review.review_decisions import DECISIONS, Decisions, decisions_table
 from sfumato.review.review_forecast import SimulatedWorker, frequencies_of
 from sfumato.review.review_journal import LOCK, answers_in, journals_in, records_hash
-from sfumato.review.review_project import (
-    LEFT,
-    PAIR,
-    PAIRS,
-    PROJECT,
-    RECORDS,
-    RIGHT,
-    Project,
-    load_project,
-    write_project,
-)
 from sfumato.review.review_sources import from_linkage
 from sfumato.review.terminal_session import ORDER, index_of, plain_settings, review_of
 from sfumato.review.worker_state import WorkerState
 from sfumato.table.table_files import write_table
 
 _ANSWER = ("worker", "answer", "time")
-_KEPT = (LEFT, RIGHT, *_ANSWER)
+_KEPT = (review_project.LEFT, review_project.RIGHT, *_ANSWER)
 """Columns of the file of kept answers: hashes of the two records, and the answer."""
 WORKER = "simulated"
 WARNING = "the answers about possible matches are a simulated worker's, nobody looked at them"
@@ -91,7 +81,7 @@ def _files(place: ProjectFolder) -> dict[str, Place]:
     return {**files, "review.kept": kept} if kept.is_file() else files
 
 
-def _pairs_of(place: ProjectFolder) -> Project:
+def _pairs_of(place: ProjectFolder) -> review_project.Project:
     """All possible matches, under the project's rules."""
     return from_linkage(
         place.of_stage(LINK),
@@ -100,11 +90,11 @@ def _pairs_of(place: ProjectFolder) -> Project:
     )
 
 
-def _carried_and_left(place: ProjectFolder) -> tuple[pa.Table, Project | None]:
+def _carried_and_left(place: ProjectFolder) -> tuple[pa.Table, review_project.Project | None]:
     """Answers given before, about pairs that still read the same; the other pairs, if any."""
     project = _pairs_of(place)
     carried = carried_answers(project, _kept_file(place))
-    answered = set(carried[PAIR].to_pylist())
+    answered = set(carried[review_project.PAIR].to_pylist())
     if not answered:
         return carried, project
     left = pa.array([pair not in answered for pair in project.pair_ids])
@@ -137,8 +127,8 @@ def _prepare(place: ProjectFolder) -> None:
     if review.by is not Reviewers.TERMINAL or not _possible(place):
         return
     folder, (_, left) = place.at(review.folder), _carried_and_left(place)
-    if (folder / PROJECT).is_file():
-        there = load_project(folder)
+    if (folder / review_project.PROJECT).is_file():
+        there = review_project.load_project(folder)
         if left is not None and _same_pairs(there, left):
             if there.settings == left.settings:
                 return
@@ -153,10 +143,10 @@ def _prepare(place: ProjectFolder) -> None:
         _put_aside(folder)
         _, left = _carried_and_left(place)
     if left is not None:
-        write_project(left, folder)
+        review_project.write_project(left, folder)
 
 
-def _same_pairs(one: Project, other: Project) -> bool:
+def _same_pairs(one: review_project.Project, other: review_project.Project) -> bool:
     return set(one.pair_ids) == set(other.pair_ids) and records_hash(one.records) == records_hash(
         other.records
     )
@@ -165,7 +155,7 @@ def _same_pairs(one: Project, other: Project) -> bool:
 def _put_aside(folder: Path) -> None:
     """Keep a review of other pairs, with its answers, under another name; drop one without."""
     if not journals_in(folder):
-        for name in (PROJECT, RECORDS, PAIRS, LOCK):
+        for name in (review_project.PROJECT, review_project.RECORDS, review_project.PAIRS, LOCK):
             (folder / name).unlink(missing_ok=True)
         if not any(folder.iterdir()):
             folder.rmdir()
@@ -187,8 +177,8 @@ def _waits(place: ProjectFolder) -> Waiting | None:
     if left is None:
         return None
     possible, answered = len(left.of_linkage), 0
-    if (folder / PROJECT).is_file():
-        pairs = load_project(folder)
+    if (folder / review_project.PROJECT).is_file():
+        pairs = review_project.load_project(folder)
         answered = len(set(answers_in(folder, pairs).answers) & left.of_linkage)
     begun = bool(journals_in(folder))
     if possible == answered or (begun and review.unanswered is Unanswered.APART):
@@ -255,7 +245,7 @@ def _make(place: ProjectFolder, making: Path, progress: Progress) -> Made:
         else:
             table, found = _at_the_terminal(place, progress)
         write_table(table, making / DECISIONS)
-        held = table.filter(pc.invert(table["withdrawn"]))[PAIR]
+        held = table.filter(pc.invert(table["withdrawn"]))[review_project.PAIR]
         answered = pc.count_distinct(held).as_py()
         measured |= found
     return Made(
@@ -273,13 +263,13 @@ def _at_the_terminal(place: ProjectFolder, progress: Progress) -> tuple[pa.Table
     measured: dict[str, Any] = {"carried": len(carried)}
     if left is None:
         return carried, measured
-    pairs = load_project(folder)
+    pairs = review_project.load_project(folder)
     answers = decisions_table(answers_in(folder, pairs), pairs.of_linkage)
     return pa.concat_tables([carried, answers]), review_progress(folder, progress) | measured
 
 
 def _simulated_review(
-    project: Project, certainty: float, progress: Progress
+    project: review_project.Project, certainty: float, progress: Progress
 ) -> tuple[pa.Table, dict[str, Any]]:
     """The answers of a simulated worker who sees renderings only, and what it was shown.
 
@@ -334,7 +324,7 @@ def _answer(belief: float) -> int:
     return size if belief >= 0.5 else -size
 
 
-def _measured(project: Project, worker: WorkerState, decided: int) -> dict[str, Any]:
+def _measured(project: review_project.Project, worker: WorkerState, decided: int) -> dict[str, Any]:
     return {
         "pairs": len(project.pair_ids),
         "gold": 0,
@@ -365,7 +355,7 @@ REVIEW_STAGE = Stage(
 )
 
 
-def _keep_answers(answers: Decisions, project: Project, file: Path) -> None:
+def _keep_answers(answers: Decisions, project: review_project.Project, file: Path) -> None:
     """Keep the answers of a review by what its records read, beside those kept before.
 
     Parameters
@@ -385,8 +375,13 @@ def _keep_answers(answers: Decisions, project: Project, file: Path) -> None:
     table = decisions_table(answers, project.of_linkage)
     table = table.filter(pc.invert(table["withdrawn"]))
     hashes = _hashes(project)
-    left, right = ([hashes[pair][side] for pair in table[PAIR].to_pylist()] for side in (0, 1))
-    texts = {LEFT: pa.array(left, pa.string()), RIGHT: pa.array(right, pa.string())}
+    left, right = (
+        [hashes[pair][side] for pair in table[review_project.PAIR].to_pylist()] for side in (0, 1)
+    )
+    texts = {
+        review_project.LEFT: pa.array(left, pa.string()),
+        review_project.RIGHT: pa.array(right, pa.string()),
+    }
     now = pa.table({**texts, **{name: table[name] for name in _ANSWER}})
     before = _kept(file)
     both = now if before is None else pa.concat_tables([before, now])
@@ -399,7 +394,7 @@ def _keep_answers(answers: Decisions, project: Project, file: Path) -> None:
     write_table(pa.table(arrays, names=list(_KEPT)), file)
 
 
-def carried_answers(project: Project, file: Path) -> pa.Table:
+def carried_answers(project: review_project.Project, file: Path) -> pa.Table:
     """The kept answers about a project's pairs whose two records read as they did.
 
     Parameters
@@ -426,10 +421,12 @@ def carried_answers(project: Project, file: Path) -> pa.Table:
     pair_of = {}
     for pair, (left, right) in _hashes(project).items():
         pair_of[left, right] = pair_of[right, left] = pair
-    named = zip(kept[LEFT].to_pylist(), kept[RIGHT].to_pylist(), strict=True)
+    named = zip(
+        kept[review_project.LEFT].to_pylist(), kept[review_project.RIGHT].to_pylist(), strict=True
+    )
     pairs = pa.array([pair_of.get(each) for each in named], pa.string())
     columns = {
-        PAIR: pairs,
+        review_project.PAIR: pairs,
         **{name: kept[name] for name in _ANSWER},
         "withdrawn": pa.array(np.zeros(len(kept), dtype=np.bool_)),
     }
@@ -437,9 +434,11 @@ def carried_answers(project: Project, file: Path) -> pa.Table:
     return there.select(empty.column_names).cast(empty.schema)
 
 
-def _hashes(project: Project) -> dict[str, tuple[str, str]]:
+def _hashes(project: review_project.Project) -> dict[str, tuple[str, str]]:
     """By pair, a hash of all that each of its two records says."""
-    numbers = [np.asarray(project.pairs[side]) for side in (LEFT, RIGHT)]
+    numbers = [
+        np.asarray(project.pairs[side]) for side in (review_project.LEFT, review_project.RIGHT)
+    ]
     names = project.records.column_names
     sides = [
         [_hash(names, row) for row in project.records.take(pa.array(each)).to_pylist()]

@@ -8,41 +8,17 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack
 
-from sfumato.core.declaration import (
-    Engine,
-    Progress,
-    drawn_seed,
-    keywords,
-    silent,
-    taken,
-    takes_spark,
-)
+from sfumato.core import declaration
 from sfumato.core.errors import InputError
 from sfumato.core.secret_keys import check_key
+from sfumato.release import release_manifest
 from sfumato.release.assembly import make_release
 from sfumato.release.coarsen_counts import promised
 from sfumato.release.lost_columns import lost_columns
 from sfumato.release.on_spark.spark_refusals import refuse_before_work
 from sfumato.release.population_register import check_population
-from sfumato.release.promises.promise import (
-    AboutAttribute,
-    AboutPopulation,
-    Budget,
-    Constraint,
-    ordered_attributes,
-)
+from sfumato.release.promises import promise
 from sfumato.release.promises.shared_events import KnownEvents
-from sfumato.release.release_manifest import (
-    AnonymizeOptions,
-    Circumstances,
-    Coarsening,
-    Form,
-    Manifest,
-    Options,
-    Recoding,
-    schema_sha256,
-    versions,
-)
 from sfumato.release.release_result import Release
 from sfumato.risk.class_measures import ranks_of
 from sfumato.risk.register_presence import open_register
@@ -57,13 +33,13 @@ if TYPE_CHECKING:
     from sfumato.engines.spark.spark_persons import SparkTable
 
 
-@keywords(Options, Circumstances)
+@declaration.keywords(release_manifest.Options, release_manifest.Circumstances)
 def anonymize(
     data: Any,
     schema: Schema,
-    *promises: Constraint | Budget,
-    progress: Progress = silent,
-    **options: Unpack[AnonymizeOptions],
+    *promises: promise.Constraint | promise.Budget,
+    progress: declaration.Progress = declaration.silent,
+    **options: Unpack[release_manifest.AnonymizeOptions],
 ) -> Release:
     """Release a file so that every equivalence class keeps the promises.
 
@@ -91,7 +67,9 @@ def anonymize(
     ConstraintsNotMetError
         If even all records in one class break a promise; it says what would help.
     """
-    making, given = taken(options, Options, Circumstances)
+    making, given = declaration.taken(
+        options, release_manifest.Options, release_manifest.Circumstances
+    )
     register, population, pseudonym_key = given.register, given.population, given.pseudonym_key
     check_asked(
         schema,
@@ -101,20 +79,24 @@ def anonymize(
         population=population,
         pseudonym_key=pseudonym_key,
     )
-    where = Engine.SPARK if takes_spark(data, given.engine) else Engine.EMBEDDED
-    if where is Engine.SPARK and making.effort is None:
+    where = (
+        declaration.Engine.SPARK
+        if declaration.takes_spark(data, given.engine)
+        else declaration.Engine.EMBEDDED
+    )
+    if where is declaration.Engine.SPARK and making.effort is None:
         making = replace(making, effort=0)  # so that the other engine can repeat the release
-    manifest = Manifest(
+    manifest = release_manifest.Manifest(
         options=making,
         constraints=promises,
-        seed=drawn_seed(given.seed),
+        seed=declaration.drawn_seed(given.seed),
         keyed=pseudonym_key is not None,
-        schema_sha256=schema_sha256(schema),
+        schema_sha256=release_manifest.schema_sha256(schema),
         population=population,
-        versions=versions(where),
+        versions=release_manifest.versions(where),
         engine=where,
     )
-    if where is Engine.SPARK:
+    if where is declaration.Engine.SPARK:
         refuse_before_work(schema, manifest, register)
         return _on_spark(data, schema, manifest, pseudonym_key, given.delimiter, progress)
     table = open_classified(
@@ -127,17 +109,21 @@ def anonymize(
         everybody = open_register(register, table.schema)
         manifest = replace(manifest, register_sha256=data_sha256(register))
     release = make_release(table, manifest, pseudonym_key, progress, everybody, _frame(data))
-    if making.recoding is not Recoding.LOCAL or register is not None or population is not None:
+    if (
+        making.recoding is not release_manifest.Recoding.LOCAL
+        or register is not None
+        or population is not None
+    ):
         return release
-    constraints = [each for each in promises if not isinstance(each, (Budget, KnownEvents))]
+    constraints = [each for each in promises if not isinstance(each, (promise.Budget, KnownEvents))]
     tried = partial(lost_columns, table, release.utility.columns, constraints, making)
     return replace(release, tried=tried)
 
 
 def check_asked(
     schema: Schema,
-    constraints: Sequence[Constraint | Budget],
-    options: Options,
+    constraints: Sequence[promise.Constraint | promise.Budget],
+    options: release_manifest.Options,
     *,
     register: bool,
     population: int | None,
@@ -164,7 +150,7 @@ def check_asked(
         If there is no promise, or one of them, an option or the key does not fit the others.
     """
     check_constraints(schema, constraints)
-    about = any(isinstance(each, AboutPopulation) for each in constraints)
+    about = any(isinstance(each, promise.AboutPopulation) for each in constraints)
     if about or register or population is not None:
         check_population(constraints, options, register=register, population=population)
     _check_coarsening(options, constraints, pseudonym_key)
@@ -174,30 +160,28 @@ def check_asked(
 def _on_spark(
     data: Any,
     schema: Schema,
-    manifest: Manifest,
+    manifest: release_manifest.Manifest,
     key: bytes | None,
     delimiter: str | None,
-    progress: Progress,
+    progress: declaration.Progress,
 ) -> Release:
     """Encode the file on the cluster, release it there, and leave nothing else behind."""
+    from sfumato.engines.spark import spark_files
     from sfumato.engines.spark.cleaned_records import prepared_on_spark
     from sfumato.engines.spark.spark_encoding import open_on_spark
-    from sfumato.engines.spark.spark_files import (
-        open_on_cluster,
-        person_candidates_on_spark,
-        records_of_some,
-    )
     from sfumato.engines.spark.spark_session import released
     from sfumato.release.on_spark.spark_release import make_release_on_spark
 
-    source = prepared_on_spark(open_on_cluster(data, delimiter=delimiter), schema)
-    candidates = partial(person_candidates_on_spark, source)
+    source = prepared_on_spark(spark_files.open_on_cluster(data, delimiter=delimiter), schema)
+    candidates = partial(spark_files.person_candidates_on_spark, source)
     left_out = manifest.options.unclassified
     given = classified(source.subject, source.names, schema, left_out, candidates)
     if schema.person is None:
         check_person(schema, candidates, source.names)
     cleaned = given.model_copy(update={"recipe": {}})
-    some = open_table(records_of_some(source, schema.person, 2 * PERSONS_LOOKED_AT), cleaned)
+    some = open_table(
+        spark_files.records_of_some(source, schema.person, 2 * PERSONS_LOOKED_AT), cleaned
+    )
     accepted = check_leaks(replace(some, warnings=())).warnings
     table = open_on_spark(source, given, keep_source=True, progress=progress)
     table = replace(table, warnings=(*accepted, *table.warnings))
@@ -226,7 +210,9 @@ def _check_key(schema: Schema, key: bytes | None) -> None:
 
 
 def _check_coarsening(
-    options: Options, constraints: Sequence[Constraint | Budget], key: bytes | None
+    options: release_manifest.Options,
+    constraints: Sequence[promise.Constraint | promise.Budget],
+    key: bytes | None,
 ) -> None:
     if options.coarsen_counts is None:
         return
@@ -244,7 +230,7 @@ def _check_coarsening(
             found="KnownEvents, whose candidates are counted before",
             advice="promise SharedCounts without it, by larger classes",
         )
-    if options.coarsen_counts is Coarsening.SPLIT and key is not None:
+    if options.coarsen_counts is release_manifest.Coarsening.SPLIT and key is not None:
         raise InputError(
             "parameter pseudonym_key",
             "makes one pseudonym per person, the same in every release",
@@ -254,7 +240,9 @@ def _check_coarsening(
 
 
 def check_table(
-    table: Table | SparkTable, options: Options, promises: Sequence[Constraint | Budget]
+    table: Table | SparkTable,
+    options: release_manifest.Options,
+    promises: Sequence[promise.Constraint | promise.Budget],
 ) -> None:
     """Refuse what the file's names, hierarchies and sensitive values do not allow.
 
@@ -266,11 +254,11 @@ def check_table(
     """
     _check_names(table, options)
     _check_ends(table, options)
-    ranks_of(table, ordered_attributes(promises, table.schema.sensitive))
+    ranks_of(table, promise.ordered_attributes(promises, table.schema.sensitive))
 
 
-def _check_names(table: Table | SparkTable, options: Options) -> None:
-    if options.values is not Form.BOUNDS:
+def _check_names(table: Table | SparkTable, options: release_manifest.Options) -> None:
+    if options.values is not release_manifest.Form.BOUNDS:
         return
     for name in table.schema.quasi_identifiers:
         for bound in (f"{name}_low", f"{name}_high"):
@@ -283,7 +271,9 @@ def _check_names(table: Table | SparkTable, options: Options) -> None:
                 )
 
 
-def check_constraints(schema: Schema, constraints: Sequence[Constraint | Budget]) -> None:
+def check_constraints(
+    schema: Schema, constraints: Sequence[promise.Constraint | promise.Budget]
+) -> None:
     """Refuse promises that a schema leaves nothing for.
 
     Parameters
@@ -309,14 +299,14 @@ def check_constraints(schema: Schema, constraints: Sequence[Constraint | Budget]
         )
     for each in constraints:
         of = f"the class {each.__name__}" if isinstance(each, type) else type(each).__name__
-        if isinstance(each, type) or not (isinstance(each, Budget) or hasattr(each, "met")):
+        if isinstance(each, type) or not (isinstance(each, promise.Budget) or hasattr(each, "met")):
             raise InputError(
                 "each constraint",
                 "must follow the protocol of constraints",
                 found=of,
                 accepted="GBalance, HAffiliation, KAnonymity, PidKAnonymity, LDiversity, ...",
             )
-        if isinstance(each, AboutAttribute):
+        if isinstance(each, promise.AboutAttribute):
             _check_attribute(schema, each)
         if isinstance(each, KnownEvents) and not schema.events:
             raise InputError(
@@ -336,7 +326,7 @@ def check_constraints(schema: Schema, constraints: Sequence[Constraint | Budget]
                 )
 
 
-def _check_attribute(schema: Schema, constraint: AboutAttribute) -> None:
+def _check_attribute(schema: Schema, constraint: promise.AboutAttribute) -> None:
     if not schema.sensitive:
         raise InputError(
             f"constraint {constraint.name}",
@@ -352,11 +342,13 @@ def _check_attribute(schema: Schema, constraint: AboutAttribute) -> None:
         )
 
 
-def _check_ends(table: Table | SparkTable, options: Options) -> None:
+def _check_ends(table: Table | SparkTable, options: release_manifest.Options) -> None:
     """Refuse coded ends where labels of a hierarchy are released, which have ends of their own."""
-    by_level = options.recoding is Recoding.FULL_DOMAIN
+    by_level = options.recoding is release_manifest.Recoding.FULL_DOMAIN
     for column in table.quasi_identifiers:
-        labelled = options.values is Form.HIERARCHY and column.hierarchy is not None
+        labelled = (
+            options.values is release_manifest.Form.HIERARCHY and column.hierarchy is not None
+        )
         if column.ends is not None and (by_level or labelled):
             raise InputError(
                 f"column '{column.name}'",

@@ -23,24 +23,7 @@ from sfumato.core.measure import Measure
 from sfumato.engines.embedded.counts import group
 from sfumato.kernels.class_counts import count_holders
 from sfumato.kernels.history_loops import Rungs
-from sfumato.release.event_dates import (
-    DatedEvents,
-    Dates,
-    date_column,
-    date_schemes,
-    dated_events,
-    dates_by,
-)
-from sfumato.release.histories import (
-    ANYTHING,
-    Gathered,
-    Solution,
-    chances_of_two,
-    gather,
-    solve,
-    solve_shared,
-    written,
-)
+from sfumato.release import event_dates, histories
 from sfumato.release.information_loss import normalized_error
 from sfumato.release.partitioning import Draft
 from sfumato.release.promises.promise import TOLERANCE
@@ -108,7 +91,7 @@ class Protection:
     exact: Bools
     lost: float
     pseudonym_of: Codes
-    dates: Dates | None = None
+    dates: event_dates.Dates | None = None
     measure: Callable[[], EventRisk] | None = None
 
 
@@ -138,15 +121,15 @@ def protect(
         What dates may not lose: other ways to write them are not looked at.
     """
     table = draft.table
-    column = date_column(table)
+    column = event_dates.date_column(table)
     if column is None:
         return _protect(draft, pseudonym_of, promise, weights, None)
     best: Protection | None = None
     columns = len(table.events)
-    for scheme in date_schemes(weights):
+    for scheme in event_dates.date_schemes(weights):
         if scheme.loss / columns >= (below if best is None else min(below, best.lost)):
             break
-        dates = dates_by(column, scheme, table.person, offset_of)
+        dates = event_dates.dates_by(column, scheme, table.person, offset_of)
         found = _protect(draft, pseudonym_of, promise, weights, dates)
         if found is not None:
             lost = ((columns - 1) * found.lost + scheme.loss) / columns
@@ -165,7 +148,7 @@ def _protect(
     pseudonym_of: Codes,
     promise: KnownEvents,
     weights: Mapping[Technique, float],
-    dates: Dates | None,
+    dates: event_dates.Dates | None,
 ) -> Protection | None:
     """The same with dates written in one way."""
     table, classes = draft.table, draft.classes
@@ -173,7 +156,7 @@ def _protect(
     events = event_codes(table)
     assert events is not None
     times = None if dates is None else (dates.day, dates.told_apart)
-    gathered = gather(
+    gathered = histories.gather(
         columns or [_without_codes(table.records)],
         pseudonym_of,
         draft.class_of,
@@ -193,21 +176,21 @@ def _protect(
 
     def holds(rung: Rungs) -> bool:
         if dates is None and promise.of is Success.FOUND and promise.m <= 2:
-            each, many = chances_of_two(gathered, rung, promise.m)
+            each, many = histories.chances_of_two(gathered, rung, promise.m)
             return _kept(promise, {promise.m: _worse(each, many, np.zeros(len(each)))})
         if dated is not None and dated.is_hopeless(rung):
             return False
         return _kept(promise, measured(rung))
 
-    found: Solution | None
+    found: histories.Solution | None
     if promise.k:
-        found, broken = solve_shared(gathered, promise.k, promise.m)
+        found, broken = histories.solve_shared(gathered, promise.k, promise.m)
         if len(broken) and (dates is not None or Technique.SPLIT_PSEUDONYMS not in weights):
             return None
         # Nothing is said of their events, and each stands alone.
         pseudonym_of = _each_alone(pseudonym_of, np.isin(draft.class_of, broken))
     else:
-        found = solve(gathered, promise, holds)
+        found = histories.solve(gathered, promise, holds)
         if found is None:
             return None
     seen = _shown(gathered, found.rung, table.records)
@@ -215,7 +198,7 @@ def _protect(
         seen = replace(seen, pseudonym=pseudonym_of)
     elif not _kept(promise, measured(found.rung)):
         return None
-    cells = written(gathered, found.rung, table.source)
+    cells = histories.written(gathered, found.rung, table.source)
     exact = np.ones(table.records, dtype=np.bool_)
     exact[gathered.told] = found.rung[gathered.slot_of_record] == 0
     risk = None if dated is None else partial(_dated_risk, dated, found.rung, promise.m, events)
@@ -258,17 +241,21 @@ class _Dated:
     """Events with their dates, and what sets of known ones tell of persons."""
 
     def __init__(
-        self, gathered: Gathered, dates: Dates, pseudonym_of: Codes, promise: KnownEvents
+        self,
+        gathered: histories.Gathered,
+        dates: event_dates.Dates,
+        pseudonym_of: Codes,
+        promise: KnownEvents,
     ) -> None:
         self._gathered, self._promise = gathered, promise
-        self._of = partial(dated_events, gathered, dates, pseudonym_of)
+        self._of = partial(event_dates.dated_events, gathered, dates, pseudonym_of)
         starts = gathered.events.slot_start
         classes = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
         self._class_of_slot = classes.astype(np.int32)
         self._kept: dict[tuple[int, bytes], _DatedShares] = {}
 
     @cached_property
-    def _every(self) -> DatedEvents:
+    def _every(self) -> event_dates.DatedEvents:
         return self._of()
 
     def told(self, rung: Rungs, m: int) -> _DatedShares:
@@ -279,7 +266,7 @@ class _Dated:
             self._kept[key] = self._told(self._every, rung, m)
         return self._kept[key]
 
-    def _told(self, events: DatedEvents, rung: Rungs, m: int) -> _DatedShares:
+    def _told(self, events: event_dates.DatedEvents, rung: Rungs, m: int) -> _DatedShares:
         persons, sets, weight = known_sets(events.start, m)
         label = self._gathered.labels[np.arange(len(rung)), rung]
         label, _ = group([self._class_of_slot, label], [len(label) + 1, int(label.max()) + 1])
@@ -352,7 +339,7 @@ def _each_alone(pseudonym_of: Codes, alone: Bools) -> Codes:
     return np.unique(own, return_inverse=True)[1].astype(np.int32)
 
 
-def _shown(gathered: Gathered, rung: Rungs, records: int) -> Shown:
+def _shown(gathered: histories.Gathered, rung: Rungs, records: int) -> Shown:
     """What an intruder sees of each record's events."""
     own = gathered.labels[gathered.slot_of_record * 1, rung[gathered.slot_of_record]]
     labels = np.full(records, MISSING, dtype=np.int32)
@@ -362,7 +349,7 @@ def _shown(gathered: Gathered, rung: Rungs, records: int) -> Shown:
         at
         for at, each in enumerate(gathered.rungs)
         if all(
-            one.texts[level][:1] == (ANYTHING,)
+            one.texts[level][:1] == (histories.ANYTHING,)
             for one, level in zip(gathered.levels, each.levels, strict=True)
         )
     ]
@@ -409,7 +396,7 @@ def _kept(promise: KnownEvents, measured: Mapping[int, tuple[float, float]]) -> 
     )
 
 
-def _done(gathered: Gathered, found: Solution) -> dict[str, dict[str, float]]:
+def _done(gathered: histories.Gathered, found: histories.Solution) -> dict[str, dict[str, float]]:
     """The share of the records at each level of each column, by what is written."""
     done = {}
     rung = found.rung[gathered.slot_of_record]
@@ -419,7 +406,7 @@ def _done(gathered: Gathered, found: Solution) -> dict[str, dict[str, float]]:
             "exact"
             if place == 0
             else "suppressed"
-            if set(texts) == {ANYTHING}
+            if set(texts) == {histories.ANYTHING}
             else f"level {place}"
             for place, texts in enumerate(each.texts)
         ]

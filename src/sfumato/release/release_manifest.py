@@ -16,20 +16,8 @@ from typing import Annotated, Any, TypedDict
 
 import tomlkit
 
+from sfumato.core import declaration
 from sfumato.core.atomic import write_text
-from sfumato.core.declaration import (
-    Count,
-    Delimiter,
-    Engine,
-    EngineName,
-    Parameter,
-    PseudonymKey,
-    Seed,
-    Share,
-    Threshold,
-    check_fields,
-    plain,
-)
 from sfumato.core.errors import InputError
 from sfumato.release.promises import PROMISES
 from sfumato.release.promises.promise import AboutPopulation, Budget, Constraint, Promise
@@ -129,67 +117,73 @@ class Options:
 
     cut: Annotated[
         Cut | None,
-        Parameter(
+        declaration.Parameter(
             "Where a column is cut: where least is lost, or at the median, as the paper does.",
             usual="search; median with another --split",
         ),
     ] = None
     split: Annotated[
         Split,
-        Parameter(
+        declaration.Parameter(
             "Which cut at the median is tried first: least balance-variance ratio, largest "
             "variance, widest range."
         ),
     ] = Split.BALANCE
     effort: Annotated[
         int | None,
-        Parameter(
+        declaration.Parameter(
             "Most passes of the search that moves persons between the classes of the tree; 0 "
             "leaves them as they are cut.",
             "N",
-            Count(0),
+            declaration.Count(0),
             usual="4; 0 with --cut median, another --split, --register or --population, and on "
             "Spark",
         ),
     ] = None
     loss: Annotated[
         Loss | None,
-        Parameter(
+        declaration.Parameter(
             "What that search makes least: average normalised error, certainty penalty, or the "
             "errors of counts, of tables of two columns, of models trained on the release.",
             usual="error and penalty together",
         ),
     ] = None
     recoding: Annotated[
-        Recoding, Parameter("Class by class, or one level of each hierarchy for all records.")
+        Recoding,
+        declaration.Parameter("Class by class, or one level of each hierarchy for all records."),
     ] = Recoding.LOCAL
-    values: Annotated[Form, Parameter("Form of released quasi-identifiers.")] = Form.RANGE
+    values: Annotated[Form, declaration.Parameter("Form of released quasi-identifiers.")] = (
+        Form.RANGE
+    )
     keep_order: Annotated[
-        bool, Parameter("Do not shuffle the records; their order may give persons away.")
+        bool,
+        declaration.Parameter("Do not shuffle the records; their order may give persons away."),
     ] = False
     cap_records: Annotated[
         int | None,
-        Parameter("Keep at most M records of a person, drawn at random.", "M", Count(1)),
+        declaration.Parameter(
+            "Keep at most M records of a person, drawn at random.", "M", declaration.Count(1)
+        ),
     ] = None
     coarsen_counts: Annotated[
         Coarsening | None,
-        Parameter(
+        declaration.Parameter(
             "How numbers of records come to keep --shared-counts: drop records, or split "
             "pseudonyms; without it, by larger classes."
         ),
     ] = None
     suppress: Annotated[
         float,
-        Parameter(
+        declaration.Parameter(
             "Largest share of persons to suppress: where nothing else meets the promises, and "
             "then those whose suppression gains most for the others.",
             "SHARE",
-            Share(zero=True, one=False),
+            declaration.Share(zero=True, one=False),
         ),
     ] = 0.0
     techniques: Annotated[
         str | None,
-        Parameter(
+        declaration.Parameter(
             "By what --known-events may be kept, the others not: "
             f"{', '.join(Technique)}; roll-up=2 makes what a technique loses count twice.",
             "LIST",
@@ -199,22 +193,22 @@ class Options:
     ] = None
     lower_bound: Annotated[
         bool,
-        Parameter(
+        declaration.Parameter(
             "Say below which NCP no release of labels can come with as many records in a class; "
             "takes up to a minute."
         ),
     ] = False
-    threshold: Threshold = 0.2
+    threshold: declaration.Threshold = 0.2
     unclassified: Annotated[
         Unclassified,
-        Parameter(
+        declaration.Parameter(
             "What becomes of columns that the schema does not name: they stop the release, or are "
             "left out."
         ),
     ] = Unclassified.REFUSE
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        declaration.check_fields(self)
         if self.cut is None:
             object.__setattr__(self, "cut", self._usual_cut())
         if self.cut is Cut.SEARCH:
@@ -286,7 +280,7 @@ class Options:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, without those that are not set."""
-        return plain(self)
+        return declaration.plain(self)
 
 
 @dataclass(frozen=True)
@@ -295,7 +289,7 @@ class Circumstances:
 
     register: Annotated[
         Any,
-        Parameter(
+        declaration.Parameter(
             "The population that the persons come from: a table with the same quasi-identifiers "
             "and exact values. Marketer risk and presence are counted in it.",
             "FILE",
@@ -304,16 +298,16 @@ class Circumstances:
     ] = None
     population: Annotated[
         int | None,
-        Parameter(
+        declaration.Parameter(
             "Persons of the population, where there is no register: marketer risk is estimated.",
             "N",
-            Count(1),
+            declaration.Count(1),
         ),
     ] = None
-    pseudonym_key: PseudonymKey = None
-    seed: Seed = None
-    delimiter: Delimiter = None
-    engine: EngineName = None
+    pseudonym_key: declaration.PseudonymKey = None
+    seed: declaration.Seed = None
+    delimiter: declaration.Delimiter = None
+    engine: declaration.EngineName = None
 
 
 class AnonymizeOptions(TypedDict, total=False):
@@ -391,7 +385,7 @@ class Manifest:
     population: int | None = None
     register_sha256: str = ""
     versions: Mapping[str, str] = field(default_factory=dict)
-    engine: Engine = Engine.EMBEDDED
+    engine: declaration.Engine = declaration.Engine.EMBEDDED
     preparation: tuple[StepCount, ...] = ()
 
     def promised(self, constraint: Constraint | Budget) -> bool:
@@ -417,7 +411,11 @@ class Manifest:
                 "output_sha256": self.output_sha256,
                 **({} if self.population is None else {"population": self.population}),
                 **({"register_sha256": self.register_sha256} if self.register_sha256 else {}),
-                **({} if self.engine is Engine.EMBEDDED else {"engine": self.engine.value}),
+                **(
+                    {}
+                    if self.engine is declaration.Engine.EMBEDDED
+                    else {"engine": self.engine.value}
+                ),
             },
             "options": self.options.to_dict(),
             "constraints": [
@@ -478,7 +476,7 @@ def load_manifest(path: str | os.PathLike[str]) -> Manifest:
             population=release.get("population"),
             register_sha256=release.get("register_sha256", ""),
             versions=fields["versions"],
-            engine=Engine(release.get("engine", Engine.EMBEDDED)),
+            engine=declaration.Engine(release.get("engine", declaration.Engine.EMBEDDED)),
             preparation=tuple(_step(**each) for each in fields.get("recipe", ())),
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -510,7 +508,7 @@ def file_sha256(path: str | os.PathLike[str]) -> str:
     return digest.hexdigest()
 
 
-def versions(engine: Engine = Engine.EMBEDDED) -> dict[str, str]:
+def versions(engine: declaration.Engine = declaration.Engine.EMBEDDED) -> dict[str, str]:
     """Versions of Python, sfumato and the libraries that decide about a release.
 
     Parameters
@@ -519,6 +517,6 @@ def versions(engine: Engine = Engine.EMBEDDED) -> dict[str, str]:
         Where it is computed.
     """
     names: Sequence[str] = ("sfumato", "numpy", "pyarrow")
-    if engine is Engine.SPARK and find_spec("pyspark") is not None:
+    if engine is declaration.Engine.SPARK and find_spec("pyspark") is not None:
         names = (*names, "pyspark")
     return {"python": platform.python_version()} | {name: version(name) for name in names}

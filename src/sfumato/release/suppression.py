@@ -17,15 +17,7 @@ from sfumato.core.errors import ConstraintsNotMetError
 from sfumato.release.coarsen_counts import promised, while_cutting
 from sfumato.release.information_loss import category_shares, class_means, full_range, steps
 from sfumato.release.person_table import PersonTable, fewest_sharing, person_table
-from sfumato.release.promises.promise import (
-    TOLERANCE,
-    Budget,
-    Constraint,
-    ordered_attributes,
-    overspent,
-    overspent_alone,
-    unmet,
-)
+from sfumato.release.promises import promise
 from sfumato.release.release_manifest import Coarsening
 from sfumato.release.tree import Partition
 from sfumato.risk.class_measures import ranks_of
@@ -91,8 +83,8 @@ class Suppressor:
 
     table: Table
     persons: PersonTable
-    constraints: Sequence[Constraint]
-    budgets: Sequence[Budget]
+    constraints: Sequence[promise.Constraint]
+    budgets: Sequence[promise.Budget]
     error_of: ErrorOf
     persons_of: PersonsOf
 
@@ -134,7 +126,7 @@ class Suppressor:
         if found := self._without_classes(partition, mean, most):
             yield found
         # The tolerance keeps whole classes together: costs only order the persons of one class.
-        for cost in (costs, mean[partition.class_of_person] + costs * TOLERANCE):
+        for cost in (costs, mean[partition.class_of_person] + costs * promise.TOLERANCE):
             farthest = np.argsort(-cost, kind="stable")
             for count in sorted({int(most * share) for share in SHARES} - {0}):
                 if found := self._without(farthest[:count], grow):
@@ -186,11 +178,13 @@ class Suppressor:
             classes,
             part.person,
             {each.name: each.codes for each in part.sensitive},
-            ranks=ranks_of(part, ordered_attributes([*self.constraints], part.schema.sensitive)),
+            ranks=ranks_of(
+                part, promise.ordered_attributes([*self.constraints], part.schema.sensitive)
+            ),
         )
         summary = replace(summary, population=population)
         return all(each.met(summary).all() for each in self.constraints) and not any(
-            overspent(each, summary, part.persons) for each in self.budgets
+            promise.overspent(each, summary, part.persons) for each in self.budgets
         )
 
 
@@ -235,8 +229,8 @@ def capped_rows(table: Table, limit: int, rng: np.random.Generator) -> Ints:
 
 def suppressed_rows(
     table: Table,
-    constraints: Sequence[Constraint],
-    budgets: Sequence[Budget],
+    constraints: Sequence[promise.Constraint],
+    budgets: Sequence[promise.Budget],
     share: float,
     persons_of: PersonsOf = person_table,
 ) -> Ints | None:
@@ -262,9 +256,9 @@ def suppressed_rows(
     part = table
     while True:
         persons = persons_of(part)
-        broken = unmet(persons.whole(), constraints)
+        broken = promise.unmet(persons.whole(), constraints)
         if not broken:
-            return remaining if not overspent_alone(persons.whole(), budgets) else None
+            return remaining if not promise.overspent_alone(persons.whole(), budgets) else None
         offenders = np.unique(np.concatenate([each.offenders(persons) for each in broken]))
         left = persons.persons - len(offenders)
         if not len(offenders) or left <= 0 or left < (1 - share) * table.persons:
@@ -276,29 +270,31 @@ def suppressed_rows(
 def not_met(
     table: Table,
     persons: PersonTable,
-    constraints: Sequence[Constraint],
-    budgets: Sequence[Budget],
+    constraints: Sequence[promise.Constraint],
+    budgets: Sequence[promise.Budget],
     persons_of: PersonsOf = person_table,
 ) -> ConstraintsNotMetError:
     """The error that says what is broken, by how much, and what would help."""
     whole = persons.whole()
-    failures = [each.shortfall(whole) for each in unmet(whole, constraints)]
+    failures = [each.shortfall(whole) for each in promise.unmet(whole, constraints)]
     failures += [
         f"{each.name} allows {each.limit(int(whole.records[0]), int(whole.persons[0])):.4g}, "
         f"and a single class spends {float(each.spent(whole)[0]):.4g}."
-        for each in overspent_alone(whole, budgets)
+        for each in promise.overspent_alone(whole, budgets)
     ]
     options = [
         _coarsen_option(whole, constraints),
         _suppress_option(table, constraints, budgets, persons_of),
     ]
-    if not overspent_alone(whole, budgets):
+    if not promise.overspent_alone(whole, budgets):
         options.insert(0, _cap_option(persons, constraints))
     return ConstraintsNotMetError(tuple(failures), tuple(filter(None, options)))
 
 
-def _coarsen_option(whole: ClassSummary, constraints: Sequence[Constraint]) -> str:
-    if not promised(constraints) or unmet(whole, while_cutting(constraints, Coarsening.SPLIT)):
+def _coarsen_option(whole: ClassSummary, constraints: Sequence[promise.Constraint]) -> str:
+    if not promised(constraints) or promise.unmet(
+        whole, while_cutting(constraints, Coarsening.SPLIT)
+    ):
         return ""
     return (
         "make the numbers of records coarser within classes: coarsen_counts='drop' leaves "
@@ -306,15 +302,15 @@ def _coarsen_option(whole: ClassSummary, constraints: Sequence[Constraint]) -> s
     )
 
 
-def _cap_option(persons: PersonTable, constraints: Sequence[Constraint]) -> str:
+def _cap_option(persons: PersonTable, constraints: Sequence[promise.Constraint]) -> str:
     whole = persons.whole()
-    broken = unmet(whole, constraints)
+    broken = promise.unmet(whole, constraints)
     if not broken or any(each.needs & NOT_OF_RECORDS for each in broken):
         return ""
     low, high = 0, int(whole.largest[0])
     while low < high - 1:
         middle = (low + high) // 2
-        if unmet(_capped(persons, whole, middle), constraints):
+        if promise.unmet(_capped(persons, whole, middle), constraints):
             high = middle
         else:
             low = middle
@@ -340,8 +336,8 @@ def _capped(persons: PersonTable, whole: ClassSummary, limit: int) -> ClassSumma
 
 def _suppress_option(
     table: Table,
-    constraints: Sequence[Constraint],
-    budgets: Sequence[Budget],
+    constraints: Sequence[promise.Constraint],
+    budgets: Sequence[promise.Budget],
     persons_of: PersonsOf,
 ) -> str:
     remaining = suppressed_rows(table, constraints, budgets, MOST_SUPPRESSED, persons_of)

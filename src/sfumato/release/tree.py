@@ -17,19 +17,7 @@ import numpy.typing as npt
 
 from sfumato.core.declaration import Progress, silent
 from sfumato.kernels import tree_loops
-from sfumato.release.cuts import (
-    Candidates,
-    LossSpace,
-    Nodes,
-    both_sides_meet,
-    counted_side_summary,
-    find_candidates,
-    first_that_meet,
-    joined_segments,
-    node_summary,
-    ranked,
-    side_summary,
-)
+from sfumato.release import cuts
 from sfumato.release.generalisation import ExtraValues
 from sfumato.release.person_table import PersonTable, take_persons
 from sfumato.release.population_cells import CutPlaces, RegisterTree, cut_places, whole_cells
@@ -284,7 +272,7 @@ class Growth:
         constraints: Sequence[Constraint],
         budgets: Sequence[Budget],
         progress: Progress,
-        loss: LossSpace | None = None,
+        loss: cuts.LossSpace | None = None,
     ) -> None:
         self.persons = replace(persons, ties=None)
         self.constraints = constraints
@@ -295,7 +283,7 @@ class Growth:
         self.progress = progress
         self.loss = loss
         self.register_tree = None if persons.register is None else RegisterTree(persons.register)
-        self.levels: list[Nodes] = []
+        self.levels: list[cuts.Nodes] = []
         self.parents: list[Ints] = []
         self.places: list[CutPlaces] = []
         self.grown = GrownTree()
@@ -307,10 +295,10 @@ class Growth:
         self.most_shared: dict[str, Ints] = {}
         self.starts: list[Ints] = [np.zeros(1, dtype=np.int64)]
 
-    def root(self) -> Nodes:
+    def root(self) -> cuts.Nodes:
         """All persons as one node."""
         count, records = self.persons.persons, self.persons.records
-        nodes = Nodes(
+        nodes = cuts.Nodes(
             np.zeros(1, dtype=np.int64),
             np.full(1, count),
             records.sum(keepdims=True),
@@ -325,7 +313,7 @@ class Growth:
         self.record_level(nodes, np.zeros(1, dtype=np.int64))
         return nodes
 
-    def descend(self, nodes: Nodes, chosen: Candidates) -> Nodes:
+    def descend(self, nodes: cuts.Nodes, chosen: cuts.Candidates) -> cuts.Nodes:
         """Cut nodes for good, one cut each, and give their children."""
         if self.persons.whole_cells:
             self.places.append(cut_places(self.persons, self.orders, nodes, chosen))
@@ -333,7 +321,7 @@ class Growth:
         self.record_level(children, np.repeat(chosen.node, 2))
         return children
 
-    def record_level(self, nodes: Nodes, parents: Ints) -> None:
+    def record_level(self, nodes: cuts.Nodes, parents: Ints) -> None:
         """Remember a level, as far as it is needed to find the classes at the end."""
         self.starts.append(nodes.low[1::2])
         if self.register_tree is not None or self.budgets or self.persons.whole_cells:
@@ -342,18 +330,18 @@ class Growth:
         if self.budgets:
             self.add_level(self.grown, nodes, parents)
 
-    def add_level(self, grown: GrownTree, nodes: Nodes, parents: Ints) -> None:
+    def add_level(self, grown: GrownTree, nodes: cuts.Nodes, parents: Ints) -> None:
         """Add the losses and the costs of a level's nodes."""
         assert self.loss is not None
         losses = self.loss.of_classes(self.orders[0], nodes.low, nodes.high, self.persons.records)
-        classes = node_summary(nodes)
+        classes = cuts.node_summary(nodes)
         costs = [
             budget.spent(classes) / limit
             for budget, limit in zip(self.budgets, self.limits, strict=True)
         ]
         grown.add(parents, losses, np.max(costs, axis=0))
 
-    def report_progress(self, nodes: Nodes) -> None:
+    def report_progress(self, nodes: cuts.Nodes) -> None:
         """Tell the share of persons who are in no open node."""
         open_ = int((nodes.high - nodes.low).sum())
         self.progress("partition", 1 - open_ / self.persons.persons)
@@ -374,7 +362,7 @@ class Growth:
         lows = np.concatenate([each.low for each in ends])
         found = replace(self._starting_at(lows, depth), price=price)
         if self.register_tree is not None:
-            segments = joined_segments([each.register for each in ends], np.argsort(lows))
+            segments = cuts.joined_segments([each.register for each in ends], np.argsort(lows))
             own = found.class_of_person[self.ids]
             found = replace(
                 found, class_of_register=self.register_tree.classes(self.persons, segments, own)
@@ -394,7 +382,7 @@ class Growth:
         class_of_person[self.ids[self.orders[0]]] = np.cumsum(first) - 1
         return Partition(class_of_person, int(first.sum()), depth)
 
-    def renumber_by_node(self, nodes: Nodes) -> None:
+    def renumber_by_node(self, nodes: cuts.Nodes) -> None:
         """Number the persons by node, so that what is known of a node's persons lies together.
 
         Of many persons who are numbered as they came, each step along an order is a jump in
@@ -415,31 +403,33 @@ class Growth:
         if self.loss is not None:
             self.loss = self.loss.take(order)
 
-    def meets_costly(self, nodes: Nodes, cuts_tried: Candidates) -> npt.NDArray[np.bool_]:
+    def meets_costly(self, nodes: cuts.Nodes, cuts_tried: cuts.Candidates) -> npt.NDArray[np.bool_]:
         """Whether both sides of each cut meet everything; counted where bounds do not tell."""
         shared = {
             name: np.repeat(each[cuts_tried.node], 2) for name, each in nodes.most_shared.items()
         }
-        met = _surely_met(self.costly, replace(side_summary(nodes, cuts_tried), affiliation=shared))
+        met = _surely_met(
+            self.costly, replace(cuts.side_summary(nodes, cuts_tried), affiliation=shared)
+        )
         unsure = np.flatnonzero(~met)
         sides = self._counted(nodes, cuts_tried.take(unsure))
-        met[unsure] = both_sides_meet(self.costly, sides)
+        met[unsure] = cuts.both_sides_meet(self.costly, sides)
         for name, each in shared.items():
             if name in sides.affiliation:
                 each.reshape(-1, 2)[unsure] = sides.affiliation[name].reshape(-1, 2)
             self.most_shared[name].reshape(-1, 2)[cuts_tried.node] = each.reshape(-1, 2)
         return met
 
-    def _counted(self, nodes: Nodes, cuts_tried: Candidates) -> ClassSummary:
+    def _counted(self, nodes: cuts.Nodes, cuts_tried: cuts.Candidates) -> ClassSummary:
         """The sides of each cut with all that the constraints need."""
         chosen = nodes.take(cuts_tried.node)
         self._mark(chosen, cuts_tried)
-        sides = side_summary(nodes, cuts_tried)
-        return counted_side_summary(
+        sides = cuts.side_summary(nodes, cuts_tried)
+        return cuts.counted_side_summary(
             self.persons, self.needs, sides, self.orders[0], chosen, self.side
         )
 
-    def _mark(self, nodes: Nodes, chosen: Candidates) -> None:
+    def _mark(self, nodes: cuts.Nodes, chosen: cuts.Candidates) -> None:
         """Set the side of every person of ``nodes``, each cut as ``chosen`` says."""
         ordered = self.persons.ordered
         for axis in np.unique(chosen.axis).tolist():
@@ -455,7 +445,7 @@ class Growth:
                     self.orders[0], some.low, some.high, column, member, self.side
                 )
 
-    def cut(self, nodes: Nodes, chosen: Candidates) -> Nodes:
+    def cut(self, nodes: cuts.Nodes, chosen: cuts.Candidates) -> cuts.Nodes:
         """Divide every order, and give the two children of each node, left ones first."""
         register = None
         if self.register_tree is not None:
@@ -469,8 +459,8 @@ class Growth:
                 some = nodes.take(self.divisible[:, axis])
                 tree_loops.partition(order, some.low, some.high, self.side)
         middle = nodes.low + chosen.left
-        sides = side_summary(nodes, replace(chosen, node=np.arange(len(nodes))))
-        return Nodes(
+        sides = cuts.side_summary(nodes, replace(chosen, node=np.arange(len(nodes))))
+        return cuts.Nodes(
             np.column_stack([nodes.low, middle]).ravel(),
             np.column_stack([middle, nodes.high]).ravel(),
             sides.records,
@@ -498,7 +488,7 @@ def grow(
     budgets: Sequence[Budget] = (),
     *,
     split: Split = Split.BALANCE,
-    loss: LossSpace | None = None,
+    loss: cuts.LossSpace | None = None,
     subtree_persons: int = 0,
     progress: Progress = silent,
 ) -> Partition:
@@ -549,19 +539,21 @@ class _MedianGrowth(Growth):
                 return self.partition()
             nodes = self.descend(nodes, chosen)
 
-    def _choose(self, nodes: Nodes, split: Split) -> Candidates:
+    def _choose(self, nodes: cuts.Nodes, split: Split) -> cuts.Candidates:
         """The cut of each node that is cut, by ascending node."""
-        found = find_candidates(self.persons, self.orders, nodes, split)
-        candidates, _ = ranked(found, nodes, split)
+        found = cuts.find_candidates(self.persons, self.orders, nodes, split)
+        candidates, _ = cuts.ranked(found, nodes, split)
         axes = len(self.persons.ordered) + len(self.persons.indicators)
         divisible = np.zeros((len(nodes), axes), dtype=bool)
         divisible[candidates.node, candidates.axis] = True
         if self.register_tree is not None:
             candidates = self.register_tree.counted(self.persons, self.orders, nodes, candidates)
-        candidates = candidates.take(both_sides_meet(self.cheap, side_summary(nodes, candidates)))
+        candidates = candidates.take(
+            cuts.both_sides_meet(self.cheap, cuts.side_summary(nodes, candidates))
+        )
         self.most_shared = {name: np.repeat(each, 2) for name, each in nodes.most_shared.items()}
         met = partial(self.meets_costly, nodes) if self.costly else None
-        chosen = candidates.take(first_that_meet(candidates, met))
+        chosen = candidates.take(cuts.first_that_meet(candidates, met))
         self.divisible = divisible[chosen.node]
         self.most_shared = {
             name: each.reshape(-1, 2)[chosen.node].ravel()

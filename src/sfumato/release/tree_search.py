@@ -21,15 +21,7 @@ import numpy.typing as npt
 from sfumato.core.declaration import Progress, silent
 from sfumato.kernels import tree_loops
 from sfumato.kernels.tree_loops import Axes, Known, Limits
-from sfumato.release.cuts import (
-    Candidates,
-    LossSpace,
-    Nodes,
-    both_sides_meet,
-    first_that_meet,
-    joined,
-    side_summary,
-)
+from sfumato.release import cuts
 from sfumato.release.person_table import IndicatorAxis, OrderedAxis, PersonTable, Values
 from sfumato.release.promises.promise import Budget, Constraint, Counted, Thresholds
 from sfumato.release.tree import GrownTree, Growth, Partition
@@ -63,7 +55,7 @@ SCANNED = frozenset({"affiliation", "distinct", "fewest_sharing"})
 
 def search(
     persons: PersonTable,
-    loss: LossSpace,
+    loss: cuts.LossSpace,
     constraints: Sequence[Constraint],
     budgets: Sequence[Budget] = (),
     *,
@@ -104,7 +96,7 @@ def search(
 class SearchGrowth(Growth):
     """The state of one search, its loss known."""
 
-    loss: LossSpace
+    loss: cuts.LossSpace
     thresholds: Limits | None
     compiled: tuple[Known, Axes, Limits] | None = None
     price = 0.0
@@ -143,24 +135,24 @@ class SearchGrowth(Growth):
             self.compiled = known, axes_of(self.persons, self.loss), self.thresholds
 
     def _in_compiled_loops(
-        self, loop: Callable[..., _Found], nodes: Nodes, shares: Floats
+        self, loop: Callable[..., _Found], nodes: cuts.Nodes, shares: Floats
     ) -> _Found:
         assert self.compiled is not None
         return loop(np.vstack(self.orders), nodes.low, nodes.high, shares, *self.compiled)
 
-    def choose(self, nodes: Nodes, shares: Floats) -> Candidates:
+    def choose(self, nodes: cuts.Nodes, shares: Floats) -> cuts.Candidates:
         """The cut of each node that is cut, by ascending node."""
         if self.compiled is None:
             candidates = self._best_cuts(nodes, shares)
             met = partial(self.meets_costly, nodes) if self.costly else None
-            return candidates.take(first_that_meet(candidates, met))
+            return candidates.take(cuts.first_that_meet(candidates, met))
         found = self._in_compiled_loops(tree_loops.best_cuts, nodes, shares)
         node = np.flatnonzero(found.axis >= 0)
         names = ("axis", "column", "left", "left_records", "left_squares", "lost")
         numbers = [getattr(found, name)[node] for name in names]
-        return Candidates(node, *numbers, *[np.zeros(len(node))])
+        return cuts.Candidates(node, *numbers, *[np.zeros(len(node))])
 
-    def _best_cuts(self, nodes: Nodes, shares: Floats) -> Candidates:
+    def _best_cuts(self, nodes: cuts.Nodes, shares: Floats) -> cuts.Candidates:
         """The best cut of every node along every axis, by node and key.
 
         Among the places where both sides keep the promises that can be scanned and hold at least
@@ -181,26 +173,28 @@ class SearchGrowth(Growth):
             key = members.variance / whole[members.node]
             key += _smaller_side(nodes, members) < shares[members.node]
             found.append((members, key))
-        candidates = joined([part for part, _ in found])
+        candidates = cuts.joined([part for part, _ in found])
         keys = np.concatenate([key for _, key in found])
         order = np.lexsort((candidates.column, candidates.axis, keys, candidates.node))
         return self._with_population(nodes, candidates.take(order))
 
-    def _with_population(self, nodes: Nodes, candidates: Candidates) -> Candidates:
+    def _with_population(self, nodes: cuts.Nodes, candidates: cuts.Candidates) -> cuts.Candidates:
         """The candidates with the register's persons who look like their sides, once."""
         if self.register_tree is None or candidates.population is not None:
             return candidates
         return self.register_tree.counted(self.persons, self.orders, nodes, candidates)
 
-    def _that_meet(self, nodes: Nodes, candidates: Candidates) -> Candidates:
+    def _that_meet(self, nodes: cuts.Nodes, candidates: cuts.Candidates) -> cuts.Candidates:
         """The candidates whose sides keep the cheap promises."""
         if any(each.needs for each in self.cheap):
             candidates = self._with_population(nodes, candidates)
-        return candidates.take(both_sides_meet(self.cheap, side_summary(nodes, candidates)))
+        return candidates.take(
+            cuts.both_sides_meet(self.cheap, cuts.side_summary(nodes, candidates))
+        )
 
     def _places(
-        self, axis: OrderedAxis, index: int, nodes: Nodes, whole: Floats, after: Floats
-    ) -> Candidates:
+        self, axis: OrderedAxis, index: int, nodes: cuts.Nodes, whole: Floats, after: Floats
+    ) -> cuts.Candidates:
         """Cuts that gain, divide no equal ones that belong together, and keep the promises."""
         order = self.orders[index]
         sizes = nodes.high - nodes.low - 1
@@ -214,7 +208,7 @@ class SearchGrowth(Growth):
         kept = apart & _gains(after[place], whole[node])
         place, node = place[kept], node[kept]
         records, start = self.persons.records[order], nodes.low[node]
-        candidates = Candidates(
+        candidates = cuts.Candidates(
             node=node,
             axis=np.full(len(node), index),
             column=np.zeros(len(node), dtype=np.int32),
@@ -229,16 +223,20 @@ class SearchGrowth(Growth):
         if not scanned or not len(candidates.node):
             return candidates
         sides = self._scanned_sides(order, nodes, candidates, scanned)
-        return candidates.take(both_sides_meet(scanned, sides))
+        return candidates.take(cuts.both_sides_meet(scanned, sides))
 
     def _scanned_sides(
-        self, order: Codes, nodes: Nodes, candidates: Candidates, scanned: Sequence[Constraint]
+        self,
+        order: Codes,
+        nodes: cuts.Nodes,
+        candidates: cuts.Candidates,
+        scanned: Sequence[Constraint],
     ) -> ClassSummary:
         """The sides with what promises need that one pass over the order tells of all places."""
         needs = frozenset[str]().union(*(each.needs for each in scanned))
         place = nodes.low[candidates.node] + candidates.left - 1
         segments = order, nodes.low, nodes.high
-        sides = side_summary(nodes, candidates)
+        sides = cuts.side_summary(nodes, candidates)
         affiliation, distinct = {}, {}
         sensitive = self.persons.sensitive if needs & {"affiliation", "distinct"} else {}
         for name, values in sensitive.items():
@@ -253,7 +251,9 @@ class SearchGrowth(Growth):
         left, right = tree_loops.scan_sharing(*segments, self.persons.records)
         return replace(sides, fewest_sharing=np.column_stack([left[place], right[place]]).ravel())
 
-    def _members(self, axis: IndicatorAxis, index: int, nodes: Nodes, whole: Floats) -> Candidates:
+    def _members(
+        self, axis: IndicatorAxis, index: int, nodes: cuts.Nodes, whole: Floats
+    ) -> cuts.Candidates:
         """Every 0/1 column that gains and whose sides keep the cheap promises."""
         node, column, right, right_records, right_squares, after = self.loss.without_members(
             axis, self.orders[0], nodes.low, nodes.high, self.persons.records
@@ -261,7 +261,7 @@ class SearchGrowth(Growth):
         size = (nodes.high - nodes.low)[node]
         kept = np.flatnonzero((right < size) & _gains(after, whole[node]))
         node = node[kept]
-        candidates = Candidates(
+        candidates = cuts.Candidates(
             node=node,
             axis=np.full(len(node), index),
             column=column[kept],
@@ -273,7 +273,7 @@ class SearchGrowth(Growth):
         )
         return self._that_meet(nodes, candidates)
 
-    def _tried(self, nodes: Nodes) -> Floats:
+    def _tried(self, nodes: cuts.Nodes) -> Floats:
         """The share of each node whose subtree loses least."""
         shares = np.array(SHARES)
         if self.compiled is not None and not self.budgets:
@@ -295,7 +295,7 @@ class SearchGrowth(Growth):
             self.register_tree.orders = register
         return _least(shares, np.column_stack(found))
 
-    def _lost_below(self, nodes: Nodes, share: float) -> Floats:
+    def _lost_below(self, nodes: cuts.Nodes, share: float) -> Floats:
         """Loss of the classes that each node is cut into with one share."""
         losses = np.zeros(len(nodes))
         origin = np.arange(len(nodes))
@@ -311,7 +311,7 @@ class SearchGrowth(Growth):
                 nodes = self.cut(nodes, chosen)
         return losses
 
-    def _lost_for_a_price(self, nodes: Nodes, share: float) -> Floats:
+    def _lost_for_a_price(self, nodes: cuts.Nodes, share: float) -> Floats:
         """Loss and cost, at the price, of the best subtree below each node with one share."""
         grown, parents = GrownTree(), np.arange(len(nodes))
         while len(nodes):
@@ -333,8 +333,8 @@ def _least(shares: Floats, losses: Floats) -> Floats:
 
 
 def _best_places(
-    nodes: Nodes, candidates: Candidates, whole: Floats, shares: Floats
-) -> tuple[Candidates, Floats]:
+    nodes: cuts.Nodes, candidates: cuts.Candidates, whole: Floats, shares: Floats
+) -> tuple[cuts.Candidates, Floats]:
     """Of each node's places, the one of least loss among those that divide evenly enough."""
     share = _smaller_side(nodes, candidates)
     widest = np.zeros(len(nodes))
@@ -346,7 +346,7 @@ def _best_places(
     return best, key
 
 
-def _smaller_side(nodes: Nodes, candidates: Candidates) -> Floats:
+def _smaller_side(nodes: cuts.Nodes, candidates: cuts.Candidates) -> Floats:
     whole = nodes.records[candidates.node]
     smaller: Floats = np.minimum(candidates.left_records, whole - candidates.left_records) / whole
     return smaller
@@ -401,7 +401,7 @@ def _most_distinct(stated: Sequence[Thresholds]) -> int:
     return max((each.distinct for each in stated), default=0)
 
 
-def axes_of(persons: PersonTable, loss: LossSpace) -> Axes:
+def axes_of(persons: PersonTable, loss: cuts.LossSpace) -> Axes:
     """The axes, and what their values weigh."""
     ordered = persons.ordered
     return Axes(
@@ -418,7 +418,7 @@ def axes_of(persons: PersonTable, loss: LossSpace) -> Axes:
     )
 
 
-def known_of(persons: PersonTable, loss: LossSpace, limits: Limits) -> Known:
+def known_of(persons: PersonTable, loss: cuts.LossSpace, limits: Limits) -> Known:
     """What is known of the persons, as they are numbered now."""
     count = persons.persons
     none = np.empty((0, count), dtype=np.int32)

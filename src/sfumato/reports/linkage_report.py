@@ -12,34 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.core.number_text import count, percent
+from sfumato.linkage import match_thresholds
 from sfumato.linkage.encoding_linkage import EncodedLinks
 from sfumato.linkage.link_model import LevelWeight
 from sfumato.linkage.linkage_result import Found, Links, as_json
-from sfumato.linkage.match_thresholds import (
-    MATCH,
-    NON_MATCH,
-    POSSIBLE_MATCH,
-    THRESHOLDS,
-    Floats,
-    ThresholdRow,
-    curve,
-    threshold_table,
-)
-from sfumato.reports.pictures import (
-    AFTER,
-    BEFORE,
-    FAINT,
-    HALF,
-    INK,
-    PERCENT,
-    QUIET,
-    Figure,
-    labelled_bars,
-    limit_mark,
-    picture,
-    size_bins,
-    values,
-)
+from sfumato.reports import pictures
 from sfumato.reports.printed_numbers import fill_template
 
 _HEIGHT = 160
@@ -58,9 +35,9 @@ _SATURATED = 39.0
 _FEWEST = 3
 """Pairs that a pattern must have to be shown."""
 _TITLES = {
-    MATCH: "How a match adds up",
-    POSSIBLE_MATCH: "How a possible match adds up",
-    NON_MATCH: "How a non-match adds up",
+    match_thresholds.MATCH: "How a match adds up",
+    match_thresholds.POSSIBLE_MATCH: "How a possible match adds up",
+    match_thresholds.NON_MATCH: "How a non-match adds up",
 }
 
 
@@ -101,10 +78,10 @@ def draw_linkage(links: Links | EncodedLinks, title: str, made: date) -> str:
     )
 
 
-def _thresholds(links: Found, upper: float | None) -> list[ThresholdRow]:
-    return threshold_table(
+def _thresholds(links: Found, upper: float | None) -> list[match_thresholds.ThresholdRow]:
+    return match_thresholds.threshold_table(
         links.pairs.score,
-        thresholds={*THRESHOLDS, *([] if upper is None else [upper])},
+        thresholds={*match_thresholds.THRESHOLDS, *([] if upper is None else [upper])},
         lower=links.thresholds.lower,
         probability=links.settled.probability,
         lost=links.lost,
@@ -129,13 +106,13 @@ def _rules(links: Links) -> list[tuple[str, int]]:
     return list(zip(words, (rule.pairs for rule in links.model.rules), strict=True))
 
 
-def _bits(score: Floats) -> Floats:
+def _bits(score: match_thresholds.Floats) -> match_thresholds.Floats:
     """Match weight of each score in bits, within the axis."""
     kept = np.clip(score, 1e-15, 1 - 1e-15)
     return np.asarray(np.clip(np.log2(kept / (1 - kept)), _LEAST, _MOST))
 
 
-def _scores_figure(links: Found) -> Figure:
+def _scores_figure(links: Found) -> pictures.Figure:
     """Number of pairs by match weight, with both thresholds."""
     edges = np.arange(_LEAST, _MOST + _WIDTH, _WIDTH)
     height, _ = np.histogram(_bits(links.pairs.score), edges)
@@ -145,8 +122,8 @@ def _scores_figure(links: Found) -> Figure:
         if pairs
     ]
     bars = (
-        alt.Chart(values(rows))
-        .mark_bar(color=AFTER, stroke="white", strokeWidth=0.6)
+        alt.Chart(pictures.values(rows))
+        .mark_bar(color=pictures.AFTER, stroke="white", strokeWidth=0.6)
         .encode(
             x=alt.X("low:Q", title="match weight in bits: log₂ of the odds")
             .scale(domain=[_LEAST, _MOST], nice=False)
@@ -154,7 +131,7 @@ def _scores_figure(links: Found) -> Figure:
             x2=alt.X2("high:Q"),
             y=alt.Y("pairs:Q", title=None)
             .scale(type="log", domain=[0.5, max(2.0, 2.0 * int(height.max(initial=1)))])
-            .axis(gridColor=FAINT, tickCount=5, format="~s"),
+            .axis(gridColor=pictures.FAINT, tickCount=5, format="~s"),
             y2=alt.Y2("from:Q"),
         )
     )
@@ -163,21 +140,25 @@ def _scores_figure(links: Found) -> Figure:
         layer
         for name, score in scores.items()
         if isfinite(score) and 0 < score < 1
-        for layer in limit_mark(log2(score / (1 - score)), name, "low", right=name == "match")
+        for layer in pictures.limit_mark(
+            log2(score / (1 - score)), name, "low", right=name == "match"
+        )
     ]
-    chart = alt.LayerChart(layer=[bars, *limits], width=HALF, height=_HEIGHT)
+    chart = alt.LayerChart(layer=[bars, *limits], width=pictures.HALF, height=_HEIGHT)
     said = f"{count(len(links.pairs))} pairs"
-    return Figure(
-        picture(chart, "scores", f"Histogram of the match weights of {said}, and thresholds."),
+    return pictures.Figure(
+        pictures.picture(
+            chart, "scores", f"Histogram of the match weights of {said}, and thresholds."
+        ),
         "Pairs by match weight",
         "Number of pairs, on a logarithmic scale; the lines are the thresholds. Pairs that score "
         "next to nothing are not kept.",
     )
 
 
-def _quality_figure(links: Found) -> Figure:
+def _quality_figure(links: Found) -> pictures.Figure:
     """Expected precision and recall at every threshold."""
-    at = curve(links.pairs.score, links.settled.probability)
+    at = match_thresholds.curve(links.pairs.score, links.settled.probability)
     chosen = np.unique(np.linspace(0, len(at.score) - 1, _POINTS).astype(np.int64))
     share = at.true / (at.true + links.lost) if at.true + links.lost > 0 else 1.0
     names = ("precision", "recall")
@@ -189,16 +170,18 @@ def _quality_figure(links: Found) -> Figure:
         )
     ]
     lines = (
-        alt.Chart(values(rows))
+        alt.Chart(pictures.values(rows))
         .mark_line(strokeWidth=2.2)
         .encode(
             x=alt.X("bits:Q", title="least match weight of a match, in bits")
             .scale(domain=[_LEAST, _MOST], nice=False)
             .axis(grid=False, tickCount=7),
             y=alt.Y("share:Q", title=None).scale(domain=[0, 1.02], nice=False).axis(
-                format=PERCENT, tickCount=5, gridColor=FAINT
+                format=pictures.PERCENT, tickCount=5, gridColor=pictures.FAINT
             ),
-            color=alt.Color("what:N").scale(alt.Scale(domain=list(names), range=[AFTER, BEFORE])),
+            color=alt.Color("what:N").scale(
+                alt.Scale(domain=list(names), range=[pictures.AFTER, pictures.BEFORE])
+            ),
             strokeDash=alt.StrokeDash("what:N").scale(
                 alt.Scale(domain=list(names), range=[[1, 0], [5, 3]])
             ),
@@ -206,24 +189,26 @@ def _quality_figure(links: Found) -> Figure:
     )  # fmt: skip
     precision, recall = links.quality
     said = f"precision {percent(precision.value, 2)}, recall {percent(recall.value, 2)}"
-    chart = alt.LayerChart(layer=[lines], width=HALF, height=_HEIGHT)
-    return Figure(
-        picture(chart, "quality", f"Lines: expected precision and recall. Now {said}."),
+    chart = alt.LayerChart(layer=[lines], width=pictures.HALF, height=_HEIGHT)
+    return pictures.Figure(
+        pictures.picture(chart, "quality", f"Lines: expected precision and recall. Now {said}."),
         "Expected precision and recall",
         f"By the least weight of a match; at the threshold taken: {said}. Recall counts what "
         "blocking may have lost.",
     )
 
 
-def _persons_figure(links: Found) -> Figure:
+def _persons_figure(links: Found) -> pictures.Figure:
     """How many records the persons have."""
     sizes = links.person_sizes.astype(np.int64)
-    bins = size_bins(int(sizes.max()))
+    bins = pictures.size_bins(int(sizes.max()))
     shares = bins.shares(sizes)
-    chart = labelled_bars(shares, bins.labels, "records of the person", height=_HEIGHT, digits=1)
+    chart = pictures.labelled_bars(
+        shares, bins.labels, "records of the person", height=_HEIGHT, digits=1
+    )
     said = f"{count(len(sizes))} persons; the most records: {count(int(sizes.max()))}"
-    return Figure(
-        picture(chart, "persons", f"Bars: share of persons by number of records. {said}."),
+    return pictures.Figure(
+        pictures.picture(chart, "persons", f"Bars: share of persons by number of records. {said}."),
         "Records per person",
         f"Share of the persons. {said}.",
     )
@@ -272,7 +257,14 @@ def _patterns(links: Links) -> list[_Pattern]:
     """The most frequent pattern of each outcome, where at least three pairs have it."""
     if not links.pairs.levels:
         return []
-    found = (_most_frequent(links, outcome) for outcome in (MATCH, POSSIBLE_MATCH, NON_MATCH))
+    found = (
+        _most_frequent(links, outcome)
+        for outcome in (
+            match_thresholds.MATCH,
+            match_thresholds.POSSIBLE_MATCH,
+            match_thresholds.NON_MATCH,
+        )
+    )
     return [pattern for pattern in found if pattern is not None and pattern.pairs >= _FEWEST]
 
 
@@ -311,7 +303,7 @@ def _most_frequent(links: Links, outcome: int) -> _Pattern | None:
     return _Pattern(outcome, number, tuple(steps), len(own), final < _SATURATED)
 
 
-def _weights_figure(links: Links) -> Figure:
+def _weights_figure(links: Links) -> pictures.Figure:
     """Match weight of each comparison level: bits for or against a match."""
     weights = links.model.weights
     rows = [
@@ -325,8 +317,8 @@ def _weights_figure(links: Links) -> Figure:
     ]
     chart = _bars(rows, [_named(each) for each in weights], "match weight in bits: log₂(m / u)")
     said = "; ".join(f"{row['level']}: {row['text']}" for row in rows)
-    return Figure(
-        picture(chart, "weights", f"Bars: match weight of each comparison level. {said}."),
+    return pictures.Figure(
+        pictures.picture(chart, "weights", f"Bars: match weight of each comparison level. {said}."),
         "Match weights",
         "What each comparison level says for a match (right) or against it (left), before the "
         "frequency of the value. 1 bit doubles the odds.",
@@ -334,7 +326,7 @@ def _weights_figure(links: Links) -> Figure:
     )
 
 
-def _waterfall_figure(pattern: _Pattern, key: str) -> Figure:
+def _waterfall_figure(pattern: _Pattern, key: str) -> pictures.Figure:
     """How the weights of one pattern of comparison levels add up.
 
     Parameters
@@ -348,21 +340,21 @@ def _waterfall_figure(pattern: _Pattern, key: str) -> Figure:
         at += bits
     rows.append(_step("sum: match weight of the pairs", 0.0, at, at, whole=True))
     names = [row["level"] for row in rows]
-    base = alt.Chart(values(rows)).encode(
+    base = alt.Chart(pictures.values(rows)).encode(
         y=alt.Y("level:N", sort=names, title=None).axis(grid=False, labelLimit=330)
     )
     bars = base.mark_bar(height=_ROW - 7).encode(
-        x=alt.X("low:Q", title="match weight in bits").axis(gridColor=FAINT, tickCount=8),
+        x=alt.X("low:Q", title="match weight in bits").axis(gridColor=pictures.FAINT, tickCount=8),
         x2=alt.X2("high:Q"),
         color=_side(),
     )
-    text = base.mark_text(align="left", dx=5, color=INK).encode(
+    text = base.mark_text(align="left", dx=5, color=pictures.INK).encode(
         x=alt.X("high:Q"), text=alt.Text("text:N")
     )
     chart = alt.LayerChart(layer=[bars, text], width=_WIDE, height=_ROW * len(rows))
     said = "; ".join(f"{row['level']}: {row['text']}" for row in rows)
-    return Figure(
-        picture(chart, key, f"Waterfall. {said}."), pattern.title, pattern.note, wide=True
+    return pictures.Figure(
+        pictures.picture(chart, key, f"Waterfall. {said}."), pattern.title, pattern.note, wide=True
     )
 
 
@@ -377,7 +369,7 @@ def _named(each: LevelWeight) -> str:
 
 
 def _bars(rows: list[dict[str, Any]], names: list[str], title: str) -> alt.LayerChart:
-    base = alt.Chart(values(rows)).encode(
+    base = alt.Chart(pictures.values(rows)).encode(
         y=alt.Y("level:N", sort=names, title=None).axis(grid=False, labelLimit=330)
     )
     ends = [min(0.0, *(row["bits"] for row in rows)), max(0.0, *(row["bits"] for row in rows))]
@@ -385,7 +377,7 @@ def _bars(rows: list[dict[str, Any]], names: list[str], title: str) -> alt.Layer
     bars = base.mark_bar(height=_ROW - 7).encode(
         x=alt.X("bits:Q", title=title)
         .scale(domain=[ends[0] - room, ends[1] + room], nice=False)
-        .axis(gridColor=FAINT, tickCount=8),
+        .axis(gridColor=pictures.FAINT, tickCount=8),
         color=_side(),
     )
     right = base.transform_filter("datum.bits >= 0").mark_text(align="left", dx=4)
@@ -395,7 +387,9 @@ def _bars(rows: list[dict[str, Any]], names: list[str], title: str) -> alt.Layer
 
 
 def _side() -> alt.Color:
-    scale = alt.Scale(domain=["for", "against", "sum"], range=[AFTER, BEFORE, QUIET])
+    scale = alt.Scale(
+        domain=["for", "against", "sum"], range=[pictures.AFTER, pictures.BEFORE, pictures.QUIET]
+    )
     return alt.Color("side:N", legend=None).scale(scale)
 
 

@@ -12,22 +12,7 @@ import altair as alt
 from markupsafe import Markup
 
 from sfumato.core.number_text import percent
-from sfumato.reports.pictures import (
-    AFTER,
-    BEFORE,
-    FAINT,
-    FONT,
-    HALF,
-    INK,
-    LIMIT,
-    PERCENT,
-    QUIET,
-    SERIES,
-    Chart,
-    Figure,
-    picture,
-    values,
-)
+from sfumato.reports import pictures
 from sfumato.review.review_forecast import Point
 
 _WIDTH, _HEIGHT = 360, 190
@@ -38,7 +23,7 @@ _LONG = re.compile(r"-?\d+\.\d{3,}(?:e-?\d+)?")
 _DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
 
 
-def progress_figure(series: Mapping[str, Sequence[tuple[datetime, int]]]) -> Figure:
+def progress_figure(series: Mapping[str, Sequence[tuple[datetime, int]]]) -> pictures.Figure:
     """Pairs decided over time, by worker.
 
     Parameters
@@ -59,7 +44,7 @@ def progress_figure(series: Mapping[str, Sequence[tuple[datetime, int]]]) -> Fig
         )
     )
     said = "; ".join(f"{worker}: {points[-1][1]}" for worker, points in series.items() if points)
-    return Figure(
+    return pictures.Figure(
         _drawn(chart, "progress", f"Lines: pairs decided over time. At last {said}."),
         "Pairs decided over time",
     )
@@ -67,7 +52,7 @@ def progress_figure(series: Mapping[str, Sequence[tuple[datetime, int]]]) -> Fig
 
 def disclosure_figure(
     series: Mapping[str, Sequence[tuple[int, float]]], limit: float | None
-) -> Figure:
+) -> pictures.Figure:
     """KAPR against the number of decisions, by worker.
 
     Parameters
@@ -88,9 +73,11 @@ def disclosure_figure(
     chart: alt.Chart | alt.LayerChart = lines
     most = max((score for points in series.values() for _, score in points), default=0.0)
     if limit is not None and limit <= _NEAR * most:
-        rule = alt.Chart(values([{"limit": limit}])).mark_rule(color=LIMIT, strokeDash=[4, 3])
-        label = alt.Chart(values([{"limit": limit}])).mark_text(
-            color=LIMIT, align="left", baseline="top", dx=4, dy=4, text="budget"
+        rule = alt.Chart(pictures.values([{"limit": limit}])).mark_rule(
+            color=pictures.LIMIT, strokeDash=[4, 3]
+        )
+        label = alt.Chart(pictures.values([{"limit": limit}])).mark_text(
+            color=pictures.LIMIT, align="left", baseline="top", dx=4, dy=4, text="budget"
         )
         at = alt.Y("limit:Q")
         left = alt.XValue(0)  # type: ignore[no-untyped-call]
@@ -101,14 +88,14 @@ def disclosure_figure(
         for worker, points in series.items()
         if points
     )
-    return Figure(
+    return pictures.Figure(
         _drawn(chart, "disclosure", f"Lines: KAPR against decisions. {said}."),
         "Disclosure against decisions",
         "" if limit is None else f"The budget of a worker is {limit:g}.",
     )
 
 
-def answers_figure(counts: Mapping[str, int]) -> Figure:
+def answers_figure(counts: Mapping[str, int]) -> pictures.Figure:
     """How often each of the six answers stands.
 
     Parameters
@@ -120,28 +107,30 @@ def answers_figure(counts: Mapping[str, int]) -> Figure:
         {"answer": answer, "count": count, "side": answer.partition(",")[0]}
         for answer, count in counts.items()
     ]
-    base = alt.Chart(values(rows)).encode(
+    base = alt.Chart(pictures.values(rows)).encode(
         y=alt.Y("answer:N", sort=list(counts), title=None).axis(grid=False, labelLimit=200),
-        x=alt.X("count:Q", title="answers").axis(gridColor=FAINT, tickMinStep=1, format="d"),
+        x=alt.X("count:Q", title="answers").axis(
+            gridColor=pictures.FAINT, tickMinStep=1, format="d"
+        ),
     )
     bars = base.mark_bar(height=17).encode(
         color=alt.Color(
             "side:N",
-            scale=alt.Scale(domain=["Different", "Same"], range=[BEFORE, AFTER]),
+            scale=alt.Scale(domain=["Different", "Same"], range=[pictures.BEFORE, pictures.AFTER]),
             legend=None,
         )
     )
-    text = base.mark_text(align="left", dx=4, color=INK).encode(text=alt.Text("count:Q"))
+    text = base.mark_text(align="left", dx=4, color=pictures.INK).encode(text=alt.Text("count:Q"))
     chart = alt.LayerChart(layer=[bars, text], width=_WIDTH - 130, height=_HEIGHT)
     said = "; ".join(f"{answer}: {count}" for answer, count in counts.items())
-    return Figure(
+    return pictures.Figure(
         _drawn(chart, "answers", f"Bars: answers that stand. {said}."), "Answers that stand"
     )
 
 
 def _drawn(chart: alt.Chart | alt.LayerChart, key: str, description: str) -> Markup:
     """A picture whose coordinates have two decimals, which makes it half as large."""
-    return Markup(_COORDINATES.sub(_rounded, str(picture(chart, key, description))))  # noqa: S704
+    return Markup(_COORDINATES.sub(_rounded, str(pictures.picture(chart, key, description))))  # noqa: S704
 
 
 def _rounded(found: re.Match[str]) -> str:
@@ -166,14 +155,16 @@ def _lines(
     rows: list[dict[str, Any]], workers: list[str], across: str, up: str, title: str
 ) -> alt.Chart:
     """Steps in a colour and a dash of their own for each worker."""
-    colours = [SERIES[place % len(SERIES)] for place in range(len(workers))]
+    colours = [pictures.SERIES[place % len(pictures.SERIES)] for place in range(len(workers))]
     dashes = [_DASHES[place % len(_DASHES)] for place in range(len(workers))]
     chart: alt.Chart = (
-        alt.Chart(values(rows))
+        alt.Chart(pictures.values(rows))
         .mark_line(interpolate="step-after", strokeWidth=2)
         .encode(
             x=across,
-            y=alt.Y(up, title=title).axis(gridColor=FAINT, titleColor=QUIET, tickCount=5),
+            y=alt.Y(up, title=title).axis(
+                gridColor=pictures.FAINT, titleColor=pictures.QUIET, tickCount=5
+            ),
             color=alt.Color("worker:N", scale=alt.Scale(domain=workers, range=colours)).legend(
                 columns=4
             ),
@@ -189,11 +180,14 @@ def _lines(
 _TRADE_OFF_HEIGHT = 220
 _ALIKE, _RIGHT = "as with everything shown", "right"
 """What is said of answers."""
-_STYLE = f"body{{font-family:{FONT};color:{INK};max-width:860px;margin:2em auto;padding:0 1em}}"
-_NOTE = f"p{{color:{QUIET}}}svg{{width:100%;height:auto}}h1{{font-size:1.3em}}"
+_STYLE = (
+    f"body{{font-family:{pictures.FONT};color:{pictures.INK};max-width:860px;margin:2em auto;"
+    "padding:0 1em}"
+)
+_NOTE = f"p{{color:{pictures.QUIET}}}svg{{width:100%;height:auto}}h1{{font-size:1.3em}}"
 
 
-def trade_off_figure(points: Sequence[Point]) -> Figure:
+def trade_off_figure(points: Sequence[Point]) -> pictures.Figure:
     """Share of answers against KAPR, and against the share of disclosed characters.
 
     Parameters
@@ -220,7 +214,7 @@ def trade_off_figure(points: Sequence[Point]) -> Figure:
     least = min([point.same_as_full for point in points] + said_right, default=0.0)
     axes = (
         ("kapr", "KAPR", "~g", max(point.kapr for point in points)),
-        ("characters", "share of the characters shown", PERCENT, 1.0),
+        ("characters", "share of the characters shown", pictures.PERCENT, 1.0),
     )
     chart = alt.hconcat(
         *(_against(rows, *axis, names=names, least=least) for axis in axes), spacing=28
@@ -231,8 +225,10 @@ def trade_off_figure(points: Sequence[Point]) -> Figure:
     )
     if last.accuracy is not None:
         said += f", {percent(last.accuracy)} of the answers right"
-    return Figure(
-        picture(chart, "trade-off", f"Lines: share of answers against disclosure. {said}."),
+    return pictures.Figure(
+        pictures.picture(
+            chart, "trade-off", f"Lines: share of answers against disclosure. {said}."
+        ),
         "Accuracy against disclosure",
         f"Each point is a simulated worker who opens cells until sure enough. {said}.",
         wide=True,
@@ -270,18 +266,18 @@ def _against(
     *,
     names: Sequence[str],
     least: float,
-) -> Chart:
-    colours, dashes = [BEFORE, AFTER], [[4, 3], [1, 0]]
-    base = alt.Chart(values(rows)).encode(
+) -> pictures.Chart:
+    colours, dashes = [pictures.BEFORE, pictures.AFTER], [[4, 3], [1, 0]]
+    base = alt.Chart(pictures.values(rows)).encode(
         x=alt.X(f"{field}:Q", title=title)
         .scale(domain=[0, most or 1.0], nice=False)
         .axis(format=form, tickCount=5, grid=False),
         y=alt.Y("share:Q", title=None)
         .scale(domain=[max(0.0, least - 0.05), 1.005], nice=False, clamp=True)
-        .axis(format=PERCENT, tickCount=5, gridColor=FAINT),
-        color=alt.Color("what:N", legend=alt.Legend(labelLimit=HALF, symbolType="stroke")).scale(
-            alt.Scale(domain=list(names), range=colours[: len(names)])
-        ),
+        .axis(format=pictures.PERCENT, tickCount=5, gridColor=pictures.FAINT),
+        color=alt.Color(
+            "what:N", legend=alt.Legend(labelLimit=pictures.HALF, symbolType="stroke")
+        ).scale(alt.Scale(domain=list(names), range=colours[: len(names)])),
         order=alt.Order("order:Q"),
     )  # fmt: skip
     dash = alt.StrokeDash("what:N").scale(alt.Scale(domain=list(names), range=dashes[: len(names)]))
@@ -289,4 +285,4 @@ def _against(
         base.mark_line(strokeWidth=2.2).encode(strokeDash=dash),
         base.mark_point(filled=True, size=36, opacity=1),
     ]
-    return alt.LayerChart(layer=layers, width=HALF - 40, height=_TRADE_OFF_HEIGHT)
+    return alt.LayerChart(layer=layers, width=pictures.HALF - 40, height=_TRADE_OFF_HEIGHT)

@@ -13,14 +13,7 @@ import numpy.typing as npt
 
 from sfumato.core.measure import Measure
 from sfumato.engines.embedded.counts import group
-from sfumato.kernels.class_counts import (
-    Holding,
-    class_order,
-    count_holders,
-    count_records,
-    distinct,
-    group_rows,
-)
+from sfumato.kernels import class_counts
 from sfumato.risk.measure_table import Row, interval, share
 from sfumato.table.table import MISSING, Codes, EventColumn, NumberDomain, Table
 
@@ -171,7 +164,7 @@ def holding(
     shown: Shown | None = None,
     *,
     counts: bool = False,
-) -> Holding:
+) -> class_counts.Holding:
     """Who has which events in each class; a person in several classes counts in each of them.
 
     O(records), and a sort of the events of each class.
@@ -195,7 +188,7 @@ def holding(
     unit, units = owner, persons
     if shown.pseudonym is not None:
         unit, units = group([class_of, shown.pseudonym], [classes, int(shown.pseudonym.max()) + 1])
-    rows, starts = group_rows(unit, units)
+    rows, starts = class_counts.group_rows(unit, units)
     first = rows[starts[:-1]]
     class_of_unit, owners = class_of[first], owner[first]
     if counts:
@@ -203,18 +196,18 @@ def holding(
             [class_of_unit, np.diff(starts).astype(np.int32)],
             [classes, int(np.diff(starts).max()) + 1],
         )
-    id_starts, own_labels, own_counts = distinct(rows, starts, labels)
+    id_starts, own_labels, own_counts = class_counts.distinct(rows, starts, labels)
     known = _known(events, shown, owner, persons)
     class_of_person = np.empty(persons, dtype=np.int32)
     class_of_person[owners] = class_of_unit
     ids = np.repeat(np.arange(units, dtype=np.int32), np.diff(id_starts))
     class_of_entry = class_of_unit[ids]
-    entries, _ = count_records(class_of_entry, classes)
-    order = class_order(class_of_entry, entries, own_labels).part(0, classes)
+    entries, _ = class_counts.count_records(class_of_entry, classes)
+    order = class_counts.class_order(class_of_entry, entries, own_labels).part(0, classes)
     detailed = np.zeros(units, dtype=np.bool_)
     if shown.detailed is not None:
         detailed[unit[shown.detailed]] = True
-    return Holding(
+    return class_counts.Holding(
         class_of_person,
         *known,
         id_starts,
@@ -234,9 +227,9 @@ def _known(
     events: EventCodes, shown: Shown, owner: Codes, persons: int
 ) -> tuple[Ints, Codes, Codes]:
     """The distinct events of each person, by the labels that fit them, as compressed rows."""
-    rows, starts = group_rows(owner, persons)
+    rows, starts = class_counts.group_rows(owner, persons)
     if shown.low is None or shown.high is None:
-        begins, codes, _ = distinct(rows, starts, events.codes)
+        begins, codes, _ = class_counts.distinct(rows, starts, events.codes)
         return begins, events.low[codes], events.high[codes]
     told = np.flatnonzero(events.codes != MISSING)
     order = told[np.lexsort((events.codes[told], shown.high[told], shown.low[told], owner[told]))]
@@ -548,7 +541,7 @@ class _Search:
         Of the persons and events that are drawn.
     """
 
-    def __init__(self, held: Holding, rng: np.random.Generator) -> None:
+    def __init__(self, held: class_counts.Holding, rng: np.random.Generator) -> None:
         self._held, self._rng = held, rng
         self._number: Ints = np.diff(held.known_starts)
         self.persons = len(self._number)
@@ -567,7 +560,7 @@ class _Search:
     def _cost(self, pilot: Ints) -> float:
         """Entries that are looked at for two events of a person, on average."""
         sets, whom = self._choices(pilot, 2, EVERY_PAIR * EVERY_PAIR)
-        looked = count_holders(self._held, whom, sets).looked
+        looked = class_counts.count_holders(self._held, whom, sets).looked
         return max((looked + SET_WORK * len(sets)) / len(pilot), 1.0)
 
     def _choices(self, persons: Ints, m: int, most: int) -> tuple[Codes, Codes]:
@@ -642,7 +635,9 @@ class _Search:
         """Chance to be found, learned from and alone; shape (3, persons, choices)."""
         choices = sets.shape[1]
         whom = np.repeat(persons, choices).astype(np.int32)
-        found = count_holders(self._held, whom, sets.reshape(-1, sets.shape[2]).astype(np.int32))
+        found = class_counts.count_holders(
+            self._held, whom, sets.reshape(-1, sets.shape[2]).astype(np.int32)
+        )
         each = np.stack([found.found, found.learned, found.found == 1])
         return each.reshape(3, len(persons), choices)
 

@@ -18,31 +18,8 @@ import numpy.typing as npt
 
 from sfumato.core.chain import START, Head, Link, Verdict, follow, is_signed
 from sfumato.core.errors import InputError
-from sfumato.semantics import ledger_content
+from sfumato.semantics import ledger_content, ledger_store
 from sfumato.semantics.associations import State
-from sfumato.semantics.ledger_store import (
-    SIGNER,
-    VERSION,
-    Entry,
-    LedgerKeys,
-    Part,
-    add_entry,
-    add_part,
-    all_entries,
-    array_of,
-    check_there,
-    connect,
-    create,
-    has_its_tables,
-    id_of_key,
-    is_whole,
-    last_entry,
-    load_ledger_keys,
-    next_entry,
-    one_entry,
-    pieces_of,
-    said_clearly,
-)
 
 CHANGED = "its tables or triggers were changed"
 
@@ -63,7 +40,7 @@ class Log:
 
     connection: sqlite3.Connection
     name: str
-    keys: LedgerKeys
+    keys: ledger_store.LedgerKeys
 
     def check_key(self) -> None:
         """Refuse a key that did not sign the first entry.
@@ -73,8 +50,8 @@ class Log:
         InputError
             If another one did.
         """
-        with said_clearly(self.name):
-            first = one_entry(self.connection, 1)
+        with ledger_store.said_clearly(self.name):
+            first = ledger_store.one_entry(self.connection, 1)
         if first is None or not is_signed(first.link, self.keys.check()):
             raise InputError(
                 f"ledger {self.name}",
@@ -85,13 +62,17 @@ class Log:
 
     def head(self) -> Head:
         """The last entry."""
-        with said_clearly(self.name):
-            last = last_entry(self.connection)
+        with ledger_store.said_clearly(self.name):
+            last = ledger_store.last_entry(self.connection)
         return Head(last.number, last.digest) if last else Head(0, START)
 
     def append(
-        self, kind: str, actor: str, detail: Mapping[str, object], parts: Sequence[Part] = ()
-    ) -> Entry:
+        self,
+        kind: str,
+        actor: str,
+        detail: Mapping[str, object],
+        parts: Sequence[ledger_store.Part] = (),
+    ) -> ledger_store.Entry:
         """Add an entry, whole or not at all.
 
         Parameters
@@ -109,19 +90,21 @@ class Log:
         check_text(actor)
         described = {part.name: part.described() for part in parts}
         with self.changing():
-            if not has_its_tables(self.connection):
+            if not ledger_store.has_its_tables(self.connection):
                 raise self.not_whole(CHANGED)
-            last = last_entry(self.connection)
+            last = ledger_store.last_entry(self.connection)
             if last is None or not is_signed(last.link, self.keys.check()):
                 raise self.not_whole("a last entry that was changed, or none")
             head = Head(last.number, last.digest)
-            entry = next_entry(head, kind, actor, {**detail, "parts": described}, self.keys)
-            add_entry(self.connection, entry)
+            entry = ledger_store.next_entry(
+                head, kind, actor, {**detail, "parts": described}, self.keys
+            )
+            ledger_store.add_entry(self.connection, entry)
             for part in parts:
-                add_part(self.connection, entry.number, part)
+                ledger_store.add_part(self.connection, entry.number, part)
         return entry
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[ledger_store.Entry]:
         """All entries, their chain checked (their arrays are when they are read).
 
         Raises
@@ -129,16 +112,18 @@ class Log:
         InputError
             If an entry was changed, left out or moved.
         """
-        with said_clearly(self.name):
-            if not has_its_tables(self.connection):
+        with ledger_store.said_clearly(self.name):
+            if not ledger_store.has_its_tables(self.connection):
                 raise self.not_whole(CHANGED)
-            entries = list(all_entries(self.connection))
-        verdict = follow((each.link for each in entries), self.keys.check(), "ledger", SIGNER)
+            entries = list(ledger_store.all_entries(self.connection))
+        verdict = follow(
+            (each.link for each in entries), self.keys.check(), "ledger", ledger_store.SIGNER
+        )
         if not verdict.whole:
             raise self.not_whole(verdict.fault)
         return entries
 
-    def entry(self, number: int) -> Entry | None:
+    def entry(self, number: int) -> ledger_store.Entry | None:
         """An entry, checked against its own signature; ``None`` where there is none.
 
         Parameters
@@ -151,8 +136,8 @@ class Log:
         InputError
             If it was changed.
         """
-        with said_clearly(self.name):
-            entry = one_entry(self.connection, number)
+        with ledger_store.said_clearly(self.name):
+            entry = ledger_store.one_entry(self.connection, number)
         if entry is not None and not is_signed(entry.link, self.keys.check()):
             raise self.not_whole(f"entry {number} was changed")
         return entry
@@ -175,13 +160,15 @@ class Log:
         entry = self.entry(number)
         if entry is None:
             raise self.not_whole(f"entry {number} is missing")
-        with said_clearly(self.name):
-            contents = [list(pieces_of(self.connection, number, name)) for name in names]
+        with ledger_store.said_clearly(self.name):
+            contents = [
+                list(ledger_store.pieces_of(self.connection, number, name)) for name in names
+            ]
         described, arrays = entry.details["parts"], []
         for name, pieces in zip(names, contents, strict=True):
-            if not is_whole(pieces, described[name]):
+            if not ledger_store.is_whole(pieces, described[name]):
                 raise self.not_whole(f"entry {number} was changed")
-            arrays.append(array_of(pieces, described[name]))
+            arrays.append(ledger_store.array_of(pieces, described[name]))
         return arrays
 
     def not_whole(self, fault: str) -> InputError:
@@ -217,7 +204,7 @@ class Log:
         if begun:
             yield
             return
-        with said_clearly(self.name):
+        with ledger_store.said_clearly(self.name):
             self.connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -267,13 +254,15 @@ def verify_log(log: Log, against: Head | None) -> Verdict:
         If the file is damaged so that SQLite cannot read it.
     """
     connection = log.connection
-    with said_clearly(log.name):
+    with ledger_store.said_clearly(log.name):
         connection.execute("BEGIN")
         try:
-            if not has_its_tables(connection):
+            if not ledger_store.has_its_tables(connection):
                 return Verdict(0, CHANGED, Head(0, START))
             signed = log.keys.check()
-            verdict = follow(_links(connection, signed), signed, "ledger", SIGNER, against)
+            verdict = follow(
+                _links(connection, signed), signed, "ledger", ledger_store.SIGNER, against
+            )
             if verdict.whole and _has_strays(connection):
                 return replace(verdict, fault="it holds arrays of no entry")
             return verdict
@@ -284,18 +273,21 @@ def verify_log(log: Log, against: Head | None) -> Verdict:
 def _links(
     connection: sqlite3.Connection, signed: Callable[[bytes, bytes], bool]
 ) -> Iterator[Link]:
-    for entry in all_entries(connection):
+    for entry in ledger_store.all_entries(connection):
         link = entry.link
         if is_signed(link, signed) and not _has_its_parts(connection, entry):
             link = replace(link, made="")
         yield link
 
 
-def _has_its_parts(connection: sqlite3.Connection, entry: Entry) -> bool:
+def _has_its_parts(connection: sqlite3.Connection, entry: ledger_store.Entry) -> bool:
     described = entry.details["parts"]
     rows = connection.execute("SELECT DISTINCT name FROM part WHERE entry = ?", [entry.number])
     return {name for (name,) in rows} == set(described) and all(
-        is_whole(pieces_of(connection, entry.number, name), described[name]) for name in described
+        ledger_store.is_whole(
+            ledger_store.pieces_of(connection, entry.number, name), described[name]
+        )
+        for name in described
     )
 
 
@@ -327,7 +319,7 @@ class Ledger:
 
     path: Path
     _log: Log
-    _keys: LedgerKeys
+    _keys: ledger_store.LedgerKeys
 
     @classmethod
     def open(
@@ -360,12 +352,14 @@ class Ledger:
         file = Path(path)
         new = make and not file.exists()
         if not new:
-            check_there(file)
-        held = load_ledger_keys(Path(keys), file, make=new)
+            ledger_store.check_there(file)
+        held = ledger_store.load_ledger_keys(Path(keys), file, make=new)
         if new:
-            about = {"version": VERSION, "id": secrets.token_hex(16), "parts": {}}
-            create(file, next_entry(Head(0, START), _MADE, "", about, held))
-        connection = connect(file, wait)
+            about = {"version": ledger_store.VERSION, "id": secrets.token_hex(16), "parts": {}}
+            ledger_store.create(
+                file, ledger_store.next_entry(Head(0, START), _MADE, "", about, held)
+            )
+        connection = ledger_store.connect(file, wait)
         ledger = cls(file, Log(connection, file.name, held), held)
         try:
             ledger._log.check_key()
@@ -418,19 +412,22 @@ class Ledger:
         tuples = entry.tuples
         values = json.dumps(tuples.values, separators=(",", ":")).encode()
         parts = [
-            Part.of("values", np.frombuffer(values, dtype=np.uint8)),
-            Part.of("codes", tuples.codes),
-            Part.of("counts", tuples.counts),
+            ledger_store.Part.of("values", np.frombuffer(values, dtype=np.uint8)),
+            ledger_store.Part.of("codes", tuples.codes),
+            ledger_store.Part.of("counts", tuples.counts),
         ]
         key_id = ""
         if members is not None:
             key = self._keys.persons(make=True)
             digests, key_id = (
                 ledger_content.digests_of_members(members, len(tuples), key),
-                id_of_key(key),
+                ledger_store.id_of_key(key),
             )
             raw = np.frombuffer(digests.persons.tobytes(), dtype=np.uint8).reshape(-1, 16)
-            parts += [Part.of("persons", raw), Part.of("tuples", digests.tuples)]
+            parts += [
+                ledger_store.Part.of("persons", raw),
+                ledger_store.Part.of("tuples", digests.tuples),
+            ]
         detail = ledger_content.detail_of_release(entry, key_id)
         return _release(self._log.append(_RELEASE, entry.requester, detail, parts))
 
@@ -508,7 +505,7 @@ class Ledger:
         key_id = self._entry(number).details["persons_key"]
         if not key_id:
             return None
-        if id_of_key(self._keys.persons(make=False)) != key_id:
+        if ledger_store.id_of_key(self._keys.persons(make=False)) != key_id:
             raise InputError(
                 "key persons.key",
                 f"must be the key that the digests of entry {number} were made with",
@@ -647,7 +644,7 @@ class Ledger:
         """
         return verify_log(self._log, against)
 
-    def _entry(self, number: int) -> Entry:
+    def _entry(self, number: int) -> ledger_store.Entry:
         entry = self._log.entry(number)
         if entry is not None and entry.kind == _RELEASE:
             return entry
@@ -659,5 +656,5 @@ class Ledger:
         )
 
 
-def _release(entry: Entry) -> ledger_content.Release:
+def _release(entry: ledger_store.Entry) -> ledger_content.Release:
     return ledger_content.release_of(entry.number, entry.time, entry.digest, entry.details)

@@ -19,14 +19,8 @@ import tomlkit
 from sfumato.core.atomic import all_or_none, check_path, check_target, write_text, written_at
 from sfumato.core.declaration import drawn_seed
 from sfumato.core.errors import InputError
+from sfumato.release import release_manifest
 from sfumato.release.codebook import codebook_name, codebook_text
-from sfumato.release.release_manifest import (
-    HEADER,
-    Options,
-    file_sha256,
-    schema_sha256,
-    versions,
-)
 from sfumato.release.release_result import MANIFEST_FILE, check_beside
 from sfumato.schema import Schema
 from sfumato.semantics.associations import Shown
@@ -397,7 +391,7 @@ def manifest_of(
             "seed": seed,
             "keyed_pseudonyms": keyed,
             "keep_order": keep_order,
-            "schema_sha256": schema_sha256(asked.schema),
+            "schema_sha256": release_manifest.schema_sha256(asked.schema),
             "input_sha256": data_sha256(asked.data),
             "output_sha256": "",
         },
@@ -419,7 +413,7 @@ def manifest_of(
             "releases": list(known.releases),
         },
         **_recipe_of(asked),
-        "versions": versions(),
+        "versions": release_manifest.versions(),
     }
 
 
@@ -438,7 +432,7 @@ def manifest_text(manifest: dict[str, Any]) -> str:
         What `manifest_of` gave.
     """
     document = tomlkit.document()
-    for line in HEADER.splitlines():
+    for line in release_manifest.HEADER.splitlines():
         document.add(tomlkit.comment(line))
     document.update(manifest)
     return tomlkit.dumps(document)
@@ -564,7 +558,7 @@ class RequestedRelease:
             name,
             {field.name: field.type for field in self.table.schema},
             source.schema,
-            Options(keep_order=about["keep_order"]),
+            release_manifest.Options(keep_order=about["keep_order"]),
             size=(self.table.num_rows, source.persons),
             keyed=about["keyed_pseudonyms"],
             levels=None,
@@ -794,7 +788,7 @@ def _written(release: RequestedRelease, output: Path) -> RequestedRelease:
     write_table(release.table, output, labels=release.shown_labels)
     write_text(output.with_name(codebook_name(output.name)), release.codebook(output.name))
     about = dict(release.manifest)
-    sha256 = file_sha256(written_at(output))
+    sha256 = release_manifest.file_sha256(written_at(output))
     about["release"] = {**about["release"], "output_sha256": sha256}
     write_text(output.with_name(MANIFEST_FILE), manifest_text(about))
     return replace(release, manifest=about)

@@ -16,31 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.schema.recipe import Case, Cleaning, Resolution, StepCount, first_day
-from sfumato.table.scalars import (
-    DAY,
-    FIRST_DAY,
-    LAST_DAY,
-    LIMIT,
-    are_numbers,
-    as_floats,
-    mean_missing,
-    printed,
-)
-from sfumato.table.sources import (
-    Flags,
-    Ints,
-    are_equal,
-    as_integers,
-    as_numpy,
-    flags,
-    from_numpy,
-    from_texts,
-    is_moment,
-    is_number,
-    is_text,
-    matching,
-    texts_of,
-)
+from sfumato.table import scalars, sources
 from sfumato.table.table import EPOCH
 
 BLANKS = r"[\s\p{Zs}\x{200b}\x{feff}]"
@@ -114,13 +90,13 @@ def cleaned(
     kind = result_type(values.type, line)
     if not len(values.dictionary):
         return Cleaned(pa.nulls(len(values), kind), _counts(name, line), {})
-    known = as_numpy(pc.fill_null(values.indices.cast(pa.int64()), len(values.dictionary)))
+    known = sources.as_numpy(pc.fill_null(values.indices.cast(pa.int64()), len(values.dictionary)))
     work = _Work(values.dictionary, np.bincount(known, minlength=len(values.dictionary) + 1)[:-1])
     texts = (*line.missing, *missing)
     work.blank()
     if texts:
-        work.drop("missing", mean_missing(work.values, texts))
-        if is_text(work.values.type):
+        work.drop("missing", scalars.mean_missing(work.values, texts))
+        if sources.is_text(work.values.type):
             work.drop("missing", _among(_marks_as_ascii(work.values), texts))
     _spell(work, line)
     if line.reads("number"):
@@ -130,7 +106,7 @@ def cleaned(
     found = work.values.take(pc.fill_null(values.indices, 0))
     gone = np.append(work.gone, True)[known]
     if gone.any():
-        found = pc.if_else(from_numpy(~gone), found, pa.scalar(None, found.type))
+        found = pc.if_else(sources.from_numpy(~gone), found, pa.scalar(None, found.type))
     unreadable, first = work.unreadable_cells(known)
     return Cleaned(found.cast(kind), work.counts(_counts(name, line)), unreadable, first)
 
@@ -148,57 +124,57 @@ def result_type(kind: pa.DataType, line: Cleaning) -> pa.DataType:
         return pa.date32() if line.parts else pa.int64()
     spelled = bool(line.strip or line.case or line.rename or line.first) or line.reads("text")
     if line.reads("number"):
-        return kind if is_number(kind) and not spelled else pa.float64()
+        return kind if sources.is_number(kind) and not spelled else pa.float64()
     if line.reads("date"):
         kept = line.kept_resolution
-        if is_moment(kind) and not spelled and line.resolution is None:
+        if sources.is_moment(kind) and not spelled and line.resolution is None:
             return kind
         if kept is None:
             return pa.timestamp("us")
         return pa.int64() if kept is Resolution.YEAR else pa.date32()
-    return pa.string() if spelled or is_text(kind) else kind
+    return pa.string() if spelled or sources.is_text(kind) else kind
 
 
 def _is_done(kind: pa.DataType, line: Cleaning, missing: Sequence[str]) -> bool:
     """Whether a typed column is already what the line makes of it."""
-    as_it_is = not is_text(kind) and result_type(kind, line) == kind
+    as_it_is = not sources.is_text(kind) and result_type(kind, line) == kind
     return as_it_is and not line.missing and not missing and line.resolution is None
 
 
 class _Work:
     """The distinct values of a column on their way, and how many cells hold each."""
 
-    def __init__(self, values: pa.Array, cells: Ints) -> None:
-        self.values = values.cast(pa.large_string()) if is_text(values.type) else values
+    def __init__(self, values: pa.Array, cells: sources.Ints) -> None:
+        self.values = values.cast(pa.large_string()) if sources.is_text(values.type) else values
         self.cells = cells
         self.gone = np.zeros(len(values), dtype=np.bool_)
         self._changed: dict[str, int] = {}
         self._missing: dict[str, int] = {}
-        self._unreadable: dict[str, Flags] = {}
+        self._unreadable: dict[str, sources.Flags] = {}
 
-    def _sum(self, marked: Flags) -> int:
+    def _sum(self, marked: sources.Flags) -> int:
         return int(self.cells[marked & ~self.gone].sum())
 
     def blank(self) -> None:
         """Take blank texts as the missing values that they are."""
-        if is_text(self.values.type):
-            self.gone |= matching(self.values, f"^{BLANKS}*$")
+        if sources.is_text(self.values.type):
+            self.gone |= sources.matching(self.values, f"^{BLANKS}*$")
 
-    def drop(self, step: str, marked: Flags) -> None:
+    def drop(self, step: str, marked: sources.Flags) -> None:
         """Make values missing."""
         self._missing[step] = self._missing.get(step, 0) + self._sum(marked)
         self.gone = self.gone | marked
 
-    def put(self, step: str, values: pa.Array, changed: Flags) -> None:
+    def put(self, step: str, values: pa.Array, changed: sources.Flags) -> None:
         """Put other values in their place."""
         self._changed[step] = self._changed.get(step, 0) + self._sum(changed)
         self.values = values
 
     def spell(self, step: str, texts: pa.Array) -> None:
         """Put other texts in their place."""
-        self.put(step, texts, flags(pc.not_equal(texts, self.values)))
+        self.put(step, texts, sources.flags(pc.not_equal(texts, self.values)))
 
-    def refuse(self, step: str, kinds: Mapping[str, Flags]) -> None:
+    def refuse(self, step: str, kinds: Mapping[str, sources.Flags]) -> None:
         """Set aside what cannot be read, by its kind."""
         for kind, marked in kinds.items():
             there = marked & ~self.gone
@@ -208,8 +184,8 @@ class _Work:
 
     def as_texts(self) -> None:
         """Turn typed values into the texts that they print as."""
-        if not is_text(self.values.type):
-            self.values = from_texts(printed(self.values))
+        if not sources.is_text(self.values.type):
+            self.values = sources.from_texts(scalars.printed(self.values))
 
     def counts(self, steps: Mapping[str, StepCount]) -> dict[str, StepCount]:
         """What the steps did."""
@@ -222,7 +198,7 @@ class _Work:
             for step, each in steps.items()
         }
 
-    def unreadable_cells(self, known: Ints) -> tuple[dict[str, int], int]:
+    def unreadable_cells(self, known: sources.Ints) -> tuple[dict[str, int], int]:
         """How many cells cannot be read, by their kind, and where the first of them is."""
         if not self._unreadable:
             return {}, -1
@@ -231,16 +207,16 @@ class _Work:
         return counts, int(np.argmax(every[known]))
 
 
-def _among(texts: pa.Array, wanted: Sequence[str]) -> Flags:
+def _among(texts: pa.Array, wanted: Sequence[str]) -> sources.Flags:
     plain = pc.utf8_trim_whitespace(texts)
-    return flags(pc.is_in(plain, value_set=from_texts(wanted)))
+    return sources.flags(pc.is_in(plain, value_set=sources.from_texts(wanted)))
 
 
 def _spell(work: _Work, line: Cleaning) -> None:
     """The steps on texts: blanks, case, renamed values, first characters."""
     if not (line.strip or line.case or line.rename or line.first or line.reads("text")):
         return
-    if not is_text(work.values.type):
+    if not sources.is_text(work.values.type):
         work.as_texts()
     if line.strip:
         ends = pc.replace_substring_regex(work.values, f"^{BLANKS}+|{BLANKS}+$", "")
@@ -249,8 +225,8 @@ def _spell(work: _Work, line: Cleaning) -> None:
         spelled = pc.utf8_lower if line.case is Case.LOWER else pc.utf8_upper
         work.spell("case", spelled(work.values))
     if line.rename:
-        place = pc.index_in(work.values, value_set=from_texts(line.rename))
-        new = from_texts(line.rename.values()).take(place)
+        place = pc.index_in(work.values, value_set=sources.from_texts(line.rename))
+        new = sources.from_texts(line.rename.values()).take(place)
         work.spell("rename", pc.coalesce(new, work.values))
     if line.first is not None:
         work.spell("first", pc.utf8_slice_codeunits(work.values, 0, line.first))
@@ -274,17 +250,19 @@ def _ascii_marks() -> dict[int, str]:
 def _marks_as_ascii(texts: pa.Array) -> pa.Array:
     """The texts without blanks around them, digits and signs of all scripts as in ASCII."""
     texts = texts.cast(pa.large_string())
-    if (texts_of(texts)[1] >= _ASCII).any():
-        strange = matching(texts, r"[^\x00-\x7f]")
+    if (sources.texts_of(texts)[1] >= _ASCII).any():
+        strange = sources.matching(texts, r"[^\x00-\x7f]")
         marks = _ascii_marks()
-        plain = [text.translate(marks) for text in texts.filter(from_numpy(strange)).to_pylist()]
-        texts = pc.replace_with_mask(texts, from_numpy(strange), from_texts(plain))
+        plain = [
+            text.translate(marks) for text in texts.filter(sources.from_numpy(strange)).to_pylist()
+        ]
+        texts = pc.replace_with_mask(texts, sources.from_numpy(strange), sources.from_texts(plain))
     return pc.utf8_trim_whitespace(texts)
 
 
 def _read_numbers(work: _Work, line: Cleaning, missing: Sequence[str]) -> None:
     """Texts as floats; typed numbers stay what they are."""
-    if is_number(work.values.type):
+    if sources.is_number(work.values.type):
         return
     work.as_texts()
     given = work.values
@@ -300,17 +278,19 @@ def _read_numbers(work: _Work, line: Cleaning, missing: Sequence[str]) -> None:
         sign = _escaped(line.thousands)
         whole = rf"(?:\d{{1,3}}(?:{sign}\d{{3}})+|\d{{1,2}}(?:{sign}\d{{2}})+{sign}\d{{3}}|\d+)"
     number = rf"^[+-]?(?:{whole}(?:(?:{decimal})\d*)?|(?:{decimal})\d+)(?:[eE][+-]?\d+)?$"
-    read = matching(plain, number)
+    read = sources.matching(plain, number)
     if line.thousands is not None:
         plain = pc.replace_substring_regex(plain, sign, "")
     if line.decimal and line.decimal != (".",):
         plain = pc.replace_substring_regex(plain, decimal, ".")
-    floats = as_floats(pc.if_else(from_numpy(read), plain, "0")) + 0.0  # no negative zero
+    floats = (
+        scalars.as_floats(pc.if_else(sources.from_numpy(read), plain, "0")) + 0.0
+    )  # no negative zero
     if missing:
-        work.drop("missing", read & mean_missing(from_numpy(floats), missing))
-    large = read & (np.abs(floats) >= LIMIT)
+        work.drop("missing", read & scalars.mean_missing(sources.from_numpy(floats), missing))
+    large = read & (np.abs(floats) >= scalars.LIMIT)
     work.refuse("number", _kinds_of_text(given, ~read) | {"numbers of 2**53 or more": large})
-    work.put("number", from_numpy(floats), read & ~are_numbers(given))
+    work.put("number", sources.from_numpy(floats), read & ~scalars.are_numbers(given))
 
 
 def _escaped(text: str) -> str:
@@ -318,9 +298,9 @@ def _escaped(text: str) -> str:
     return re.sub(r"[!-/:-@\[-`{-~]", r"\\\g<0>", text.translate(_ascii_marks()))
 
 
-def _kinds_of_text(given: pa.Array, marked: Flags) -> dict[str, Flags]:
+def _kinds_of_text(given: pa.Array, marked: sources.Flags) -> dict[str, sources.Flags]:
     """What kinds of text cannot be read; each is of the first kind that fits."""
-    kinds: dict[str, Flags] = {}
+    kinds: dict[str, sources.Flags] = {}
     if not marked.any():
         return kinds
     plain, rest = _marks_as_ascii(given), marked
@@ -331,7 +311,7 @@ def _kinds_of_text(given: pa.Array, marked: Flags) -> dict[str, Flags]:
         ("numbers behind a sign such as <", r"^[<>~=≤≥±]+\s*[\d.,]+"),
         ("numbers with other text, such as a unit", r"^[^\d]{0,9}[+-]?\d[\d.,' ]*[^\d]{0,20}$"),
     ):
-        fits = rest & matching(plain, pattern)
+        fits = rest & sources.matching(plain, pattern)
         if fits.any():
             kinds[kind], rest = fits, rest & ~fits
     return kinds | {"other text": rest}
@@ -339,7 +319,7 @@ def _kinds_of_text(given: pa.Array, marked: Flags) -> dict[str, Flags]:
 
 def _read_dates(work: _Work, line: Cleaning) -> None:
     """Texts and whole numbers as dates; typed dates only lose what the resolution leaves out."""
-    if is_moment(work.values.type):
+    if sources.is_moment(work.values.type):
         if line.resolution is not None:
             _put_dates(work, line, _microseconds(work.values), as_text=False)
         return
@@ -363,57 +343,61 @@ def _read_dates(work: _Work, line: Cleaning) -> None:
     _put_dates(work, line, moments, as_text=True)
 
 
-def _put_dates(work: _Work, line: Cleaning, moments: Ints, *, as_text: bool) -> None:
+def _put_dates(work: _Work, line: Cleaning, moments: sources.Ints, *, as_text: bool) -> None:
     """Put dates in the place of texts, as exact as the resolution says."""
-    kept, days = line.kept_resolution, moments // DAY
+    kept, days = line.kept_resolution, moments // scalars.DAY
     values: pa.Array
     if kept is None:
-        values = from_numpy(moments).view(pa.timestamp("us"))
+        values = sources.from_numpy(moments).view(pa.timestamp("us"))
     elif kept is Resolution.YEAR:
-        values = from_numpy(_years(days))
+        values = sources.from_numpy(_years(days))
     else:
-        values = from_numpy(
+        values = sources.from_numpy(
             (_first_of_month(days) if kept is Resolution.MONTH else days).astype(np.int32)
         ).view(pa.date32())
     if as_text:
         before = pc.utf8_trim_whitespace(work.values)
-        after = from_texts(printed(values)) if len(values) else before
-        changed = flags(pc.not_equal(before, after))
+        after = sources.from_texts(scalars.printed(values)) if len(values) else before
+        changed = sources.flags(pc.not_equal(before, after))
     else:
         exact = (
             np.full(len(moments), -1)
             if kept is Resolution.YEAR
-            else as_integers(values.cast(pa.int32())) * DAY
+            else sources.as_integers(values.cast(pa.int32())) * scalars.DAY
         )
         changed = exact != moments
     work.put("date", values, changed)
 
 
-def _microseconds(values: pa.Array) -> Ints:
+def _microseconds(values: pa.Array) -> sources.Ints:
     """Dates and times as microseconds since 1970, as they are written: zones are left out."""
     if pa.types.is_timestamp(values.type) and values.type.tz is not None:
         values = pc.local_timestamp(values)
     if pa.types.is_timestamp(values.type):
-        counts = as_integers(values.cast(pa.int64()))
+        counts = sources.as_integers(values.cast(pa.int64()))
         factor = {"s": 1_000_000, "ms": 1_000, "us": 1}.get(values.type.unit)
         return counts // 1000 if factor is None else counts * factor
-    return as_integers(values.cast(pa.date32()).cast(pa.int32())) * DAY
+    return sources.as_integers(values.cast(pa.date32()).cast(pa.int32())) * scalars.DAY
 
 
-def _by_format(texts: pa.Array, text: str, pivot: int | None) -> tuple[Ints, Flags, Flags]:
+def _by_format(
+    texts: pa.Array, text: str, pivot: int | None
+) -> tuple[sources.Ints, sources.Flags, sources.Flags]:
     """Microseconds since 1970 of each text, which texts fit the format, which are dates."""
     since = first_day(text)
     if since is not None:
         return _by_number(texts, (since - EPOCH).days)
     parts = pc.extract_regex(texts, _pattern(text))
-    fits = flags(pc.is_valid(parts))
+    fits = sources.flags(pc.is_valid(parts))
     names = {each.name for each in parts.type}
 
-    def part(name: str, default: str) -> Ints:
+    def part(name: str, default: str) -> sources.Ints:
         if name not in names:
             return np.full(len(texts), int(default), dtype=np.int64)
         digits = pc.fill_null(pc.struct_field(parts, name), default)
-        return as_integers(pc.if_else(are_equal(digits, ""), default, digits).cast(pa.int64()))
+        return sources.as_integers(
+            pc.if_else(sources.are_equal(digits, ""), default, digits).cast(pa.int64())
+        )
 
     year = part("Y", "1970")
     if "y" in names and pivot is not None:
@@ -421,28 +405,37 @@ def _by_format(texts: pa.Array, text: str, pivot: int | None) -> tuple[Ints, Fla
     month = part("m", "1")
     if "b" in names:
         named = pc.utf8_lower(pc.utf8_normalize(pc.struct_field(parts, "b"), form="NFC"))
-        month = as_integers(pc.fill_null(pc.index_in(named, value_set=_month_names()), -1))
+        month = sources.as_integers(pc.fill_null(pc.index_in(named, value_set=_month_names()), -1))
         month = _month_numbers()[month]
     months, day = (year - 1970) * 12 + month - 1, part("d", "1")
     valid = fits & (month >= 1) & (month <= 12) & (year >= 1) & (day >= 1)
     months = np.where(valid, months, 0)
     days = _first_days(months) + day - 1
     hour, minute, second = part("H", "0"), part("M", "0"), part("S", "0")
-    valid &= (days < _first_days(months + 1)) & (days >= FIRST_DAY) & (days <= LAST_DAY)
+    valid &= (
+        (days < _first_days(months + 1)) & (days >= scalars.FIRST_DAY) & (days <= scalars.LAST_DAY)
+    )
     valid &= (hour < 24) & (minute < 60) & (second < 60)
-    moments = days * DAY + ((hour * 60 + minute) * 60 + second) * 1_000_000
+    moments = days * scalars.DAY + ((hour * 60 + minute) * 60 + second) * 1_000_000
     if "f" in names:
         fraction = pc.utf8_rpad(pc.fill_null(pc.struct_field(parts, "f"), ""), 6, "0")
-        moments = moments + as_integers(pc.utf8_slice_codeunits(fraction, 0, 6).cast(pa.int64()))
+        moments = moments + sources.as_integers(
+            pc.utf8_slice_codeunits(fraction, 0, 6).cast(pa.int64())
+        )
     return np.where(valid, moments, 0), fits, valid
 
 
-def _by_number(texts: pa.Array, since: int) -> tuple[Ints, Flags, Flags]:
+def _by_number(texts: pa.Array, since: int) -> tuple[sources.Ints, sources.Flags, sources.Flags]:
     """As `_by_format`, of numbers of days since one that is itself counted from 1970."""
-    fits = matching(texts, r"^[+-]?\d{1,7}(\.\d*)?$")
-    days = np.floor(as_floats(pc.if_else(from_numpy(fits), texts, "0"))).astype(np.int64) + since
-    valid = fits & (days >= FIRST_DAY) & (days <= LAST_DAY)
-    return np.where(valid, days * DAY, 0), fits, valid
+    fits = sources.matching(texts, r"^[+-]?\d{1,7}(\.\d*)?$")
+    days = (
+        np.floor(scalars.as_floats(pc.if_else(sources.from_numpy(fits), texts, "0"))).astype(
+            np.int64
+        )
+        + since
+    )
+    valid = fits & (days >= scalars.FIRST_DAY) & (days <= scalars.LAST_DAY)
+    return np.where(valid, days * scalars.DAY, 0), fits, valid
 
 
 @cache
@@ -472,24 +465,24 @@ def _pattern(text: str) -> str:
 
 @cache
 def _month_names() -> pa.Array:
-    return from_texts(name for names in MONTHS for name in dict.fromkeys(names.split()))
+    return sources.from_texts(name for names in MONTHS for name in dict.fromkeys(names.split()))
 
 
 @cache
-def _month_numbers() -> Ints:
+def _month_numbers() -> sources.Ints:
     """The month of each name, and 0 behind them for others."""
     sizes = [len(dict.fromkeys(names.split())) for names in MONTHS]
     return np.append(np.repeat(np.arange(1, 13), sizes), 0)
 
 
-def _first_days(months: Ints) -> Ints:
+def _first_days(months: sources.Ints) -> sources.Ints:
     """The first day of each month, months and days counted from 1970-01."""
     return months.astype("datetime64[M]").astype("datetime64[D]").astype(np.int64)
 
 
-def _years(days: Ints) -> Ints:
+def _years(days: sources.Ints) -> sources.Ints:
     return days.astype("datetime64[D]").astype("datetime64[Y]").astype(np.int64) + 1970
 
 
-def _first_of_month(days: Ints) -> Ints:
+def _first_of_month(days: sources.Ints) -> sources.Ints:
     return _first_days(days.astype("datetime64[D]").astype("datetime64[M]").astype(np.int64))

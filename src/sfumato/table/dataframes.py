@@ -15,14 +15,7 @@ import pyarrow as pa
 from narwhals.exceptions import DuplicateError, NarwhalsError
 
 from sfumato.core.errors import InputError
-from sfumato.table.sources import (
-    BATCH_ROWS,
-    Source,
-    check_names,
-    no_records,
-    plain_batch,
-    positions,
-)
+from sfumato.table import sources
 
 SUBJECT = "dataframe"
 
@@ -37,7 +30,7 @@ _ENGINE_ERRORS = (
 )
 
 
-def open_frame(data: Any) -> Source:
+def open_frame(data: Any) -> sources.Source:
     """Open a dataframe by its column names; an index is left out.
 
     Parameters
@@ -56,14 +49,14 @@ def open_frame(data: Any) -> Source:
     if isinstance(data, pa.RecordBatch):
         data = pa.Table.from_batches([data])
     if isinstance(data, pa.Table):
-        check_names(data.column_names, SUBJECT)
+        sources.check_names(data.column_names, SUBJECT)
     frame = _wrapped(data)
     names = _names(frame)
     rows = len(frame) if isinstance(frame, nw.DataFrame) else None
     if rows == 0:
-        raise no_records(SUBJECT)
+        raise sources.no_records(SUBJECT)
 
-    return Source.of_batches(SUBJECT, names, partial(_batches, frame), rows)
+    return sources.Source.of_batches(SUBJECT, names, partial(_batches, frame), rows)
 
 
 _Frame = nw.DataFrame[Any] | nw.LazyFrame[Any]
@@ -88,7 +81,7 @@ def _wrapped(data: Any) -> _Frame:
 def _same_names(data: Any) -> InputError:
     """The error of `check_names`, which tells the positions."""
     try:
-        check_names(list(data.columns), SUBJECT)
+        sources.check_names(list(data.columns), SUBJECT)
     except InputError as error:
         return error
     return InputError(SUBJECT, "must have column names that differ")
@@ -105,7 +98,7 @@ def _names(frame: _Frame) -> tuple[str, ...]:
         raise _not_computed(SUBJECT) from None
     except _engine_errors():
         raise _not_computed(SUBJECT) from None
-    names = check_names(found, SUBJECT)
+    names = sources.check_names(found, SUBJECT)
     if not (frame.implementation.is_duckdb() or frame.implementation.is_spark_like()):
         return names
     folded = [name.casefold() for name in names]
@@ -114,7 +107,7 @@ def _names(frame: _Frame) -> tuple[str, ...]:
         raise InputError(
             SUBJECT,
             "must have column names that differ in more than case",
-            found=f"the same name among columns {positions(same)}",
+            found=f"the same name among columns {sources.positions(same)}",
         )
     return names
 
@@ -148,8 +141,8 @@ def _batches(frame: _Frame, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
     else:
         arrays = _computed(frame, columns)
     table = pa.Table.from_arrays([_one_type(array) for array in arrays], names=list(columns))
-    for batch in table.to_batches(max_chunksize=BATCH_ROWS):
-        yield plain_batch(batch, columns)
+    for batch in table.to_batches(max_chunksize=sources.BATCH_ROWS):
+        yield sources.plain_batch(batch, columns)
 
 
 def _array(frame: nw.DataFrame[Any], name: str) -> pa.Array | pa.ChunkedArray:

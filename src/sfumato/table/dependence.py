@@ -21,16 +21,7 @@ import pyarrow.compute as pc
 
 from sfumato.core.errors import InputError
 from sfumato.schema import Kind
-from sfumato.table.sources import (
-    Floats,
-    Ints,
-    as_numpy,
-    flags,
-    from_numpy,
-    is_moment,
-    is_number,
-    is_text,
-)
+from sfumato.table import sources
 from sfumato.table.table import MISSING, CodedColumn, Table
 
 LOOKED_AT = 20_000
@@ -62,18 +53,18 @@ class Dependence:
     copy: bool
 
 
-def codes_of(column: pa.ChunkedArray | pa.Array) -> Ints:
+def codes_of(column: pa.ChunkedArray | pa.Array) -> sources.Ints:
     """A column as codes by first appearance, -1 for missing."""
     values = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     encoded = values
     if not pa.types.is_dictionary(values.type):
         encoded = values.dictionary_encode()
-    codes = as_numpy(encoded.indices).astype(np.int64)
-    codes[flags(pc.is_null(values, nan_is_null=True))] = MISSING
+    codes = sources.as_numpy(encoded.indices).astype(np.int64)
+    codes[sources.flags(pc.is_null(values, nan_is_null=True))] = MISSING
     return codes
 
 
-def tells(by: Ints, of: Ints) -> float:
+def tells(by: sources.Ints, of: sources.Ints) -> float:
     """How much better a value is guessed from that of another column than without it.
 
     Goodman and Kruskal's tau (J Am Stat Assoc 1954;49:732, section 5.4), of records that have both
@@ -113,7 +104,7 @@ def tells(by: Ints, of: Ints) -> float:
     return float(max(0.0, (agree - without) / (1.0 - without)))
 
 
-def _agreeing(by: Ints, of: Ints, counts: Floats) -> float:
+def _agreeing(by: sources.Ints, of: sources.Ints, counts: sources.Floats) -> float:
     """Sum over the records of classes of several of the share of the others that agree."""
     keys = np.unique(by * (of.max() + 1) + of)
     sizes = np.bincount(by).astype(np.float64)[keys // (of.max() + 1)]
@@ -121,7 +112,7 @@ def _agreeing(by: Ints, of: Ints, counts: Floats) -> float:
     return float((counts[several] * (counts[several] - 1) / (sizes[several] - 1)).sum())
 
 
-def exceptions(by: Ints, of: Ints) -> int:
+def exceptions(by: sources.Ints, of: sources.Ints) -> int:
     """Records whose value is not the most frequent one of their class; 0: ``by`` determines it.
 
     Parameters
@@ -139,7 +130,7 @@ def exceptions(by: Ints, of: Ints) -> int:
     return len(by) - int(np.maximum.reduceat(counts, starts).sum())
 
 
-def narrows(by: Ints, of: Ints) -> float:
+def narrows(by: sources.Ints, of: sources.Ints) -> float:
     """How much nearer to each other the values of a column are where another column agrees.
 
     One minus the mean difference of ranks of two records of one class, over that of any two
@@ -173,7 +164,7 @@ def narrows(by: Ints, of: Ints) -> float:
     return float(max(0.0, 1.0 - (within * sizes).sum() / len(of) / overall))
 
 
-def _mean_difference(places: Ints, ranks: Floats) -> Floats:
+def _mean_difference(places: sources.Ints, ranks: sources.Floats) -> sources.Floats:
     """Mean absolute difference of the ranks of two records, for each class; 0 of one record."""
     order = np.lexsort((ranks, places))
     sizes = np.bincount(places)
@@ -183,11 +174,11 @@ def _mean_difference(places: Ints, ranks: Floats) -> Floats:
     weights = 2.0 * (np.arange(len(order)) - starts[in_order]) - sizes[in_order] + 1.0
     sums = np.bincount(in_order, weights * ranks[order], minlength=len(sizes))
     pairs = np.maximum(sizes * (sizes - 1) / 2.0, 1.0)
-    found: Floats = sums / pairs
+    found: sources.Floats = sums / pairs
     return found
 
 
-def neighbours(numbers: Floats, least: int = 4) -> Ints:
+def neighbours(numbers: sources.Floats, least: int = 4) -> sources.Ints:
     """Codes of classes of at least ``least`` neighbouring numbers, equal ones together; NaN is -1.
 
     With them, what a measurement tells of another column is seen although all its values differ.
@@ -201,14 +192,14 @@ def neighbours(numbers: Floats, least: int = 4) -> Ints:
     return places
 
 
-def _mean_ranks(codes: Ints) -> Floats:
+def _mean_ranks(codes: sources.Ints) -> sources.Floats:
     counts = np.bincount(codes)
     ends = np.cumsum(counts)
-    means: Floats = (ends - (counts - 1) / 2.0)[codes]
+    means: sources.Floats = (ends - (counts - 1) / 2.0)[codes]
     return means
 
 
-def dependences(columns: Mapping[str, Ints], least: float = TELLS) -> Iterator[Dependence]:
+def dependences(columns: Mapping[str, sources.Ints], least: float = TELLS) -> Iterator[Dependence]:
     """The columns that tell another one, each pair both ways; O(columns² records log records).
 
     Parameters
@@ -231,7 +222,7 @@ def dependences(columns: Mapping[str, Ints], least: float = TELLS) -> Iterator[D
                 yield Dependence(by, of, share, left, copy)
 
 
-def coded_rows(columns: Mapping[str, Ints], names: list[str]) -> Ints:
+def coded_rows(columns: Mapping[str, sources.Ints], names: list[str]) -> sources.Ints:
     """A number for each combination of values of some columns, a missing value as one of them."""
     rows = np.zeros(len(next(iter(columns.values()))), dtype=np.int64)
     for name in names:
@@ -348,17 +339,17 @@ class _Sample:
         self.first = np.flatnonzero(np.diff(seen, prepend=-1) > 0)
 
     @cached_property
-    def hidden(self) -> list[tuple[CodedColumn, Ints]]:
+    def hidden(self) -> list[tuple[CodedColumn, sources.Ints]]:
         """The quasi-identifiers, with the code of each person."""
         rows = self.rows[self.first]
         return [(each, each.codes[rows].astype(np.int64)) for each in self.table.quasi_identifiers]
 
     def leaks(self, name: str) -> Iterator[ColumnLeak]:
         """What a column gives away, by each mechanism."""
-        whole = self.table.source.column(name).take(from_numpy(self.rows)).combine_chunks()
+        whole = self.table.source.column(name).take(sources.from_numpy(self.rows)).combine_chunks()
         if pa.types.is_dictionary(whole.type):
             whole = whole.dictionary_decode()
-        column = whole.take(from_numpy(self.first))
+        column = whole.take(sources.from_numpy(self.first))
         groupings = [codes_of(column)]
         numbers = _numbers(column)
         if numbers is not None:
@@ -368,7 +359,7 @@ class _Sample:
             if share >= GIVEN_AWAY:
                 how = f"tells '{quasi_identifier.name}' ({share:.0%} of what is not known)"
                 yield ColumnLeak(name, quasi_identifier.name, how, share)
-        if numbers is None and is_text(column.type):
+        if numbers is None and sources.is_text(column.type):
             yield from self._within_texts(name, column)
         if name in self.table.schema.insensitive:
             yield from self._persons(name, whole, groupings[0])
@@ -394,7 +385,7 @@ class _Sample:
                 how = f"holds '{of}' in its texts ({share:.0%} of what is not known)"
                 yield ColumnLeak(name, of, how, share)
 
-    def _persons(self, name: str, whole: pa.Array, codes: Ints) -> Iterator[ColumnLeak]:
+    def _persons(self, name: str, whole: pa.Array, codes: sources.Ints) -> Iterator[ColumnLeak]:
         """Whether an attribute of persons leaves most of them alone with their value."""
         sizes = np.bincount(self.person)
         several = sizes[self.person] > 1
@@ -420,27 +411,31 @@ class _Sample:
         yield ColumnLeak(name, None, within + how, alone)
 
 
-def _told(by: Ints, of: Ints, kind: Kind) -> float:
+def _told(by: sources.Ints, of: sources.Ints, kind: Kind) -> float:
     """What one column tells of a quasi-identifier: its value, or where in the order it is."""
     exact = tells(by, of)
     return exact if kind is Kind.CATEGORICAL else max(exact, narrows(by, of))
 
 
-def _numbers(column: pa.Array) -> Floats | None:
+def _numbers(column: pa.Array) -> sources.Floats | None:
     """Numbers, dates as days or ticks, or texts that are numbers; ``None`` of anything else."""
-    known = flags(pc.is_valid(column))
-    if is_moment(column.type):
+    known = sources.flags(pc.is_valid(column))
+    if sources.is_moment(column.type):
         column = column.cast(pa.int64() if pa.types.is_timestamp(column.type) else pa.int32())
-    elif is_text(column.type):
+    elif sources.is_text(column.type):
         column = pc.utf8_trim_whitespace(column)
-        typed = flags(pc.is_valid(column)) & as_numpy(pc.match_substring_regex(column, _NUMERAL))
+        typed = sources.flags(pc.is_valid(column)) & sources.as_numpy(
+            pc.match_substring_regex(column, _NUMERAL)
+        )
         if typed.sum() < (1.0 - MOST_EXCEPTIONS) * known.sum() or not typed.any():
             return None
         known = typed
-    elif not is_number(column.type):
+    elif not sources.is_number(column.type):
         return None
     numbers = np.full(len(column), np.nan)
-    numbers[known] = as_numpy(column.filter(from_numpy(known)).cast(pa.float64(), safe=False))
+    numbers[known] = sources.as_numpy(
+        column.filter(sources.from_numpy(known)).cast(pa.float64(), safe=False)
+    )
     return numbers
 
 

@@ -15,34 +15,9 @@ import pyarrow as pa
 
 from sfumato.core.errors import InputError
 from sfumato.schema import Event, EventKind, Kind, QuasiIdentifier
+from sfumato.table import scalars, table
 from sfumato.table.numbering import RawColumn
-from sfumato.table.scalars import (
-    DIGITS,
-    are_dates,
-    are_infinite,
-    are_numbers,
-    are_outside,
-    are_too_large,
-    date_points,
-    loses_zeros,
-    mean_missing,
-    mean_missing_by_number,
-    natural_order,
-    number_points,
-    padded_width,
-    printed,
-)
 from sfumato.table.sources import Flags, Ints, from_numpy, is_moment, is_number, is_text, matching
-from sfumato.table.table import (
-    EPOCH,
-    EPOCH_TIME,
-    CodedColumn,
-    CodedEnds,
-    Domain,
-    EventColumn,
-    LabelDomain,
-    NumberDomain,
-)
 
 MOSTLY = 0.9
 """Share of numbers and dates from which a column of text is worth a warning."""
@@ -74,7 +49,7 @@ class _Contents:
 
 def encode_quasi_identifier(
     raw: RawColumn, quasi: QuasiIdentifier, missing: Sequence[str], warnings: list[str]
-) -> CodedColumn:
+) -> table.CodedColumn:
     """Give a quasi-identifier its kind, its domain and its hierarchy.
 
     Parameters
@@ -95,16 +70,16 @@ def encode_quasi_identifier(
         order misses a category, the hierarchy misses a leaf, or a bound of top or bottom coding
         does not fit the column.
     """
-    raw = raw.without(mean_missing(raw.values, missing))
+    raw = raw.without(scalars.mean_missing(raw.values, missing))
     _check_some(raw, "quasi-identifier")
     contents = _contents(raw.values)
     kind = quasi.kind or _kind_of(raw, contents, warnings)
-    domain: Domain
+    domain: table.Domain
     if kind is Kind.NUMERIC:
         raw, domain, lookup = _numeric(raw, contents, missing, warnings)
     else:
-        labels = printed(raw.values)
-        domain = LabelDomain(_in_order(raw, labels, quasi))
+        labels = scalars.printed(raw.values)
+        domain = table.LabelDomain(_in_order(raw, labels, quasi))
         lookup = _positions(labels, domain.labels)
     hierarchy = None
     if quasi.hierarchy is not None:
@@ -114,10 +89,10 @@ def encode_quasi_identifier(
         hierarchy = build_hierarchy(quasi.hierarchy, names, raw.name)
     ends = coded_ends(quasi, kind, domain, raw.name)
     codes = raw.recoded_in_place(lookup)
-    return CodedColumn(raw.name, codes, domain, kind, hierarchy, quasi.weight, ends)
+    return table.CodedColumn(raw.name, codes, domain, kind, hierarchy, quasi.weight, ends)
 
 
-def encode_sensitive(raw: RawColumn, missing: Sequence[str]) -> CodedColumn:
+def encode_sensitive(raw: RawColumn, missing: Sequence[str]) -> table.CodedColumn:
     """Give a sensitive attribute its categories, in order of first appearance; uses it up.
 
     Raises
@@ -125,16 +100,18 @@ def encode_sensitive(raw: RawColumn, missing: Sequence[str]) -> CodedColumn:
     InputError
         If no record has a value.
     """
-    raw = raw.without(mean_missing(raw.values, missing))
+    raw = raw.without(scalars.mean_missing(raw.values, missing))
     _check_some(raw, "sensitive attribute")
-    labels = printed(raw.values)
-    domain = LabelDomain(tuple(dict.fromkeys(labels)))
-    return CodedColumn(raw.name, raw.recoded_in_place(_positions(labels, domain.labels)), domain)
+    labels = scalars.printed(raw.values)
+    domain = table.LabelDomain(tuple(dict.fromkeys(labels)))
+    return table.CodedColumn(
+        raw.name, raw.recoded_in_place(_positions(labels, domain.labels)), domain
+    )
 
 
 def encode_event(
     raw: RawColumn, event: Event, missing: Sequence[str], warnings: list[str]
-) -> EventColumn:
+) -> table.EventColumn:
     """Give a column that says something of an event its domain and its hierarchy.
 
     Parameters
@@ -154,16 +131,16 @@ def encode_event(
         If no record has a value, a date or an amount holds anything else, or the hierarchy
         misses a leaf or the level that is known.
     """
-    raw = raw.without(mean_missing(raw.values, missing))
+    raw = raw.without(scalars.mean_missing(raw.values, missing))
     _check_some(raw, "column of events")
-    domain: Domain
+    domain: table.Domain
     if event.kind in (EventKind.DATE, EventKind.AMOUNT):
         contents = _contents(raw.values)
         _check_event(raw, event, contents)
         raw, domain, lookup = _numeric(raw, contents, missing, warnings)
     else:
-        labels = printed(raw.values)
-        domain = LabelDomain(tuple(dict.fromkeys(labels)))
+        labels = scalars.printed(raw.values)
+        domain = table.LabelDomain(tuple(dict.fromkeys(labels)))
         lookup = _positions(labels, domain.labels)
     hierarchy = None
     if event.hierarchy is not None:
@@ -178,7 +155,7 @@ def encode_event(
                 found=f"level {event.level} of {hierarchy.height}",
                 accepted=f"level 1 to level {hierarchy.height}",
             )
-    return EventColumn(raw.name, raw.recoded(lookup), domain.size, event, domain, hierarchy)
+    return table.EventColumn(raw.name, raw.recoded(lookup), domain.size, event, domain, hierarchy)
 
 
 def _check_event(raw: RawColumn, event: Event, contents: _Contents) -> None:
@@ -229,9 +206,11 @@ def _kind_of(raw: RawColumn, contents: _Contents, warnings: list[str]) -> Kind:
 def _contents(values: pa.Array) -> _Contents:
     kind, none = values.type, np.zeros(len(values), dtype=np.bool_)
     if is_text(kind):
-        return _Contents(are_numbers(values), are_dates(values), are_infinite(values))
+        return _Contents(
+            scalars.are_numbers(values), scalars.are_dates(values), scalars.are_infinite(values)
+        )
     if pa.types.is_floating(kind):
-        infinite = are_infinite(values)
+        infinite = scalars.are_infinite(values)
         return _Contents(~infinite, none, infinite)
     if is_number(kind):
         return _Contents(~none, none, none)
@@ -240,29 +219,31 @@ def _contents(values: pa.Array) -> _Contents:
 
 def _numeric(
     raw: RawColumn, contents: _Contents, missing: Sequence[str], warnings: list[str]
-) -> tuple[RawColumn, NumberDomain, Ints]:
+) -> tuple[RawColumn, table.NumberDomain, Ints]:
     """The domain of a numeric column, and the code of each distinct value in it."""
     _check_numeric(raw, contents)
     if contents.dates.any():
-        _check_points(raw, are_outside(raw.values), "dates from year 1 to 9999", _DATE_LIMITS)
-        points = date_points(raw.values)
+        _check_points(
+            raw, scalars.are_outside(raw.values), "dates from year 1 to 9999", _DATE_LIMITS
+        )
+        points = scalars.date_points(raw.values)
     else:
         text = is_text(raw.values.type)
-        width = padded_width(raw.values) if text else 0
+        width = scalars.padded_width(raw.values) if text else 0
         if text and not width:
-            raw = raw.without(mean_missing_by_number(raw.values, missing))
+            raw = raw.without(scalars.mean_missing_by_number(raw.values, missing))
             _check_some(raw, "quasi-identifier")
             _warn_of_zeros(raw, warnings)
-        _check_points(raw, are_too_large(raw.values), "numbers below 2**53", _NUMBER_LIMITS)
-        points = number_points(raw.values)
+        _check_points(raw, scalars.are_too_large(raw.values), "numbers below 2**53", _NUMBER_LIMITS)
+        points = scalars.number_points(raw.values)
         points = replace(points, width=width)
     if points.rounded:
         warnings.append(
-            f"column '{raw.name}' holds numbers with more than {DIGITS} significant digits: they "
-            f"are rounded to {points.decimals} decimal places."
+            f"column '{raw.name}' holds numbers with more than {scalars.DIGITS} significant "
+            f"digits: they are rounded to {points.decimals} decimal places."
         )
     distinct, lookup = np.unique(points.points, return_inverse=True)
-    domain = NumberDomain(distinct, points.decimals, points.unit, points.width)
+    domain = table.NumberDomain(distinct, points.decimals, points.unit, points.width)
     return raw, domain, lookup
 
 
@@ -335,7 +316,7 @@ def _check_points(raw: RawColumn, refused: Flags, what: str, accepted: str) -> N
 
 
 def _warn_of_zeros(raw: RawColumn, warnings: list[str]) -> None:
-    lost = loses_zeros(raw.values)
+    lost = scalars.loses_zeros(raw.values)
     if lost.any():
         warnings.append(
             f"column '{raw.name}' is numeric and holds numbers of several lengths with leading "
@@ -357,7 +338,7 @@ def _in_order(raw: RawColumn, labels: list[str], quasi: QuasiIdentifier) -> tupl
                 advice="add them to 'order' in the spelling of the data, or to 'missing'",
             )
         return tuple(label for label in quasi.order if label in occurring)
-    natural = natural_order(occurring)
+    natural = scalars.natural_order(occurring)
     if quasi.kind is Kind.ORDERED and isinstance(quasi.hierarchy, Path):
         from sfumato.hierarchies.builders import leaf_order
 
@@ -372,7 +353,9 @@ def _positions(labels: Sequence[str], order: Sequence[str]) -> Ints:
     return np.fromiter((place[label] for label in labels), np.int64, len(labels))
 
 
-def coded_ends(quasi: QuasiIdentifier, kind: Kind, domain: Domain, column: str) -> CodedEnds | None:
+def coded_ends(
+    quasi: QuasiIdentifier, kind: Kind, domain: table.Domain, column: str
+) -> table.CodedEnds | None:
     """Find the codes that are bottom- and top-coded; ``None`` where none is.
 
     Parameters
@@ -414,7 +397,7 @@ def coded_ends(quasi: QuasiIdentifier, kind: Kind, domain: Domain, column: str) 
         )
     if bottom < 0 and top == domain.size:
         return None
-    return CodedEnds(bottom, top, bottom_label, top_label)
+    return table.CodedEnds(bottom, top, bottom_label, top_label)
 
 
 @dataclass(frozen=True)
@@ -425,9 +408,9 @@ class _Bound:
     field: str
     column: str
 
-    def codes(self, domain: Domain, order: Sequence[str] | None) -> tuple[int, int, str]:
+    def codes(self, domain: table.Domain, order: Sequence[str] | None) -> tuple[int, int, str]:
         """The first code at or above it, the last one at or below it, and how it prints."""
-        if isinstance(domain, NumberDomain):
+        if isinstance(domain, table.NumberDomain):
             point = self._point(domain)
             # A bound may lie beyond what an array of integers can be searched for.
             low, high = (min(max(end, -LARGEST), LARGEST) for end in (ceil(point), floor(point)))
@@ -449,7 +432,7 @@ class _Bound:
         first = np.searchsorted(ranks, place, "left")
         return int(first), int(np.searchsorted(ranks, place, "right")) - 1, text
 
-    def _point(self, domain: NumberDomain) -> Decimal:
+    def _point(self, domain: table.NumberDomain) -> Decimal:
         """It on the integer scale of the domain's points, perhaps between two of them."""
         numbers = domain.unit == "number"
         point = self._scaled(domain.decimals) if numbers else self._since_epoch(domain)
@@ -467,12 +450,12 @@ class _Bound:
             return None
         return Decimal(str(self.value)).scaleb(decimals)
 
-    def _since_epoch(self, domain: NumberDomain) -> Decimal | None:
+    def _since_epoch(self, domain: table.NumberDomain) -> Decimal | None:
         """Days, or microseconds for a column of datetimes, since 1970."""
         try:
             if domain.unit == "date":
-                return Decimal((date.fromisoformat(str(self.value)) - EPOCH).days)
-            moment = datetime.fromisoformat(str(self.value)).replace(tzinfo=UTC) - EPOCH_TIME
+                return Decimal((date.fromisoformat(str(self.value)) - table.EPOCH).days)
+            moment = datetime.fromisoformat(str(self.value)).replace(tzinfo=UTC) - table.EPOCH_TIME
         except ValueError:
             return None
         seconds = moment.days * 86_400 + moment.seconds

@@ -17,16 +17,7 @@ from xml.etree.ElementTree import ParseError
 import pyarrow as pa
 
 from sfumato.core.errors import InputError
-from sfumato.table.sources import (
-    BATCH_ROWS,
-    Labels,
-    Source,
-    check_file,
-    check_names,
-    no_records,
-    positions,
-    subject_of,
-)
+from sfumato.table import sources
 
 CHUNK_ROWS = 50_000
 """Records of a statistics package's file that are read together."""
@@ -57,7 +48,7 @@ def _package(module: str, subject: str) -> Any:
         ) from None
 
 
-def open_excel(path: Path) -> Source:
+def open_excel(path: Path) -> sources.Source:
     """Open the first sheet of an Excel workbook; its first row holds the column names.
 
     A column of numbers, of dates or of true/false stays one; a mixed column becomes text. A
@@ -69,7 +60,7 @@ def open_excel(path: Path) -> Source:
         If ``[formats]`` is not installed, or the file cannot be read, is damaged or of the old
         kind `.xls`, has no record, or column names that are not text, empty or there twice.
     """
-    subject = subject_of(path)
+    subject = sources.subject_of(path)
     if path.suffix.lower() == ".xls":
         raise InputError(
             subject,
@@ -79,13 +70,13 @@ def open_excel(path: Path) -> Source:
             advice="save it as .xlsx",
         )
     openpyxl = _package("openpyxl", subject)
-    check_file(path)
+    sources.check_file(path)
     workbook = _Workbook(openpyxl, path)
 
-    return Source.of_batches(subject, workbook.names, workbook.batches)
+    return sources.Source.of_batches(subject, workbook.names, workbook.batches)
 
 
-def open_statistics(path: Path) -> Source:
+def open_statistics(path: Path) -> sources.Source:
     """Open a file of SPSS (`.sav`, `.zsav`), Stata (`.dta`) or SAS (`.sas7bdat`, `.xpt`).
 
     Values stay as stored; what the file says they mean is kept beside them. Missing values of the
@@ -97,21 +88,21 @@ def open_statistics(path: Path) -> Source:
         If ``[formats]`` is not installed, or the file cannot be read, is damaged, has no
         record, or column names that are there twice.
     """
-    subject = subject_of(path)
+    subject = sources.subject_of(path)
     pyreadstat = _package("pyreadstat", subject)
-    check_file(path)
+    sources.check_file(path)
     reader = _Statistics(pyreadstat, path)
     meta = reader.read(metadataonly=True)[1]
-    names = check_names(meta.column_names, subject)
+    names = sources.check_names(meta.column_names, subject)
     rows = meta.number_rows if isinstance(meta.number_rows, int) else None
     if rows == 0 or not any(map(len, reader.read(row_limit=1)[0].values())):
-        raise no_records(subject)
+        raise sources.no_records(subject)
 
-    labels = Labels(
+    labels = sources.Labels(
         {name: label for name, label in meta.column_names_to_labels.items() if label},
         meta.variable_value_labels,
     )
-    return replace(Source.of_batches(subject, names, reader.batches, rows), labels=labels)
+    return replace(sources.Source.of_batches(subject, names, reader.batches, rows), labels=labels)
 
 
 class _Statistics:
@@ -134,7 +125,7 @@ class _Statistics:
             return self._read(self._path, output_format="dict", **options)
         except self._errors:
             raise InputError(
-                subject_of(self._path),
+                sources.subject_of(self._path),
                 "must be a whole file of the format that its suffix says",
                 found="another format, or a damaged or cut file",
             ) from None
@@ -196,8 +187,8 @@ class _Workbook:
     """The first sheet of a workbook, whose first row holds the names."""
 
     def __init__(self, openpyxl: Any, path: Path) -> None:
-        self._openpyxl, self._path, self._subject = openpyxl, path, subject_of(path)
-        self.names = check_names(self._header(), self._subject)
+        self._openpyxl, self._path, self._subject = openpyxl, path, sources.subject_of(path)
+        self.names = sources.check_names(self._header(), self._subject)
 
     @contextmanager
     def _rows(self) -> Iterator[Iterator[tuple[Any, ...]]]:
@@ -244,7 +235,7 @@ class _Workbook:
                     found="an empty row",
                 )
             if not any(_trimmed(row) for row in rows):
-                raise no_records(self._subject)
+                raise sources.no_records(self._subject)
         return ["" if cell is None else cell for cell in header]
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
@@ -266,7 +257,7 @@ class _Workbook:
                         column.append(filled[place] if place < len(filled) else None)
         arrays = [_typed(column, name) for name, column in zip(columns, cells, strict=True)]
         table = pa.Table.from_arrays(arrays, names=list(columns))
-        yield from table.to_batches(max_chunksize=BATCH_ROWS)
+        yield from table.to_batches(max_chunksize=sources.BATCH_ROWS)
 
 
 def _trimmed(row: Sequence[Any]) -> Sequence[Any]:
@@ -287,7 +278,7 @@ def _typed(cells: list[Any], name: str) -> pa.Array:
             raise InputError(
                 f"column '{name}'",
                 "must hold values",
-                found=f"the error of a formula in record {positions(wrong)}",
+                found=f"the error of a formula in record {sources.positions(wrong)}",
                 advice="repair or empty these cells",
             )
     if kinds == {bool}:

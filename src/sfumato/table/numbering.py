@@ -17,20 +17,7 @@ import pyarrow.compute as pc
 from sfumato.core.errors import InputError
 from sfumato.kernels.key_numbering import Interner
 from sfumato.kernels.loop_calls import Bytes
-from sfumato.table.sources import (
-    Flags,
-    Ints,
-    as_integers,
-    as_numpy,
-    check_utf8,
-    flags,
-    from_numpy,
-    from_texts,
-    is_text,
-    one_zero,
-    texts_of,
-    trimmed,
-)
+from sfumato.table import sources
 from sfumato.table.table import MISSING, Codes
 
 LOWEST = -(1 << 63)
@@ -52,7 +39,7 @@ class NearIntegers:
         self._kind, self._widest = kind, widest
         self._base = 0
         self._table = np.empty(0, dtype=np.int32)
-        self._found: list[Ints] = []
+        self._found: list[sources.Ints] = []
         self._known = 0
 
     def __len__(self) -> int:
@@ -73,10 +60,13 @@ class NearIntegers:
             return np.full(len(values), MISSING, dtype=np.int32)
         if not self._reach(bounds["min"], bounds["max"]):
             return None
-        integers = as_numpy(values)
+        integers = sources.as_numpy(values)
         if not values.null_count:
             return self._codes(integers)
-        codes, known = np.full(len(values), MISSING, dtype=np.int32), flags(values.is_valid())
+        codes, known = (
+            np.full(len(values), MISSING, dtype=np.int32),
+            sources.flags(values.is_valid()),
+        )
         codes[known] = self._codes(integers[known])
         return codes
 
@@ -84,9 +74,9 @@ class NearIntegers:
         """The values by their numbers."""
         found = np.concatenate(self._found) if self._found else np.empty(0, dtype=np.int64)
         storage = pa.int32() if pa.types.is_date32(self._kind) else self._kind
-        return from_numpy(found.astype(storage.to_pandas_dtype())).view(self._kind)
+        return sources.from_numpy(found.astype(storage.to_pandas_dtype())).view(self._kind)
 
-    def parts(self) -> list[Ints]:
+    def parts(self) -> list[sources.Ints]:
         """The values by their numbers, as 64-bit integers in several parts."""
         return [*self._found]
 
@@ -116,7 +106,7 @@ class NearIntegers:
             self._base, self._table = base, table
         return True
 
-    def _add(self, places: Ints) -> None:
+    def _add(self, places: sources.Ints) -> None:
         """Number new places; of several records of one, the first is found as the last written."""
         order = np.arange(len(places), dtype=np.int32)
         self._table[places[::-1]] = order[::-1]
@@ -152,7 +142,7 @@ class SpelledTexts:
     """
 
     prefix: bytes
-    parts: Sequence[Ints] = field(repr=False)
+    parts: Sequence[sources.Ints] = field(repr=False)
 
     def spelled_out(self) -> pa.Array:
         """The texts, as large ones."""
@@ -177,8 +167,8 @@ class SpelledTexts:
     def are_plain(self, texts: Sequence[str]) -> bool:
         """Whether surely none of them is one of the given texts or has spaces around it."""
         prefix = self.prefix.decode()
-        least = from_texts([f"{prefix}0"])
-        return bool(trimmed(least).equals(least)) and not any(
+        least = sources.from_texts([f"{prefix}0"])
+        return bool(sources.trimmed(least).equals(least)) and not any(
             text.startswith(prefix) and text[-1:].isdecimal() for text in texts
         )
 
@@ -197,23 +187,23 @@ class NearTexts:
         """
         if not len(values):
             return np.empty(0, dtype=np.int32)
-        missing = flags(values.is_null()) if values.null_count else None
-        offsets, data = texts_of(values)
+        missing = sources.flags(values.is_null()) if values.null_count else None
+        offsets, data = sources.texts_of(values)
         widths = np.diff(offsets)
         # Texts that nobody has checked may say of themselves that they lie elsewhere.
         if widths.min() < 0 or offsets[0] < 0 or offsets[-1] > len(data):
             return None
         data = data[offsets[0] : offsets[-1]]
         keys = self._read(data, offsets[:-1] - offsets[0], widths, missing)
-        return None if keys is None else self._keys.number(from_numpy(keys, missing))
+        return None if keys is None else self._keys.number(sources.from_numpy(keys, missing))
 
     def texts(self) -> SpelledTexts:
         """The texts by their numbers."""
         return SpelledTexts(self._prefix or b"", self._keys.parts())
 
     def _read(
-        self, data: Bytes, starts: Places, widths: Places, missing: Flags | None
-    ) -> Ints | None:
+        self, data: Bytes, starts: Places, widths: Places, missing: sources.Flags | None
+    ) -> sources.Ints | None:
         """The key of each text, 0 of a missing one; those of one width are read together."""
         known = widths if missing is None else widths[~missing]
         if not len(known):
@@ -242,7 +232,7 @@ class NearTexts:
         return keys
 
 
-def _keys(words: Words, texts: slice | Places, width: int, prefix: bytes) -> Ints | None:
+def _keys(words: Words, texts: slice | Places, width: int, prefix: bytes) -> sources.Ints | None:
     """The keys of texts of one width; ``None`` where one is no such id.
 
     By exclusive or with the letter of the id 0 in its place, a letter of the prefix becomes 0 and
@@ -319,7 +309,7 @@ class ManyValues:
         self._interner = Interner()
         self._kind = kind
         self._near: NearTexts | NearIntegers | None = None
-        if is_text(kind):
+        if sources.is_text(kind):
             self._near = NearTexts(WIDEST * records)
         elif NearIntegers.can_be(kind):
             self._near = NearIntegers(kind, WIDEST * records)
@@ -327,7 +317,7 @@ class ManyValues:
     @staticmethod
     def can_be(kind: pa.DataType) -> bool:
         """Whether values of the type are texts or integers."""
-        return is_text(kind) or bool(pa.types.is_integer(kind))
+        return sources.is_text(kind) or bool(pa.types.is_integer(kind))
 
     def number_near(self, values: pa.Array) -> Codes | None:
         """As `number`, of texts that need no check that they are UTF-8; ``None`` for others."""
@@ -348,8 +338,10 @@ class ManyValues:
             self.number(known)
         missing = np.zeros(len(values), dtype=np.bool_)
         if values.null_count:
-            missing = flags(values.is_null())
-        offsets, data = texts_of(values) if is_text(values.type) else _integers(values)
+            missing = sources.flags(values.is_null())
+        offsets, data = (
+            sources.texts_of(values) if sources.is_text(values.type) else _integers(values)
+        )
         return self._interner.number(offsets, data, missing)
 
     def spelled(self) -> SpelledTexts | None:
@@ -363,15 +355,15 @@ class ManyValues:
         if self._near is not None:
             return self._near.values()
         offsets, data = self._interner.strings()
-        if not is_text(self._kind):
-            return from_numpy(data.view(np.int64).astype(self._kind.to_pandas_dtype()))
+        if not sources.is_text(self._kind):
+            return sources.from_numpy(data.view(np.int64).astype(self._kind.to_pandas_dtype()))
         buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
         return pa.Array.from_buffers(pa.large_string(), len(offsets) - 1, buffers)
 
 
 def _integers(values: pa.Array) -> tuple[npt.NDArray[np.integer], Bytes]:
     """Integers as strings of bytes."""
-    data = as_numpy(values).astype(np.int64).view(np.uint8)
+    data = sources.as_numpy(values).astype(np.int64).view(np.uint8)
     return np.arange(0, WIDTH * (len(values) + 1), WIDTH, dtype=np.int64), data
 
 
@@ -453,7 +445,7 @@ class RawColumn:
         if not dropped.any():
             return self
         lookup = np.where(dropped, MISSING, np.cumsum(~dropped) - 1)
-        kept = self.values.filter(from_numpy(~dropped))
+        kept = self.values.filter(sources.from_numpy(~dropped))
         return replace(self, codes=self.recoded(lookup), given=kept)
 
     def occurrences(self, values: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
@@ -511,12 +503,12 @@ class Accumulator:
             If the batch has another type than those before it, or its texts are not UTF-8.
         """
         if self._kind is None and self._are_ids(array):
-            check_utf8(array, self.name)
+            sources.check_utf8(array, self.name)
             self._start_many(pa.large_string())
         if self._many is not None and self._is_kind(array.type):
             codes = self._many.number_near(array)
             if codes is None:
-                check_utf8(array, self.name)
+                sources.check_utf8(array, self.name)
                 codes = self._many.number(array)
             self._append(codes)
             return
@@ -549,10 +541,10 @@ class Accumulator:
     def _are_ids(self, array: pa.Array) -> bool:
         """Whether the first of many texts are mostly distinct, so that no dictionary pays off."""
         few = not self._has_many(len(array)) or pa.types.is_string_view(array.type)
-        if few or not is_text(array.type):
+        if few or not sources.is_text(array.type):
             return False
         sample = array.slice(0, SAMPLE)
-        check_utf8(sample, self.name)
+        sources.check_utf8(sample, self.name)
         return 2 * len(pc.unique(sample)) > len(sample)
 
     def _start_many(self, kind: pa.DataType) -> ManyValues:
@@ -563,7 +555,7 @@ class Accumulator:
 
     def _is_kind(self, kind: pa.DataType) -> bool:
         """Whether a batch is of the type of those before it, texts of any width being one."""
-        return bool(kind == self._kind or (is_text(kind) and is_text(self._kind)))
+        return bool(kind == self._kind or (sources.is_text(kind) and sources.is_text(self._kind)))
 
     def _add_near(self, array: pa.Array) -> bool:
         """Take a batch of integers by a table, as long as they lie close together."""
@@ -636,8 +628,8 @@ class Accumulator:
             return self._encoded_dictionary(array)
         if pa.types.is_decimal(array.type) and array.type.bit_width < 128:
             array = array.cast(pa.decimal128(array.type.precision, array.type.scale))
-        encoded = one_zero(array).dictionary_encode()
-        check_utf8(encoded.dictionary, self.name)
+        encoded = sources.one_zero(array).dictionary_encode()
+        sources.check_utf8(encoded.dictionary, self.name)
         return _numpy_codes(encoded.indices), _widened(encoded.dictionary)
 
     def _encoded_dictionary(self, array: pa.Array) -> tuple[Codes, pa.Array]:
@@ -688,13 +680,15 @@ def _by_first_appearance(raw: RawColumn) -> RawColumn:
     order = np.argsort(first, kind="stable")[: int(np.count_nonzero(first < records))]
     lookup = np.full(size, MISSING, dtype=np.int32)
     lookup[order] = np.arange(len(order), dtype=np.int32)
-    return RawColumn(raw.name, raw.recoded_in_place(lookup), raw.values.take(from_numpy(order)))
+    return RawColumn(
+        raw.name, raw.recoded_in_place(lookup), raw.values.take(sources.from_numpy(order))
+    )
 
 
 def _numpy_codes(indices: pa.Array) -> Codes:
-    codes: Codes = as_numpy(indices).astype(np.int32, copy=False)
+    codes: Codes = sources.as_numpy(indices).astype(np.int32, copy=False)
     if indices.null_count:
-        codes = np.where(flags(indices.is_null()), np.int32(MISSING), codes)
+        codes = np.where(sources.flags(indices.is_null()), np.int32(MISSING), codes)
     return codes
 
 
@@ -729,7 +723,7 @@ class CountedColumn(RawColumn):
         Number of records of each row of ``codes``.
     """
 
-    counts: Ints
+    counts: sources.Ints
 
     @property
     def records(self) -> int:
@@ -749,7 +743,7 @@ class CountedColumn(RawColumn):
         """How many records hold one of the marked values; there are no row numbers."""
         return counted_records(self.count(values))
 
-    def of_codes(self, codes: Codes, size: int) -> Ints:
+    def of_codes(self, codes: Codes, size: int) -> sources.Ints:
         """Number of records with each of ``size`` codes, one code per row given."""
         known = codes != MISSING
         counts = np.zeros(size, dtype=np.int64)
@@ -764,6 +758,8 @@ def counted_records(count: int) -> str:
 
 def counted_column(name: str, values: pa.Array, counts: pa.Array) -> CountedColumn:
     """A column from its distinct values, null among them, and their numbers of records."""
-    known = flags(values.is_valid())
+    known = sources.flags(values.is_valid())
     codes = np.where(known, np.cumsum(known) - 1, MISSING).astype(np.int32)
-    return CountedColumn(name, codes, values.filter(from_numpy(known)), as_integers(counts))
+    return CountedColumn(
+        name, codes, values.filter(sources.from_numpy(known)), sources.as_integers(counts)
+    )

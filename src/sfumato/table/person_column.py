@@ -10,17 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sfumato.table import sources
 from sfumato.table.numbering import Accumulator
-from sfumato.table.sources import (
-    Ints,
-    Source,
-    as_numpy,
-    from_numpy,
-    is_moment,
-    is_number,
-    is_text,
-    listed,
-)
 from sfumato.table.table import MISSING, Codes
 
 LEAST_VALUES = 20
@@ -94,7 +85,7 @@ class PersonCandidate:
         """Why it may, without a value of the data."""
         return (
             f"its values repeat ({self.values:,} different, {self.records / self.values:.1f} "
-            f"records each), and within them {listed(self.constant)} "
+            f"records each), and within them {sources.listed(self.constant)} "
             f"{'is' if len(self.constant) == 1 else 'are'} constant"
         )
 
@@ -124,11 +115,11 @@ def person_candidates(
         codes, values = _coded(columns[name])
         rows = _rows_looked_at(codes, values)
         if rows is not None:
-            found.append(_candidate(name, codes, values, columns.take(from_numpy(rows))))
+            found.append(_candidate(name, codes, values, columns.take(sources.from_numpy(rows))))
     return likeliest_first(found)
 
 
-def person_candidates_of(source: Source, among: Iterable[str]) -> list[PersonCandidate]:
+def person_candidates_of(source: sources.Source, among: Iterable[str]) -> list[PersonCandidate]:
     """As `person_candidates`, of a whole file that is read anew for each column that may be one.
 
     Raises
@@ -149,12 +140,12 @@ def person_candidates_of(source: Source, among: Iterable[str]) -> list[PersonCan
     return likeliest_first(found)
 
 
-def _rows_of(source: Source, rows: Ints) -> pa.Table:
+def _rows_of(source: sources.Source, rows: sources.Ints) -> pa.Table:
     """Some records of a file, by their row numbers in ascending order."""
     parts, start = [], 0
     for batch in source.batches(source.names):
         first, last = np.searchsorted(rows, (start, start + batch.num_rows))
-        parts.append(batch.take(from_numpy(rows[first:last] - start)))
+        parts.append(batch.take(sources.from_numpy(rows[first:last] - start)))
         start += batch.num_rows
     return pa.Table.from_batches(parts)
 
@@ -174,7 +165,7 @@ def likeliest_first(found: Sequence[PersonCandidate | None]) -> list[PersonCandi
     )
 
 
-def _rows_looked_at(codes: Codes | Ints, values: pa.Array) -> Ints | None:
+def _rows_looked_at(codes: Codes | sources.Ints, values: pa.Array) -> sources.Ints | None:
     """The records of some values, all of each; ``None`` where these cannot be persons."""
     records, different = int(np.count_nonzero(codes >= 0)), len(values)
     repeats = different < records <= MOST_RECORDS * different
@@ -185,7 +176,7 @@ def _rows_looked_at(codes: Codes | Ints, values: pa.Array) -> Ints | None:
 
 
 def _candidate(
-    name: str, codes: Codes | Ints, values: pa.Array, looked_at: pa.Table
+    name: str, codes: Codes | sources.Ints, values: pa.Array, looked_at: pa.Table
 ) -> PersonCandidate | None:
     """A column as that of the persons; ``None`` where it does not look like that.
 
@@ -199,13 +190,13 @@ def _candidate(
     groups = _coded(looked_at[name])[0]
     first = np.unique(groups, return_index=True)[1]
     agreeing: dict[str, float] = {}
-    constant: dict[str, Ints] = {}
+    constant: dict[str, sources.Ints] = {}
     for other in (each for each in looked_at.column_names if each != name):
         of_other = _coded(looked_at[other])[0]
         share = _constant(groups, of_other)
         if share is not None:
             agreeing[other], constant[other] = share, of_other[first]
-    own = looked_at[name].take(from_numpy(first)).combine_chunks()
+    own = looked_at[name].take(sources.from_numpy(first)).combine_chunks()
     labels = {n for n, each in constant.items() if _names_the_same(own, each, looked_at[n])}
     independent = _independent({n: each for n, each in constant.items() if n not in labels})
     if not independent:
@@ -218,14 +209,14 @@ def _candidate(
     return PersonCandidate(name, len(values), int(np.count_nonzero(codes >= 0)), agreeing)
 
 
-def _coded(column: pa.ChunkedArray) -> tuple[Ints, pa.Array]:
+def _coded(column: pa.ChunkedArray) -> tuple[sources.Ints, pa.Array]:
     """A column as codes, -1 for missing, and its different values."""
     if pa.types.is_floating(column.type):
         column = pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)
     encoded = column.combine_chunks()
     if not pa.types.is_dictionary(encoded.type):
         encoded = encoded.dictionary_encode()
-    codes = as_numpy(pc.fill_null(encoded.indices, MISSING)).astype(np.int64)
+    codes = sources.as_numpy(pc.fill_null(encoded.indices, MISSING)).astype(np.int64)
     return codes, encoded.dictionary
 
 
@@ -234,19 +225,19 @@ def _may_number(values: pa.Array) -> bool:
     profile = profile_column(pa.chunked_array([values]))
     if profile.look == "numbers":
         return profile.whole
-    if profile.look != "text" or profile.free_text or not is_text(values.type):
+    if profile.look != "text" or profile.free_text or not sources.is_text(values.type):
         return False
     return float(pc.mean(pc.match_substring_regex(values, _DATE_LIKE)).as_py()) < MOST_EXCEPTIONS
 
 
-def _exceptions(groups: Ints, values: Ints) -> int:
+def _exceptions(groups: sources.Ints, values: sources.Ints) -> int:
     """Records whose value is not the most frequent one of their group."""
     pairs, counts = np.unique(groups * (values.max() + 1) + values, return_counts=True)
     starts = np.flatnonzero(np.diff(pairs // (values.max() + 1), prepend=-1))
     return len(groups) - int(np.maximum.reduceat(counts, starts).sum())
 
 
-def _constant(groups: Ints, values: Ints) -> float | None:
+def _constant(groups: sources.Ints, values: sources.Ints) -> float | None:
     """The share of records that agree with others of their group; ``None`` of what varies in it.
 
     Constant is what has few exceptions, and fewer than chance would make.
@@ -266,7 +257,7 @@ def _constant(groups: Ints, values: Ints) -> float | None:
     return (repeated - found) / len(groups)
 
 
-def _independent(columns: Mapping[str, Ints]) -> list[str]:
+def _independent(columns: Mapping[str, sources.Ints]) -> list[str]:
     """The columns without those that follow from another, as a region does from its postcode."""
     kept = list(columns)
     for name in list(kept):
@@ -276,14 +267,14 @@ def _independent(columns: Mapping[str, Ints]) -> list[str]:
     return kept
 
 
-def _names_the_same(values: pa.Array, constant: Ints, other: pa.ChunkedArray) -> bool:
+def _names_the_same(values: pa.Array, constant: sources.Ints, other: pa.ChunkedArray) -> bool:
     """Whether one of two columns is the label of the other's codes, and tells nothing more."""
     if len(np.unique(constant)) < len(constant):
         return False
     return _hold_digits(values) != _hold_digits(_coded(other)[1])
 
 
-def _is_unordered(values: pa.Array, constant: Ints, constants: pa.Array) -> bool:
+def _is_unordered(values: pa.Array, constant: sources.Ints, constants: pa.Array) -> bool:
     """Whether what is constant within each value does not follow the values' order.
 
     Parameters
@@ -307,10 +298,12 @@ def _is_unordered(values: pa.Array, constant: Ints, constants: pa.Array) -> bool
     return abs(float(np.corrcoef(np.flatnonzero(known), ranks)[0, 1])) < MOST_ORDERED
 
 
-def _ranks(values: pa.Array) -> Ints:
+def _ranks(values: pa.Array) -> sources.Ints:
     if pa.types.is_dictionary(values.type):
         values = values.dictionary_decode()
-    ranks: Ints = as_numpy(pc.rank(values, sort_keys="ascending", tiebreaker="first"))
+    ranks: sources.Ints = sources.as_numpy(
+        pc.rank(values, sort_keys="ascending", tiebreaker="first")
+    )
     return ranks.astype(np.int64)
 
 
@@ -365,17 +358,17 @@ def profile_column(column: pa.ChunkedArray) -> Profile:
         column = column.cast(column.type.value_type)
     kind = column.type
     missing_texts: tuple[str, ...] = ()
-    if is_text(kind):
+    if sources.is_text(kind):
         column = column.cast(pa.large_string())
         column, missing_texts = _without_missing(column)
     filled = len(column) - column.null_count
     values = pc.drop_null(pc.unique(column))
-    if is_text(kind):
+    if sources.is_text(kind):
         return _profile_text(values, len(column), filled, missing_texts)
     look: Look = "bytes"
-    if is_number(kind):
+    if sources.is_number(kind):
         look = "numbers"
-    elif is_moment(kind):
+    elif sources.is_moment(kind):
         look = "dates"
     elif pa.types.is_boolean(kind):
         look = "yes/no"

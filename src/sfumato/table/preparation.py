@@ -13,21 +13,10 @@ import pyarrow.compute as pc
 from sfumato.core.errors import InputError
 from sfumato.schema import Cleaning, Schema
 from sfumato.schema.recipe import StepCount, Unreadable, in_order
+from sfumato.table import sources
 from sfumato.table.cleaning import Cleaned, cleaned
 from sfumato.table.numbering import counted_records
 from sfumato.table.scalars import DAY, are_dates, date_points, mean_missing, printed
-from sfumato.table.sources import (
-    Flags,
-    Ints,
-    Source,
-    check_utf8,
-    flags,
-    from_numpy,
-    from_texts,
-    is_bytes,
-    is_moment,
-    is_text,
-)
 from sfumato.table.table import EPOCH
 
 MOST_KINDS = 4
@@ -173,8 +162,8 @@ class Preparation:
         line = self.recipe.get(name)
         if line is None or not line.derives:
             given = batch.column(name)
-            check_utf8(given, name)
-            if is_bytes(given.type):
+            sources.check_utf8(given, name)
+            if sources.is_bytes(given.type):
                 raise InputError(
                     f"column '{name}'", "must hold single values to be cleaned", found="bytes"
                 )
@@ -210,7 +199,7 @@ class Preparation:
         counts = {"from": StepCount(name, "from", what, int(made.sum()), int(marked.sum()))}
         kinds = {kind: int(each.sum()) for kind, each in unreadable.items() if each.any()}
         first = int(np.argmax(marked)) if marked.any() else -1
-        return Cleaned(from_numpy(elapsed, ~made), counts, kinds, first)
+        return Cleaned(sources.from_numpy(elapsed, ~made), counts, kinds, first)
 
     def finish(self, tally: Tally) -> None:
         """Take over what was counted in a whole pass over some columns.
@@ -245,7 +234,7 @@ class Preparation:
         )
 
 
-def prepared(source: Source, schema: Schema) -> Source:
+def prepared(source: sources.Source, schema: Schema) -> sources.Source:
     """The source with its columns cleaned as the schema's recipe says, and those made of others.
 
     Work is done when the columns are read; a source that is prepared already stays as it is.
@@ -311,7 +300,7 @@ def fitting(schema: Schema, names: Sequence[str]) -> Schema:
     return schema.model_copy(update={"recipe": kept})
 
 
-def prepared_in_part(source: Source, schema: Schema | None) -> Source:
+def prepared_in_part(source: sources.Source, schema: Schema | None) -> sources.Source:
     """As `prepared`, of a table beside the file, by the lines that are `fitting`."""
     if schema is None or not schema.recipe:
         return source
@@ -323,14 +312,14 @@ def _date_of_parts(
 ) -> Cleaned:
     """The date of year, month and day; missing where all of them are."""
     texts = [_as_texts(each, missing) for each in parts]
-    joined = pc.binary_join_element_wise(*texts, from_texts(["-"])[0])
+    joined = pc.binary_join_element_wise(*texts, sources.from_texts(["-"])[0])
     day = "-%d" if len(parts) == len(("year", "month", "day")) else ""
     years = ("%Y",) if line.pivot is None else ("%Y", "%y")
     formats = tuple(f"{year}-{month}{day}" for year in years for month in ("%m", "%b"))
     found = cleaned(joined, Cleaning(date=formats, pivot=line.pivot), name=name)
     made = len(joined) - found.values.null_count
-    some = ~flags(pc.is_valid(joined)) & np.logical_or.reduce(
-        [flags(pc.is_valid(each)) for each in texts]
+    some = ~sources.flags(pc.is_valid(joined)) & np.logical_or.reduce(
+        [sources.flags(pc.is_valid(each)) for each in texts]
     )
     unreadable = dict(found.unreadable)
     first = found.first
@@ -349,8 +338,12 @@ def _as_texts(values: pa.Array, missing: Sequence[str]) -> pa.Array:
     known = coded.dictionary
     if not len(known):
         return pa.nulls(len(values), pa.large_string())
-    texts = known.cast(pa.large_string()) if is_text(known.type) else from_texts(printed(known))
-    none = from_numpy(mean_missing(known, missing))
+    texts = (
+        known.cast(pa.large_string())
+        if sources.is_text(known.type)
+        else sources.from_texts(printed(known))
+    )
+    none = sources.from_numpy(mean_missing(known, missing))
     return pc.if_else(none, pa.scalar(None, texts.type), texts).take(coded.indices)
 
 
@@ -358,9 +351,9 @@ def _as_texts(values: pa.Array, missing: Sequence[str]) -> pa.Array:
 class _Days:
     """Days since 1970, which cells have one, and which hold something else."""
 
-    days: Ints
-    known: Flags
-    strange: Flags
+    days: sources.Ints
+    known: sources.Flags
+    strange: sources.Flags
 
     @classmethod
     def of(cls, day: date, cells: int) -> _Days:
@@ -371,24 +364,24 @@ class _Days:
 
 def _days(values: pa.Array, missing: Sequence[str]) -> _Days:
     """The day of each cell of a column of dates, typed or as texts."""
-    if not is_moment(values.type):
+    if not sources.is_moment(values.type):
         texts = _as_texts(values, missing)
-        known = flags(pc.is_valid(texts))
+        known = sources.flags(pc.is_valid(texts))
         filled = pc.fill_null(texts, "1970-01-01")
         right = are_dates(filled)
-        dates = pc.if_else(from_numpy(right), filled, "1970-01-01")
+        dates = pc.if_else(sources.from_numpy(right), filled, "1970-01-01")
         return _Days(_as_days(dates), known & right, known & ~right)
-    known = flags(values.is_valid())
+    known = sources.flags(values.is_valid())
     days = _as_days(pc.fill_null(values, pa.scalar(EPOCH).cast(values.type)))
     return _Days(days, known, np.zeros(len(values), dtype=np.bool_))
 
 
-def _as_days(values: pa.Array) -> Ints:
+def _as_days(values: pa.Array) -> sources.Ints:
     points = date_points(values)
     return points.points // DAY if points.unit == "datetime" else points.points
 
 
-def _completed(since: Ints, until: Ints, unit: str) -> Ints:
+def _completed(since: sources.Ints, until: sources.Ints, unit: str) -> sources.Ints:
     """Completed years, months or days between two days, each of shape (records,).
 
     A year is completed on the day of the month that it began on; what began on 29 February is a
@@ -397,11 +390,11 @@ def _completed(since: Ints, until: Ints, unit: str) -> Ints:
     if unit == "days":
         return until - since
     months, days = zip(*(_months_and_days(each) for each in (since, until)), strict=True)
-    completed: Ints = months[1] - months[0] - (days[1] < days[0])
+    completed: sources.Ints = months[1] - months[0] - (days[1] < days[0])
     return completed // 12 if unit == "years" else completed
 
 
-def _months_and_days(days: Ints) -> tuple[Ints, Ints]:
+def _months_and_days(days: sources.Ints) -> tuple[sources.Ints, sources.Ints]:
     """Months since 1970, and the day within them."""
     dates = days.astype("datetime64[D]")
     months = dates.astype("datetime64[M]")

@@ -12,24 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.kernels.key_numbering import EMPTY, extended, of_texts
-from sfumato.table.sources import (
-    Flags,
-    Floats,
-    Ints,
-    are_equal,
-    as_integers,
-    as_numpy,
-    flags,
-    from_numpy,
-    from_texts,
-    is_bytes,
-    is_moment,
-    is_number,
-    is_text,
-    matching,
-    texts_of,
-    trimmed,
-)
+from sfumato.table import sources
 from sfumato.table.table import Codes, NumberDomain, Unit
 
 LIMIT = 2**53
@@ -85,45 +68,45 @@ class Points:
         Whether a value had more significant digits than are kept.
     """
 
-    points: Ints
+    points: sources.Ints
     decimals: int = 0
     unit: Unit = "number"
     width: int = 0
     rounded: bool = False
 
 
-def are_numbers(texts: pa.Array) -> Flags:
+def are_numbers(texts: pa.Array) -> sources.Flags:
     """Which texts are written as finite decimal numbers: ``12``, ``-3.50``, ``.5``, ``1e-3``."""
-    return matching(trimmed(texts), _NUMBER)
+    return sources.matching(sources.trimmed(texts), _NUMBER)
 
 
-def are_infinite(values: pa.Array) -> Flags:
+def are_infinite(values: pa.Array) -> sources.Flags:
     """Which floats, or texts, are infinite."""
-    if is_text(values.type):
-        return matching(trimmed(values), _INFINITE)
+    if sources.is_text(values.type):
+        return sources.matching(sources.trimmed(values), _INFINITE)
     if pa.types.is_floating(values.type):
-        return np.isinf(as_numpy(values).astype(np.float64))
+        return np.isinf(sources.as_numpy(values).astype(np.float64))
     return np.zeros(len(values), dtype=np.bool_)
 
 
-def as_floats(values: pa.Array) -> Floats:
+def as_floats(values: pa.Array) -> sources.Floats:
     """Numbers, typed or as texts that `are_numbers`, as the nearest floats.
 
     Numbers beyond the range of floats are infinite.
     """
     if pa.types.is_decimal(values.type):
         values = values.cast(pa.large_string())
-    if is_text(values.type):
+    if sources.is_text(values.type):
         values = _float_of_text(_without_exponents(values))
-    floats: Floats = as_numpy(values).astype(np.float64)
+    floats: sources.Floats = sources.as_numpy(values).astype(np.float64)
     return floats
 
 
-def are_too_large(values: pa.Array) -> Flags:
+def are_too_large(values: pa.Array) -> sources.Flags:
     """Which numbers cannot be points: size ``2**53`` or more."""
     if pa.types.is_integer(values.type):
-        integers = as_numpy(values)
-        large: Flags = integers >= LIMIT
+        integers = sources.as_numpy(values)
+        large: sources.Flags = integers >= LIMIT
         if pa.types.is_signed_integer(values.type):
             large = large | (integers <= -LIMIT)
         return large
@@ -146,12 +129,12 @@ def number_points(values: pa.Array) -> Points:
         Finite numbers below `LIMIT`, typed or as texts, without null.
     """
     if pa.types.is_integer(values.type):
-        return Points(as_integers(values))
+        return Points(sources.as_integers(values))
     if pa.types.is_decimal(values.type):
         return _points_of_texts(values.cast(pa.large_string()))
-    if is_text(values.type):
+    if sources.is_text(values.type):
         return _points_of_texts(values)
-    return _points_of_floats(as_numpy(values))
+    return _points_of_floats(sources.as_numpy(values))
 
 
 def padded_width(texts: pa.Array) -> int:
@@ -159,32 +142,34 @@ def padded_width(texts: pa.Array) -> int:
 
     All texts must be digits of one length, and one of them must begin with 0.
     """
-    texts = trimmed(texts)
+    texts = sources.trimmed(texts)
     lengths = pc.unique(pc.utf8_length(texts))
     if len(lengths) != 1 or lengths[0].as_py() < 2:
         return 0
-    digits = matching(texts, r"^\d+$").all()
-    padded = flags(pc.starts_with(texts, "0")).any()
+    digits = sources.matching(texts, r"^\d+$").all()
+    padded = sources.flags(pc.starts_with(texts, "0")).any()
     return int(lengths[0].as_py()) if digits and padded else 0
 
 
-def loses_zeros(texts: pa.Array) -> Flags:
+def loses_zeros(texts: pa.Array) -> sources.Flags:
     """Which texts begin with a zero that printing the number would lose."""
-    return matching(trimmed(texts), r"^[+-]?0\d")
+    return sources.matching(sources.trimmed(texts), r"^[+-]?0\d")
 
 
 def _without_exponents(texts: pa.Array) -> pa.Array:
     """Numbers without an exponent; those that have one are read as floats first."""
-    texts = trimmed(texts).cast(pa.large_string())
-    scientific = matching(texts, "[eE]")
+    texts = sources.trimmed(texts).cast(pa.large_string())
+    scientific = sources.matching(texts, "[eE]")
     if not scientific.any():
         return texts
     beyond = "9" * 400
     plain = [
         np.format_float_positional(number, trim="-") if np.isfinite(number) else beyond
-        for number in (float(text) for text in texts.filter(from_numpy(scientific)).to_pylist())
+        for number in (
+            float(text) for text in texts.filter(sources.from_numpy(scientific)).to_pylist()
+        )
     ]
-    return pc.replace_with_mask(texts, from_numpy(scientific), from_texts(plain))
+    return pc.replace_with_mask(texts, sources.from_numpy(scientific), sources.from_texts(plain))
 
 
 def _float_of_text(plain: pa.Array) -> pa.Array:
@@ -201,14 +186,14 @@ def _points_of_texts(texts: pa.Array) -> Points:
     longest = (pc.max(pc.utf8_length(whole)).as_py() or 0) + decimals
     if decimals <= MOST_DECIMALS and longest <= 18:
         padded = pc.utf8_rpad(fraction, decimals, "0") if decimals else fraction
-        zero, empty = from_texts(["0", ""])
+        zero, empty = sources.from_texts(["0", ""])
         joined = pc.binary_join_element_wise(zero, whole, padded, empty)
-        digits = as_integers(joined.cast(pa.int64()))
-        negative = flags(are_equal(pc.struct_field(parts, "sign"), "-"))
+        digits = sources.as_integers(joined.cast(pa.int64()))
+        negative = sources.flags(sources.are_equal(pc.struct_field(parts, "sign"), "-"))
         points = np.where(negative, -digits, digits)
         if (np.abs(points) < LIMIT).all():
             return Points(points, decimals)
-    return _rounded(as_numpy(_float_of_text(plain)).astype(np.float64))
+    return _rounded(sources.as_numpy(_float_of_text(plain)).astype(np.float64))
 
 
 def _points_of_floats(numbers: npt.NDArray[np.floating]) -> Points:
@@ -222,7 +207,7 @@ def _points_of_floats(numbers: npt.NDArray[np.floating]) -> Points:
     return _rounded(wide)
 
 
-def _rounded(numbers: Floats) -> Points:
+def _rounded(numbers: sources.Floats) -> Points:
     """Keep 15 significant digits of the largest number, and as many places of the others."""
     largest = float(np.abs(numbers).max(initial=0.0))
     ahead = int(np.floor(np.log10(largest))) + 1 if largest > 0 else 0
@@ -234,16 +219,16 @@ def _rounded(numbers: Floats) -> Points:
     return Points(points, decimals, rounded=rounded)
 
 
-def are_dates(texts: pa.Array) -> Flags:
+def are_dates(texts: pa.Array) -> sources.Flags:
     """Which texts are dates of the calendar as ``YYYY-MM-DD``, with or without a time."""
-    likely = matching(texts, r"^\s*\d{4}-\d{2}-\d{2}")
+    likely = sources.matching(texts, r"^\s*\d{4}-\d{2}-\d{2}")
     return _moments_of(texts)[1] if likely.any() else likely
 
 
-def are_outside(values: pa.Array) -> Flags:
+def are_outside(values: pa.Array) -> sources.Flags:
     """Which dates cannot be points: beyond the years 1 to 9999, or times beyond 1685 to 2254."""
     days, rest = _days_and_rest(values)
-    outside: Flags = (days < FIRST_DAY) | (days > LAST_DAY)
+    outside: sources.Flags = (days < FIRST_DAY) | (days > LAST_DAY)
     if rest.any():
         outside = outside | (np.abs(days) >= LIMIT // DAY - 1)
     return outside
@@ -266,36 +251,36 @@ def date_points(values: pa.Array) -> Points:
     return Points(days, unit="date")
 
 
-def _days_and_rest(values: pa.Array) -> tuple[Ints, Ints]:
+def _days_and_rest(values: pa.Array) -> tuple[sources.Ints, sources.Ints]:
     """The day of each value, and the microseconds since its midnight."""
-    if is_text(values.type):
+    if sources.is_text(values.type):
         moments, _ = _moments_of(values)
         return moments // DAY, moments % DAY
     if pa.types.is_date32(values.type):
-        days = as_integers(values.cast(pa.int32()))
+        days = sources.as_integers(values.cast(pa.int32()))
         return days, np.zeros_like(days)
     if pa.types.is_date64(values.type):
-        return _split_at_midnight(as_integers(values.cast(pa.int64())), "ms")
+        return _split_at_midnight(sources.as_integers(values.cast(pa.int64())), "ms")
     if values.type.tz is not None:
         values = pc.local_timestamp(values)
-    return _split_at_midnight(as_integers(values.cast(pa.int64())), values.type.unit)
+    return _split_at_midnight(sources.as_integers(values.cast(pa.int64())), values.type.unit)
 
 
-def _split_at_midnight(counts: Ints, unit: str) -> tuple[Ints, Ints]:
+def _split_at_midnight(counts: sources.Ints, unit: str) -> tuple[sources.Ints, sources.Ints]:
     if unit == "ns":
         counts, unit = counts // 1000, "us"
     factor = _FACTORS[unit]
     return counts // (DAY // factor), counts % (DAY // factor) * factor
 
 
-def _moments_of(texts: pa.Array) -> tuple[Ints, Flags]:
+def _moments_of(texts: pa.Array) -> tuple[sources.Ints, sources.Flags]:
     """Microseconds since 1970 of each text, and which texts are dates at all (the rest are 0)."""
-    parts = pc.extract_regex(trimmed(texts), _MOMENT)
-    valid = flags(pc.is_valid(parts))
+    parts = pc.extract_regex(sources.trimmed(texts), _MOMENT)
+    valid = sources.flags(pc.is_valid(parts))
 
-    def part(name: str) -> Ints:
+    def part(name: str) -> sources.Ints:
         field = pc.fill_null(pc.struct_field(parts, name), "")
-        return as_integers(pc.if_else(pc.equal(field, ""), "0", field).cast(pa.int64()))
+        return sources.as_integers(pc.if_else(pc.equal(field, ""), "0", field).cast(pa.int64()))
 
     month, day = part("month"), part("day")
     months = (part("year") - 1970) * 12 + month - 1
@@ -306,11 +291,11 @@ def _moments_of(texts: pa.Array) -> tuple[Ints, Flags]:
     seconds = (part("hour") * 60 + part("minute")) * 60 + part("second")
     fraction = pc.fill_null(pc.struct_field(parts, "fraction"), "")
     six = pc.utf8_slice_codeunits(pc.utf8_rpad(fraction, 6, "0"), 0, 6)
-    micro = as_integers(six.cast(pa.int64()))
+    micro = sources.as_integers(six.cast(pa.int64()))
     return np.where(valid, days * DAY + seconds * 1_000_000 + micro, 0), valid
 
 
-def _first_days(months: Ints) -> Ints:
+def _first_days(months: sources.Ints) -> sources.Ints:
     """The first day of each month, months and days counted from 1970-01."""
     days: npt.NDArray[np.datetime64] = months.astype("datetime64[M]").astype("datetime64[D]")
     return days.astype(np.int64)
@@ -330,22 +315,22 @@ def printed(values: pa.Array) -> list[str]:
         Values of one type, without null.
     """
     kind = values.type
-    if is_text(kind):
+    if sources.is_text(kind):
         texts: list[str] = values.to_pylist()
         return texts
     if pa.types.is_floating(kind):
-        numbers = as_numpy(values) + 0.0
+        numbers = sources.as_numpy(values) + 0.0
         return [np.format_float_positional(number, trim="-") for number in numbers]
     if pa.types.is_decimal(kind):
         return [_without_zeros(f"{number:f}") for number in values.to_pylist()]
-    if is_moment(kind) and not are_outside(values).any():
+    if sources.is_moment(kind) and not are_outside(values).any():
         points = date_points(values)
         domain = NumberDomain(points.points, unit=points.unit)
         return [domain.label(code) for code in range(domain.size)]
     return [str(text) for text in values.cast(pa.large_string()).to_pylist()]
 
 
-def mean_missing(values: pa.Array, texts: Sequence[str]) -> Flags:
+def mean_missing(values: pa.Array, texts: Sequence[str]) -> sources.Flags:
     """Which values mean that there is none.
 
     Parameters
@@ -357,39 +342,41 @@ def mean_missing(values: pa.Array, texts: Sequence[str]) -> Flags:
         compared by value, everything else as it prints.
     """
     kind = values.type
-    if is_text(kind):
-        return flags(are_equal(trimmed(values), "")) | _among(values, texts)
-    if is_number(kind):
+    if sources.is_text(kind):
+        return sources.flags(sources.are_equal(sources.trimmed(values), "")) | _among(values, texts)
+    if sources.is_number(kind):
         floats = as_floats(values)
         return np.isnan(floats) | np.isin(floats, _numbers_among(texts))
-    if not texts or not len(values) or is_bytes(kind):
+    if not texts or not len(values) or sources.is_bytes(kind):
         return np.zeros(len(values), dtype=np.bool_)
-    if is_moment(kind):
+    if sources.is_moment(kind):
         days = pc.replace_substring_regex(values.cast(pa.large_string()), _MIDNIGHT, "")
         return _among(days, [re.sub(_MIDNIGHT, "", text).replace("T", " ") for text in texts])
-    return _among(from_texts(printed(values)), texts)
+    return _among(sources.from_texts(printed(values)), texts)
 
 
-def mean_missing_by_number(values: pa.Array, texts: Sequence[str]) -> Flags:
+def mean_missing_by_number(values: pa.Array, texts: Sequence[str]) -> sources.Flags:
     """Which texts of numbers have the value of a text that means missing: ``-9.0`` of ``-9``."""
     numbers = _numbers_among(texts)
     return np.isin(as_floats(values), numbers) if numbers else np.zeros(len(values), np.bool_)
 
 
-def have_spaces(values: pa.Array) -> Flags:
+def have_spaces(values: pa.Array) -> sources.Flags:
     """Which values, without null, are texts with spaces around them, not spaces alone."""
-    if not is_text(values.type):
+    if not sources.is_text(values.type):
         return np.zeros(len(values), dtype=np.bool_)
-    inner = trimmed(values)
+    inner = sources.trimmed(values)
     if inner is values:
         return np.zeros(len(values), dtype=np.bool_)
-    return flags(pc.and_(pc.not_equal(inner, values), pc.invert(are_equal(inner, ""))))
+    return sources.flags(
+        pc.and_(pc.not_equal(inner, values), pc.invert(sources.are_equal(inner, "")))
+    )
 
 
 def natural_order(labels: Iterable[str]) -> list[str]:
     """Sort texts: all numbers by value, else alphabetically with embedded numbers by value."""
     labels = list(labels)
-    texts = from_texts(labels)
+    texts = sources.from_texts(labels)
     if labels and are_numbers(texts).all():
         values = as_floats(texts).tolist()
         return [label for _, label in sorted(zip(values, labels, strict=True))]
@@ -410,15 +397,15 @@ def _without_zeros(number: str) -> str:
     return number.rstrip("0").rstrip(".") if "." in number else number
 
 
-def _among(values: pa.Array, texts: Sequence[str]) -> Flags:
+def _among(values: pa.Array, texts: Sequence[str]) -> sources.Flags:
     if not texts:
         return np.zeros(len(values), dtype=np.bool_)
-    return flags(pc.is_in(values, value_set=from_texts(texts).cast(values.type)))
+    return sources.flags(pc.is_in(values, value_set=sources.from_texts(texts).cast(values.type)))
 
 
 def _numbers_among(texts: Sequence[str]) -> list[float]:
-    array = from_texts(texts)
-    numbers: list[float] = as_floats(array.filter(from_numpy(are_numbers(array)))).tolist()
+    array = sources.from_texts(texts)
+    numbers: list[float] = as_floats(array.filter(sources.from_numpy(are_numbers(array)))).tolist()
     return numbers
 
 
@@ -430,14 +417,14 @@ def number_ranks(labels: Sequence[str]) -> Codes | None:
     array or None
         ``None`` where a label is no number below 2**53.
     """
-    texts = from_texts(labels)
+    texts = sources.from_texts(labels)
     if not are_numbers(texts).all() or are_too_large(texts).any():
         return None
     points = number_points(texts).points
     return np.unique(points, return_inverse=True)[1].astype(np.int32)
 
 
-def ties_of_values(values: pa.Array | pa.ChunkedArray) -> Ints:
+def ties_of_values(values: pa.Array | pa.ChunkedArray) -> sources.Ints:
     """The hash of the text that each value prints as.
 
     The same for 7, 7.0 and "7". A date or a time that is a midnight prints as the date. O(bytes)
@@ -463,22 +450,22 @@ def ties_of_values(values: pa.Array | pa.ChunkedArray) -> Ints:
         values = pc.run_end_decode(values)
     if pa.types.is_dictionary(values.type):
         known = ties_of_values(values.dictionary)
-        places = as_numpy(pc.fill_null(values.indices, 0))
+        places = sources.as_numpy(pc.fill_null(values.indices, 0))
         ties = known[places] if len(known) else np.zeros(len(values), dtype=np.int64)
     elif values.null_count:
-        valid = flags(values.is_valid())
+        valid = sources.flags(values.is_valid())
         ties = np.zeros(len(values), dtype=np.int64)
         ties[valid] = ties_of_values(values.drop_null())
     else:
-        return of_texts(*texts_of(_printed_texts(values)))
+        return of_texts(*sources.texts_of(_printed_texts(values)))
     if values.null_count:
-        ties = np.where(flags(values.is_valid()), ties, MISSING_TIE)
+        ties = np.where(sources.flags(values.is_valid()), ties, MISSING_TIE)
     return ties
 
 
 def ties_of_codes(
     quasi_identifiers: Sequence[Codes], sensitive: Sequence[tuple[Codes, Sequence[str]]]
-) -> Ints:
+) -> sources.Ints:
     """A hash of each record's content.
 
     It does not depend on the order of the sensitive attributes' domains, of which the hash of
@@ -492,7 +479,8 @@ def ties_of_codes(
         Codes of each sensitive attribute, -1 for missing, and the label of each code.
     """
     known = [
-        np.append(of_texts(*texts_of(from_texts(labels))), MISSING_TIE) for _, labels in sensitive
+        np.append(of_texts(*sources.texts_of(sources.from_texts(labels))), MISSING_TIE)
+        for _, labels in sensitive
     ]
     ties = np.full(len([*quasi_identifiers, *(codes for codes, _ in sensitive)][0]), EMPTY)
     for start in range(0, len(ties), _TIES_TOGETHER):
@@ -509,17 +497,17 @@ def ties_of_codes(
 def _printed_texts(values: pa.Array) -> pa.Array:
     """The texts that values without null print as."""
     kind = values.type
-    if is_text(kind) and not pa.types.is_string_view(kind):
+    if sources.is_text(kind) and not pa.types.is_string_view(kind):
         return values
-    if is_bytes(kind):
+    if sources.is_bytes(kind):
         return values.cast(pa.large_binary())
     if pa.types.is_floating(kind):
-        numbers = as_numpy(values)
+        numbers = sources.as_numpy(values)
         if np.all(np.abs(numbers) < WHOLE) and np.all(numbers == np.floor(numbers)):
-            return from_numpy(numbers.astype(np.int64)).cast(pa.large_string())
+            return sources.from_numpy(numbers.astype(np.int64)).cast(pa.large_string())
     if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
-        return from_texts(printed(values))
-    if is_moment(kind):
+        return sources.from_texts(printed(values))
+    if sources.is_moment(kind):
         alone = [values.slice(place, 1) for place in range(len(values))]
-        return from_texts(text for value in alone for text in printed(value))
+        return sources.from_texts(text for value in alone for text in printed(value))
     return values.cast(pa.large_string())

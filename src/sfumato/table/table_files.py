@@ -30,24 +30,7 @@ from sfumato.core.atomic import atomic_path, check_target
 from sfumato.core.declaration import is_database
 from sfumato.core.errors import InputError
 from sfumato.kernels.loop_calls import read_ahead
-from sfumato.table.sources import (
-    ACCEPTED,
-    BATCH_ROWS,
-    NO_LABELS,
-    Labels,
-    Source,
-    check_delimiter,
-    check_file,
-    check_known,
-    check_names,
-    check_no_url,
-    from_texts,
-    is_bytes,
-    no_records,
-    plain_batch,
-    subject_of,
-    unreadable,
-)
+from sfumato.table import sources
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
@@ -66,14 +49,14 @@ class _Layout:
 
     @property
     def subject(self) -> str:
-        return subject_of(self.path)
+        return sources.subject_of(self.path)
 
     def mark(self, token: str) -> str:
         """A record that has the token in every cell."""
         return self.delimiter.join([token] * (self.columns or 0)) + "\n"
 
 
-def open_csv_file(path: Path, *, delimiter: str | None = None) -> Source:
+def open_csv_file(path: Path, *, delimiter: str | None = None) -> sources.Source:
     """Open a CSV file in UTF-8 with a header; gzip by its suffix.
 
     Cells are text as they stand, leading zeros and spaces included; an empty cell, quoted or
@@ -96,15 +79,15 @@ def open_csv_file(path: Path, *, delimiter: str | None = None) -> Source:
         there twice.
     """
     if delimiter is not None:
-        check_delimiter(delimiter)
-    check_file(path)
+        sources.check_delimiter(delimiter)
+    sources.check_file(path)
     if delimiter is None:
-        with open_text(path, subject_of(path)) as text:
+        with open_text(path, sources.subject_of(path)) as text:
             delimiter = find_delimiter(text.read(HEAD_BYTES))
     names = _read_names(_Layout(path, delimiter))
     layout = _Layout(path, delimiter, len(names))
 
-    return Source.of_batches(layout.subject, names, partial(_read, layout), text=True)
+    return sources.Source.of_batches(layout.subject, names, partial(_read, layout), text=True)
 
 
 def _read_names(layout: _Layout) -> tuple[str, ...]:
@@ -115,9 +98,9 @@ def _read_names(layout: _Layout) -> tuple[str, ...]:
         _arrow_errors(layout, token) as handler,
     ):
         reader = _reader(text, layout, handler, None)
-        names = check_names(reader.schema.names, layout.subject)
+        names = sources.check_names(reader.schema.names, layout.subject)
         if not any(_has_record(batch, token) for batch in reader):
-            raise no_records(layout.subject)
+            raise sources.no_records(layout.subject)
     return names
 
 
@@ -402,7 +385,7 @@ def open_text(path: Path, subject: str, end: bytes = b"") -> Iterator[CheckedTex
     try:
         file: IO[bytes] = path.open("rb")
     except (OSError, ValueError) as error:
-        raise unreadable(path, error) from None
+        raise sources.unreadable(path, error) from None
     with file:
         if path.suffix.lower() == ".gz":
             yield CheckedText(cast(IO[bytes], gzip.GzipFile(fileobj=file)), subject, end)
@@ -422,7 +405,7 @@ SMALL_DICTIONARY = 1 << 16
 """Bytes, as stored, of a dictionary that certainly holds every value of its part of the file."""
 
 
-def open_source(data: object, *, delimiter: str | None = None) -> Source:
+def open_source(data: object, *, delimiter: str | None = None) -> sources.Source:
     """Open a file or a dataframe, without reading more of it than its names and first records.
 
     Parameters
@@ -458,7 +441,7 @@ def open_source(data: object, *, delimiter: str | None = None) -> Source:
         from sfumato.table.databases import open_database
 
         return open_database(data)
-    check_no_url(data)
+    sources.check_no_url(data)
     path = Path(os.fsdecode(data))
     if "\n" in path.name:
         raise InputError(
@@ -483,7 +466,7 @@ def open_source(data: object, *, delimiter: str | None = None) -> Source:
 
         return open_statistics(path)
     raise InputError(
-        subject_of(path),
+        sources.subject_of(path),
         "must have a suffix that says its format",
         found=f"the suffix {suffix}" if suffix else "no suffix",
         accepted=".csv, .tsv, .txt (each also with .gz), .parquet, .pq, .xlsx, .sav, .dta, "
@@ -496,31 +479,31 @@ def _suffix(path: Path) -> str:
     return Path(path.stem).suffix.lower() + suffix if suffix == ".gz" else suffix
 
 
-def _open_parquet(path: Path) -> Source:
+def _open_parquet(path: Path) -> sources.Source:
     """Open a Parquet file by its footer."""
     import pyarrow.parquet as pq
 
-    check_file(path)
-    subject = subject_of(path)
+    sources.check_file(path)
+    subject = sources.subject_of(path)
     try:
         with pq.ParquetFile(path) as file:
             footer, schema = file.metadata, file.schema_arrow
     except (pa.ArrowException, OSError, ValueError):
         raise _damaged(subject) from None
-    names = check_names(schema.names, subject)
+    names = sources.check_names(schema.names, subject)
     if not footer.num_rows:
-        raise no_records(subject)
+        raise sources.no_records(subject)
     nested = {name for name in names if pa.types.is_nested(schema.field(name).type)}
 
     def check(columns: Sequence[str]) -> None:
-        check_known(columns, names, subject)
+        sources.check_known(columns, names, subject)
         for name in columns:
             if name in nested:
                 raise InputError(
                     f"column '{name}'",
                     "must hold single values",
                     found="lists or nested records",
-                    accepted=ACCEPTED,
+                    accepted=sources.ACCEPTED,
                 )
 
     def batches(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
@@ -533,7 +516,7 @@ def _open_parquet(path: Path) -> Source:
         given = _batches(path, [name], footer, repeated=repeated)
         return (batch.column(0) for batch in given)
 
-    return Source(subject, names, batches, footer.num_rows, text=False, column=column)
+    return sources.Source(subject, names, batches, footer.num_rows, text=False, column=column)
 
 
 def _has_few_values(footer: pq.FileMetaData, name: str) -> bool:
@@ -557,12 +540,12 @@ def _batches(
     try:
         with pq.ParquetFile(path, metadata=footer, read_dictionary=coded) as file:
             for batch in file.iter_batches(
-                batch_size=BATCH_ROWS, columns=list(columns), use_threads=len(columns) > 1
+                batch_size=sources.BATCH_ROWS, columns=list(columns), use_threads=len(columns) > 1
             ):
                 if batch.num_rows:
-                    yield plain_batch(batch, columns)
+                    yield sources.plain_batch(batch, columns)
     except (pa.ArrowException, OSError):
-        raise _damaged(subject_of(path)) from None
+        raise _damaged(sources.subject_of(path)) from None
 
 
 def _damaged(subject: str) -> InputError:
@@ -584,7 +567,7 @@ def check_output_path(path: str | os.PathLike[str]) -> None:
         three are not installed, the folder does not exist or cannot be written, or the path is
         itself a folder.
     """
-    check_no_url(path)
+    sources.check_no_url(path)
     target = Path(path)
     subject = f"output {target.name}"
     check_target(target)
@@ -606,7 +589,7 @@ def write_table(
     path: str | os.PathLike[str],
     *,
     delimiter: str = ",",
-    labels: Labels = NO_LABELS,
+    labels: sources.Labels = sources.NO_LABELS,
 ) -> None:
     r"""Write a table by the suffix of the path, whole or not at all.
 
@@ -633,8 +616,8 @@ def write_table(
     """
     target = Path(path)
     check_output_path(target)
-    check_delimiter(delimiter)
-    check_names(table.column_names, f"output {target.name}")
+    sources.check_delimiter(delimiter)
+    sources.check_names(table.column_names, f"output {target.name}")
     plain = _decoded(table)
     suffix = target.suffix.lower()
     with atomic_path(target) as temporary:
@@ -658,7 +641,7 @@ def _decoded(table: pa.Table) -> pa.Table:
         encoded = pa.types.is_dictionary(given.type)
         column = given.cast(given.type.value_type) if encoded else given
         kind = column.type
-        if pa.types.is_nested(kind) or pa.types.is_duration(kind) or is_bytes(kind):
+        if pa.types.is_nested(kind) or pa.types.is_duration(kind) or sources.is_bytes(kind):
             raise InputError(
                 f"column '{name}'",
                 "must hold single values to be written",
@@ -669,7 +652,7 @@ def _decoded(table: pa.Table) -> pa.Table:
 
 
 def _write_csv(table: pa.Table, file: IO[bytes], delimiter: str) -> None:
-    names = _cells(from_texts(table.column_names), delimiter).to_pylist()
+    names = _cells(sources.from_texts(table.column_names), delimiter).to_pylist()
     if names[0].startswith("\ufeff"):
         names[0] = f'"{names[0]}"'
     file.write((delimiter.join(names) + "\n").encode("utf-8"))
@@ -731,7 +714,7 @@ def _csv_lines(table: pa.Table, delimiter: str) -> Iterator[memoryview]:
 
 
 def _text_scalar(text: str) -> pa.LargeStringScalar:
-    return from_texts([text])[0]
+    return sources.from_texts([text])[0]
 
 
 def _bytes_of(lines: pa.LargeStringArray) -> memoryview:

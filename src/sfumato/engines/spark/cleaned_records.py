@@ -9,14 +9,8 @@ from typing import Any
 import pyarrow as pa
 
 from sfumato.core.optional_packages import needed
+from sfumato.engines.spark import spark_session
 from sfumato.engines.spark.spark_files import BROKEN, SparkSource, plain
-from sfumato.engines.spark.spark_session import (
-    WithoutValues,
-    column_types,
-    gathered,
-    said_plainly,
-    told,
-)
 from sfumato.schema import Schema
 from sfumato.schema.recipe import StepCount
 from sfumato.table.cleaning import result_type
@@ -70,7 +64,7 @@ class _Clean:
     order: Sequence[str]
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in gathered(batches, ROWS):
+        for batch in spark_session.gathered(batches, ROWS):
             done = self.work.done(batch, Tally())
             found = {
                 own: done.column(name).cast(kind) for own, (name, kind) in self.columns.items()
@@ -88,7 +82,7 @@ class _Count:
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         tally = Tally()
-        for batch in gathered(batches, ROWS):
+        for batch in spark_session.gathered(batches, ROWS):
             self.work.done(batch, tally)
         steps = [
             (each.column, each.step, "", each.changed, each.made_missing)
@@ -128,7 +122,7 @@ def prepared_on_spark(source: SparkSource, schema: Schema) -> SparkSource:
     work = _work(preparation, source.names, wanted)
     frame = source.frame
     own = list(work.given.values())
-    kinds = column_types(frame.select(*own), list(work.given), list(work.given), [])
+    kinds = spark_session.column_types(frame.select(*own), list(work.given), list(work.given), [])
     names = (*source.names, *preparation.derived)
     made = {plain(names.index(name)): (name, _kind(name, schema, kinds)) for name in wanted}
     order = [*map(plain, range(len(names))), *([BROKEN] if source.cells is not None else [])]
@@ -139,9 +133,9 @@ def prepared_on_spark(source: SparkSource, schema: Schema) -> SparkSource:
             for each in order
         ]
     )
-    known = told(*(not_utf8(name) for name in work.given))
-    with said_plainly("clean the columns", known):
-        cleaned = frame.mapInArrow(WithoutValues(_Clean(work, made, order)), fields)
+    known = spark_session.told(*(not_utf8(name) for name in work.given))
+    with spark_session.said_plainly("clean the columns", known):
+        cleaned = frame.mapInArrow(spark_session.WithoutValues(_Clean(work, made, order)), fields)
     return replace(source, names=names, frame=cleaned, preparation=(preparation, frame))
 
 
@@ -166,10 +160,14 @@ def counted_steps(source: SparkSource, columns: Sequence[str]) -> tuple[StepCoun
     fields = types.StructType(
         [types.StructField(field.name, _spark_type(field.type)) for field in _COUNTS]
     )
-    with said_plainly("count what was cleaned", told(*(not_utf8(name) for name in work.given))):
+    with spark_session.said_plainly(
+        "count what was cleaned", spark_session.told(*(not_utf8(name) for name in work.given))
+    ):
         whole = frame if source.cells is None else frame.where(~frame[BROKEN])
         read = whole.select(*work.given.values())
-        rows = read.mapInArrow(WithoutValues(_Count(work)), fields).toArrow().to_pylist()
+        rows = (
+            read.mapInArrow(spark_session.WithoutValues(_Count(work)), fields).toArrow().to_pylist()
+        )
     tally = Tally()
     for row in rows:
         name, step = row["column"], row["step"]

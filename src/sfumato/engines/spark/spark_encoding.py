@@ -39,17 +39,9 @@ from sfumato.engines.spark.spark_session import (
     what_ran,
 )
 from sfumato.schema import Kind, Schema, check_schema
-from sfumato.table import scalars, sources
+from sfumato.table import door, scalars, sources
 from sfumato.table.domains import encode_quasi_identifier, encode_sensitive
 from sfumato.table.door import carried_columns as handed_on
-from sfumato.table.door import (
-    check_columns,
-    check_persons,
-    column_warnings,
-    person_warnings,
-    spaces_warning,
-    unreadable_warnings,
-)
 from sfumato.table.door import spaces_message as spaces_said
 from sfumato.table.door import with_settled_kinds as settled
 from sfumato.table.numbering import CountedColumn, counted_column, counted_records
@@ -475,10 +467,10 @@ def open_on_spark(
     if not isinstance(source, SparkSource):
         source = open_on_cluster(data, delimiter=delimiter)
     source = prepared_on_spark(source, schema)
-    warnings = check_columns(source.subject, source.names, schema)
+    warnings = door.check_columns(source.subject, source.names, schema)
     types = _check_types(source, schema, keep_source, weights)
     steps = counted_steps(source, [name for name in source.names if name in types])
-    warnings += unreadable_warnings(steps)
+    warnings += door.unreadable_warnings(steps)
     raws = _values(source, schema, progress)
     records = next(iter(raws.values())).records if raws else 0
     if not records:
@@ -497,10 +489,10 @@ def open_on_spark(
         on_error.pop_all()
     warnings += [spaces_said(schema.person or "", spaced, records)] if spaced else []
     warnings += columns.spaces
-    warnings += column_warnings(
+    warnings += door.column_warnings(
         columns.quasi_identifiers, columns.sensitive, columns.missing, records, schema.accepted
     )
-    warnings += person_warnings(persons, records, named=schema.person is not None)
+    warnings += door.person_warnings(persons, records, named=schema.person is not None)
     return SparkTable(
         schema=settled(schema, columns.quasi_identifiers),
         frame=frame,
@@ -591,7 +583,7 @@ def _settle(raws: dict[str, CountedColumn], schema: Schema, warnings: list[str])
     counts: dict[str, sources.Ints] = {}
     missing: dict[str, int] = {}
     for name, raw in raws.items():
-        known, spaced = raw.codes != MISSING, spaces_warning(raw)
+        known, spaced = raw.codes != MISSING, door.spaces_warning(raw)
         own = replace(raw, codes=raw.codes.copy())
         if name in schema.quasi_identifiers:
             quasi = schema.quasi_identifiers[name]
@@ -744,7 +736,9 @@ def _check_written(
     ):
         raise other_values()
     nobody = records - int(row["known"])
-    check_persons(schema.person or "", source.subject, counted_records(nobody) if nobody else "")
+    door.check_persons(
+        schema.person or "", source.subject, counted_records(nobody) if nobody else ""
+    )
     return int(row["persons"]), int(row["spaced"])
 
 

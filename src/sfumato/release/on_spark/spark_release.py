@@ -26,6 +26,7 @@ from sfumato.engines.spark.spark_session import (
     without_values,
 )
 from sfumato.engines.spark.spark_session import released as forgotten
+from sfumato.release import information_loss
 from sfumato.release.distributions import QUERIES as ASKED
 from sfumato.release.distributions import (
     Attribute,
@@ -43,46 +44,15 @@ from sfumato.release.distributions import (
     released_cells,
 )
 from sfumato.release.generalisation import ReleasedColumn
-from sfumato.release.information_loss import (
-    WHOLE,
-    Alike,
-    CorrelationChange,
-    ErrorSums,
-    Moments,
-    SquaredError,
-    certainty_penalty,
-    change_of,
-    discernibility_of,
-    error_sums,
-    full_range,
-    has_scale,
-    moments,
-    sse,
-    sst,
-    steps,
-)
+from sfumato.release.on_spark import spark_released_file
 from sfumato.release.on_spark.spark_division import DividedOnSpark, divide_on_spark
-from sfumato.release.on_spark.spark_released_file import (
-    CellColumn,
-    ReleasedFrame,
-    assembled,
-    cell_columns,
-    secret_of,
-    with_cells,
-    with_coded_ends_on_spark,
-)
 from sfumato.release.promises.promise import ordered_attributes
 from sfumato.release.release_manifest import Form, Manifest
 from sfumato.release.release_result import Release
 from sfumato.release.utility_measures import ColumnLoss, Utility
 from sfumato.risk.class_measures import ranks_of
 from sfumato.risk.disclosure_risk import Risk
-from sfumato.risk.on_spark.spark_measures import (
-    classes_on_spark,
-    household_on_spark,
-    risk_of_classes,
-    unmeasured,
-)
+from sfumato.risk.on_spark import spark_measures
 from sfumato.risk.on_spark.spark_population import assess_on_spark
 from sfumato.schema import Kind
 from sfumato.table.sources import from_numpy, from_texts
@@ -165,8 +135,10 @@ class LossOfClasses:
         yield SIZES, np.bincount(sizes).astype(np.float64)
         queries = query_counts(attributes, sizes, self.queries, people.weight)
         yield QUERIES, np.concatenate([queries.exact, queries.estimate])
-        chosen = [each for each in people.columns if has_scale(each)]
-        before, after = moments(chosen, people.class_of, people.classes, people.weight, self.centre)
+        chosen = [each for each in people.columns if information_loss.has_scale(each)]
+        before, after = information_loss.moments(
+            chosen, people.class_of, people.classes, people.weight, self.centre
+        )
         yield MOMENTS, np.stack([before.sums, after.sums]).ravel()
 
     def _cells(self, place: int, column: CodedColumn, classes: pa.Table, people: _People) -> Cells:
@@ -180,10 +152,10 @@ class LossOfClasses:
         self, column: CodedColumn, cells: Cells, people: _People
     ) -> Iterator[tuple[str, Floats]]:
         class_of, classes = people.class_of, people.classes
-        errors = error_sums(column, class_of, classes, people.person, people.alike)
-        within = sse(column, class_of, classes, people.weight)
+        errors = information_loss.error_sums(column, class_of, classes, people.person, people.alike)
+        within = information_loss.sse(column, class_of, classes, people.weight)
         leaves = cells.leaves[cells.of_class]
-        penalty = certainty_penalty(column, class_of, classes, leaves, self.form)
+        penalty = information_loss.certainty_penalty(column, class_of, classes, leaves, self.form)
         known = column.codes != MISSING
         persons = persons_of_codes(
             column, column.codes[known], people.person[known], people.alike.persons
@@ -191,7 +163,7 @@ class LossOfClasses:
         yield OF_COLUMN[0], np.array(errors[:4])
         yield OF_COLUMN[1], np.array([within])
         yield OF_COLUMN[2], np.array([penalty @ people.sizes])
-        yield OF_COLUMN[5], np.array([(penalty > WHOLE) @ people.sizes])
+        yield OF_COLUMN[5], np.array([(penalty > information_loss.WHOLE) @ people.sizes])
         yield OF_COLUMN[3], np.append(*cells.spread_evenly(people.sizes))
         yield OF_COLUMN[4], persons.astype(np.float64)
 
@@ -218,7 +190,7 @@ class _People:
     classes: int
     columns: tuple[CodedColumn, ...]
     person: Codes
-    alike: Alike
+    alike: information_loss.Alike
 
     @classmethod
     def of(cls, classes: pa.Table, columns: Sequence[CodedColumn], cells: Sequence[str]) -> _People:
@@ -229,7 +201,7 @@ class _People:
         records = profiles.value_lengths().to_numpy(zero_copy_only=False)
         held = profiles.flatten()
         person = np.repeat(np.arange(len(profiles), dtype=np.int32), records)
-        alike = Alike(
+        alike = information_loss.Alike(
             _numbers(held.field(TIMES)).astype(np.float64),
             _numbers(classes.column(PERSONS)).astype(np.float64),
         )
@@ -279,7 +251,7 @@ SUMS = "what string, at bigint, value double"
 def utility_on_spark(
     table: SparkTable,
     records: DataFrame,
-    cells: Sequence[Sequence[CellColumn]],
+    cells: Sequence[Sequence[spark_released_file.CellColumn]],
     manifest: Manifest,
     *,
     together: int = RECORDS,
@@ -355,9 +327,11 @@ def _centre(columns: Sequence[CodedColumn], counts: Sequence[Ints]) -> Floats:
     """The mean of each column that has a scale, on the unit scale."""
     return np.array(
         [
-            float(count @ steps(column)) / max(int(count.sum()), 1) / full_range(steps(column))
+            float(count @ information_loss.steps(column))
+            / max(int(count.sum()), 1)
+            / information_loss.full_range(information_loss.steps(column))
             for column, count in zip(columns, counts, strict=True)
-            if has_scale(column)
+            if information_loss.has_scale(column)
         ]
     )
 
@@ -434,10 +408,16 @@ def _loss(
     found: Sums,
     shown: Distribution,
 ) -> ColumnLoss:
-    span = 1.0 if column.kind is Kind.CATEGORICAL else full_range(steps(column))
+    span = (
+        1.0
+        if column.kind is Kind.CATEGORICAL
+        else information_loss.full_range(information_loss.steps(column))
+    )
     ane, ane_persons = _errors(found, place, span).averages
     within = float(_array(found, f"squares{place}", 1)[0])
-    squares = SquaredError(within, sst(column, table.value_counts[column.name]))
+    squares = information_loss.SquaredError(
+        within, information_loss.sst(column, table.value_counts[column.name])
+    )
     return ColumnLoss(
         column.name,
         column.kind,
@@ -453,9 +433,9 @@ def _loss(
     )
 
 
-def _errors(found: Sums, place: int, span: float) -> ErrorSums:
+def _errors(found: Sums, place: int, span: float) -> information_loss.ErrorSums:
     off, records, of_persons, persons = _array(found, f"error{place}", 4).tolist()
-    return ErrorSums(off, records, of_persons, persons, span)
+    return information_loss.ErrorSums(off, records, of_persons, persons, span)
 
 
 def _whole(
@@ -469,7 +449,7 @@ def _whole(
     classes = sum(sizes.values())
     return Utility.of_columns(
         losses,
-        discernibility=discernibility_of(sizes, 0),
+        discernibility=information_loss.discernibility_of(sizes, 0),
         average_class_records=table.records / classes,
         average_class_persons=table.persons / classes,
         records=table.records,
@@ -482,13 +462,18 @@ def _whole(
     )
 
 
-def _correlations(columns: Sequence[CodedColumn], found: Sums) -> CorrelationChange:
-    chosen = [each for each in columns if has_scale(each)]
+def _correlations(
+    columns: Sequence[CodedColumn], found: Sums
+) -> information_loss.CorrelationChange:
+    chosen = [each for each in columns if information_loss.has_scale(each)]
     shape = (2, 4, len(chosen), len(chosen))
     sums = _array(found, MOMENTS, int(np.prod(shape))).reshape(shape)
-    before, after = Moments([np.zeros(0)] * len(chosen)), Moments([np.zeros(0)] * len(chosen))
+    before, after = (
+        information_loss.Moments([np.zeros(0)] * len(chosen)),
+        information_loss.Moments([np.zeros(0)] * len(chosen)),
+    )
     before.sums, after.sums = sums
-    return change_of(chosen, before, after)
+    return information_loss.change_of(chosen, before, after)
 
 
 def _queries(table: SparkTable, found: Sums) -> QueryCounts:
@@ -539,7 +524,9 @@ def make_release_on_spark(
         ordered_distance=ordered,
         progress=progress,
     )
-    divided = divide_on_spark(with_coded_ends_on_spark(table), manifest, progress=progress)
+    divided = divide_on_spark(
+        spark_released_file.with_coded_ends_on_spark(table), manifest, progress=progress
+    )
     with forgotten(divided.classes):
         return _of_classes(table, divided, manifest, key, before, progress, original)
 
@@ -555,20 +542,20 @@ def _of_classes(
 ) -> Release:
     """The release of persons who are divided."""
     session = table.frame.sparkSession
-    cells = cell_columns(divided.names, divided.numbers)
+    cells = spark_released_file.cell_columns(divided.names, divided.numbers)
     with watched(session, progress, STAGE, 0.0, JOINED, jobs=3):
-        secret = secret_of(table, manifest.seed, key)
-        records = with_cells(table, divided.classes, cells)
+        secret = spark_released_file.secret_of(table, manifest.seed, key)
+        records = spark_released_file.with_cells(table, divided.classes, cells)
     with forgotten(records):
         with watched(session, progress, STAGE, JOINED, RISK, jobs=2):
             risk = _risk(table, records, cells, manifest)
         with watched(session, progress, STAGE, RISK, LOSS):
             utility = utility_on_spark(table, records, cells, manifest)
         with watched(session, progress, STAGE, LOSS, 1.0, jobs=2):
-            frame = assembled(table, records, cells, secret)
+            frame = spark_released_file.assembled(table, records, cells, secret)
             _check_whole(table, risk, frame)
     return Release(
-        content=ReleasedFrame(frame, original),
+        content=spark_released_file.ReleasedFrame(frame, original),
         schema=table.schema,
         constraints=manifest.constraints,
         risk_before=before,
@@ -576,7 +563,7 @@ def _of_classes(
         utility=utility,
         tree=divided.tree,
         manifest=manifest,
-        warnings=(*unmeasured(table), *table.warnings),
+        warnings=(*spark_measures.unmeasured(table), *table.warnings),
     )
 
 
@@ -593,7 +580,7 @@ def _check_whole(table: SparkTable, risk: Risk, frame: DataFrame) -> None:
 def _risk(
     table: SparkTable,
     records: DataFrame,
-    cells: Sequence[Sequence[CellColumn]],
+    cells: Sequence[Sequence[spark_released_file.CellColumn]],
     manifest: Manifest,
 ) -> Risk:
     """What the release gives away: its classes are records of equal cells."""
@@ -603,8 +590,10 @@ def _risk(
     threshold = manifest.options.threshold
     ranks = ranks_of(table, ordered_attributes(manifest.constraints, table.schema.sensitive))
     with said_plainly("measure what the release gives away"):
-        classes = classes_on_spark(records, keys, person, columns, table.value_counts, ranks)
-        risk = risk_of_classes(
+        classes = spark_measures.classes_on_spark(
+            records, keys, person, columns, table.value_counts, ranks
+        )
+        risk = spark_measures.risk_of_classes(
             classes,
             tuple(columns),
             threshold=threshold,
@@ -614,5 +603,7 @@ def _risk(
         )
         if table.schema.household is None:
             return risk
-        found = household_on_spark(records, classes, keys, PERSON, HOUSEHOLD, threshold)
+        found = spark_measures.household_on_spark(
+            records, classes, keys, PERSON, HOUSEHOLD, threshold
+        )
     return replace(risk, household=found)

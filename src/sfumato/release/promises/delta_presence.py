@@ -12,13 +12,7 @@ import numpy.typing as npt
 from sfumato.core.declaration import Parameter, Share
 from sfumato.core.errors import InputError
 from sfumato.core.number_text import percent
-from sfumato.release.promises.promise import (
-    TOLERANCE,
-    InPopulation,
-    PopulationMeasures,
-    Promise,
-    Verdicts,
-)
+from sfumato.release.promises import promise
 
 if TYPE_CHECKING:
     from sfumato.release.person_table import PersonTable
@@ -26,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class DeltaPresence(Promise):
+class DeltaPresence(promise.Promise):
     """Of the population's persons who look like a class, a share in [low, high] is in the file.
 
     δ-presence of Nergiz, Atzori & Clifton 2007: low ≤ f_j/F_j ≤ high in every class j, f_j being
@@ -78,7 +72,7 @@ class DeltaPresence(Promise):
         """The upper end: the lower one protects those who are not in the file."""
         return self.high
 
-    def met(self, classes: ClassSummary) -> Verdicts:
+    def met(self, classes: ClassSummary) -> promise.Verdicts:
         """low·F ≤ f ≤ high·F, with a tolerance; F is never below f.
 
         Raises
@@ -89,8 +83,11 @@ class DeltaPresence(Promise):
         if len(classes.population) != classes.classes:
             raise LookupError("classes were counted without population")
         population = np.maximum(classes.population, classes.persons)
-        low, high = (self.low - TOLERANCE) * population, (self.high + TOLERANCE) * population
-        verdicts: Verdicts = (low <= classes.persons) & (classes.persons <= high)
+        low, high = (
+            (self.low - promise.TOLERANCE) * population,
+            (self.high + promise.TOLERANCE) * population,
+        )
+        verdicts: promise.Verdicts = (low <= classes.persons) & (classes.persons <= high)
         return verdicts
 
     def shortfall(self, whole: ClassSummary) -> str:
@@ -107,7 +104,7 @@ class DeltaPresence(Promise):
         if self.met(persons.whole())[0]:
             return np.empty(0, dtype=np.int64)
         population = int(persons.whole().population[0])
-        allowed = int(np.floor((self.high + TOLERANCE) * population))
+        allowed = int(np.floor((self.high + promise.TOLERANCE) * population))
         lightest: npt.NDArray[np.int64] = np.argsort(persons.records, kind="stable")
         return lightest[: max(persons.persons - allowed, 0)]
 
@@ -120,13 +117,13 @@ class DeltaPresence(Promise):
         del fraction
         return self
 
-    def in_population(self, population: PopulationMeasures) -> InPopulation:
+    def in_population(self, population: promise.PopulationMeasures) -> promise.InPopulation:
         """The shares of the population's persons who are in the file, where they are extreme."""
         fewest, most = population.presence_low, population.presence_high
         low, high = (0.0, 1.0) if fewest is None or most is None else (fewest.value, most.value)
-        return InPopulation(
+        return promise.InPopulation(
             self.sentence(),
-            low >= self.low - TOLERANCE and high <= self.high + TOLERANCE,
+            low >= self.low - promise.TOLERANCE and high <= self.high + promise.TOLERANCE,
             f"{percent(self.high)}, at least {percent(self.low)}",
             f"{percent(low)} to {percent(high)}",
             None if most is None else most.where,

@@ -33,6 +33,7 @@ from sfumato.engines.spark.counts import (
 )
 from sfumato.engines.spark.spark_persons import SparkTable
 from sfumato.engines.spark.spark_session import CLASS, Ran, quasi_identifier, said_plainly
+from sfumato.risk import reidentification
 from sfumato.risk.class_measures import (
     BIN_ROUNDING,
     RECURSIVE_L,
@@ -42,13 +43,6 @@ from sfumato.risk.class_measures import (
 )
 from sfumato.risk.classes import Counts, spread_warning
 from sfumato.risk.disclosure_risk import Risk, SensitiveRisk
-from sfumato.risk.reidentification import (
-    NUMBER_KNOWN,
-    OWN_POPULATION,
-    RISK_TOLERANCE,
-    HouseholdRisk,
-    Reidentification,
-)
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -394,8 +388,12 @@ def risk_of_classes(
         count_k=fewest,
         count_k_where=None,
         exposed_persons=Measure("exposed_persons", int(sums["alone"]) / memberships),
-        max_count_risk=Measure("max_count_risk", 1 / fewest, why=NUMBER_KNOWN, threshold=threshold),
-        avg_count_risk=Measure("avg_count_risk", sums["numbers"] / memberships, why=NUMBER_KNOWN),
+        max_count_risk=Measure(
+            "max_count_risk", 1 / fewest, why=reidentification.NUMBER_KNOWN, threshold=threshold
+        ),
+        avg_count_risk=Measure(
+            "avg_count_risk", sums["numbers"] / memberships, why=reidentification.NUMBER_KNOWN
+        ),
         by_records=_by_records(found, threshold),
         sample_uniques=_number_of(shape, 1),
         sample_unique_records=int(sums["single_records"]),
@@ -414,7 +412,7 @@ def _number_of(shape: ClassShape, persons: int) -> int:
     return int(shape.classes[shape.persons == persons].sum())
 
 
-def _by_persons(found: Totals, threshold: float) -> Reidentification:
+def _by_persons(found: Totals, threshold: float) -> reidentification.Reidentification:
     shape, records = found.shape, int(found.sums["records"])
     number = int(shape.classes.sum())
     return _risks(
@@ -427,7 +425,7 @@ def _by_persons(found: Totals, threshold: float) -> Reidentification:
     )
 
 
-def _by_records(found: Totals, threshold: float) -> Reidentification:
+def _by_records(found: Totals, threshold: float) -> reidentification.Reidentification:
     number, records = int(found.shape.classes.sum()), int(found.sums["records"])
     at_risk = int(found.sums["at_risk_by_records"]) / records
     share = number / records
@@ -437,14 +435,16 @@ def _by_records(found: Totals, threshold: float) -> Reidentification:
 
 def _risks(
     suffix: str, worst: float, marketer: float, average: float, at_risk: float, threshold: float
-) -> Reidentification:
+) -> reidentification.Reidentification:
     def highest(name: str) -> Measure:
-        return Measure(name + suffix, worst, why=OWN_POPULATION, threshold=threshold)
+        return Measure(
+            name + suffix, worst, why=reidentification.OWN_POPULATION, threshold=threshold
+        )
 
-    return Reidentification(
+    return reidentification.Reidentification(
         prosecutor=highest("prosecutor"),
         journalist=highest("journalist"),
-        marketer=Measure("marketer" + suffix, marketer, why=OWN_POPULATION),
+        marketer=Measure("marketer" + suffix, marketer, why=reidentification.OWN_POPULATION),
         average_risk=Measure("average_risk" + suffix, average),
         records_at_risk=Measure(
             "records_at_risk" + suffix, at_risk, why=f"risk above {threshold:g}"
@@ -485,7 +485,7 @@ def household_on_spark(
     person: str,
     household: str,
     threshold: float,
-) -> HouseholdRisk:
+) -> reidentification.HouseholdRisk:
     """Risk of every household, persons being found independently of each other: one job.
 
     As `household_risk` has it: the riskiest of a person's classes counts, a person belongs to
@@ -527,10 +527,10 @@ def household_on_spark(
         f.count(f.lit(1)),
         f.max(_RISK),
         f.avg(_RISK),
-        f.avg((f.col(_RISK) > threshold * (1 + RISK_TOLERANCE)).cast("int")),
+        f.avg((f.col(_RISK) > threshold * (1 + reidentification.RISK_TOLERANCE)).cast("int")),
     )
     number, most, mean, at_risk = found.first()
-    return HouseholdRisk(
+    return reidentification.HouseholdRisk(
         households=number,
         max_household_risk=Measure("max_household_risk", most, threshold=threshold),
         avg_household_risk=Measure("avg_household_risk", mean),

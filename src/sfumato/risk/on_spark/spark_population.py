@@ -39,12 +39,8 @@ from sfumato.risk.class_measures import RECURSIVE_L, ranks_of
 from sfumato.risk.disclosure_risk import Risk
 from sfumato.risk.on_spark import spark_measures
 from sfumato.risk.on_spark.spark_measures import keyed, packed
+from sfumato.risk.population import population_estimates
 from sfumato.risk.population.estimation import AUTO, Codes, Estimator, Floats, Ints, SampleClasses
-from sfumato.risk.population.population_estimates import (
-    estimated_population,
-    estimator_named,
-    order_of_keys,
-)
 from sfumato.risk.population.population_risk import RegisterClasses, register_population
 from sfumato.risk.population.population_size import (
     Given,
@@ -220,9 +216,11 @@ def population_on_spark(
     )
     names = tuple(column.name for column in table.quasi_identifiers)
     auto = estimator == AUTO
-    chosen: Estimator = Weighted(found.between) if auto else estimator_named(estimator, names)
+    chosen: Estimator = (
+        Weighted(found.between) if auto else population_estimates.estimator_named(estimator, names)
+    )
     used = secrets.randbits(32) if seed is None else seed
-    own = estimated_population(
+    own = population_estimates.estimated_population(
         found.records, sample, persons, chosen, risk.threshold, used, auto=auto
     )
     if sample.times is not None:
@@ -272,7 +270,7 @@ def _with_keys(table: SparkTable, classes: DataFrame) -> _Collected:
         keys = _unpacked(found[CLASS].to_numpy(), domains)
     else:
         keys = np.column_stack([found[name].to_numpy() + 1 for name in names]).astype(np.int32)
-    order = order_of_keys(keys, domains)
+    order = population_estimates.order_of_keys(keys, domains)
     return replace(_of_table(found.take(pa.array(order))), keys=keys[order], domains=domains)
 
 

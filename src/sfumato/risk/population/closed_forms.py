@@ -7,14 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sfumato.core.errors import InputError
+from sfumato.risk.population import estimation
 from sfumato.risk.population.class_count_estimators import CLASS_COUNTS
-from sfumato.risk.population.estimation import (
-    Estimate,
-    EstimationFailedError,
-    Estimator,
-    Floats,
-    SampleClasses,
-)
 from sfumato.risk.population.inverse_sizes import argus, negative_binomial, poisson
 
 
@@ -32,7 +26,9 @@ class Argus:
         """``argus``."""
         return "argus"
 
-    def estimate(self, sample: SampleClasses, rng: np.random.Generator) -> Estimate:
+    def estimate(
+        self, sample: estimation.SampleClasses, rng: np.random.Generator
+    ) -> estimation.Estimate:
         """E[1/F] of each class, and what follows from it; P(F = 1 | f = 1) = p.
 
         Parameters
@@ -48,21 +44,23 @@ class Argus:
             If the sampling weights of a class do not sum to a positive number.
         """
         share = _shares(sample)
-        return Estimate.of_inverse_sizes(
+        return estimation.Estimate.of_inverse_sizes(
             self.name, sample, _per_class(argus(sample.sizes, share), sample), share
         )
 
 
-def _per_class(inverse_sizes: Floats, sample: SampleClasses) -> Floats:
+def _per_class(
+    inverse_sizes: estimation.Floats, sample: estimation.SampleClasses
+) -> estimation.Floats:
     return np.minimum(inverse_sizes, 1.0 / sample.sizes)
 
 
-def _shares(sample: SampleClasses) -> Floats | float:
+def _shares(sample: estimation.SampleClasses) -> estimation.Floats | float:
     """Probability with which the persons of each class were sampled, or one for all."""
     if sample.weighted is None:
         return sample.fraction
     if not np.all((sample.weighted > 0) & np.isfinite(sample.weighted)):
-        raise EstimationFailedError(
+        raise estimation.EstimationFailedError(
             "estimator argus needs sampling weights whose sum in each class is positive"
         )
     return np.minimum(sample.sizes / sample.weighted, 1.0)
@@ -94,7 +92,7 @@ class NegativeBinomial:
         If it is a number that is not positive and finite.
     """
 
-    classes: float | Estimator = CLASS_COUNTS["hybrid"]
+    classes: float | estimation.Estimator = CLASS_COUNTS["hybrid"]
 
     def __post_init__(self) -> None:
         if isinstance(self.classes, _NUMBERS) and not 0 < float(self.classes) < float("inf"):
@@ -110,7 +108,9 @@ class NegativeBinomial:
         """``negative-binomial``."""
         return "negative-binomial"
 
-    def estimate(self, sample: SampleClasses, rng: np.random.Generator) -> Estimate:
+    def estimate(
+        self, sample: estimation.SampleClasses, rng: np.random.Generator
+    ) -> estimation.Estimate:
         """E[1/F] of each class, and what follows from it; P(F = 1 | f = 1) = s^(α + 1).
 
         Var f = n/J̃ + n² α β² over all J̃ classes, those that the sample lacks included, gives
@@ -143,10 +143,10 @@ class NegativeBinomial:
             inverse = negative_binomial(sample.sizes, shape, success)
             alone = float(success ** (shape + 1))
         inverse = np.minimum(inverse, 1.0 / sample.sizes)
-        return Estimate.of_inverse_sizes(self.name, sample, inverse, alone, count, path)
+        return estimation.Estimate.of_inverse_sizes(self.name, sample, inverse, alone, count, path)
 
     def _class_count(
-        self, sample: SampleClasses, rng: np.random.Generator
+        self, sample: estimation.SampleClasses, rng: np.random.Generator
     ) -> tuple[float, tuple[str, ...]]:
         """J̃, at least the sample's d and at most d + N - n, and how it was reached."""
         path: tuple[str, ...] = ()
@@ -155,7 +155,7 @@ class NegativeBinomial:
         else:
             counted = self.classes.estimate(sample, rng)
             if counted.class_count is None:
-                raise EstimationFailedError(
+                raise estimation.EstimationFailedError(
                     f"estimator {self.name} needs a number of classes, and "
                     f"{counted.estimator} gives none"
                 )
@@ -165,7 +165,7 @@ class NegativeBinomial:
         return float(np.clip(count, sample.classes, most)), path
 
 
-def gamma(sample: SampleClasses, classes: float) -> tuple[float, float]:
+def gamma(sample: estimation.SampleClasses, classes: float) -> tuple[float, float]:
     """α and β of the classes' shares by the method of moments; β ≤ 0 where they look equal.
 
     Parameters

@@ -7,13 +7,7 @@ from math import prod
 
 import numpy as np
 
-from sfumato.risk.population.estimation import (
-    Codes,
-    EstimationFailedError,
-    Floats,
-    Ints,
-    SampleClasses,
-)
+from sfumato.risk.population import estimation
 
 Pair = tuple[int, int]
 """A two-way term: two variables, the lower one first."""
@@ -34,9 +28,9 @@ class SparseTable:
         Persons of each, above 0.
     """
 
-    first: Codes
-    second: Codes
-    counts: Floats
+    first: estimation.Codes
+    second: estimation.Codes
+    counts: estimation.Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,11 +50,11 @@ class Cells:
         Number of values of each variable that occur.
     """
 
-    codes: Codes
-    sizes: Ints
+    codes: estimation.Codes
+    sizes: estimation.Ints
     domains: tuple[int, ...]
-    _pairs: dict[Pair, Floats | SparseTable] = field(default_factory=dict, repr=False)
-    _singles: dict[int, Floats] = field(default_factory=dict, repr=False)
+    _pairs: dict[Pair, estimation.Floats | SparseTable] = field(default_factory=dict, repr=False)
+    _singles: dict[int, estimation.Floats] = field(default_factory=dict, repr=False)
 
     @property
     def variables(self) -> int:
@@ -82,7 +76,7 @@ class Cells:
         """Largest two-way margin that is held as an array of all its cells."""
         return max(_DENSE_PAIR, len(self.sizes))
 
-    def single(self, variable: int) -> Floats:
+    def single(self, variable: int) -> estimation.Floats:
         """Persons of each value of a variable."""
         if variable not in self._singles:
             self._singles[variable] = _persons(
@@ -90,13 +84,13 @@ class Cells:
             )
         return self._singles[variable]
 
-    def pair(self, term: Pair) -> Floats | SparseTable:
+    def pair(self, term: Pair) -> estimation.Floats | SparseTable:
         """Persons of each pair of values: an array, or the positive cells of a large margin."""
         if term not in self._pairs:
             self._pairs[term] = self._count(term)
         return self._pairs[term]
 
-    def _count(self, term: Pair) -> Floats | SparseTable:
+    def _count(self, term: Pair) -> estimation.Floats | SparseTable:
         first, second = term
         rows, columns = self.domains[first], self.domains[second]
         packed = self.codes[:, first].astype(np.int64) * columns + self.codes[:, second]
@@ -110,11 +104,13 @@ class Cells:
         )
 
 
-def _persons(codes: Ints | Codes, sizes: Ints, domain: int) -> Floats:
+def _persons(
+    codes: estimation.Ints | estimation.Codes, sizes: estimation.Ints, domain: int
+) -> estimation.Floats:
     return np.bincount(codes, weights=sizes, minlength=domain).astype(np.float64, copy=False)
 
 
-def observed_cells(keys: Codes, sizes: Ints) -> Cells:
+def observed_cells(keys: estimation.Codes, sizes: estimation.Ints) -> Cells:
     """The cells of a sample, coded by the values that occur.
 
     Parameters
@@ -146,7 +142,7 @@ class Lookup:
 
     def __init__(self, cells: Cells) -> None:
         self._domains = cells.domains
-        self._steps: list[tuple[range, Ints]] = []
+        self._steps: list[tuple[range, estimation.Ints]] = []
         rank = np.zeros(len(cells.sizes), dtype=np.int64)
         for together in _packable(cells.domains, len(cells.sizes)):
             packed = _pack(rank, cells.codes, self._domains, together)
@@ -155,7 +151,7 @@ class Lookup:
         self._cell = np.empty(len(cells.sizes), dtype=np.int64)
         self._cell[rank] = np.arange(len(cells.sizes))
 
-    def find(self, codes: Codes) -> Ints:
+    def find(self, codes: estimation.Codes) -> estimation.Ints:
         """Position of each cell among the observed ones, -1 for a cell that is empty.
 
         Parameters
@@ -188,7 +184,9 @@ def _packable(domains: tuple[int, ...], ranks: int) -> list[range]:
     return runs
 
 
-def _pack(rank: Ints, codes: Codes, domains: tuple[int, ...], variables: range) -> Ints:
+def _pack(
+    rank: estimation.Ints, codes: estimation.Codes, domains: tuple[int, ...], variables: range
+) -> estimation.Ints:
     packed = rank.copy()
     for variable in variables:
         packed *= domains[variable]
@@ -196,7 +194,7 @@ def _pack(rank: Ints, codes: Codes, domains: tuple[int, ...], variables: range) 
     return packed
 
 
-def cells_of(sample: SampleClasses) -> Cells:
+def cells_of(sample: estimation.SampleClasses) -> Cells:
     """The observed cells of a sample.
 
     Parameters
@@ -210,13 +208,13 @@ def cells_of(sample: SampleClasses) -> Cells:
         If there are no keys, or not everybody was drawn with the same probability.
     """
     if sample.keys is None or not sample.keys.shape[1]:
-        raise EstimationFailedError(
+        raise estimation.EstimationFailedError(
             "a log-linear model needs the quasi-identifiers of the classes, not only their sizes"
         )
     if sample.weighted is not None:
         weights = sample.weighted / sample.sizes
         if not np.allclose(weights, weights[0]):
-            raise EstimationFailedError(
+            raise estimation.EstimationFailedError(
                 "a log-linear model takes everybody to be drawn with the same probability, and "
                 "the weights differ"
             )
@@ -239,5 +237,5 @@ def column_names(columns: tuple[str, ...], variables: int) -> tuple[str, ...]:
         If there are names, but not one for each.
     """
     if columns and len(columns) != variables:
-        raise EstimationFailedError("parameter columns must name every quasi-identifier")
+        raise estimation.EstimationFailedError("parameter columns must name every quasi-identifier")
     return columns or tuple(f"quasi-identifier {number}" for number in range(1, variables + 1))

@@ -9,28 +9,10 @@ from typing import Literal
 
 import numpy as np
 
+from sfumato.risk.population import estimation, log_linear_search
 from sfumato.risk.population.contingency_table import Cells, Lookup, cells_of, column_names
-from sfumato.risk.population.estimation import (
-    Estimate,
-    EstimationFailedError,
-    Floats,
-    SampleClasses,
-)
 from sfumato.risk.population.inverse_sizes import poisson
 from sfumato.risk.population.log_linear_fit import Fitted, Fitter, TooManyCellsError
-from sfumato.risk.population.log_linear_search import (
-    ENUMERATED,
-    INDEPENDENCE,
-    MISSED,
-    AllCells,
-    Band,
-    Path,
-    Search,
-    bands_of,
-    empty_cells,
-    evidence_of,
-    spread_uniforms,
-)
 
 SearchMode = Literal["per-size", "uniques", "independence", "all-two-way"]
 
@@ -40,7 +22,7 @@ SEARCH_TOLERANCE = 0.05
 """Largest difference of a margin, in persons, of the fits in a search."""
 FILLED_CELLS = 2_000_000
 """Largest table that the model with all two-way terms may need."""
-UNIQUES: Band = (1,)
+UNIQUES: log_linear_search.Band = (1,)
 DRAWS = 200_000
 """Draws for the number of missed classes, where the table is too large to sum over."""
 
@@ -71,7 +53,9 @@ class LogLinear:
         """Its name on the command line and in the report."""
         return "log-linear" if self.search == "per-size" else f"log-linear-{self.search}"
 
-    def estimate(self, sample: SampleClasses, rng: np.random.Generator) -> Estimate:
+    def estimate(
+        self, sample: estimation.SampleClasses, rng: np.random.Generator
+    ) -> estimation.Estimate:
         """What the model says of the population behind the sample.
 
         Parameters
@@ -93,7 +77,7 @@ class LogLinear:
         if sample.n == sample.population:
             means, path = np.zeros(sample.classes), ("the sample is the population",)
         elif self.search == "independence" or cells.variables == 1:
-            model = Fitter(cells, SEARCHED_CELLS).fit(INDEPENDENCE)
+            model = Fitter(cells, SEARCHED_CELLS).fit(log_linear_search.INDEPENDENCE)
             means, path = model.means(cells.codes), ("independence",)
         elif self.search == "all-two-way":
             means, path = _all_two_way(cells).means(cells.codes), ("all two-way terms",)
@@ -101,17 +85,23 @@ class LogLinear:
             means, paths = self._searched(cells, sample, rng)
             path = tuple(step.in_words(names) for step in paths)
         unseen = means * (1 - sample.fraction) / sample.fraction
-        return Estimate.of_inverse_sizes(
+        return estimation.Estimate.of_inverse_sizes(
             self.name, sample, poisson(sample.sizes, unseen), np.exp(-unseen), path=path
         )
 
     def _searched(
-        self, cells: Cells, sample: SampleClasses, rng: np.random.Generator
-    ) -> tuple[Floats, list[Path]]:
+        self, cells: Cells, sample: estimation.SampleClasses, rng: np.random.Generator
+    ) -> tuple[estimation.Floats, list[log_linear_search.Path]]:
         """The mean of each cell under the model found for its size, and the searches."""
         fitter = Fitter(cells, SEARCHED_CELLS, SEARCH_TOLERANCE)
-        bands = [UNIQUES] if self.search == "uniques" else bands_of(*sample.counts_of_sizes)
-        paths = Search(fitter, evidence_of(cells, rng), bands, sample.fraction).paths()
+        bands = (
+            [UNIQUES]
+            if self.search == "uniques"
+            else log_linear_search.bands_of(*sample.counts_of_sizes)
+        )
+        paths = log_linear_search.Search(
+            fitter, log_linear_search.evidence_of(cells, rng), bands, sample.fraction
+        ).paths()
         if self.search == "uniques":
             return fitter.fit(paths[0].model).means(cells.codes), paths
         means = np.empty(sample.classes)
@@ -125,7 +115,7 @@ def _all_two_way(cells: Cells) -> Fitted:
     try:
         return Fitter(cells, FILLED_CELLS).fit(tuple(combinations(range(cells.variables), 2)))
     except TooManyCellsError:
-        raise EstimationFailedError(
+        raise estimation.EstimationFailedError(
             f"the model with all two-way terms needs more than {FILLED_CELLS:,} cells"
         ) from None
 
@@ -156,7 +146,9 @@ class LogLinearCount:
         kind = "" if self.search == "missed" else f"-{self.search}"
         return f"log-linear-count{kind}"
 
-    def estimate(self, sample: SampleClasses, rng: np.random.Generator) -> Estimate:
+    def estimate(
+        self, sample: estimation.SampleClasses, rng: np.random.Generator
+    ) -> estimation.Estimate:
         """What the model says of the population behind the sample.
 
         Parameters
@@ -183,7 +175,7 @@ class LogLinearCount:
             if error:
                 path[-1] += f", from {DRAWS:,} draws, standard error {error:,.1f}"
         count = min(sample.classes + missed, float(sample.population))
-        return Estimate(
+        return estimation.Estimate(
             self.name, marketer=count / sample.population, class_count=count, path=tuple(path)
         )
 
@@ -192,9 +184,11 @@ class LogLinearCount:
     ) -> tuple[Fitted, list[str]]:
         fitter = Fitter(cells, SEARCHED_CELLS, SEARCH_TOLERANCE)
         if self.search == "independence" or cells.variables == 1:
-            return fitter.fit(INDEPENDENCE), ["independence"]
-        bands = [MISSED if self.search == "missed" else UNIQUES]
-        path = Search(fitter, evidence_of(cells, rng), bands, fraction).paths()[0]
+            return fitter.fit(log_linear_search.INDEPENDENCE), ["independence"]
+        bands = [log_linear_search.MISSED if self.search == "missed" else UNIQUES]
+        path = log_linear_search.Search(
+            fitter, log_linear_search.evidence_of(cells, rng), bands, fraction
+        ).paths()[0]
         return fitter.fit(path.model), [path.in_words(names)]
 
 
@@ -220,15 +214,17 @@ def missed_classes(
         The number, and the standard error that it has from the draws (0 where it has none).
     """
     odds = (1 - fraction) / fraction
-    if cells.grid <= ENUMERATED:
-        sizes, means, _ = AllCells(cells).judge(model)
+    if cells.grid <= log_linear_search.ENUMERATED:
+        sizes, means, _ = log_linear_search.AllCells(cells).judge(model)
         return float(_present(odds * means[sizes == 0]).sum()), 0.0
-    means, weights = empty_cells(model, Lookup(cells), spread_uniforms(cells.variables, DRAWS, rng))
+    means, weights = log_linear_search.empty_cells(
+        model, Lookup(cells), log_linear_search.spread_uniforms(cells.variables, DRAWS, rng)
+    )
     each = np.zeros(DRAWS)
     each[: len(means)] = weights * _present(odds * means) * DRAWS
     return float(each.mean()), float(each.std()) / sqrt(DRAWS)
 
 
-def _present(unseen: Floats) -> Floats:
+def _present(unseen: estimation.Floats) -> estimation.Floats:
     """P(F > 0 | f = 0) where the unseen persons of a cell have this mean."""
     return -np.expm1(-unseen)

@@ -11,14 +11,7 @@ import numpy.typing as npt
 from scipy.optimize import brentq
 from scipy.special import expit
 
-from sfumato.risk.population.class_count_estimators import (
-    ALONE,
-    CLASS_COUNTS,
-    NEEDS_TWO,
-    Counts,
-    expected_uniques,
-    fit_pitman,
-)
+from sfumato.risk.population import class_count_estimators
 from sfumato.risk.population.estimation import EstimationFailedError, Floats, SampleClasses
 
 NO_SAMPLE_UNIQUES = "nobody is alone in a class of the sample, so the estimate is 0"
@@ -117,14 +110,16 @@ def _pitman(sample: SampleClasses) -> tuple[float, tuple[str, ...]]:
         If the sample is one person, or the fit finds no maximum.
     """
     if sample.n == 1:
-        raise EstimationFailedError(NEEDS_TWO)
+        raise EstimationFailedError(class_count_estimators.NEEDS_TWO)
     if sample.classes == sample.n:
-        return float(sample.population), (ALONE,)
-    theta, sigma = fit_pitman(*sample.counts_of_sizes)
-    return expected_uniques(theta, sigma, sample.population), ()
+        return float(sample.population), (class_count_estimators.ALONE,)
+    theta, sigma = class_count_estimators.fit_pitman(*sample.counts_of_sizes)
+    return class_count_estimators.expected_uniques(theta, sigma, sample.population), ()
 
 
-def chance_of_one(sizes: Counts, persons: int, population: int) -> npt.NDArray[np.float64]:
+def chance_of_one(
+    sizes: class_count_estimators.Counts, persons: int, population: int
+) -> npt.NDArray[np.float64]:
     """P(f = 1 | F = j), the chance that n of N persons hold one of a class of j.
 
     The hypergeometric j C(N − j, n − 1) / C(N, n) = (j n / N) Π_{k=1}^{j−1} (N − n + 1 − k) /
@@ -238,7 +233,9 @@ def _snb(sample: SampleClasses) -> tuple[float, tuple[str, ...]]:
     twos = float(classes[sizes == 2].sum())
     if not twos:
         raise EstimationFailedError("the SNB model needs a class of two persons in the sample")
-    count = CLASS_COUNTS["sh3"].class_count(sizes, classes, sample.population)
+    count = class_count_estimators.CLASS_COUNTS["sh3"].class_count(
+        sizes, classes, sample.population
+    )
     fit = fit_snb(float(classes[0]), twos, count, sample.fraction)
     if fit is None:
         raise EstimationFailedError(

@@ -7,14 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.risk.population.estimation import (
-    Estimate,
-    EstimationFailedError,
-    Estimator,
-    SampleClasses,
-    counts_of,
-    most_shown,
-)
+from sfumato.risk.population import estimation
 
 FEWEST = 50
 """Persons of a subsample from which on it tells something."""
@@ -43,7 +36,10 @@ class SubsampleCheck:
 
 
 def check_on_subsamples(
-    estimator: Estimator, sample: SampleClasses, rng: np.random.Generator, repeats: int
+    estimator: estimation.Estimator,
+    sample: estimation.SampleClasses,
+    rng: np.random.Generator,
+    repeats: int,
 ) -> SubsampleCheck | None:
     """Take the sample for the population of its own subsamples, and compare.
 
@@ -72,7 +68,7 @@ def check_on_subsamples(
         drawn, realised = _drawn(sample, persons, rng)
         try:
             found = estimator.estimate(drawn, rng)
-        except EstimationFailedError:
+        except estimation.EstimationFailedError:
             continue
         errors.append(float(np.log(found.marketer / realised)))
     if not errors:
@@ -81,8 +77,8 @@ def check_on_subsamples(
 
 
 def _drawn(
-    sample: SampleClasses, persons: int, rng: np.random.Generator
-) -> tuple[SampleClasses, float]:
+    sample: estimation.SampleClasses, persons: int, rng: np.random.Generator
+) -> tuple[estimation.SampleClasses, float]:
     """A subsample of so many persons, or about as many, and its realised λ."""
     if sample.times is not None:
         return _thinned(sample, sample.times, rng)
@@ -99,14 +95,14 @@ def _drawn(
 
 
 def _thinned(
-    sample: SampleClasses, times: npt.NDArray[np.int64], rng: np.random.Generator
-) -> tuple[SampleClasses, float]:
+    sample: estimation.SampleClasses, times: npt.NDArray[np.int64], rng: np.random.Generator
+) -> tuple[estimation.SampleClasses, float]:
     """Where only the numbers of classes of each size are known: every person with a chance π."""
     from scipy.stats import binom
 
     parts, matches = [], 0.0
     for size, number in zip(sample.sizes.tolist(), times.tolist(), strict=True):
-        top = most_shown(size, sample.fraction)
+        top = estimation.most_shown(size, sample.fraction)
         if number > top:
             chances = binom.pmf(np.arange(top + 1), size, sample.fraction)
             counts = rng.multinomial(number, chances / chances.sum())
@@ -117,14 +113,16 @@ def _thinned(
             sizes, counts = np.unique(drawn, return_counts=True)
         matches += float(sizes @ counts) / size
         parts.append((sizes[sizes > 0], counts[sizes > 0].astype(np.int64)))
-    sizes, often = counts_of(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+    sizes, often = estimation.counts_of(
+        *(np.concatenate(each) for each in zip(*parts, strict=True))
+    )
     subsample = replace(sample, sizes=sizes, population=sample.n, weighted=None, times=often)
     return subsample, matches / subsample.n
 
 
 def with_interval(
-    estimate: Estimate, sample: SampleClasses, check: SubsampleCheck | None
-) -> Estimate:
+    estimate: estimation.Estimate, sample: estimation.SampleClasses, check: SubsampleCheck | None
+) -> estimation.Estimate:
     """Give an estimate the interval that its errors on subsamples suggest.
 
     On the logarithm of λ: 1.96 standard deviations, the scatter on subsamples shrunk to the

@@ -24,22 +24,7 @@ from sfumato.review.review_settings import (
     Settings,
 )
 from sfumato.server.accounts.sessions import INVITATION_DAYS
-from sfumato.server.manager.uploads import (
-    FURTHER,
-    GOLD,
-    ID_COLUMN,
-    LINKAGE,
-    NAME_ONE,
-    NAME_TWO,
-    NEEDED,
-    ONE,
-    PAIRS,
-    TABLES,
-    TO_LINK,
-    TWO,
-    Upload,
-    check_files,
-)
+from sfumato.server.manager import uploads
 from sfumato.server.store.models import Account, Dealt, Project, Role
 
 
@@ -340,9 +325,9 @@ class LinkageForm(forms.Form):
 
     files = Files(
         label="Files of the folder",
-        help_text=f"Needed: {', '.join(NEEDED)}. With {', '.join(TO_LINK)} besides, the linked "
-        "file can be written here once the project is closed. You may choose all files of the "
-        "folder; the others are not kept.",
+        help_text=f"Needed: {', '.join(uploads.NEEDED)}. With {', '.join(uploads.TO_LINK)} "
+        "besides, the linked file can be written here once the project is closed. You may choose all files "
+        "of the folder; the others are not kept.",
         error_messages={"required": "Choose the files that sfumato link wrote."},
     )
     gold = forms.FileField(
@@ -362,14 +347,14 @@ class LinkageForm(forms.Form):
         """
         given = super().clean() or {}
         if not self.errors:
-            known = {*NEEDED, *TO_LINK, *FURTHER}
+            known = {*uploads.NEEDED, *uploads.TO_LINK, *uploads.FURTHER}
             files = {each.name: each.read() for each in given["files"] if each.name in known}
-            missing = [name for name in NEEDED if name not in files]
+            missing = [name for name in uploads.NEEDED if name not in files]
             if missing:
                 raise forms.ValidationError("Missing: " + ", ".join(missing) + ".")
             if given["gold"]:
-                files[GOLD] = given["gold"].read()
-            given["upload"] = _checked(Upload(LINKAGE, files))
+                files[uploads.GOLD] = given["gold"].read()
+            given["upload"] = _checked(uploads.Upload(uploads.LINKAGE, files))
         return given
 
 
@@ -413,20 +398,25 @@ class TablesForm(forms.Form):
         if not self.errors:
             if given["name_one"] == given["name_two"]:
                 raise forms.ValidationError("The two tables must have different names.")
-            parts = {ONE: "one", TWO: "two", PAIRS: "pairs", GOLD: "gold"}
+            parts = {
+                uploads.ONE: "one",
+                uploads.TWO: "two",
+                uploads.PAIRS: "pairs",
+                uploads.GOLD: "gold",
+            }
             files = {name: given[key].read() for name, key in parts.items() if given[key]}
             about = {
-                NAME_ONE: given["name_one"],
-                NAME_TWO: given["name_two"],
-                ID_COLUMN: given["id_column"],
+                uploads.NAME_ONE: given["name_one"],
+                uploads.NAME_TWO: given["name_two"],
+                uploads.ID_COLUMN: given["id_column"],
             }
-            given["upload"] = _checked(Upload(TABLES, files, about))
+            given["upload"] = _checked(uploads.Upload(uploads.TABLES, files, about))
         return given
 
 
-def _checked(upload: Upload) -> Upload:
+def _checked(upload: uploads.Upload) -> uploads.Upload:
     try:
-        check_files(upload.files)
+        uploads.check_files(upload.files)
     except InputError as error:
         raise forms.ValidationError(str(error)) from None
     return upload
