@@ -326,8 +326,8 @@ class LinkageForm(forms.Form):
     files = Files(
         label="Files of the folder",
         help_text=f"Needed: {', '.join(uploads.NEEDED)}. With {', '.join(uploads.TO_LINK)} "
-        "besides, the linked file can be written here once the project is closed. You may choose all files "
-        "of the folder; the others are not kept.",
+        "besides, the linked file can be written here once the project is closed. You may choose "
+        "all files of the folder; the others are not kept.",
         error_messages={"required": "Choose the files that sfumato link wrote."},
     )
     gold = forms.FileField(
