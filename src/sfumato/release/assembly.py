@@ -61,8 +61,8 @@ from sfumato.release.promises.promise import (
     unmet,
 )
 from sfumato.release.promises.shared_events import KnownEvents
-from sfumato.release.regrouping import regrouped
-from sfumato.release.release_manifest import Coarsening, Manifest, Options, Recoding
+from sfumato.release.regrouping import draft_losses, regrouped
+from sfumato.release.release_manifest import Coarsening, Loss, Manifest, Options, Recoding
 from sfumato.release.release_result import Release, ReleasedTable
 from sfumato.release.suppression import capped_rows, not_met, suppressed_rows
 from sfumato.release.techniques import Technique, Techniques
@@ -408,19 +408,31 @@ def _divided(
     rows, part, owned = _remaining(
         with_coded_ends(table), while_tree, budgets, options, rng, population
     )
-    draft = divide(
-        part,
-        owned,
-        while_tree,
-        budgets,
-        options,
-        table.persons,
-        population=population,
-        progress=progress,
-    )
-    if population is None:
-        draft = regrouped(
+
+    def made(owned: list[PersonTable], chosen: Options) -> Draft:
+        draft = divide(
+            part,
+            owned,
+            while_tree,
+            budgets,
+            chosen,
+            table.persons,
+            population=population,
+            progress=progress,
+        )
+        if population is not None:
+            return draft
+        return regrouped(
             draft, while_tree, budgets, options.form, options.passes, progress, options.loss
+        )
+
+    draft = made(owned, options)
+    if population is None and options.passes and len(draft.rows) < part.records:
+        # Persons who move may gain more where nobody is left out.
+        everybody = made([person_table(part)], replace(options, suppress=0.0))
+        loss = options.loss or Loss.ANE
+        draft = min(
+            (draft, everybody), key=lambda each: draft_losses(each, options.form, loss).item()
         )
     return replace(draft, rows=rows[draft.rows])
 

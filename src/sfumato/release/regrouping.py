@@ -107,7 +107,7 @@ def regrouped(
     """
     if passes < 1 or draft.classes < 2 or not draft.table.quasi_identifiers:
         return draft
-    before, least = _losses(draft, form, loss), draft
+    before, least = draft_losses(draft, form, loss), draft
     search = _Search(draft, form, constraints, budgets)
     keeps = None
     if budgets or limits_of(constraints, search.known) is None:
@@ -126,7 +126,7 @@ def regrouped(
             classes += int(numbered.max()) + 1
         after = replace(draft, class_of=class_of[draft.table.person], classes=classes)
         # The search prices classes one by one; those that look the same are one for a reader.
-        lost = _losses(after, form, loss)
+        lost = draft_losses(after, form, loss)
         if loss is not None:
             before, least = (lost, after) if lost < before else (before, least)
         elif (lost <= before).all() or lost.sum() < COMPROMISE * before.sum():
@@ -134,8 +134,18 @@ def regrouped(
     return least
 
 
-def _losses(draft: Draft, form: Form, loss: Loss | None) -> Floats:
-    """ANE and NCP of the release or what is to be lost least, at 11 significant digits."""
+def draft_losses(draft: Draft, form: Form, loss: Loss | None) -> Floats:
+    """ANE and NCP of a release, or what is to be lost least, at 11 significant digits.
+
+    Parameters
+    ----------
+    draft
+        The records that remain, in classes.
+    form
+        The form in which the classes are released.
+    loss
+        What is to be lost least; ANE and NCP without it.
+    """
     table = draft.table
     if loss in ANALYSTS:
         found = lost_by_analysts(loss, table, draft.class_of, draft.classes, form)
