@@ -115,7 +115,10 @@ def figures(demo):
     folder, printed = demo
     place = folder / "sfumato-demo"
     report = json.loads((place / "output" / "reports" / "report.json").read_text("utf-8"))
-    expected, right = re.search(r"\(precision\) +>?([\d.]+)% +([\d.]+)%", printed).groups()
+    precision, recall = (
+        re.search(rf"\({name}\)" + r" +([\d.]+)%" * 5, printed).groups()
+        for name in ("precision", "recall")
+    )
     truly = re.search(r"Truly ([\d,]+) persons", printed)[1]
     rightly = re.search(r"(\d+) rightly", printed)[1]
     attack = {each["attack"]: each for each in report["attack"]["outcomes"]}
@@ -123,12 +126,18 @@ def figures(demo):
     assert one["predicted"] == near["predicted"]
     return {
         "persons whom the clinics know": truly,
-        "matches that are right, in %": f"{float(right):.1f}",
-        "matches that are right as the model expects, in %": expected,
+        "right pairs as expected, from, in %": precision[0],
+        "right pairs as expected, to, in %": precision[2],
+        "pairs found as expected, from, in %": recall[0],
+        "pairs found as expected, to, in %": recall[2],
+        "right pairs, in %": precision[3],
+        "pairs found, in %": recall[3],
+        "characters seen, in %": f"{100 * report['review']['workers'][0]['characters']:.1f}",
         "possible matches answered": f"{report['review']['answered']}",
         "possible matches": f"{report['review']['possible_matches']}",
         "right answers": rightly,
-        "characters seen, in %": f"{100 * report['review']['workers'][0]['characters']:.1f}",
+        "right pairs after the review, in %": precision[4],
+        "pairs found after the review, in %": recall[4],
         "visits": f"{report['sources']['file']['records']:,}",
         "persons of the release": f"{report['sources']['file']['persons']:,}",
         "named rightly by exact values, in %": f"{100 * one['success']['value']:.1f}",
@@ -185,7 +194,7 @@ def test_the_tutorial_in_order(demo, tmp_path, project_root, monkeypatch):
 
 def without_times(line):
     """A line that was printed, without seconds, sizes, and the dots that stand for its end."""
-    return " ".join(re.sub(r"[\d.]+ s +[\d.]+ kB", "", line.removesuffix("...")).split())
+    return " ".join(re.sub(r"[\d.]+ s +[\d.]+ [kM]B", "", line.removesuffix("...")).split())
 
 
 def test_the_page_on_linkage(tmp_path, project_root, monkeypatch):

@@ -127,7 +127,7 @@ def test_the_advice_mends_it():
 def test_a_saved_model_is_checked_too(monkeypatch, tmp_path):
     tables, _ = households()
     with monkeypatch.context() as unchecked:
-        unchecked.setattr("sfumato.linkage.model_fit.check_plausible", lambda *_: None)
+        unchecked.setattr("sfumato.linkage.link_model.check_plausible", lambda *_: None)
         link(tables, spec_without("birth_date"), seed=1).write(tmp_path / "before")
     model = tmp_path / "before" / "model.json"
     spec = spec_without("birth_date")
@@ -138,7 +138,7 @@ def test_a_saved_model_is_checked_too(monkeypatch, tmp_path):
 def test_splinks_own_settings_are_held_to_the_number_of_matches(monkeypatch, tmp_path):
     tables, _ = households()
     with monkeypatch.context() as unchecked:
-        unchecked.setattr("sfumato.linkage.model_fit.check_plausible", lambda *_: None)
+        unchecked.setattr("sfumato.linkage.link_model.check_plausible", lambda *_: None)
         with open_sources(tables, spec_without("given_name")) as opened:
             settings = fit_and_score(opened)[1].settings
     said = refused(tables, LinkSpec(splink=settings))

@@ -76,12 +76,13 @@ def test_households_taken_for_persons_end_the_stage(folder: Path) -> None:
     """Also where the project says that records are looked for within the tables, too."""
     for name, table in zip(("hospital", "practice"), households(100)[0].values(), strict=True):
         ids = pa.array([f"{name}{i}" for i in range(table.num_rows)])
-        csv.write_csv(table.append_column("patient", ids), folder / f"patients_{name}.csv")
+        undated = table.drop_columns(["birth_date"])  # by which relatives are told from persons
+        csv.write_csv(undated.append_column("patient", ids), folder / f"patients_{name}.csv")
     start, rest = PROJECT.split("[link.specification]", 1)
     (folder / "sfumato.toml").write_text(start + rest[rest.index("[release]") :])
     for name in ("hospital", "practice"):
         change(folder, f'attach = "visits_{name}.csv"\n', "")
-    with pytest.raises(InputError, match="'given_name' is different in 8"):
+    with pytest.raises(InputError, match="'given_name' is different in"):
         run(open_project(folder))
     assert not (folder / "stages" / "link").exists()
 

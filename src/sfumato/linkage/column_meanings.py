@@ -13,7 +13,6 @@ from sfumato.linkage.column_counterparts import Content, Form
 from sfumato.linkage.link_sources import as_text
 from sfumato.linkage.link_spec import ColumnKind, sql_name
 from sfumato.schema import Schema
-from sfumato.schema.roles import RECIPE_SOURCE
 from sfumato.table.header_words import WORDS, identifies, named, words_of
 from sfumato.table.sources import Source, is_bytes
 
@@ -321,9 +320,12 @@ def _is_identity(header: str, schema: Schema | None) -> bool:
     """Whether a schema lets a column be about who a person is."""
     if schema is None:
         return True
-    sources = schema.roles().get(RECIPE_SOURCE, ())  # what is made of them is compared
-    others = {sql_name(name) for name in (*schema.sensitive, *schema.insensitive, *sources)}
-    return sql_name(header) not in others
+    # A date that is made of parts says what they say together; an age, less than its date of birth.
+    parts = {part for line in schema.recipe.values() for part in line.parts}
+    made = {name for name, line in schema.recipe.items() if line.from_ is not None}
+    named = {*schema.direct_identifiers, *schema.quasi_identifiers}
+    others = {*schema.sensitive, *schema.insensitive, *(parts - named), *made}
+    return sql_name(header) not in {sql_name(name) for name in others}
 
 
 _DATE = r"\d{1,4}[-/. ]\d{1,2}[-/. ]\d{1,4}|^\d{8}$|[A-Za-z]{3}"

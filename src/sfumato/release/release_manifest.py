@@ -16,8 +16,20 @@ from typing import Annotated, Any, TypedDict
 
 import tomlkit
 
-from sfumato.core import declaration
 from sfumato.core.atomic import write_text
+from sfumato.core.declaration import (
+    Count,
+    Delimiter,
+    Engine,
+    EngineName,
+    Parameter,
+    PseudonymKey,
+    Seed,
+    Share,
+    Threshold,
+    check_fields,
+    plain,
+)
 from sfumato.core.errors import InputError
 from sfumato.release.promises import PROMISES
 from sfumato.release.promises.promise import AboutPopulation, Budget, Constraint, Promise
@@ -117,73 +129,67 @@ class Options:
 
     cut: Annotated[
         Cut | None,
-        declaration.Parameter(
+        Parameter(
             "Where a column is cut: where least is lost, or at the median, as the paper does.",
             usual="search; median with another --split",
         ),
     ] = None
     split: Annotated[
         Split,
-        declaration.Parameter(
+        Parameter(
             "Which cut at the median is tried first: least balance-variance ratio, largest "
             "variance, widest range."
         ),
     ] = Split.BALANCE
     effort: Annotated[
         int | None,
-        declaration.Parameter(
+        Parameter(
             "Most passes of the search that moves persons between the classes of the tree; 0 "
             "leaves them as they are cut.",
             "N",
-            declaration.Count(0),
+            Count(0),
             usual="4; 0 with --cut median, another --split, --register or --population, and on "
             "Spark",
         ),
     ] = None
     loss: Annotated[
         Loss | None,
-        declaration.Parameter(
+        Parameter(
             "What that search makes least: average normalised error, certainty penalty, or the "
             "errors of counts, of tables of two columns, of models trained on the release.",
             usual="error and penalty together",
         ),
     ] = None
     recoding: Annotated[
-        Recoding,
-        declaration.Parameter("Class by class, or one level of each hierarchy for all records."),
+        Recoding, Parameter("Class by class, or one level of each hierarchy for all records.")
     ] = Recoding.LOCAL
-    values: Annotated[Form, declaration.Parameter("Form of released quasi-identifiers.")] = (
-        Form.RANGE
-    )
+    values: Annotated[Form, Parameter("Form of released quasi-identifiers.")] = Form.RANGE
     keep_order: Annotated[
-        bool,
-        declaration.Parameter("Do not shuffle the records; their order may give persons away."),
+        bool, Parameter("Do not shuffle the records; their order may give persons away.")
     ] = False
     cap_records: Annotated[
         int | None,
-        declaration.Parameter(
-            "Keep at most M records of a person, drawn at random.", "M", declaration.Count(1)
-        ),
+        Parameter("Keep at most M records of a person, drawn at random.", "M", Count(1)),
     ] = None
     coarsen_counts: Annotated[
         Coarsening | None,
-        declaration.Parameter(
+        Parameter(
             "How numbers of records come to keep --shared-counts: drop records, or split "
             "pseudonyms; without it, by larger classes."
         ),
     ] = None
     suppress: Annotated[
         float,
-        declaration.Parameter(
+        Parameter(
             "Largest share of persons to suppress: where nothing else meets the promises, and "
             "then those whose suppression gains most for the others.",
             "SHARE",
-            declaration.Share(zero=True, one=False),
+            Share(zero=True, one=False),
         ),
     ] = 0.0
     techniques: Annotated[
         str | None,
-        declaration.Parameter(
+        Parameter(
             "By what --known-events may be kept, the others not: "
             f"{', '.join(Technique)}; roll-up=2 makes what a technique loses count twice.",
             "LIST",
@@ -193,22 +199,22 @@ class Options:
     ] = None
     lower_bound: Annotated[
         bool,
-        declaration.Parameter(
+        Parameter(
             "Say below which NCP no release of labels can come with as many records in a class; "
             "takes up to a minute."
         ),
     ] = False
-    threshold: declaration.Threshold = 0.2
+    threshold: Threshold = 0.2
     unclassified: Annotated[
         Unclassified,
-        declaration.Parameter(
+        Parameter(
             "What becomes of columns that the schema does not name: they stop the release, or are "
             "left out."
         ),
     ] = Unclassified.REFUSE
 
     def __post_init__(self) -> None:
-        declaration.check_fields(self)
+        check_fields(self)
         if self.cut is None:
             object.__setattr__(self, "cut", self._usual_cut())
         if self.cut is Cut.SEARCH:
@@ -280,7 +286,7 @@ class Options:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, without those that are not set."""
-        return declaration.plain(self)
+        return plain(self)
 
 
 @dataclass(frozen=True)
@@ -289,7 +295,7 @@ class Circumstances:
 
     register: Annotated[
         Any,
-        declaration.Parameter(
+        Parameter(
             "The population that the persons come from: a table with the same quasi-identifiers "
             "and exact values. Marketer risk and presence are counted in it.",
             "FILE",
@@ -298,16 +304,16 @@ class Circumstances:
     ] = None
     population: Annotated[
         int | None,
-        declaration.Parameter(
+        Parameter(
             "Persons of the population, where there is no register: marketer risk is estimated.",
             "N",
-            declaration.Count(1),
+            Count(1),
         ),
     ] = None
-    pseudonym_key: declaration.PseudonymKey = None
-    seed: declaration.Seed = None
-    delimiter: declaration.Delimiter = None
-    engine: declaration.EngineName = None
+    pseudonym_key: PseudonymKey = None
+    seed: Seed = None
+    delimiter: Delimiter = None
+    engine: EngineName = None
 
 
 class AnonymizeOptions(TypedDict, total=False):
@@ -385,7 +391,7 @@ class Manifest:
     population: int | None = None
     register_sha256: str = ""
     versions: Mapping[str, str] = field(default_factory=dict)
-    engine: declaration.Engine = declaration.Engine.EMBEDDED
+    engine: Engine = Engine.EMBEDDED
     preparation: tuple[StepCount, ...] = ()
 
     def promised(self, constraint: Constraint | Budget) -> bool:
@@ -411,11 +417,7 @@ class Manifest:
                 "output_sha256": self.output_sha256,
                 **({} if self.population is None else {"population": self.population}),
                 **({"register_sha256": self.register_sha256} if self.register_sha256 else {}),
-                **(
-                    {}
-                    if self.engine is declaration.Engine.EMBEDDED
-                    else {"engine": self.engine.value}
-                ),
+                **({} if self.engine is Engine.EMBEDDED else {"engine": self.engine.value}),
             },
             "options": self.options.to_dict(),
             "constraints": [
@@ -476,7 +478,7 @@ def load_manifest(path: str | os.PathLike[str]) -> Manifest:
             population=release.get("population"),
             register_sha256=release.get("register_sha256", ""),
             versions=fields["versions"],
-            engine=declaration.Engine(release.get("engine", declaration.Engine.EMBEDDED)),
+            engine=Engine(release.get("engine", Engine.EMBEDDED)),
             preparation=tuple(_step(**each) for each in fields.get("recipe", ())),
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -508,7 +510,7 @@ def file_sha256(path: str | os.PathLike[str]) -> str:
     return digest.hexdigest()
 
 
-def versions(engine: declaration.Engine = declaration.Engine.EMBEDDED) -> dict[str, str]:
+def versions(engine: Engine = Engine.EMBEDDED) -> dict[str, str]:
     """Versions of Python, sfumato and the libraries that decide about a release.
 
     Parameters
@@ -517,6 +519,6 @@ def versions(engine: declaration.Engine = declaration.Engine.EMBEDDED) -> dict[s
         Where it is computed.
     """
     names: Sequence[str] = ("sfumato", "numpy", "pyarrow")
-    if engine is declaration.Engine.SPARK and find_spec("pyspark") is not None:
+    if engine is Engine.SPARK and find_spec("pyspark") is not None:
         names = (*names, "pyspark")
     return {"python": platform.python_version()} | {name: version(name) for name in names}
