@@ -161,6 +161,19 @@ def test_a_session_that_fails_leaves_every_comparison(tmp_path):
     assert {"given_name", "surname", "date_of_birth"} <= compared
 
 
+def test_a_rule_that_makes_matches_beyond_doubt_is_no_session():
+    """Odds of 1 in nothing: columns of so many values that no two persons share one."""
+    rng = np.random.default_rng(0)
+    ids = [f"{number}" for number in range(300)]
+    one = {f"n{k}": rng.integers(10**8, 10**9, 300).astype(str) for k in range(12)}
+    two = {name: np.where(rng.random(300) < 0.05, "1" * 9, cells) for name, cells in one.items()}
+    tables = [pa.table({"id": ids, "key": ids, **columns}) for columns in (one, two)]
+    kinds = dict.fromkeys(("key", *one), "identifier")
+    _, pairs, model = link(tables, columns=kinds, blocking=["key", "n0", "n1"])
+    assert np.all(pairs.score > 0.99)
+    assert {each.comparison for each in model.weights} == set(kinds)
+
+
 def test_settings_of_splink_are_taken_as_they_are(linked):
     trained = dict(linked[2].settings)
     spec = spec_of_settings({**trained, "unique_id_column_name": "id"})

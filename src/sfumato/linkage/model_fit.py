@@ -78,6 +78,11 @@ def train_u(linker: Any, *, seed: int, random_pairs: int) -> None:
         )
 
 
+_UNKNOWN_COLUMN = ("BinderException", "AnalysisException")
+"""What DuckDB and Spark call a column that there is not. Where all pairs of a rule are matches
+beyond doubt, their odds are infinite, and Splink writes ``inf`` into its SQL like a column."""
+
+
 def train_m(linker: Any, sessions: Sequence[Session]) -> list[Session]:
     """Estimate m by expectation maximisation; gives the sessions that came to an end.
 
@@ -96,7 +101,7 @@ def train_m(linker: Any, sessions: Sequence[Session]) -> list[Session]:
     SfumatoError
         If Splink cannot estimate it.
     """
-    from splink.internals.exceptions import EMTrainingException
+    from splink.internals.exceptions import EMTrainingException, SplinkException
 
     done, settings = [], linker._settings_obj  # noqa: SLF001
     for session in sessions:
@@ -110,6 +115,10 @@ def train_m(linker: Any, sessions: Sequence[Session]) -> list[Session]:
                 )
                 done.append(session)
             except (EMTrainingException, ValueError, ZeroDivisionError):
+                settings.core_model_settings = before
+            except SplinkException as error:
+                if type(error.__cause__).__name__ not in _UNKNOWN_COLUMN:
+                    raise
                 settings.core_model_settings = before
     return done
 
