@@ -54,6 +54,9 @@ def euro(form: str) -> Row:
         kept = table.drop_columns(
             [n for n in ("PERSON_ID", "CENSUS_ID") if n in table.column_names]
         )
+        if form == "as they come":
+            made[name] = kept
+            continue
         if form == "addresses":
             kept = kept.drop_columns(["ENUMCAP", "cap_add"])
             named = {"hse_num": "house_number", "str_nam": "street", "ENUMPC": "postcode"}
@@ -118,6 +121,7 @@ ROWS: dict[str, Callable[[], Row]] = {
     "euro, three columns": lambda: euro("three columns"),
     "euro, one date": lambda: euro("one date"),
     "euro, addresses": lambda: euro("addresses"),
+    "euro, as they come": lambda: euro("as they come"),
     "clinics 1,000": lambda: clinics(1_000),
     "clinics 5,000": lambda: clinics(5_000),
     "clinics 20,000": lambda: clinics(20_000),
