@@ -101,26 +101,32 @@ def train_m(linker: Any, sessions: Sequence[Session]) -> list[Session]:
     SfumatoError
         If Splink cannot estimate it.
     """
-    from splink.internals.exceptions import EMTrainingException, SplinkException
-
     done, settings = [], linker._settings_obj  # noqa: SLF001
     for session in sessions:
         before = settings.core_model_settings.copy()
         with quiet("estimate how often true matches agree"):
-            try:
-                linker.training.estimate_parameters_using_expectation_maximisation(
-                    session.rule,
-                    max_pairs=TRAINING_PAIRS,
-                    estimate_without_term_frequencies=True,
-                )
+            if _comes_to_an_end(linker, session):
                 done.append(session)
-            except (EMTrainingException, ValueError, ZeroDivisionError):
-                settings.core_model_settings = before
-            except SplinkException as error:
-                if type(error.__cause__).__name__ not in _UNKNOWN_COLUMN:
-                    raise
+            else:
                 settings.core_model_settings = before
     return done
+
+
+def _comes_to_an_end(linker: Any, session: Session) -> bool:
+    """Whether m can be estimated from the pairs of a session."""
+    from splink.internals.exceptions import EMTrainingException, SplinkException
+
+    try:
+        linker.training.estimate_parameters_using_expectation_maximisation(
+            session.rule, max_pairs=TRAINING_PAIRS, estimate_without_term_frequencies=True
+        )
+    except (EMTrainingException, ValueError, ZeroDivisionError):
+        return False
+    except SplinkException as error:
+        if type(error.__cause__).__name__ not in _UNKNOWN_COLUMN:
+            raise
+        return False
+    return True
 
 
 def steadied(
