@@ -123,8 +123,9 @@ def _comes_to_an_end(linker: Any, session: Session) -> bool:
     except (EMTrainingException, ValueError, ZeroDivisionError):
         return False
     except SplinkException as error:
-        if type(error.__cause__).__name__ not in _UNKNOWN_COLUMN:
-            raise
+        cause = error.__cause__
+        if type(cause).__name__ not in _UNKNOWN_COLUMN:
+            raise (cause or error) from None  # which `quiet` says without its words
         return False
     return True
 
