@@ -13,7 +13,6 @@ from sfumato.linkage.linkage_quality import (
     checked_quality,
     draw_checks,
     plan_checks,
-    quality_of_matches,
     quality_of_pairs,
     weights,
 )
@@ -42,13 +41,6 @@ def test_pairs_agree_with_counting_them(labels, across):
     right, found, true = counted
     assert quality.rates.precision == (right / found if found else 1)
     assert quality.rates.recall == (right / true if true else 1)
-
-
-def test_matches_among_the_candidates():
-    truth = np.array([0, 0, 1, 1, -1])
-    left, right = np.array([0, 0, 2, 3]), np.array([1, 2, 3, 4])
-    quality = quality_of_matches(left, right, np.array([True, True, False, True]), truth)
-    assert (quality.right, quality.found, quality.true) == (1, 2, 2)
 
 
 def test_quality_by_the_model():

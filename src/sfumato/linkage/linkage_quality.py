@@ -85,24 +85,6 @@ def quality_of_pairs(person: Labels, truth: Labels, source: Labels | None = None
     return PairQuality(_pairs(both, sources), _pairs(own, sources), _pairs(true, sources))
 
 
-def quality_of_matches(left: Ints, right: Ints, match: Bools, truth: Labels) -> PairQuality:
-    """Candidate pairs called a match against the true ones among the candidates.
-
-    Parameters
-    ----------
-    left, right
-        Records of each candidate pair; shape (pairs,).
-    match
-        Whether it is called a match.
-    truth
-        True person of each record, -1 where unknown: pairs of such records are left out.
-    """
-    known = (truth[left] >= 0) & (truth[right] >= 0)
-    true, called = known & (truth[left] == truth[right]), known & match
-    right_ones = int(np.count_nonzero(true & called))
-    return PairQuality(right_ones, int(np.count_nonzero(called)), int(np.count_nonzero(true)))
-
-
 def _joint(one: Labels, other: Labels) -> Ints:
     """A number for each combination of two labels."""
     _, one = np.unique(one, return_inverse=True)

@@ -185,8 +185,11 @@ class Dates:
         """Days by which two intervals may differ that are taken for the same.
 
         Of two dates that may each be ``known`` days off, the days between them are off by few more
-        often than by many, and whoever guesses takes the nearest: no more fit as surely as would
-        fit all within ``known`` days. The dates of a release that moves none are known one by one.
+        often than by many, and whoever guesses takes the nearest. Where intervals within twice
+        ``known`` days are about equally frequent and all errors as likely, the nearest is right
+        with a chance of 1/x - (1 - exp(-2x)) / 2x² for x intervals within ``known`` days, which is
+        at most (1 - exp(-x)) / x, the mean of 1 / those who fit within ``known`` days. The dates of
+        a release that moves none are known one by one.
         """
         if self.scheme.dating is Dating.ORDER:
             return None
