@@ -26,12 +26,13 @@ from sfumato.linkage.candidate_pairs import (
     sessions_of_columns,
     sessions_of_rules,
 )
+from sfumato.linkage.chance_agreement import chance_agreement
 from sfumato.linkage.comparison_levels import settings_from
 from sfumato.linkage.link_engine import Database, Engine, OnDuckDB, connect, database_of
 from sfumato.linkage.link_sources import Opened
 from sfumato.linkage.link_spec import columns_by_comparison, columns_in, rules_in
 from sfumato.linkage.match_thresholds import Floats, Pairs
-from sfumato.linkage.relation_model import equal_values, fit_relations, tells_persons
+from sfumato.linkage.relation_model import fit_relations, tells_persons
 
 if TYPE_CHECKING:
     import duckdb
@@ -404,7 +405,7 @@ class _Work:
         if self.by_relations and len(pairs):
             told = fit_relations(
                 pairs, tuple(link_model.level_weights(self.settings)), spec, records,
-                equal_values(self.connection, self.tables, spec),
+                chance_agreement(self.connection, self.tables, spec),
                 known=self.trained,
             )  # fmt: skip
             score, once = told.score, told.once

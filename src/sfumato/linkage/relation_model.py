@@ -9,38 +9,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.core.optional_packages import quiet
+from sfumato.linkage.chance_agreement import KEPT, OF_HOME, ChanceAgreement, home_chance
 from sfumato.linkage.comparison_levels import settings_from
 from sfumato.linkage.link_model import LevelWeight, distinct_patterns, level_weights
-from sfumato.linkage.link_spec import ColumnKind, LinkSpec, Mode, quoted
+from sfumato.linkage.link_spec import ColumnKind, LinkSpec
 from sfumato.linkage.match_thresholds import Floats, Ints, Pairs, Records
-from sfumato.linkage.standardisation import UNIQUE_ID, comparisons_of
-
-if TYPE_CHECKING:
-    import duckdb
+from sfumato.linkage.standardisation import comparisons_of
 
 GIVEN, SURNAME, DATE, HOME, NUMBER = range(5)
 _ASPECT = {
     ColumnKind.GIVEN_NAME: GIVEN,
     ColumnKind.SURNAME: SURNAME,
     ColumnKind.DATE: DATE,
-    ColumnKind.POSTCODE: HOME,
-    ColumnKind.ADDRESS: HOME,
-    ColumnKind.PHONE: HOME,
+    **dict.fromkeys(OF_HOME, HOME),
     ColumnKind.EMAIL: NUMBER,
     ColumnKind.IDENTIFIER: NUMBER,
 }
 """What a column says; categories and numbers agree in each kind of relation as often as they do."""
-_NOBODY, _PERSON, _NAMESAKE, _NEIGHBOUR, _RELATIVE = range(5)
+_NOBODY, _PERSON, _NAMESAKE, _RELATIVE = range(4)
 _RELATIONS: tuple[tuple[int, frozenset[int]], ...] = (
     (_NOBODY, frozenset()),
     (_NOBODY, frozenset({SURNAME})),
-    (_NEIGHBOUR, frozenset({HOME})),
     (_RELATIVE, frozenset({SURNAME, HOME})),
     (_RELATIVE, frozenset({SURNAME, DATE, HOME})),
     (_NAMESAKE, frozenset({GIVEN, SURNAME})),
@@ -50,12 +43,12 @@ _RELATIONS: tuple[tuple[int, frozenset[int]], ...] = (
     (_PERSON, frozenset({GIVEN, SURNAME, DATE, NUMBER})),
     (_PERSON, frozenset({GIVEN, SURNAME, DATE, HOME, NUMBER})),
 )
-"""Kind of relation, and what is shared: nothing, a family's name, a home, a household, twins,
-namesakes, a father and son of one name; and one person, renamed and moved, renamed, moved, and as
-before."""
+"""Kind of relation, and what is shared: nothing, a family's name, a household, twins, namesakes, a
+father and son of one name; and one person, renamed and moved, renamed, moved, and as before. Who
+shares a home and nothing else does so by chance: all such pairs are counted, few are candidates."""
 _KIND = np.array([kind for kind, _ in _RELATIONS])
 _MATCH = _KIND == _PERSON
-_HOUSEHOLD, _TWINS, _JUNIORS, _UNCHANGED = 3, 4, 6, 10
+_HOUSEHOLD, _TWINS, _JUNIORS, _UNCHANGED = 2, 3, 5, 9
 _ERROR, _BELIEF = 0.003, 1.0
 """Share of one person's records whose given name, or date of birth, is wholly another, and how many
 times as much as the pairs it counts: what is a twin and what such an error can hardly be told."""
@@ -63,10 +56,10 @@ _OF_HOUSEHOLDS, _OF_PERSONS = 0.3, 0.04
 """Pairs of twins, or of one name in a household, at most: for each pair of a household, and for
 each of a person. Where there would be more, given names or dates are recorded badly instead."""
 _OTHER = {GIVEN: _TWINS, DATE: _JUNIORS}
+_AGAIN = 0.1
+"""Share of wrong given names, and dates, that a second record of the person repeats."""
 _LEAST = 1e-7
 """The least m or u of a level."""
-_KEPT = 0.1
-"""The least u of a level beside its share of random pairs."""
 _GUESS = 20.0
 """Pairs that the first guess of m counts for."""
 _STEP = 0.2
@@ -111,71 +104,12 @@ def _compared(spec: LinkSpec) -> list[tuple[str, ColumnKind]]:
     return [(each.name, each.kind) for c in columns for each in comparisons_of(*c)]
 
 
-@dataclass(frozen=True, eq=False)
-class EqualValues:
-    """How often the records have equal values, by comparison.
-
-    Attributes
-    ----------
-    count
-        Number of records with each record's value, 0 where it is missing, of the comparisons for
-        which its frequency counts; shape (records,).
-    equal, compared
-        Number of the pairs of records to be compared that have equal values, and any values.
-    """
-
-    count: dict[str, Floats]
-    equal: dict[str, float]
-    compared: dict[str, float]
-
-
-def equal_values(
-    connection: duckdb.DuckDBPyConnection, tables: Sequence[str], spec: LinkSpec
-) -> EqualValues:
-    """Count equal values among all pairs, of which a sample has few: one date in thousands.
-
-    Parameters
-    ----------
-    connection
-        The database.
-    tables
-        The standardised tables.
-    spec
-        What is linked, and how.
-
-    Raises
-    ------
-    SfumatoError
-        If the database fails.
-    """
-    union = " UNION ALL BY NAME ".join(
-        f"SELECT *, {number} AS source_number FROM {table}" for number, table in enumerate(tables)
-    )
-    own = "source_number" if spec.mode is Mode.LINK_ONLY else UNIQUE_ID
-    found = EqualValues({}, {}, {})
-    with quiet("count equal values"):
-        for each in settings_from(spec)["comparisons"]:
-            name = each["output_column_name"]
-            column = quoted(name)
-            got = connection.execute(
-                f"SELECT count({column}) OVER (PARTITION BY {column}) AS n, count({column}) OVER "
-                f"(PARTITION BY {column}, {own}) AS besides, count({column}) OVER () AS valued, "
-                f"count({column}) OVER (PARTITION BY {own}) AS not_compared "
-                f"FROM ({union}) ORDER BY {UNIQUE_ID}"
-            ).fetchnumpy()
-            count = np.asarray(got["n"], dtype=np.float64)
-            there = count > 0
-            found.equal[name] = float(np.sum(count - got["besides"])) / 2
-            compared = np.sum(got["valued"][there] - got["not_compared"][there])
-            found.compared[name] = max(float(compared) / 2, 1.0)
-            if any("tf_adjustment_column" in level for level in each["comparison_levels"]):
-                found.count[name] = count
-    return found
-
-
 @dataclass(eq=False)
 class _Column:
-    """A comparison of the distinct patterns, and how its levels are distributed."""
+    """A comparison of the distinct patterns, and how its levels are distributed.
+
+    ``twice`` says which of them stand, wholly different, in sure matches of both records, too.
+    """
 
     aspect: int | None
     level: Ints
@@ -188,6 +122,7 @@ class _Column:
     by_kind: Floats
     low: int
     compared: float
+    twice: npt.NDArray[np.bool_] | None = None
 
     @property
     def chance(self) -> Floats:
@@ -202,7 +137,8 @@ class _Column:
 
     def shared(self, m: Floats) -> Floats:
         """Log probability of each pattern's level, 0 where a value is missing."""
-        return np.where(self.there, np.log(m)[self.level], 0.0)
+        log = np.where(self.there, np.log(m)[self.level], 0.0)
+        return log if self.twice is None else log + np.where(self.twice, np.log(_AGAIN), 0.0)
 
 
 def fit_relations(
@@ -210,7 +146,7 @@ def fit_relations(
     weights: Sequence[LevelWeight],
     spec: LinkSpec,
     records: Records,
-    equal: EqualValues,
+    equal: ChanceAgreement,
     *,
     known: bool,
 ) -> RelationFit:
@@ -226,7 +162,8 @@ def fit_relations(
     within. A match shares given name and date of birth at least.
 
     Two things the data hardly tell, and a prior does: another given name may be a twin's or an
-    error, another date of birth that of a father of one name or an error.
+    error, another date of birth that of a father of one name or an error. It is hardly an error
+    where sure matches of both records repeat what they say.
 
     Parameters
     ----------
@@ -248,13 +185,14 @@ def fit_relations(
     RelationFit
         By pairs.
     """
-    score, columns = _fitted(pairs, weights, spec, records, equal, known=known)
+    score, columns = _fitted(pairs, weights, spec, records, equal, {}, known=known)
     others = {
         name: _of_others(count, pairs, score, pairs.levels[name] == _top(weights, name))
         for name, count in equal.count.items()
     }
+    confirmed = _confirmed(pairs, score, weights, spec, records.count)
     score, columns = _fitted(
-        pairs, weights, spec, records, replace(equal, count=others), known=known
+        pairs, weights, spec, records, replace(equal, count=others), confirmed, known=known
     )
     fitted, neutral = {}, {(w.comparison, w.level) for w in weights if w.m == w.u}
     for name, each in columns.items():
@@ -273,7 +211,8 @@ def _fitted(
     weights: Sequence[LevelWeight],
     spec: LinkSpec,
     records: Records,
-    equal: EqualValues,
+    equal: ChanceAgreement,
+    confirmed: Mapping[str, npt.NDArray[np.bool_]],
     *,
     known: bool,
 ) -> tuple[Floats, dict[str, _Column]]:
@@ -283,7 +222,11 @@ def _fitted(
     coded = {name: _coded(level, _top(weights, name), equal.count.get(name), pairs.left)
              for name, level in pairs.levels.items()}  # fmt: skip
     patterns, pattern = distinct_patterns(
-        {**coded, "": (one * len(sizes) + other).astype(np.int16)}
+        {
+            **coded,
+            **{f"{name}\0": each.astype(np.int16) for name, each in confirmed.items()},
+            "": (one * len(sizes) + other).astype(np.int16),
+        }
     )
     count = np.bincount(pattern).astype(np.float64)
     groups, group = np.unique(patterns.pop("").astype(np.int64), return_inverse=True)
@@ -291,15 +234,24 @@ def _fitted(
     within = left == right
     whole = np.where(within, sizes[left] * (sizes[left] - 1) / 2, sizes[left] * sizes[right])
     once = within & np.isin(np.array(records.sources)[left], list(spec.one_per_source))
+    twice = {name: patterns.pop(f"{name}\0") for name in confirmed}
     columns = _columns(patterns, weights, spec, equal, known=known)
+    for name, each in twice.items():
+        columns[name].twice = each.astype(bool)
     smallest = float(sizes.min())
     number = np.full((len(groups), len(_RELATIONS)), 0.02 * smallest)
     number[:, _UNCHANGED] = 0.5 * smallest
     number[np.ix_(within, _MATCH)] *= 0.1
-    share = np.empty((len(count), len(_RELATIONS)))
+    home = home_chance(equal, {n: np.where(each.there, each.level, -1)
+                               for n, each in columns.items()},
+                       {n: each.random for n, each in columns.items()})  # fmt: skip
+    share = np.zeros((len(count), len(_RELATIONS)))
     for _ in range(_ROUNDS):
         number[:, 0], number[np.ix_(once, _MATCH)] = whole, 0.0
-        share = _relation_shares(list(columns.values()), number[group])
+        at_home = None
+        if home is not None:
+            at_home = home.log_probability(share[:, _holds(HOME)].sum(axis=1) * count)
+        share = _relation_shares(list(columns.values()), number[group], at_home)
         before, found = number, share * count[:, None]
         number = np.stack([np.bincount(group, each, len(groups)) for each in found.T], axis=1)
         number = np.maximum(number, 1e-3)
@@ -314,6 +266,21 @@ def _fitted(
 
 def _top(weights: Sequence[LevelWeight], name: str) -> int:
     return max(each.level for each in weights if each.comparison == name)
+
+
+def _confirmed(
+    pairs: Pairs, score: Floats, weights: Sequence[LevelWeight], spec: LinkSpec, records: int
+) -> dict[str, npt.NDArray[np.bool_]]:
+    """Pairs of wholly different given names, or dates, that sure matches of both records repeat."""
+    found = {}
+    for name, kind in _compared(spec):
+        if _ASPECT.get(kind) in _OTHER:
+            level = pairs.levels[name]
+            sure = (score >= _SURE) & (level == _top(weights, name))
+            again = np.zeros(records, dtype=bool)
+            again[pairs.left[sure]] = again[pairs.right[sure]] = True
+            found[name] = (level == 0) & again[pairs.left] & again[pairs.right]
+    return found
 
 
 def _of_others(count: Floats, pairs: Pairs, score: Floats, equal: npt.NDArray[np.bool_]) -> Floats:
@@ -342,7 +309,7 @@ def _columns(
     patterns: Mapping[str, npt.NDArray[np.integer]],
     weights: Sequence[LevelWeight],
     spec: LinkSpec,
-    equal: EqualValues,
+    equal: ChanceAgreement,
     *,
     known: bool,
 ) -> dict[str, _Column]:
@@ -365,26 +332,36 @@ def _columns(
         aspect = _ASPECT.get(kinds[name])
         columns[name] = _Column(
             aspect, np.clip(code, 0, top).astype(np.int64), code >= 0, rare, u, u.copy(), guess,
-            guess.copy(), np.stack([u, guess, guess, u, u]),
+            guess.copy(), np.stack([u, guess, guess, u]),
             1 if aspect in _OTHER else 0,
             equal.compared[name],
         )  # fmt: skip
     return columns
 
 
-def _relation_shares(columns: Sequence[_Column], number: Floats) -> Floats:
-    """Share of each relation in each pattern."""
+def _relation_shares(columns: Sequence[_Column], number: Floats, at_home: Floats | None) -> Floats:
+    """Share of each relation in each pattern; by chance the columns of the home agree together."""
     total = np.log(np.maximum(number, 1e-300))
+    rarest = np.zeros(len(number))
     for each in columns:
         if each.aspect is None:
             by_kind = [each.chance, *(each.shared(m) for m in each.by_kind[1:])]
             total += np.stack(by_kind, axis=1)[:, _KIND]
-        else:
-            shared, chance = each.shared(each.m), each.chance
-            for r, (_, aspects) in enumerate(_RELATIONS):
-                total[:, r] += shared if each.aspect in aspects else chance
+            continue
+        chance = each.chance
+        if each.aspect == HOME and at_home is not None:
+            rarest = np.minimum(rarest, np.nan_to_num(each.rare - np.log(each.u[-1])))
+            chance = np.zeros(len(number))
+        total += np.where(_holds(each.aspect), each.shared(each.m)[:, None], chance[:, None])
+    if at_home is not None:
+        total += np.where(_holds(HOME), 0.0, (at_home + rarest)[:, None])
     total = np.exp(total - total.max(axis=1, keepdims=True))
     return np.asarray(total / total.sum(axis=1, keepdims=True))
+
+
+def _holds(aspect: int) -> npt.NDArray[np.bool_]:
+    """The relations that share an aspect for a reason."""
+    return np.array([aspect in aspects for _, aspects in _RELATIONS])
 
 
 def _bounded(number: Floats) -> dict[int, bool]:
@@ -408,9 +385,8 @@ def _refit(columns: Sequence[_Column], found: Floats, bound: Mapping[int, bool])
                 seen += _GUESS * (each.guess if kind <= _NAMESAKE else each.u)
                 each.by_kind[kind] = seen / seen.sum()
             continue
-        holds = np.array([each.aspect in aspects for _, aspects in _RELATIONS])
-        shared = each.counted(found[:, holds].sum(axis=1))
-        each.u = np.maximum(each.random - shared / each.compared, _KEPT * each.random)
+        shared = each.counted(found[:, _holds(each.aspect)].sum(axis=1))
+        each.u = np.maximum(each.random - shared / each.compared, KEPT * each.random)
         each.u /= each.u.sum()
         seen = shared + _GUESS * each.guess
         m = seen / seen.sum()

@@ -1,0 +1,241 @@
+"""How often records that are not one person's agree by chance, among all pairs and not candidates.
+
+Blocking brings together what agrees, so that candidate pairs say little of chance. Equal values are
+counted among all pairs of records; what several columns of a home say together is sampled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.core.optional_packages import quiet
+from sfumato.linkage.comparison_levels import settings_from
+from sfumato.linkage.link_spec import ColumnKind, LinkSpec, Mode, quoted
+from sfumato.linkage.match_thresholds import Floats, Ints
+from sfumato.linkage.standardisation import UNIQUE_ID, comparisons_of
+
+if TYPE_CHECKING:
+    import duckdb
+
+OF_HOME = frozenset({ColumnKind.POSTCODE, ColumnKind.ADDRESS, ColumnKind.PHONE})
+KEPT = 0.1
+"""The least that chance makes of the pairs that agree, of which some do for a reason."""
+_SAMPLED = 100_000
+"""Pairs of records drawn at random, and as many of equal value of each column of the home."""
+_FIRST = 0.5
+"""Pairs seen that a pattern starts with, at the rate that it would have if its columns had nothing
+in common: Jeffreys' prior of a rate."""
+
+
+@dataclass(frozen=True, eq=False)
+class ChanceAgreement:
+    """How often the records have equal values, by comparison.
+
+    Attributes
+    ----------
+    pairs
+        Number of the pairs of records to be compared.
+    count
+        Number of records with each record's value, 0 where it is missing, of the comparisons for
+        which its frequency counts; shape (records,).
+    equal, compared
+        Number of these pairs that have equal values, and any values.
+    sampled
+        Levels of sampled pairs in the comparisons of the home; nothing where there is but one.
+    drawn
+        How many of them were drawn at random, under "", and of equal value by comparison.
+    """
+
+    pairs: float
+    count: dict[str, Floats] = field(default_factory=dict)
+    equal: dict[str, float] = field(default_factory=dict)
+    compared: dict[str, float] = field(default_factory=dict)
+    sampled: dict[str, npt.NDArray[np.int8]] = field(default_factory=dict)
+    drawn: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class HomeChance:
+    """How often the columns of the home say together what they say in a pattern.
+
+    Attributes
+    ----------
+    pattern
+        Which of the combinations of levels each pattern has; shape (patterns,).
+    pairs
+        Number of all pairs of records with this combination; shape (combinations,).
+    of
+        Number of all pairs with values in the same columns; shape (combinations,).
+    """
+
+    pattern: Ints
+    pairs: Floats
+    of: Floats
+
+    def log_probability(self, not_by_chance: Floats) -> Floats:
+        """Natural logarithm of the probability of each pattern's combination by chance.
+
+        Parameters
+        ----------
+        not_by_chance
+            How many pairs of each pattern share a home for a reason; shape (patterns,).
+        """
+        shared = np.bincount(self.pattern, not_by_chance, len(self.pairs))
+        return np.log(np.maximum(self.pairs - shared, KEPT * self.pairs) / self.of)[self.pattern]
+
+
+def chance_agreement(
+    connection: duckdb.DuckDBPyConnection, tables: Sequence[str], spec: LinkSpec
+) -> ChanceAgreement:
+    """Count equal values among all pairs, of which a sample has few: one date in thousands.
+
+    Parameters
+    ----------
+    connection
+        The database.
+    tables
+        The standardised tables.
+    spec
+        What is linked, and how.
+
+    Raises
+    ------
+    SfumatoError
+        If the database fails.
+    """
+    union = " UNION ALL BY NAME ".join(
+        f"SELECT *, {number} AS source_number FROM {table}" for number, table in enumerate(tables)
+    )
+    own = "source_number" if spec.mode is Mode.LINK_ONLY else UNIQUE_ID
+    kinds = {each.name: each.kind for c in spec.columns.items() for each in comparisons_of(*c)}
+    compared = settings_from(spec)["comparisons"]
+    homes = [each for each in compared if kinds[each["output_column_name"]] in OF_HOME]
+    with quiet("count equal values"):
+        sizes = connection.execute(f"SELECT count(*) AS n FROM ({union}) GROUP BY {own}")
+        size = sizes.fetchnumpy()["n"].astype(np.float64)
+        found = ChanceAgreement((size.sum() ** 2 - np.sum(size**2)) / 2)
+        for each in compared:
+            name = each["output_column_name"]
+            column = quoted(name)
+            got = connection.execute(
+                f"SELECT count({column}) OVER (PARTITION BY {column}) AS n, count({column}) OVER "
+                f"(PARTITION BY {column}, {own}) AS besides, count({column}) OVER () AS valued, "
+                f"count({column}) OVER (PARTITION BY {own}) AS not_compared "
+                f"FROM ({union}) ORDER BY {UNIQUE_ID}"
+            ).fetchnumpy()
+            count = np.asarray(got["n"], dtype=np.float64)
+            there = count > 0
+            found.equal[name] = float(np.sum(count - got["besides"])) / 2
+            pairs = np.sum(got["valued"][there] - got["not_compared"][there])
+            found.compared[name] = max(float(pairs) / 2, 1.0)
+            if any("tf_adjustment_column" in level for level in each["comparison_levels"]):
+                found.count[name] = count
+        if len(homes) > 1:
+            _sample(connection, f"SELECT *, {own} AS own_number FROM ({union})", homes, found)
+    return found
+
+
+def _sample(
+    connection: duckdb.DuckDBPyConnection,
+    records: str,
+    comparisons: Sequence[dict[str, Any]],
+    found: ChanceAgreement,
+) -> None:
+    """Compare pairs drawn at random, and pairs of equal value, which those hardly ever are."""
+    names = [each["output_column_name"] for each in comparisons]
+    values = ", ".join(
+        f"dense_rank() OVER (ORDER BY {column}) AS rank_{i}, {column} IS NULL AS none_{i}"
+        for i, column in enumerate(map(quoted, names))
+    )
+    got = connection.execute(
+        f"SELECT own_number, {values} FROM ({records}) ORDER BY {UNIQUE_ID}"
+    ).fetchnumpy()
+    own, rng = got["own_number"], np.random.default_rng(0)
+    drawn = {"": rng.integers(0, len(own), (2, _SAMPLED))}
+    for i, name in enumerate(names):
+        drawn[name] = _of_equal_value(got[f"rank_{i}"], ~got[f"none_{i}"], rng)
+    for name, (one, other) in drawn.items():
+        drawn[name] = drawn[name][:, own[one] != own[other]]
+        found.drawn[name] = drawn[name].shape[1]
+    one, other = np.concatenate(list(drawn.values()), axis=1)
+    connection.register(
+        "drawn_pairs", pa.table({"number": np.arange(len(one)), "l": one, "r": other})
+    )
+    both = ", ".join(f"{s}.{quoted(n)} AS {quoted(f'{n}_{s}')}" for n in names for s in "lr")
+    levels = ", ".join(f"{_level(each)} AS level_{i}" for i, each in enumerate(comparisons))
+    got = connection.execute(
+        f"SELECT {levels} FROM (SELECT d.number, {both} FROM drawn_pairs AS d "
+        f"JOIN ({records}) AS l ON l.{UNIQUE_ID} = d.l "
+        f"JOIN ({records}) AS r ON r.{UNIQUE_ID} = d.r) ORDER BY number"
+    ).fetchnumpy()
+    connection.unregister("drawn_pairs")
+    found.sampled.update({name: got[f"level_{i}"] for i, name in enumerate(names)})
+
+
+def _of_equal_value(rank: Ints, valued: npt.NDArray[np.bool_], rng: np.random.Generator) -> Ints:
+    """Draw pairs of two records with one value, each as likely; shape (2, pairs)."""
+    record = np.flatnonzero(valued)
+    record = record[np.argsort(rank[record], kind="stable")]
+    _, start, count = np.unique(rank[record], return_index=True, return_counts=True)
+    pairs = count.astype(np.float64) * (count - 1)
+    if not pairs.any():
+        return np.empty((2, 0), dtype=np.int64)
+    value = rng.choice(len(count), _SAMPLED, p=pairs / pairs.sum())
+    one = rng.integers(0, count[value])
+    other = (one + rng.integers(1, count[value])) % count[value]
+    return record[start[value] + np.stack([one, other])]
+
+
+def _level(comparison: Mapping[str, Any]) -> str:
+    """The level of a pair as SQL: Splink counts them from the last one, which is 0."""
+    null, *levels, _ = comparison["comparison_levels"]
+    cases = [f"WHEN {null['sql_condition']} THEN -1"]
+    cases += [f"WHEN {e['sql_condition']} THEN {len(levels) - i}" for i, e in enumerate(levels)]
+    return f"CAST(CASE {' '.join(cases)} ELSE 0 END AS TINYINT)"
+
+
+def home_chance(
+    found: ChanceAgreement, levels: Mapping[str, Ints], u: Mapping[str, Floats]
+) -> HomeChance | None:
+    """How often the columns of the home agree as in each pattern; None where one is at most.
+
+    Streets lie in postcodes: neighbours agree in both. Of a combination γ that n of the sampled
+    pairs have, there are about (a + n) / (a / (N Π u) + e) pairs: each is drawn e times, as often
+    as the columns of equal value say, N Π u are those there would be if the columns had nothing in
+    common, and a = 1/2.
+
+    Parameters
+    ----------
+    found
+        What was counted and sampled.
+    levels
+        By comparison, the level of each pattern, -1 where a value is missing; shape (patterns,).
+    u
+        By comparison, the share of random pairs in each level.
+    """
+    if not found.sampled:
+        return None
+    names = list(found.sampled)
+    seen = np.stack([found.sampled[name] for name in names], axis=1).astype(np.int64)
+    asked = np.stack([levels[name] for name in names], axis=1)
+    rows, index = np.unique(np.concatenate([asked, seen]), axis=0, return_inverse=True)
+    index = index.ravel()
+    n = np.bincount(index[len(asked) :], minlength=len(rows)).astype(np.float64)
+    _, mask = np.unique(rows < 0, axis=0, return_inverse=True)
+    at_random = index[len(asked) : len(asked) + found.drawn[""]]
+    shares = 1.0 + np.bincount(mask.ravel()[at_random], minlength=int(mask.max()) + 1)
+    of = found.pairs * (shares / shares.sum())[mask.ravel()]
+    apart, exposure = of.copy(), np.full(len(rows), found.drawn[""] / found.pairs)
+    for i, name in enumerate(names):
+        level = rows[:, i]
+        apart *= np.where(level < 0, 1.0, u[name][level])
+        top = level == len(u[name]) - 1
+        exposure += np.where(top, found.drawn[name] / max(found.equal[name], 1.0), 0.0)
+    pairs = (_FIRST + n) / (_FIRST / apart + exposure)
+    return HomeChance(index[: len(asked)], pairs, np.maximum(of, pairs))

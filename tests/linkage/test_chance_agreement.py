@@ -1,0 +1,94 @@
+"""What is counted and sampled of chance, against all pairs one by one."""
+
+from collections import Counter
+from contextlib import closing
+from itertools import combinations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from numpy.testing import assert_allclose
+
+from sfumato.linkage.candidate_pairs import make_tables
+from sfumato.linkage.chance_agreement import chance_agreement, home_chance
+from sfumato.linkage.link_engine import connect
+from sfumato.linkage.link_sources import open_sources
+from sfumato.linkage.link_spec import LinkSpec
+
+STREETS = ("Abbotsbury", "Quixley", "Zennor", "Wymondham", "Inverkip", "Foxholes", "Keld", "Uist")
+"""Alike in nothing, so that they agree wholly or not at all."""
+HOME = {"street": "address", "postcode": "postcode"}
+
+
+def residents(rng, count):
+    """Two streets in each postcode; some streets are not known."""
+    street = rng.integers(0, len(STREETS), count)
+    known = rng.random(count) > 0.1
+    return pa.table(
+        {
+            "name": rng.choice(["Ann", "Bo"], count),
+            "street": [STREETS[s] if k else None for s, k in zip(street, known, strict=True)],
+            "postcode": [str(s // 2) * 4 for s in street],
+        }
+    )
+
+
+def of_all_pairs(tables, mode):
+    """Pairs of records by their levels in street and postcode."""
+    rows = [(number, row) for number, table in enumerate(tables) for row in table.to_pylist()]
+    found = Counter()
+    for (one, a), (other, b) in combinations(rows, 2):
+        if mode != "link-only" or one != other:
+            known = a["street"] and b["street"]
+            equal = a["street"] == b["street"]
+            street = 3 * equal if known else -1
+            found[street, 3 * (a["postcode"] == b["postcode"])] += 1
+    return found
+
+
+@pytest.mark.parametrize("mode", ["link-only", "link-and-dedupe", "dedupe-only"])
+def test_street_and_postcode_agree_together_as_often_as_in_all_pairs(mode):
+    rng = np.random.default_rng(3)
+    tables = [residents(rng, n) for n in ((300,) if mode == "dedupe-only" else (300, 200))]
+    spec = LinkSpec(mode=mode, columns={"name": "given name", **HOME}, blocking=["street"])
+    named = dict(zip("ab", tables, strict=False))
+    with open_sources(named, spec) as opened, closing(connect(opened.workspace.path)) as database:
+        found = chance_agreement(database, make_tables(database, opened).tables, opened.spec)
+    truth = of_all_pairs(tables, mode)
+    assert found.pairs == truth.total()
+    assert found.equal["street"] == truth[3, 3]
+    assert found.equal["postcode"] == sum(n for (_, postcode), n in truth.items() if postcode)
+    assert found.compared["street"] == sum(n for (street, _), n in truth.items() if street >= 0)
+    asked = np.array(sorted(truth))
+    u = {name: np.array([0.8, 1e-6, 1e-6, 0.2]) for name in HOME}
+    levels = {name: asked[:, i] for i, name in enumerate(HOME)}
+    chance = home_chance(found, levels, u)
+    log = chance.log_probability(np.zeros(len(asked)))
+    for (street, postcode), n, p in zip(asked, chance.pairs[chance.pattern], log, strict=True):
+        assert_allclose(n, truth[street, postcode], rtol=0.03)
+        of = sum(m for (s, _), m in truth.items() if (s < 0) == (street < 0))
+        assert_allclose(np.exp(p), truth[street, postcode] / of, rtol=0.03)
+    less = chance.log_probability(np.where(asked[:, 0] == 3, truth[3, 3] / 2, 0.0))
+    assert_allclose(np.exp(less - log)[asked[:, 0] == 3], 0.5, rtol=0.05)
+    assert_allclose(less[asked[:, 0] < 3], log[asked[:, 0] < 3])
+
+
+def test_a_combination_that_was_not_seen_is_as_rare_as_its_columns_make_it():
+    rng = np.random.default_rng(4)
+    spec = LinkSpec(mode="dedupe-only", columns={"name": "given name", **HOME}, blocking=["street"])
+    tables = {"a": residents(rng, 300)}
+    with open_sources(tables, spec) as opened, closing(connect(opened.workspace.path)) as database:
+        found = chance_agreement(database, make_tables(database, opened).tables, opened.spec)
+    u = {name: np.array([0.9, 1e-5, 1e-5, 0.1]) for name in HOME}
+    both = {name: np.array([1]) for name in HOME}
+    (log,) = home_chance(found, both, u).log_probability(np.zeros(1))
+    assert_allclose(log, 2 * np.log(1e-5), atol=0.2)
+
+
+def test_one_column_of_the_home_has_no_company():
+    spec = LinkSpec(mode="dedupe-only", columns={"name": "given name", "street": "address"},
+                    blocking=["street"])  # fmt: skip
+    tables = {"a": residents(np.random.default_rng(5), 50)}
+    with open_sources(tables, spec) as opened, closing(connect(opened.workspace.path)) as database:
+        found = chance_agreement(database, make_tables(database, opened).tables, opened.spec)
+    assert home_chance(found, {}, {}) is None
