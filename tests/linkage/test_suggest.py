@@ -160,3 +160,21 @@ def test_samples_are_spread_over_all_records():
     sample = take_sample(source, ["a"], 300)
     assert sample.rows == 5000
     assert sample.columns.column("a").to_pylist() == [str(i) for i in range(0, 5000, 32)]
+
+
+def test_a_schema_hides_names_and_says_nothing_of_what_they_mean():
+    one, two = two_clinics()
+    one = one.select(["given_name", "surname", "dob"])
+    two = two.select(one.column_names).rename_columns(["PERNAME1", "PERNAME2", "dob"])
+    schema = Schema(
+        quasi_identifiers={"dob": {}},
+        direct_identifiers=["given_name", "surname", "PERNAME1", "PERNAME2"],
+    )
+    spec = suggest_links({"census": one, "register": two}, schema).spec
+    kinds = {name: column.kind for name, column in spec.columns.items()}
+    assert kinds == {
+        "given_name": ColumnKind.GIVEN_NAME,
+        "surname": ColumnKind.SURNAME,
+        "dob": ColumnKind.DATE,
+    }
+    assert spec.rename["register"] == {"given_name": "PERNAME1", "surname": "PERNAME2"}

@@ -100,9 +100,14 @@ def find_columns(
     found: list[Found] = []
     taken = {sql_name(each) for s in samples.values() for each in s.columns.column_names}
     for group in groups:
+        direct = all(
+            column_meanings.is_direct(h, schema) for each in group.values() for h in each.headers
+        )
         kind = _kind_of_group(group) or _kind_of_known(group, schema)
+        if kind is None and direct:
+            kind = column_meanings.kind_by_looks(next(iter(group.values())).content.texts)
         if len(group) < sources_needed:
-            questions += _without_counterpart(group, kind, list(samples))
+            questions += _without_counterpart(group, kind, list(samples), direct=direct)
         elif kind is not None:
             name = _name_of(group, kind, samples, {each.name for each in found}, taken)
             found.append(_found(name, kind, group))
@@ -134,8 +139,6 @@ def _columns_of(sample: column_meanings.Sample, schema: Schema | None) -> list[C
     used = {each for named_parts in parts.values() for each in named_parts}
     for place, (header, content) in enumerate(contents.items()):
         kind = column_meanings.known_kind(header, schema)
-        if kind is None and column_meanings.is_direct(header, schema):
-            kind = column_meanings.kind_by_looks(content.texts)
         if header in used or not column_meanings.is_borne_out(content.texts, kind):
             continue
         if kind is None and content.numbers_records(sample.rows):
@@ -270,10 +273,10 @@ def _places(group: _Group) -> str:
 
 
 def _without_counterpart(
-    group: _Group, kind: ColumnKind | None, sources: Sequence[str]
+    group: _Group, kind: ColumnKind | None, sources: Sequence[str], *, direct: bool
 ) -> list[str]:
     """A line for a column that others lack, where it says who a person is as far as one sees."""
-    said = any(each.kind is not None for each in group.values())
+    said = direct or any(each.kind is not None for each in group.values())
     if kind is None or not (said or kind in {ColumnKind.DATE, ColumnKind.EMAIL}):
         return []
     lacking = [source for source in sources if source not in group]
