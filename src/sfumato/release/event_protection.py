@@ -168,19 +168,18 @@ def _protect(
 
     dated = None if dates is None else _Dated(gathered, dates, pseudonym_of, promise)
 
-    def measured(rung: Rungs) -> Chances:
+    def measured(found: histories.Solution) -> Chances:
         if dated is not None:
-            return dated.chances(rung)
-        seen = _shown(gathered, rung, table.records)
-        return {} if promise.k else chances(events, table, draft, seen, promise)
+            return dated.chances(found.rung)
+        return {} if promise.k else chances(events, table, draft, _shown(found, table), promise)
 
-    def holds(rung: Rungs) -> bool:
+    def holds(found: histories.Solution) -> bool:
         if dates is None and promise.of is Success.FOUND and promise.m <= 2:
-            each, many = histories.chances_of_two(gathered, rung, promise.m)
+            each, many = histories.chances_of_two(gathered, found.rung, promise.m)
             return _kept(promise, {promise.m: _worse(each, many, np.zeros(len(each)))})
-        if dated is not None and dated.is_hopeless(rung):
+        if dated is not None and dated.is_hopeless(found.rung):
             return False
-        return _kept(promise, measured(rung))
+        return _kept(promise, measured(found))
 
     found: histories.Solution | None
     if promise.k:
@@ -190,14 +189,16 @@ def _protect(
         # Nothing is said of their events, and each stands alone.
         pseudonym_of = _each_alone(pseudonym_of, np.isin(draft.class_of, broken))
     else:
-        found = histories.solve(gathered, promise, holds)
-        if found is None:
+        # Several pseudonyms hide nothing from who looks for the person, only what is beside.
+        learned = dates is None and promise.of is Success.LEARNED
+        apart = weights.get(Technique.SPLIT_PSEUDONYMS) if learned else None
+        found = histories.solve(gathered, promise, holds, apart)
+        if found is None or not _kept(promise, measured(found)):
             return None
-    seen = _shown(gathered, found.rung, table.records)
+        pseudonym_of = found.pseudonyms(pseudonym_of)
+    seen = _shown(found, table)
     if not np.array_equal(pseudonym_of, table.person):
         seen = replace(seen, pseudonym=pseudonym_of)
-    elif not _kept(promise, measured(found.rung)):
-        return None
     cells = histories.written(gathered, found.rung, table.source)
     exact = np.ones(table.records, dtype=np.bool_)
     exact[gathered.told] = found.rung[gathered.slot_of_record] == 0
@@ -339,22 +340,14 @@ def _each_alone(pseudonym_of: Codes, alone: Bools) -> Codes:
     return np.unique(own, return_inverse=True)[1].astype(np.int32)
 
 
-def _shown(gathered: histories.Gathered, rung: Rungs, records: int) -> Shown:
+def _shown(found: histories.Solution, table: Table) -> Shown:
     """What an intruder sees of each record's events."""
-    own = gathered.labels[gathered.slot_of_record * 1, rung[gathered.slot_of_record]]
-    labels = np.full(records, MISSING, dtype=np.int32)
-    labels[gathered.told] = own
-    silent = np.zeros(int(gathered.labels.max()) + 1, dtype=np.bool_)
-    nothing = [
-        at
-        for at, each in enumerate(gathered.rungs)
-        if all(
-            one.texts[level][:1] == (histories.ANYTHING,)
-            for one, level in zip(gathered.levels, each.levels, strict=True)
-        )
-    ]
-    silent[gathered.labels[:, nothing]] = True
-    return Shown(labels, labels, labels, silent=silent)
+    gathered = found.gathered
+    labels = np.full(table.records, MISSING, dtype=np.int32)
+    own = gathered.slot_of_record
+    labels[gathered.told] = gathered.labels[own, found.rung[own]]
+    pseudonym = None if found.part is None else found.pseudonyms(table.person)
+    return Shown(labels, labels, labels, pseudonym, silent=gathered.silent)
 
 
 def _reached(
