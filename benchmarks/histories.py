@@ -279,7 +279,7 @@ def frontier(folder: Path, drawn: Path | None) -> bool:
     ways = {each: each for each in SINGLE} | {"all together": None}
     for of in SUCCESSES:
         for way, words in ways.items():
-            for risk in (0.03, 0.06, 0.09, 0.15, 0.25):
+            for risk in (0.04, 0.09, 0.2):
                 release = _made(file, sf.KnownEvents(2, risk, 1.0, of=of), words)
                 if release is None:
                     continue

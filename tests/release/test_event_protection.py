@@ -108,7 +108,7 @@ def learned(release, data, m):
     return float(np.mean(chances))
 
 
-def test_several_pseudonyms_hide_what_is_beside_and_are_counted_as_a_reader_meets_them():
+def test_several_pseudonyms_hide_what_is_beside_and_are_counted_as_a_reader_meets_them(tmp_path):
     data = visits(5, 400, 6)
     promises = sf.PidKAnonymity(3), sf.KnownEvents(2, 0.09, p95=0.5, of="learned")
     whole = sf.anonymize(data, schema(), *promises, seed=1, techniques="roll-up,suppress-cells")
@@ -122,6 +122,14 @@ def test_several_pseudonyms_hide_what_is_beside_and_are_counted_as_a_reader_meet
         assert counted <= 0.09
         assert release.risk.known_events.of(m).learned.value == pytest.approx(counted)
     assert release.utility.histories.kept > whole.utility.histories.kept
+    several = release.utility.histories.divided
+    persons = data["person"].iloc[release.source_rows].to_numpy()
+    assert several == (release.data.groupby(persons)["person"].nunique() > 1).sum() > 0
+    assert "of which some persons have several" in release.codebook()
+    page = sf.report(release, tmp_path / "report.html").read_text(encoding="utf-8")
+    assert f"{several} persons have several pseudonyms" in page
+    assert "A person may have several" in page
+    assert whole.utility.histories.divided == 0
 
 
 def test_a_person_stays_whole_where_something_else_would_bring_the_records_together():

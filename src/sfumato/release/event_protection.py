@@ -7,7 +7,7 @@ more; what is kept is then measured as in every assessment.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import combinations
@@ -171,12 +171,14 @@ def _protect(
     def measured(found: histories.Solution) -> Chances:
         if dated is not None:
             return dated.chances(found.rung)
-        return {} if promise.k else chances(events, table, draft, _shown(found, table), promise)
+        return (
+            iter(()) if promise.k else chances(events, table, draft, _shown(found, table), promise)
+        )
 
     def holds(found: histories.Solution) -> bool:
         if dates is None and promise.of is Success.FOUND and promise.m <= 2:
             each, many = histories.chances_of_two(gathered, found.rung, promise.m)
-            return _kept(promise, {promise.m: _worse(each, many, np.zeros(len(each)))})
+            return _kept(promise, iter([_worse(each, many, np.zeros(len(each)))]))
         if dated is not None and dated.is_hopeless(found.rung):
             return False
         return _kept(promise, measured(found))
@@ -214,7 +216,8 @@ def _without_codes(records: int) -> EventColumn:
     return EventColumn("", np.zeros(records, dtype=np.int32), 1, Event(), domain)
 
 
-Chances = dict[int, tuple[float, float]]
+Chances = Iterator[tuple[float, float]]
+"""Mean and 95th percentile by each number of known events, the largest first."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -281,7 +284,7 @@ class _Dated:
 
         Where k is promised, the worst chance instead of both.
         """
-        return {m: self._chance(self.told(rung, m), m) for m in range(1, self._promise.m + 1)}
+        return (self._chance(self.told(rung, m), m) for m in range(self._promise.m, 0, -1))
 
     def _chance(self, told: _DatedShares, m: int) -> tuple[float, float]:
         if self._promise.k:
@@ -380,12 +383,12 @@ def _worse(each: Floats, many: Bools, variance: Floats) -> tuple[float, float]:
     return max(one for one, _ in found), max(one for _, one in found)
 
 
-def _kept(promise: KnownEvents, measured: Mapping[int, tuple[float, float]]) -> bool:
+def _kept(promise: KnownEvents, measured: Chances) -> bool:
     if promise.k:
-        return all(worst <= promise.risk * (1 + TOLERANCE) for worst, _ in measured.values())
+        return all(worst <= promise.risk * (1 + TOLERANCE) for worst, _ in measured)
     return all(
         mean <= promise.risk * (1 + TOLERANCE) and p95 <= promise.p95 + TOLERANCE
-        for mean, p95 in measured.values()
+        for mean, p95 in measured
     )
 
 
@@ -430,13 +433,11 @@ def chances(
         Up to how many events are known, and what counts.
     """
     held = holding(events, table.person, draft.class_of, draft.classes, shown)
-    found = {}
-    for m in range(1, promise.m + 1):
+    for m in range(promise.m, 0, -1):
         persons, sets, weight = known_sets(held.known_starts, m)
         answers = count_holders(held, persons, sets)
         each = answers.learned if promise.of is Success.LEARNED else answers.found
-        found[m] = _reached(persons, weight, each, np.diff(held.known_starts), m)
-    return found
+        yield _reached(persons, weight, each, np.diff(held.known_starts), m)
 
 
 def known_sets(starts: Ints, m: int) -> tuple[Codes, Codes, Floats]:
