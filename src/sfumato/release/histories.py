@@ -233,12 +233,13 @@ def gather(
     units, unit_of_record = np.unique(by_class, return_inverse=True)
     class_of_unit = units // (int(unit.max()) + 1)
     day = np.zeros(len(told), dtype=np.int64) if times is None else times[0][told]
-    keys, event_of_record, rows = np.unique(
-        np.stack([unit_of_record, slot_of_record, day]),
-        axis=1,
-        return_inverse=True,
-        return_counts=True,
-    )
+    # Sorted by hand, which is several times as fast as rows that are unique.
+    order = np.lexsort([day, slot_of_record, unit_of_record])
+    key = np.stack([unit_of_record, slot_of_record, day])[:, order]
+    new = (np.diff(key, prepend=-1) != 0).any(axis=0)
+    event_of_record = np.empty(len(order), dtype=np.int64)
+    event_of_record[order] = np.cumsum(new) - 1
+    keys, rows = key[:, new], np.bincount(event_of_record)
     owner, slot_of = keys[0], keys[1].astype(np.int32)
     event_start = np.searchsorted(owner, np.arange(len(units) + 1)).astype(np.int64)
     own = np.diff(event_start)
@@ -261,7 +262,7 @@ def gather(
         rungs,
         told,
         slot_of_record,
-        event_of_record.ravel(),
+        event_of_record,
         code_of_item[:, item_of_slot],
         np.ascontiguousarray(known[item_of_slot], dtype=np.int32),
         np.ascontiguousarray(shown[item_of_slot], dtype=np.int32),
