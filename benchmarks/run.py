@@ -20,7 +20,7 @@ PARTS = {
     "peers": ["peers.py"],
     "loss": ["loss.py", "random_releases.py"],
     "many_cells": ["many_cells.py"],
-    "histories": ["histories.py"],
+    "histories": ["histories.py", "informs"],
     "review": ["review.py"],
     "serve": ["serve.py", "--records", "100000", "--seconds", "20", "clicks"],
     "linkage": ["linkage.py"],

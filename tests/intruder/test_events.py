@@ -117,7 +117,9 @@ def by_name(attack):
 
 def test_what_is_found_stands_beside_what_was_predicted(release):
     found = by_name(sf.attack(release, attacks=["events"], seed=2))
-    assert list(found) == ["events_1", "events_2", "events_3", "events_scored_2", "events_scored_3"]
+    exact = [f"events_{m}" for m in (1, 2, 3)]
+    moved = [f"events_moved_{m}" for m in (1, 2, 3)]
+    assert list(found) == [*exact, "events_scored_2", "events_scored_3", *moved]
     told = release.risk.known_events
     for m in (1, 2, 3):
         outcome = found[f"events_{m}"]
@@ -127,6 +129,45 @@ def test_what_is_found_stands_beside_what_was_predicted(release):
     # Few values of age are cut, so that hardly anybody fits several classes.
     assert found["events_2"].success.value == pytest.approx(told.of(2).found.value, abs=0.1)
     assert found["events_2"].success.value > 5 * found["events_2"].baseline.value
+
+
+@pytest.mark.parametrize("technique", ["shift-dates", "relative-dates"])
+def test_dates_that_are_all_moved_by_one_offset_are_found_by_the_days_between_them(technique):
+    rng = np.random.default_rng(5)
+    person = np.repeat(np.arange(1000), 5)
+    age, sex = rng.integers(18, 90, 1000), rng.choice(["f", "m"], 1000)
+    day = np.datetime64("2016-01-01") + rng.integers(0, 1461, len(person))
+    visits = pd.DataFrame({"id": person, "age": age[person], "sex": sex[person], "day": day})
+    schema = sf.Schema(
+        person="id",
+        quasi_identifiers=["age", "sex"],
+        insensitive=["day"],
+        events={"day": {"kind": "date", "known": "3 days"}},
+    )
+    promises = sf.GBalance(0.9), sf.KnownEvents(2, 0.25)
+    release = sf.anonymize(visits, schema, *promises, seed=1, techniques=f"widen,{technique}")
+    (way,) = release.utility.histories.done["day"]
+    assert way in ("shifted, days", "relative, days")
+    found = by_name(sf.attack(release, attacks=["events"], seed=2))
+    two, predicted = found["events_moved_2"], release.risk.known_events.of(2).found.value
+    assert found["events_2"].success.value < predicted / 8
+    assert predicted / 3 < two.success.value < two.allowed
+    assert found["events_moved_3"].success.value > 2 * two.success.value
+    assert not any(each.broken for each in found.values())
+
+
+@pytest.mark.parametrize(("many", "wanted"), [(1, [0, 1, 2, 3]), (2, [0, 1]), (3, [0])])
+def test_the_unit_of_most_offsets_is_taken(many, wanted):
+    event = sf.Event(kind="date", known="1 days")
+    known = ["2005-01-01", "2005-01-11", "2005-01-31"]
+    moved = ["2005-03-01", "2005-03-11", "2005-03-31"]
+    other = ["2005-05-01", "2005-05-11", "2005-05-30"]  # as far apart, but for the last
+    third = ["2005-03-05", "2005-03-16", "2005-03-31"]
+    shown, unit = [*moved, *other, *third, "2005-04-04"], [*3 * [0], *3 * [1], *3 * [2], 3]
+    own = search([*known, "2004-01-01", "2006-12-31"], shown, event, unit=unit)
+    days = {row: own.moved.days(row) for row in range(3)}
+    found = own.fitting_moved(days, np.arange(many), np.arange(len(shown)))
+    assert found.tolist() == wanted
 
 
 def test_a_score_forgives_mistakes(release):

@@ -1,12 +1,15 @@
 """The search for how events are written, against chances that are counted one by one."""
 
+from itertools import combinations
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from oracles import histories
+from oracles.holders import holders
 
-from sfumato.kernels.history_loops import Events, recodings, unit_risks
+from sfumato.kernels.history_loops import Events, divided, recodings, unit_risks
 
 LEVELS = 3
 
@@ -101,3 +104,49 @@ def test_what_is_forbidden_is_no_more_than_at_the_top(made, fewest):
     found = recodings(events, labels, losses, np.array([1e9]), share=0.5, fewest=fewest)
     before = unit_risks(events, labels, top, fewest=fewest).sum()
     assert unit_risks(events, labels, found.rung[0], fewest=fewest).sum() <= before + 1e-9
+
+
+def told(parts, others, events, silent, m, *, learned):
+    """The chance by m events of a unit, given its parts and who else is there, one by one."""
+    ids = dict(enumerate([*parts, *others]))
+    owner = {"target": set(range(len(parts))), "nobody": {-1, -2}}
+    sets = [*combinations([(label, label) for label in events], min(m, len(events)))]
+    found = [holders(ids, owner, each, silent) for each in sets]
+    return float(np.mean([one[learned] for one in found]))
+
+
+@given(st.integers(0, 2**32 - 1), st.floats(0.2, 9), st.booleans())
+@settings(max_examples=80, deadline=None)
+def test_parts_of_a_unit_cost_what_counting_says_and_no_more_than_none_or_all(seed, rate, learned):
+    rng = np.random.default_rng(seed)
+    own = [(int(slot), int(rng.integers(1, 3))) for slot in range(rng.integers(3, 7))]
+    # The others have one event each, so that none of them is divided.
+    one = [[(int(rng.integers(7)), int(rng.integers(1, 3)))] for _ in range(rng.integers(1, 9))]
+    used = sorted({slot for slot, _ in own} | {unit[0][0] for unit in one})
+    one = [[(used.index(unit[0][0]), unit[0][1])] for unit in one]
+    labels, losses = labels_of(len(used)), np.array([0.0, 0.5, 1.0])
+    rung = rng.integers(0, LEVELS, len(used)).astype(np.int8)
+    written = labels[np.arange(len(used)), rung]
+    silent = np.zeros(201, dtype=np.bool_)
+    silent[200] = True
+    terms = {"kept": 1 - losses, "silent": silent, "share": 0.5, "weight": 1.0, "learned": learned}
+    events = events_of([[own, *one]], len(used))
+    part, spent = divided(events, labels, rung, rate=rate, **terms)
+    others = [[int(written[slot])] * rows for ((slot, rows),) in one]
+
+    def total(chosen):
+        """What a division of the first unit comes to."""
+        parts = {}
+        for at, (slot, rows) in zip(chosen, own, strict=True):
+            parts.setdefault(at, []).extend([int(written[slot])] * rows)
+        known, units = [int(written[slot]) for slot, _ in own], [*parts.values()]
+        records = sum(rows for _, rows in own)
+        together = sum(len(each) * (len(each) - 1) for each in units) / (records * (records - 1))
+        says = sum(rows * (1 - losses[rung[slot]]) for slot, rows in own) / records
+        chances = [told(units, others, known, {200}, m, learned=learned) for m in (1, 2)]
+        return [*chances, 1 - says * together], 1 - says * together + rate * sum(chances) / 2
+
+    chosen = part[: len(own)].tolist()
+    assert_allclose(spent[0], total(chosen)[0])
+    assert total(chosen)[1] <= total([0] * len(own))[1] + 1e-8
+    assert total(chosen)[1] <= total(range(len(own)))[1] + 1e-8

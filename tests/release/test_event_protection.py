@@ -1,9 +1,12 @@
 """Releases that keep a promise about known events, counted again on what is released alone."""
 
+from itertools import combinations
+
 import numpy as np
 import pandas as pd
 import pytest
 from oracles import histories
+from oracles.holders import holders
 
 import sfumato as sf
 
@@ -82,6 +85,63 @@ def test_the_mean_chance_is_at_most_the_risk(m, of, persons, most):
     else:
         assert total / persons > 0.12
     assert (new["code"] == old["code"]).mean() > 0.1
+
+
+def learned(release, data, m):
+    """The mean chance to learn by m events of a person, from the released cells."""
+    new = release.data.astype(str).reset_index(drop=True)
+    old = data.iloc[release.source_rows].reset_index(drop=True).astype(str)
+    chances = []
+    for rows in new.groupby(["age", "sex"]).groups.values():
+        ids = new.loc[rows].groupby("person")["code"].apply(list).to_dict()
+        written = dict(zip(old["code"][rows], new["code"][rows], strict=True))
+        place = {label: at for at, label in enumerate(sorted({*written.values()}))}
+        ids = {one: [place[label] for label in shown] for one, shown in ids.items()}
+        silent = {place["*"]} if "*" in place else set()
+        for target in old["person"][rows].unique():
+            own = old["person"][rows] == target
+            known = [place[written[code]] for code in sorted(set(old["code"][rows][own]))]
+            owner = {"target": set(new["person"][rows][own]), "nobody": {-1, -2}}
+            sets = [*combinations([(one, one) for one in known], min(m, len(known)))]
+            found = [holders(ids, owner, each, silent)[1] for each in sets]
+            chances.append(np.mean(found))
+    return float(np.mean(chances))
+
+
+def test_several_pseudonyms_hide_what_is_beside_and_are_counted_as_a_reader_meets_them(tmp_path):
+    data = visits(5, 400, 6)
+    promises = sf.PidKAnonymity(3), sf.KnownEvents(2, 0.09, p95=0.5, of="learned")
+    whole = sf.anonymize(data, schema(), *promises, seed=1, techniques="roll-up,suppress-cells")
+    release = sf.anonymize(
+        data, schema(), *promises, seed=1, techniques="roll-up,suppress-cells,split-pseudonyms"
+    )
+    assert len(release.data) == len(data)
+    assert release.data["person"].nunique() > data["person"].nunique()
+    for m in (1, 2):
+        counted = learned(release, data, m)
+        assert counted <= 0.09
+        assert release.risk.known_events.of(m).learned.value == pytest.approx(counted)
+    assert release.utility.histories.kept > whole.utility.histories.kept
+    several = release.utility.histories.divided
+    persons = data["person"].iloc[release.source_rows].to_numpy()
+    assert several == (release.data.groupby(persons)["person"].nunique() > 1).sum() > 0
+    assert "of which some persons have several" in release.codebook()
+    page = sf.report(release, tmp_path / "report.html").read_text(encoding="utf-8")
+    assert f"{several} persons have several pseudonyms" in page
+    assert "A person may have several" in page
+    assert whole.utility.histories.divided == 0
+
+
+def test_a_person_stays_whole_where_something_else_would_bring_the_records_together():
+    data = visits(5, 400, 6)
+    promises = sf.PidKAnonymity(3), sf.KnownEvents(2, 0.09, p95=0.5, of="learned")
+    for more in ({"keep_order": True}, {"pseudonym_key": b"0123456789abcdef0123456789abcdef"}):
+        release = sf.anonymize(data, schema(), *promises, seed=1, **more)
+        assert release.data["person"].nunique() == data["person"].nunique()
+    blood = data.assign(blood=data["person"] % 4)
+    other = schema(insensitive=["blood"])
+    release = sf.anonymize(blood, other, *promises, seed=1)
+    assert release.data["person"].nunique() == data["person"].nunique()
 
 
 def test_no_page_calls_a_protected_column_unchanged(tmp_path):

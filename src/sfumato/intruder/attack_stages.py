@@ -323,8 +323,15 @@ TARGETS, SCORED_TARGETS = 1_000, 300
 """Persons who are looked for by their events, drawn where there are more."""
 
 
+_HOW = {
+    "events": "takes one of the pseudonyms that fit all of it",
+    "events_scored": "takes the pseudonym that agrees with most, rare things counting more",
+    "events_moved": "takes the pseudonym that fits by most offsets of all its dates",
+}
+
+
 def events(scene: Scene) -> Iterator[Staged]:
-    """Look for persons of whom some events are known, exactly and by a score.
+    """Look for persons of whom some events are known, exactly, by a score, and with dates moved.
 
     Held against the share of persons who are found by as many events drawn at random.
 
@@ -339,25 +346,29 @@ def events(scene: Scene) -> Iterator[Staged]:
     search = event_matching.EventSearch(scene.file, told_of)
     inside = np.flatnonzero(scene.truth.released)
     mistaken = f", {100 * told_of.wrong:g} % of them wrong," if told_of.wrong else ""
-    for scored, numbers, most in ((False, TOLD, TARGETS), (True, SCORED, SCORED_TARGETS)):
+    ways = [("events", TOLD, TARGETS), ("events_scored", SCORED, SCORED_TARGETS)]
+    if search.moved is not None:
+        ways.append(("events_moved", TOLD, TARGETS))
+    for way, numbers, most in ways:
         for m in numbers:
-            name = f"events_scored_{m}" if scored else f"events_{m}"
+            name = f"{way}_{m}"
             rng = scene.rng(name)
             targets = np.sort(rng.permutation(inside)[:most])
             told = told_of.told(targets, m, rng)
-            if scored:
+            if way == "events_scored":
                 guesses = event_matching.scored_events(
                     search, scene.file, scene.knowledge, targets, told, rng
                 )
-                how = "takes the pseudonym that agrees with most, rare things counting more"
             else:
-                guesses = event_matching.exact_events(search, scene.candidates, targets, told, rng)
-                how = "takes one of the pseudonyms that fit all of it"
+                moved = way == "events_moved"
+                guesses = event_matching.exact_events(
+                    search, scene.candidates, targets, told, rng, moved=moved
+                )
             known = "one event" if m == 1 else f"{m} events"
             yield scene.judged(
                 name,
                 f"The intruder knows the quasi-identifiers and {known}{mistaken} of a person "
-                f"who is in the file, and {how}.",
+                f"who is in the file, and {_HOW[way]}.",
                 guesses,
                 f"found_{m}",
                 targeted=True,

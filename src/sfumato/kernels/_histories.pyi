@@ -14,6 +14,20 @@ class Histories:
         found: object,
         spent: Floats,
     ) -> None: ...
+    def divide(
+        self,
+        first: int,
+        last: int,
+        rung: object,
+        kept: Floats,
+        silent: object,
+        rate: float,
+        share: float,
+        weight: float,
+        learned: bool,
+        parts: object,
+        spent: Floats,
+    ) -> None: ...
     def risks(self, first: int, last: int, rung: object, found: Floats) -> None: ...
 
 def count_dated(

@@ -6,12 +6,100 @@ of one pseudonym: how many pseudonyms show them, and what weight the questions h
 answer.
 """
 
-from libc.stdint cimport int8_t, int32_t, int64_t, uint64_t
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
 cdef uint64_t GOLDEN = 0x9E3779B97F4A7C15
 cdef double LEAST_GAIN = 1e-9
 # A move must gain more than rounding.
 cdef int64_t NEVER = -(<int64_t>1 << 60)
+
+
+cdef enum:
+    MOST_DIVIDED = 24  # events of a unit that is divided at most
+
+
+cdef struct Parts:
+    # A unit that may go out under several pseudonyms, its events as bits of a number.
+    int events
+    double[MOST_DIVIDED] one
+    double[MOST_DIVIDED][MOST_DIVIDED] two  # how many others show a label, and two of them
+    int64_t[MOST_DIVIDED] rows
+    uint32_t[MOST_DIVIDED] alike  # events that have the label of each
+    uint32_t talking, repeated  # events whose label says something, and with several rows
+    double kept, records  # what its events still say, in [0, 1], and its rows
+    uint32_t[MOST_DIVIDED] part
+    int parts
+
+
+cdef struct Paid:
+    double one, two, lost
+
+
+cdef struct Terms:
+    # What a chance costs, how much pairs count, and whether only what is learned does.
+    double rate, share, weight
+    bint learned
+
+
+cdef inline bint _twice(Parts* unit, uint32_t events) noexcept nogil:
+    return (events & (events - 1)) != 0 or (events & unit.repeated) != 0
+
+
+cdef inline bint _tells(Parts* unit, Terms* terms, uint32_t part, uint32_t known) noexcept nogil:
+    """Whether who has found a part has what counts."""
+    return not terms.learned or (part & unit.talking & ~known) != 0
+
+
+cdef double _by_one(Parts* unit, Terms* terms, int e, uint32_t known) noexcept nogil:
+    """The chance by one event, where some are known."""
+    cdef int at, own = 0, more = 0
+    for at in range(unit.parts):
+        if unit.part[at] & unit.alike[e]:
+            own += 1
+            more += _tells(unit, terms, unit.part[at], known)
+    return more / (unit.one[e] + own)
+
+
+cdef double _by_two(Parts* unit, Terms* terms, int e, int f) noexcept nogil:
+    """The chance by two events: by both, or by the one that tells more."""
+    cdef int at, own = 0, more = 0
+    cdef uint32_t known = unit.alike[e] | unit.alike[f], part
+    cdef bint alike = unit.alike[e] == unit.alike[f], fits
+    cdef double found = 0, other
+    for at in range(unit.parts):
+        part = unit.part[at]
+        if alike:
+            fits = _twice(unit, part & unit.alike[e])
+        else:
+            fits = (part & unit.alike[e]) != 0 and (part & unit.alike[f]) != 0
+        if fits:
+            own += 1
+            more += _tells(unit, terms, part, known)
+    if more:
+        found = more / (unit.two[e][f] + own)
+    if unit.parts > 1:
+        other = _by_one(unit, terms, e, known)
+        found = other if other > found else found
+        if not alike:
+            other = _by_one(unit, terms, f, known)
+            found = other if other > found else found
+    return found
+
+
+cdef double _together(Parts* unit, Terms* terms) noexcept nogil:
+    """What is left of the pairs of a unit's rows, in [0, 1]."""
+    cdef double pairs = 0, rows, left
+    cdef int at, e
+    if unit.records < 2:
+        return 1.0
+    for at in range(unit.parts):
+        rows = 0
+        for e in range(unit.events):
+            if unit.part[at] >> e & 1:
+                rows += unit.rows[e]
+        pairs += rows * (rows - 1)
+    left = 1 - terms.weight * (1 - pairs / (unit.records * (unit.records - 1)))
+    return left if left > 0 else 0.0
 
 
 cdef struct Sums:
@@ -287,6 +375,156 @@ cdef class Histories:
         cdef double[:, ::1] kept = found
         with nogil:
             self.risks_of(begin, end, now, kept)
+
+    cdef Paid paid(self, Parts* unit, Terms* terms, int64_t number) noexcept nogil:
+        """What a unit costs and loses in the parts that it has."""
+        cdef Paid found
+        cdef int e, f
+        cdef int64_t first = self.event_start[number]
+        cdef double weight = self.together[number]
+        found.one = found.two = 0
+        for e in range(unit.events):
+            if self.alone_one[first + e] > 0 or self.alone_two[first + e] > 0:
+                found.one += self.alone_one[first + e] * _by_one(unit, terms, e, unit.alike[e])
+                found.two += self.alone_two[first + e] * _by_one(unit, terms, e, unit.alike[e])
+            if weight > 0:
+                for f in range(e):
+                    found.two += weight * _by_two(unit, terms, e, f)
+        found.lost = 1 - unit.kept * _together(unit, terms)
+        return found
+
+    cdef inline double total(self, Paid* paid, Terms* terms) noexcept nogil:
+        return paid.lost + terms.rate * (terms.share * paid.one + (1 - terms.share) * paid.two)
+
+    cdef void meet(
+        self, Parts* unit, int64_t number, const int8_t[::1] rung, const double[::1] kept,
+        const uint8_t[::1] silent,
+    ) noexcept nogil:
+        """Look up a unit, undivided, and who else shows what it does."""
+        cdef int64_t first = self.event_start[number]
+        cdef int e, f
+        cdef double said = 0
+        unit.events = <int>(self.event_start[number + 1] - first)
+        unit.talking = unit.repeated = 0
+        unit.records = 0
+        for e in range(unit.events):
+            unit.rows[e] = self.rows[first + e]
+            unit.records += unit.rows[e]
+            said += unit.rows[e] * kept[rung[self.slot_of[first + e]]]
+            unit.alike[e] = 0
+            for f in range(unit.events):
+                if self.label[first + e] == self.label[first + f]:
+                    unit.alike[e] |= <uint32_t>1 << f
+            if not silent[self.label[first + e]]:
+                unit.talking |= <uint32_t>1 << e
+            if unit.rows[e] > 1:
+                unit.repeated |= <uint32_t>1 << e
+            unit.one[e] = self.counts[self.cell(self.label[first + e])] - 1
+            for f in range(e):
+                unit.two[e][f] = self.counts[self.cell(self.pair(first + e, first + f))] - 1
+        unit.kept = said / unit.records
+        unit.parts = 1
+        unit.part[0] = <uint32_t>((<uint64_t>1 << unit.events) - 1)
+
+    cdef void tally(self, Parts* unit, int64_t first, int32_t sign) noexcept nogil:
+        """Add or take away the parts of a unit among those that show labels."""
+        cdef int at, e, f
+        cdef uint32_t part, mine
+        for at in range(unit.parts):
+            part = unit.part[at]
+            for e in range(unit.events):
+                mine = part & unit.alike[e]
+                if not part >> e & 1 or mine & ((<uint32_t>1 << e) - 1):
+                    continue  # the first event of a label stands for it
+                self.counts[self.cell(self.label[first + e])] += sign
+                if _twice(unit, mine):
+                    self.counts[self.cell(self.pair(first + e, first + e))] += sign
+                for f in range(e):
+                    if part >> f & 1 and not part & unit.alike[f] & ((<uint32_t>1 << f) - 1):
+                        self.counts[self.cell(self.pair(first + e, first + f))] += sign
+
+    cdef void merge(self, Parts* unit, Terms* terms, int64_t number) noexcept nogil:
+        """Join the two parts that come to least as one."""
+        cdef Parts tried
+        cdef Paid paid
+        cdef int i, j, one = 0, other = 1
+        cdef double least = 1e300, now
+        for i in range(unit.parts):
+            for j in range(i + 1, unit.parts):
+                tried = unit[0]
+                _join(&tried, i, j)
+                paid = self.paid(&tried, terms, number)
+                now = self.total(&paid, terms)
+                if now < least:
+                    least, one, other = now, i, j
+        _join(unit, one, other)
+
+    cdef Paid divide_one(self, Parts* unit, Terms* terms, int64_t number) noexcept nogil:
+        """Give a unit the parts that come to least, of those that joining its events passes."""
+        cdef Paid best = self.paid(unit, terms, number), now
+        cdef Parts tried = unit[0]
+        cdef int e
+        # Who is divided at all loses at least one record's pairs.
+        if self.total(&best, terms) - best.lost <= unit.kept * terms.weight * 2 / unit.records:
+            return best
+        tried.parts = unit.events
+        for e in range(unit.events):
+            tried.part[e] = <uint32_t>1 << e
+        while tried.parts > 1:
+            now = self.paid(&tried, terms, number)
+            if self.total(&now, terms) < self.total(&best, terms) - LEAST_GAIN:
+                best, unit[0] = now, tried
+            self.merge(&tried, terms, number)
+        return best
+
+    cdef void divide_all(
+        self, int64_t begin, int64_t end, const int8_t[::1] rung, const double[::1] kept,
+        const uint8_t[::1] silent, Terms* terms, int32_t[::1] parts, double[:, ::1] spent,
+    ) noexcept nogil:
+        cdef int64_t group, number, first, e
+        cdef Parts unit
+        cdef Paid paid
+        cdef int at
+        for group in range(begin, end):
+            self.begin(group, rung)
+            for number in range(self.unit_start[group], self.unit_start[group + 1]):
+                first = self.event_start[number]
+                if self.event_start[number + 1] - first > MOST_DIVIDED:
+                    continue
+                self.meet(&unit, number, rung, kept, silent)
+                paid = self.divide_one(&unit, terms, number)
+                spent[number, 0], spent[number, 1], spent[number, 2] = paid.one, paid.two, paid.lost
+                if unit.parts == 1:
+                    continue
+                self.tally(&unit, first, 1)
+                for at in range(unit.parts):
+                    for e in range(unit.events):
+                        if unit.part[at] >> e & 1:
+                            parts[first + e] = at
+                unit.parts, unit.part[0] = 1, <uint32_t>((<uint64_t>1 << unit.events) - 1)
+                self.tally(&unit, first, -1)
+
+    def divide(
+        self, first, last, rung, kept, silent, rate, share, weight, learned, parts, spent
+    ):
+        """See `sfumato.kernels.history_loops.divided`."""
+        cdef int64_t begin = first, end = last
+        cdef const int8_t[::1] now = rung
+        cdef const double[::1] left = kept
+        cdef const uint8_t[::1] nothing = silent
+        cdef int32_t[::1] found = parts
+        cdef double[:, ::1] paid = spent
+        cdef Terms terms
+        terms.rate, terms.share, terms.weight, terms.learned = rate, share, weight, learned
+        with nogil:
+            self.divide_all(begin, end, now, left, nothing, &terms, found, paid)
+
+
+cdef void _join(Parts* unit, int one, int other) noexcept nogil:
+    """Two parts as one."""
+    unit.part[one] |= unit.part[other]
+    unit.parts -= 1
+    unit.part[other] = unit.part[unit.parts]
 
 
 # ------------------------------------------------------- who has known events, by their intervals

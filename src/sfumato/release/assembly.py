@@ -326,8 +326,9 @@ def _protected(
 ) -> _Generalised:
     """The same, as wide as loses least, with events written as the promise allows."""
     weights = dict(Techniques().read(manifest.options.techniques))
-    if key is not None:
-        # A key makes one pseudonym per person, the same in every release.
+    if key is not None or manifest.options.keep_order or _others(table):
+        # A key makes one pseudonym per person, the same in every release; and the order of a
+        # person's records, or what else is the same in all of them, would bring them together.
         weights.pop(Technique.SPLIT_PSEUDONYMS, None)
     state = rng.bit_generator.state
 
@@ -355,6 +356,12 @@ def _protected(
     kept = found.protection
     assert kept is not None
     return replace(made_so, protection=kept, pseudonym_of=kept.pseudonym_of)
+
+
+def _others(table: Table) -> bool:
+    """Whether a column goes out that is neither a quasi-identifier nor says what happened."""
+    schema = table.schema
+    return not {*schema.sensitive, *schema.insensitive} <= {each.name for each in table.events}
 
 
 def _region(table: Table) -> Table:

@@ -134,7 +134,7 @@ class _Told:
 
     def _treatment(self, column: str, own: str) -> str:
         schema = self._schema
-        if own == schema.person:
+        if own == schema.person and own not in self._treatments:
             if self._keyed:
                 return "the person: a pseudonym made with a key, the same in every release by it"
             return "the person: a pseudonym, which means nothing outside this file"

@@ -7,7 +7,7 @@ more; what is kept is then measured as in every assessment.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import combinations
@@ -168,19 +168,20 @@ def _protect(
 
     dated = None if dates is None else _Dated(gathered, dates, pseudonym_of, promise)
 
-    def measured(rung: Rungs) -> Chances:
+    def measured(found: histories.Solution) -> Chances:
         if dated is not None:
-            return dated.chances(rung)
-        seen = _shown(gathered, rung, table.records)
-        return {} if promise.k else chances(events, table, draft, seen, promise)
+            return dated.chances(found.rung)
+        return (
+            iter(()) if promise.k else chances(events, table, draft, _shown(found, table), promise)
+        )
 
-    def holds(rung: Rungs) -> bool:
+    def holds(found: histories.Solution) -> bool:
         if dates is None and promise.of is Success.FOUND and promise.m <= 2:
-            each, many = histories.chances_of_two(gathered, rung, promise.m)
-            return _kept(promise, {promise.m: _worse(each, many, np.zeros(len(each)))})
-        if dated is not None and dated.is_hopeless(rung):
+            each, many = histories.chances_of_two(gathered, found.rung, promise.m)
+            return _kept(promise, iter([_worse(each, many, np.zeros(len(each)))]))
+        if dated is not None and dated.is_hopeless(found.rung):
             return False
-        return _kept(promise, measured(rung))
+        return _kept(promise, measured(found))
 
     found: histories.Solution | None
     if promise.k:
@@ -190,14 +191,16 @@ def _protect(
         # Nothing is said of their events, and each stands alone.
         pseudonym_of = _each_alone(pseudonym_of, np.isin(draft.class_of, broken))
     else:
-        found = histories.solve(gathered, promise, holds)
-        if found is None:
+        # Several pseudonyms hide nothing from who looks for the person, only what is beside.
+        learned = dates is None and promise.of is Success.LEARNED
+        apart = weights.get(Technique.SPLIT_PSEUDONYMS) if learned else None
+        found = histories.solve(gathered, promise, holds, apart)
+        if found is None or not _kept(promise, measured(found)):
             return None
-    seen = _shown(gathered, found.rung, table.records)
+        pseudonym_of = found.pseudonyms(pseudonym_of)
+    seen = _shown(found, table)
     if not np.array_equal(pseudonym_of, table.person):
         seen = replace(seen, pseudonym=pseudonym_of)
-    elif not _kept(promise, measured(found.rung)):
-        return None
     cells = histories.written(gathered, found.rung, table.source)
     exact = np.ones(table.records, dtype=np.bool_)
     exact[gathered.told] = found.rung[gathered.slot_of_record] == 0
@@ -213,7 +216,8 @@ def _without_codes(records: int) -> EventColumn:
     return EventColumn("", np.zeros(records, dtype=np.int32), 1, Event(), domain)
 
 
-Chances = dict[int, tuple[float, float]]
+Chances = Iterator[tuple[float, float]]
+"""Mean and 95th percentile by each number of known events, the largest first."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -280,7 +284,7 @@ class _Dated:
 
         Where k is promised, the worst chance instead of both.
         """
-        return {m: self._chance(self.told(rung, m), m) for m in range(1, self._promise.m + 1)}
+        return (self._chance(self.told(rung, m), m) for m in range(self._promise.m, 0, -1))
 
     def _chance(self, told: _DatedShares, m: int) -> tuple[float, float]:
         if self._promise.k:
@@ -339,22 +343,14 @@ def _each_alone(pseudonym_of: Codes, alone: Bools) -> Codes:
     return np.unique(own, return_inverse=True)[1].astype(np.int32)
 
 
-def _shown(gathered: histories.Gathered, rung: Rungs, records: int) -> Shown:
+def _shown(found: histories.Solution, table: Table) -> Shown:
     """What an intruder sees of each record's events."""
-    own = gathered.labels[gathered.slot_of_record * 1, rung[gathered.slot_of_record]]
-    labels = np.full(records, MISSING, dtype=np.int32)
-    labels[gathered.told] = own
-    silent = np.zeros(int(gathered.labels.max()) + 1, dtype=np.bool_)
-    nothing = [
-        at
-        for at, each in enumerate(gathered.rungs)
-        if all(
-            one.texts[level][:1] == (histories.ANYTHING,)
-            for one, level in zip(gathered.levels, each.levels, strict=True)
-        )
-    ]
-    silent[gathered.labels[:, nothing]] = True
-    return Shown(labels, labels, labels, silent=silent)
+    gathered = found.gathered
+    labels = np.full(table.records, MISSING, dtype=np.int32)
+    own = gathered.slot_of_record
+    labels[gathered.told] = gathered.labels[own, found.rung[own]]
+    pseudonym = None if found.part is None else found.pseudonyms(table.person)
+    return Shown(labels, labels, labels, pseudonym, silent=gathered.silent)
 
 
 def _reached(
@@ -387,12 +383,12 @@ def _worse(each: Floats, many: Bools, variance: Floats) -> tuple[float, float]:
     return max(one for one, _ in found), max(one for _, one in found)
 
 
-def _kept(promise: KnownEvents, measured: Mapping[int, tuple[float, float]]) -> bool:
+def _kept(promise: KnownEvents, measured: Chances) -> bool:
     if promise.k:
-        return all(worst <= promise.risk * (1 + TOLERANCE) for worst, _ in measured.values())
+        return all(worst <= promise.risk * (1 + TOLERANCE) for worst, _ in measured)
     return all(
         mean <= promise.risk * (1 + TOLERANCE) and p95 <= promise.p95 + TOLERANCE
-        for mean, p95 in measured.values()
+        for mean, p95 in measured
     )
 
 
@@ -437,13 +433,11 @@ def chances(
         Up to how many events are known, and what counts.
     """
     held = holding(events, table.person, draft.class_of, draft.classes, shown)
-    found = {}
-    for m in range(1, promise.m + 1):
+    for m in range(promise.m, 0, -1):
         persons, sets, weight = known_sets(held.known_starts, m)
         answers = count_holders(held, persons, sets)
         each = answers.learned if promise.of is Success.LEARNED else answers.found
-        found[m] = _reached(persons, weight, each, np.diff(held.known_starts), m)
-    return found
+        yield _reached(persons, weight, each, np.diff(held.known_starts), m)
 
 
 def known_sets(starts: Ints, m: int) -> tuple[Codes, Codes, Floats]:

@@ -38,6 +38,8 @@ class HistoryUtility:
     co_occurring
         Share of the pairs of a person's records whose events are both written as they were, under
         one pseudonym.
+    divided
+        Number of persons who have several pseudonyms.
     intervals_exact, intervals_near
         Share of a person's times between one date and the next that are exact, and within a week;
         ``None`` without dates, or where they are not shown.
@@ -53,6 +55,7 @@ class HistoryUtility:
     together: float
     kept: float
     co_occurring: float
+    divided: int = 0
     intervals_exact: float | None = None
     intervals_near: float | None = None
     in_order: float | None = None
@@ -69,6 +72,7 @@ class HistoryUtility:
             ("events_together", self.together, "share of pairs of a person's events kept together"),
             ("histories_kept", self.kept, "the product of both, person by person"),
             ("co_occurring", self.co_occurring, "share of pairs of events as they were, together"),
+            ("divided", self.divided, "number of persons with several pseudonyms"),
             ("intervals_exact", self.intervals_exact, "share of times between dates as they were"),
             ("intervals_near", self.intervals_near, "share of them within 7 days"),
             ("in_order", self.in_order, "share of dates that still come one after the other"),
@@ -85,6 +89,8 @@ class HistoryUtility:
 
 
 UNCHANGED = "unchanged"
+DIVIDED = "a pseudonym, of which some persons have several, so that less is learned by one"
+"""What is written of persons, where some have several pseudonyms."""
 _WRITTEN = {
     "exact": UNCHANGED,
     "suppressed": "“*”",
@@ -154,6 +160,7 @@ def history_utility(
         float(together.mean()),
         float((detail * together).mean()),
         float(paired.mean()),
+        int((np.bincount(person[first]) > 1).sum()),
     )
     if dates is None or dates.scheme.dating is Dating.NOTHING:
         return found

@@ -21,7 +21,7 @@ from sfumato.core.errors import InputError
 from sfumato.core.notebook_parts import notes
 from sfumato.release.codebook import codebook_name, codebook_text
 from sfumato.release.full_domain import Levels
-from sfumato.release.history_utility import UNCHANGED, written
+from sfumato.release.history_utility import DIVIDED, UNCHANGED, written
 from sfumato.release.lost_columns import LostColumn, named_only
 from sfumato.release.population_register import PopulationRisk
 from sfumato.release.promises.promise import Budget, Constraint
@@ -378,9 +378,11 @@ class Release:
 
     @property
     def event_treatments(self) -> dict[str, str]:
-        """By column of events that a promise changed, how its cells are written."""
+        """By column that a promise about events changed, how its cells are written."""
         kept = self.utility.histories
         how = {} if kept is None else {name: written(ways) for name, ways in kept.done.items()}
+        if kept is not None and kept.divided and self.schema.person is not None:
+            how[self.schema.person] = DIVIDED
         return {name: words for name, words in how.items() if words != UNCHANGED}
 
     def codebook(self, name: str = "the release") -> str:

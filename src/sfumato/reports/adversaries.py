@@ -28,7 +28,8 @@ _NO_PERSONS = Point(
 )
 _SEVERAL_PSEUDONYMS = (
     "are random and new: they say nothing about the person and link to no other release. A person "
-    "may have several, so that no number of records stands out. Measures of this report count "
+    "may have several, so that no number of records, or nothing beside a known event, stands out. "
+    "Measures of this report count "
     "persons, not pseudonyms; who counts the pseudonyms of the release finds other numbers. Values "
     "that are constant within persons in unchanged columns can link the pseudonyms of a person "
     "again."
@@ -124,12 +125,17 @@ def assumptions(release: Release | None, risk: Risk) -> list[Point]:
     return points if release is None else [*points, *_release_assumptions(release)]
 
 
+def _divided(release: Release) -> bool:
+    kept = release.utility.histories
+    return kept is not None and kept.divided > 0
+
+
 def _release_assumptions(release: Release) -> list[Point]:
     manifest = release.manifest
     points = []
     if release.schema.person is None:
         points.append(_NO_PERSONS)
-    elif manifest.options.coarsen_counts is Coarsening.SPLIT:
+    elif manifest.options.coarsen_counts is Coarsening.SPLIT or _divided(release):
         points.append(Point("Pseudonyms", _SEVERAL_PSEUDONYMS))
     else:
         words = _KEYED_PSEUDONYMS if manifest.keyed else _FRESH_PSEUDONYMS
@@ -360,6 +366,9 @@ ATTACK_TITLES = {
     "events_3": "Three events known",
     "events_scored_2": "Two events known, by a score",
     "events_scored_3": "Three events known, by a score",
+    "events_moved_1": "One event known, all dates moved",
+    "events_moved_2": "Two events known, all dates moved",
+    "events_moved_3": "Three events known, all dates moved",
     "intersection": "Intersection of two releases",
     "intersection_surest": "Intersection, surest guesses",
     "trajectory": "Two releases joined by histories",

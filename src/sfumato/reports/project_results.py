@@ -12,7 +12,7 @@ from typing import Any
 
 from sfumato.core.errors import InputError
 from sfumato.release.codebook import cell_words
-from sfumato.release.history_utility import UNCHANGED, written
+from sfumato.release.history_utility import DIVIDED, UNCHANGED, written
 from sfumato.release.release_manifest import Form, Recoding
 from sfumato.reports.audience import Discretion
 from sfumato.schema import Kind
@@ -231,6 +231,8 @@ def _kind(quasi: Mapping[str, Any]) -> str | None:
 
 
 def _pseudonyms(results: ProjectResults) -> str:
+    if results.measured(RELEASE).get("utility", {}).get("histories", {}).get("divided"):
+        return DIVIDED
     manifest = results.measured(RELEASE).get("manifest", {}).get("release", {})
     if manifest.get("keyed_pseudonyms"):
         return "replaced by pseudonyms made with a key, the same in every release with that key"

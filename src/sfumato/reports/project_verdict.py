@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sfumato.core.measure import ESTIMATED
-from sfumato.release.history_utility import UNCHANGED
+from sfumato.release.history_utility import DIVIDED, UNCHANGED
 from sfumato.release.promises import PROMISES
 from sfumato.reports.audience import Discretion, disclosed_measure
 from sfumato.reports.printed_numbers import SHARE, at_most, is_small, listed, printed, some
@@ -122,7 +122,11 @@ def _released(content: dict[str, Any], results: ProjectResults) -> list[str]:
     if schema["direct_identifiers"]:
         said.append(f"Removed: {listed(schema['direct_identifiers'])}.")
     if schema["person"]:
-        said.append("A pseudonym says which records are of one person.")
+        said.append(
+            "A person has one pseudonym or several, which do not say that they are one person’s."
+            if done[schema["person"]] == DIVIDED
+            else "A pseudonym says which records are of one person."
+        )
     out = changes["suppressed_records"]
     if out is not None:
         said.append("No record was left out." if out == 0 else _left_out(out))

@@ -151,7 +151,7 @@ def _kind(quasi: QuasiIdentifier) -> str:
 
 
 def _released(release: Release, name: str, role: str) -> str:
-    if role == "person":
+    if role == "person" and name not in release.event_treatments:
         how = "keyed" if release.manifest.keyed else "fresh random"
         return f"pseudonymised: replaced by {how} pseudonyms"
     return release.event_treatments.get(name, "unchanged")

@@ -279,6 +279,11 @@ def _price(utility: Utility) -> str:
             f"; {count(utility.counts.persons_affected)} persons have several pseudonyms, so that "
             "their number of records does not stand out"
         )
+    if utility.histories is not None and utility.histories.divided:
+        added += (
+            f"; {count(utility.histories.divided)} persons have several pseudonyms, so that less "
+            "is learned by a known event"
+        )
     bound = ""
     if utility.least_ncp is not None:
         known = not isnan(utility.least_ncp)

@@ -1,14 +1,15 @@
 """Find persons by some of their events: exactly, or by a score (Narayanan and Shmatikov 2008).
 
 The intruder knows the quasi-identifiers of a target and some of the target's events, perhaps with
-mistakes, and looks for the pseudonym whose records show them.
+mistakes, and looks for the pseudonym whose records show them: with the dates that they had, or all
+moved by one offset.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations
 
 import numpy as np
@@ -132,6 +133,9 @@ class EventSearch:
         order = np.argsort(file.class_of, kind="stable").astype(np.int64)
         self._by_class = order
         self._starts = np.searchsorted(file.class_of[order], np.arange(file.classes + 1))
+        dated = [each for each in self._columns if each.is_date]
+        self._others = [each for each in self._columns if not each.is_date]
+        self.moved = _MovedDates(dated[0], file) if len(dated) == 1 else None
 
     def rows_of(self, classes: Ints) -> Ints:
         """The records of some classes."""
@@ -142,6 +146,22 @@ class EventSearch:
         """Which of some released records may show the event of a row of the original."""
         found: Bools = np.logical_and.reduce([each.fits(row, rows) for each in self._columns])
         return found
+
+    def fitting_moved(self, days: Mapping[int, float], known: Ints, rows: Ints) -> Ints:
+        """Those units who show the events by most offsets, each of which moves all of a unit.
+
+        ``days`` is when each event was, as far as the intruder is told.
+        """
+        dates = self.moved
+        if dates is None or not len(known):
+            return np.unique(self.unit[rows])
+        found: _Offsets | None = None
+        for row in known.tolist():
+            fits = [each.fits(row, rows) for each in self._others]
+            own = rows[np.logical_and.reduce(fits)] if fits else rows
+            found = dates.offsets(days[row], dates.off(row), own, self.unit[own], found)
+        assert found is not None
+        return dates.likeliest(found)
 
     def fitting(self, known: Ints, rows: Ints) -> Ints:
         """The units whose records, of those given, show each known event by one of its own."""
@@ -161,6 +181,92 @@ class EventSearch:
         return number[kept]
 
 
+@dataclass(frozen=True, eq=False)
+class _Offsets:
+    """Ways in which units may show some events, each by offsets between two ends.
+
+    ``rows`` are the records that show them; shape (ways, events).
+    """
+
+    unit: Ints
+    low: Floats
+    high: Floats
+    rows: Ints
+
+
+class _MovedDates:
+    """The dates of a release, all of a unit moved by one offset that nobody knows.
+
+    They may be the first days of periods: of as many days as divide all times between them. The
+    intruder knows between which days the dates of the file were.
+    """
+
+    def __init__(self, shown: _Shown, file: ReleasedFile) -> None:
+        self._shown = shown
+        date, is_date = shown.number(slice(None)), np.isfinite(shown.number(slice(None)))
+        days = np.unique(date[is_date])
+        whole = bool((days == np.round(days)).all())
+        apart = int(np.gcd.reduce(np.diff(days).astype(np.int64))) if whole and len(days) > 1 else 1
+        self._rounded = max(apart, 1) - 1
+        latest, earliest = np.full(file.persons, -np.inf), np.full(file.persons, np.inf)
+        np.maximum.at(latest, file.unit[is_date], date[is_date])
+        np.minimum.at(earliest, file.unit[is_date], date[is_date])
+        first, last = shown.period
+        self._low, self._high = latest - last, earliest - first + self._rounded
+
+    def off(self, row: int) -> float:
+        """By how many days the date of a row of the original may be known wrongly."""
+        return float(self._shown.known.off[self._shown.known.column.codes[row]])
+
+    def days(self, row: int) -> float:
+        """That date."""
+        column = self._shown.known.column
+        return float(column.numbers[column.codes[row]])
+
+    def told(self, row: int, rng: np.random.Generator) -> float:
+        """The same as somebody is told it: off by any of these days alike."""
+        off = int(self.off(row))
+        return self.days(row) + rng.integers(-off, off + 1)
+
+    def offsets(
+        self, day: float, off: float, rows: Ints, unit: Ints, before: _Offsets | None
+    ) -> _Offsets:
+        """The offsets by which one more event is shown, by some rows of some units."""
+        away = self._shown.number(rows) - day
+        some = np.isfinite(away)
+        order = np.flatnonzero(some)[np.lexsort((away[some], unit[some]))]
+        rows, unit, away = rows[order], unit[order], away[order]
+        low, high = away - off, away + off + self._rounded
+        if before is None:
+            return _Offsets(unit, low, high, rows[:, np.newaxis])
+        # Within a unit, those follow each other whose offsets may be the same.
+        span = 4 * float(np.abs([*low, *high, *before.low, *before.high]).max(initial=1.0)) + 1
+        key = unit * span
+        first = np.searchsorted(key + high, before.unit * span + before.low, side="left")
+        last = np.searchsorted(key + low, before.unit * span + before.high, side="right")
+        many = np.maximum(last - first, 0)
+        way = np.repeat(np.arange(len(many)), many)
+        new = np.arange(len(way)) - np.repeat(np.cumsum(many) - many, many) + first[way]
+        other = (before.rows[way] != rows[new][:, np.newaxis]).all(axis=1)
+        way, new = way[other], new[other]
+        return _Offsets(
+            unit[new],
+            np.maximum(before.low[way], low[new]),
+            np.minimum(before.high[way], high[new]),
+            np.column_stack([before.rows[way], rows[new]]),
+        )
+
+    def likeliest(self, found: _Offsets) -> Ints:
+        """The units who have most offsets by which all their dates were within the file's."""
+        low = np.maximum(found.low, self._low[found.unit])
+        many = np.minimum(found.high, self._high[found.unit]) - low + 1
+        units, place = np.unique(found.unit, return_inverse=True)
+        most = np.zeros(len(units))
+        np.maximum.at(most, place, many)
+        likeliest: Ints = units[(most > 0) & (most >= most.max(initial=0))]
+        return likeliest
+
+
 class _Shown:
     """One column of events of the release beside what is known of it.
 
@@ -174,7 +280,7 @@ class _Shown:
             for text in shown.texts
         ]
         self._codes = shown.codes
-        self._known = known
+        self.known = known
         self._values = ValuesOf(known.column)
         self._place: dict[str, list[int]] = {}
         self._others: list[tuple[int, released_syntax.Cell]] = []
@@ -191,9 +297,26 @@ class _Shown:
         self._kept: dict[int, Ints] = {}
         self._marked = np.zeros(len(cells), dtype=np.bool_)
 
+    @property
+    def is_date(self) -> bool:
+        """Whether it says when events were."""
+        return self.known.words.dates
+
+    @property
+    def period(self) -> tuple[float, float]:
+        """The first and the last day that the intruder's file knows."""
+        known = self.known.column.numbers
+        known = known[np.isfinite(known)]
+        return float(known.min(initial=np.inf)), float(known.max(initial=-np.inf))
+
+    def number(self, rows: Ints | slice) -> Floats:
+        """The number, or the day, that each released record shows; not a number where none."""
+        shown: Floats = self._numbers[self._codes[rows]]
+        return shown
+
     def fits(self, row: int, rows: Ints | slice) -> Bools:
-        value = int(self._known.column.codes[row])
-        group = int(self._known.alike[value])
+        value = int(self.known.column.codes[row])
+        group = int(self.known.alike[value])
         if group not in self._kept:
             self._kept[group] = np.flatnonzero(self._cells_of(group, value))
         self._marked[self._kept[group]] = True
@@ -203,8 +326,8 @@ class _Shown:
 
     def _cells_of(self, group: int, value: int) -> Bools:
         """Which cells allow a value that is one of a group."""
-        column, found = self._known.column, np.zeros(len(self._numbers), dtype=np.bool_)
-        number, off = float(column.numbers[value]), float(self._known.off[value])
+        column, found = self.known.column, np.zeros(len(self._numbers), dtype=np.bool_)
+        number, off = float(column.numbers[value]), float(self.known.off[value])
         if column.texts[value] is None:
             for place, cell in self._others:
                 found[place] = isinstance(cell, (released_syntax.Missing, released_syntax.Anything))
@@ -213,7 +336,7 @@ class _Shown:
             for place, cell in self._others:
                 found[place] = _is_near(cell, number - off, number + off)
         else:
-            places = np.flatnonzero(self._known.alike == group)
+            places = np.flatnonzero(self.known.alike == group)
             for each in places.tolist():
                 found[self._place.get(str(column.texts[each]), [])] = True
                 found |= np.abs(self._numbers - column.numbers[each]) <= self._slack
@@ -254,6 +377,8 @@ def exact_events(
     targets: Ints,
     told: Sequence[Ints],
     rng: np.random.Generator,
+    *,
+    moved: bool = False,
 ) -> Identification:
     """Take one of the units of the classes that fit a target and whose records show the events.
 
@@ -272,26 +397,33 @@ def exact_events(
         Rows of the events that are known of each.
     rng
         Draws one of the units.
+    moved
+        Whether all dates of a unit are taken to be moved by one offset, and that unit is taken
+        who shows the events by most of these. The dates are told as wrongly as they are known.
     """
     unit, chance = np.full(len(targets), -1, dtype=np.int64), np.zeros(len(targets))
+    fitting = search.fitting
     of_group = sparse.csc_array(candidates.fits)
     for place, target in enumerate(targets.tolist()):
         group = candidates.group[target]
         classes = of_group.indices[of_group.indptr[group] : of_group.indptr[group + 1]]
-        found = _fewest(search, told[place], search.rows_of(classes.astype(np.int64)))
+        if moved and search.moved is not None:
+            days = {row: search.moved.told(row, rng) for row in told[place].tolist()}
+            fitting = partial(search.fitting_moved, days)
+        found = _fewest(fitting, told[place], search.rows_of(classes.astype(np.int64)))
         if len(found):
             unit[place], chance[place] = rng.choice(found), 1 / len(found)
     return Identification(unit, targets, chance)
 
 
-def _fewest(search: EventSearch, known: Ints, rows: Ints) -> Ints:
+def _fewest(fitting: Callable[[Ints, Ints], Ints], known: Ints, rows: Ints) -> Ints:
     """The units that show all events, else those of the part of them that fewest show."""
     for size in range(len(known), 0, -1):
-        found = [search.fitting(known[list(part)], rows) for part in _parts(len(known), size)]
+        found = [fitting(known[list(part)], rows) for part in _parts(len(known), size)]
         some = [units for units in found if len(units)]
         if some:
             return min(some, key=len)
-    return search.fitting(known[:0], rows)
+    return fitting(known[:0], rows)
 
 
 def _parts(number: int, size: int) -> Iterator[tuple[int, ...]]:
