@@ -73,6 +73,7 @@ from sfumato.risk.class_measures import ranks_of
 from sfumato.risk.disclosure_risk import Risk
 from sfumato.risk.known_events import measure_known_events
 from sfumato.risk.reidentification import household_risk
+from sfumato.table.dependence import ORDER, acceptances, found_with, order_figures
 from sfumato.table.sources import from_numpy, from_texts, is_bytes
 from sfumato.table.table import Table
 
@@ -230,7 +231,12 @@ def make_release(
     named = replace(part, person=finished.pseudonym_of)
     pseudonyms = person_pseudonyms(named, key, rng)
     progress("measure", 0.0)
-    risk = _released_risk(finished, order, manifest)
+    cells = {} if finished.protection is None else finished.protection.cells
+    shown = {**{name: part.source.column(name) for name in part.source.column_names}, **cells}
+    figures = found_with(table.column_figures, shown, draft.class_of, part.person)
+    if options.keep_order:
+        figures = (*figures, *order_figures(part, draft.class_of))
+    risk = replace(_released_risk(finished, order, manifest), columns=figures)
     against = None if population is None else _against(population, draft, order, risk)
     kept = np.zeros(table.records, dtype=bool)
     kept[draft.rows] = True
@@ -255,7 +261,7 @@ def make_release(
                 draft.class_of,
                 pseudonyms,
                 order,
-                {} if finished.protection is None else finished.protection.cells,
+                cells,
             ),
             original,
             table.labels,
@@ -275,7 +281,9 @@ def make_release(
         manifest=manifest,
         levels=draft.levels,
         warnings=(
+            *acceptances(figures),
             *_told_first(risk),
+            *(f"the {each.column} {each.leak}" for each in figures if each.role == ORDER),
             *table.warnings,
             *(draft.levels.notes() if draft.levels else ()),
             *(against.warnings() if against else ()),
