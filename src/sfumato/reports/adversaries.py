@@ -367,6 +367,7 @@ ATTACK_TITLES = {
     "screen": "What a worker’s screen showed",
     "row_order": "Order of the records",
     "identifiers": "Identifiers left in",
+    "column": "Class and one further column",
     "inference": "Sensitive value",
     "inference_surest": "Sensitive value, surest classes",
     "inference_intersection": "Sensitive value from two releases",
