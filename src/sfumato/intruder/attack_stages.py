@@ -17,6 +17,7 @@ from sfumato.core.measure import Measure
 from sfumato.intruder.attack_result import Claims
 from sfumato.intruder.attacks import event_matching, identity_attacks
 from sfumato.intruder.attacks.association_attack import by_associations
+from sfumato.intruder.attacks.bounds_attack import by_ends, isolated
 from sfumato.intruder.attacks.column_attack import with_column
 from sfumato.intruder.attacks.inference_attacks import any_person, most_records, most_shared_value
 from sfumato.intruder.attacks.intersection_attack import intersect
@@ -722,6 +723,56 @@ def columns(scene: Scene) -> Iterator[Staged]:
         )
 
 
+PREDICATES = 1_000
+"""Classes of which an end is tried, drawn where there are more."""
+BEYOND = 0.001
+"""Probability by chance below which ends are said to single out."""
+
+
+def singling_out(scene: Scene) -> Iterator[Staged]:
+    """Single out somebody by what a class shows and one end of one of its ranges.
+
+    Held against the same predicates with other values of the same ranges. No release claims
+    anything about it, so that nothing is broken by it; what it found is a warning.
+
+    Parameters
+    ----------
+    scene
+        What to work on.
+    """
+    predicates = by_ends(scene.file, scene.rng("singling_out"), PREDICATES)
+    found = isolated(predicates, scene.file, scene.exact, scene.truth.released)
+    judged = np.isfinite(found.chance)
+    alone, chance = found.alone[judged], found.chance[judged]
+    attempts, right = len(alone), int(alone.sum())
+    by_chance = float(chance.mean()) if attempts else 0.0
+    notes, warnings = [], []
+    untried = predicates.without + int(np.count_nonzero(~judged))
+    if untried:
+        notes.append(
+            f"{untried:,} classes have no range with a value between two ends and were not tried."
+        )
+    if attempts and free_hits(chance).at_least(right) < BEYOND:
+        warnings.append(
+            "The ends of ranges single persons out: one value of a range, and what else its class "
+            f"shows, holds of exactly one person in {100 * right / attempts:.3g} % of the classes "
+            f"tried, where a value between the ends would in {100 * by_chance:.3g} %."
+        )
+    yield Staged(
+        Outcome(
+            "singling_out",
+            "The intruder describes somebody by what a class shows and one end of its widest "
+            "range; right is what holds of exactly one person of the file.",
+            attempts,
+            right,
+            success(right, attempts),
+            Measure("baseline", by_chance, why="the same with a value between the ends"),
+            notes=tuple(notes),
+        ),
+        warnings=tuple(warnings),
+    )
+
+
 NEEDED = ("duckdb", "splink")
 """What probabilistic matching needs beyond the core; the extra ``link`` brings them."""
 
@@ -800,6 +851,7 @@ ACTS: dict[str, Act] = {
     "row_order": Act(row_order, _another),
     "identifiers": Act(identifiers, _nothing),
     "columns": Act(columns, _another),
+    "singling_out": Act(singling_out, _another),
 }
 """By name, in the order in which they run."""
 

@@ -368,6 +368,7 @@ ATTACK_TITLES = {
     "row_order": "Order of the records",
     "identifiers": "Identifiers left in",
     "column": "Class and one further column",
+    "singling_out": "Ends of ranges",
     "inference": "Sensitive value",
     "inference_surest": "Sensitive value, surest classes",
     "inference_intersection": "Sensitive value from two releases",
