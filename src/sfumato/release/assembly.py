@@ -39,6 +39,7 @@ from sfumato.release.generalisation import (
     ReleasedColumns,
     generalised,
     with_coded_ends,
+    with_snapped_ends,
 )
 from sfumato.release.history_utility import HistoryUtility, history_utility
 from sfumato.release.partitioning import Draft, divide
@@ -62,7 +63,7 @@ from sfumato.release.promises.promise import (
 )
 from sfumato.release.promises.shared_events import KnownEvents
 from sfumato.release.regrouping import draft_losses, regrouped
-from sfumato.release.release_manifest import Coarsening, Loss, Manifest, Options, Recoding
+from sfumato.release.release_manifest import Coarsening, Ends, Loss, Manifest, Options, Recoding
 from sfumato.release.release_result import Release, ReleasedTable
 from sfumato.release.suppression import capped_rows, not_met, suppressed_rows
 from sfumato.release.techniques import Technique, Techniques
@@ -218,6 +219,8 @@ def make_release(
         promises = population.bound(promises, table.persons)
     if options.recoding is Recoding.FULL_DOMAIN:
         table = with_hierarchies(table)
+    if options.ends is Ends.SNAPPED:
+        table = with_snapped_ends(table)
     made = partial(_made, promises, options, population, progress)
     promise = next((each for each in promises if isinstance(each, KnownEvents)), None)
     if promise is None:

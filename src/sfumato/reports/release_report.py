@@ -165,7 +165,8 @@ def _generalised(release: Release, name: str, quasi: QuasiIdentifier) -> str:
             return f"recoded: all records show {which} of its hierarchy"
     form, kind = release.manifest.options.values, quasi.kind or Kind.CATEGORICAL
     columns = f", as columns “{name}_low” and “{name}_high”"
-    shown = cell_words(form, kind, columns, has_hierarchy=quasi.hierarchy is not None)
+    labelled, ends = quasi.hierarchy is not None, release.manifest.options.ends
+    shown = cell_words(form, kind, columns, has_hierarchy=labelled, ends=ends)
     return f"generalised: each record shows {shown}"
 
 

@@ -149,6 +149,8 @@ class CodedColumn:
         Share in information loss, relative to the others.
     ends
         Where its values are top- or bottom-coded, where the schema says so.
+    snapped
+        Whether ends of its ranges are points of a public grid rather than values of the data.
     """
 
     name: str
@@ -158,6 +160,7 @@ class CodedColumn:
     hierarchy: Hierarchy | None = None
     weight: float = 1.0
     ends: CodedEnds | None = None
+    snapped: bool = False
 
     @property
     def has_missing(self) -> bool:
