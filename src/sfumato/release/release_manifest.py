@@ -351,6 +351,7 @@ class AnonymizeOptions(TypedDict, total=False):
     loss: str | None
     recoding: str
     values: str
+    ends: str
     keep_order: bool
     cap_records: int | None
     coarsen_counts: str | None
