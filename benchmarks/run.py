@@ -21,6 +21,7 @@ PARTS = {
     "loss": ["loss.py", "random_releases.py"],
     "many_cells": ["many_cells.py"],
     "histories": ["histories.py", "informs"],
+    "leaks": ["leaks.py"],
     "review": ["review.py"],
     "serve": ["serve.py", "--records", "100000", "--seconds", "20", "clicks"],
     "linkage": ["linkage.py"],

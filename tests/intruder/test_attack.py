@@ -269,6 +269,8 @@ def test_each_attack_is_held_against_its_measure(original: pa.Table, release: Re
         "trajectory": "marketer",
         "row_order": "free_guessing",
         "identifiers": None,
+        "column:illness": None,
+        "singling_out": None,
     }
     for outcome in without.outcomes:
         assert outcomes[outcome.attack] == outcome

@@ -10,8 +10,10 @@ import pandas as pd
 import pytest
 
 import sfumato as sf
+from sfumato.reports.promise_words import promise_lines
+from sfumato.reports.release_verdict import release_verdict
 from sfumato.table.classification import open_classified
-from sfumato.table.dependence import column_leaks
+from sfumato.table.dependence import column_figures
 from sfumato.table.door import open_table
 
 HONEST = ("icd", "charge", "department", "region", "days", "remark")
@@ -87,7 +89,11 @@ def schema_of(data: pd.DataFrame, repeated: bool, **fields: Any) -> sf.Schema:
 def test_leaks_are_found_and_honest_columns_are_not(seed: int, repeated: bool) -> None:
     honest, leaks = people(seed, repeated=repeated)
     data = honest.assign(**leaks)
-    found = {each.column for each in column_leaks(open_table(data, schema_of(data, repeated)))}
+    found = {
+        each.column
+        for each in column_figures(open_table(data, schema_of(data, repeated)))
+        if each.leak
+    }
     assert found == set(leaks)
 
 
@@ -104,9 +110,72 @@ def test_what_is_accepted_goes_out_and_is_told_first() -> None:
     data = honest.assign(house=leaks["house"])
     schema = schema_of(data, True, accepted={"house": "asked for by the ethics board"})
     release = sf.anonymize(data, schema, sf.PidKAnonymity(5))
-    (told,) = [each for each in release.warnings if "'house'" in each]
+    told = release.warnings[0]
+    assert "'house'" in told
     assert "alone with their value" in told
     assert told.endswith("accepted: asked for by the ethics board")
+    assert told in release_verdict(release, promise_lines(release)).sentences[0]
+    accepted = [each for each in release.risk.columns if each.leak]
+    assert [each.column for each in accepted] == ["house"]
+
+
+def naive_found(data: pd.DataFrame, column: str | None) -> float:
+    """Who is named for the first record of each person in a class, one by one."""
+    chances = []
+    for _, whole in data.groupby(["age", "income", "place", "sex"], dropna=False):
+        for _, own in whole.groupby("id"):
+            alike = whole
+            if column is not None and pd.notna(own[column].iloc[0]):
+                alike = whole[whole[column] == own[column].iloc[0]]
+            chances.append(1 / alike["id"].nunique())
+    return float(np.mean(chances))
+
+
+@pytest.mark.parametrize("column", ["house", "icd", "days"])
+def test_who_is_found_with_a_column_as_a_naive_count_says(column: str) -> None:
+    honest, leaks = people(3, repeated=True)
+    data = honest.assign(house=leaks["house"], age=honest["age"] // 20, income=0, place=0)
+    data.loc[::7, "days"] = None
+    schema = schema_of(data, True, accepted={"house": "why"})
+    (each,) = [one for one in sf.assess(data, schema, columns=True).columns if one.column == column]
+    assert each.without == pytest.approx(naive_found(data, None))
+    assert each.found == pytest.approx(naive_found(data, column))
+    release = sf.anonymize(data, schema, sf.PidKAnonymity(5), keep_order=True, seed=1)
+    shown = {one["column"]: one for one in release.to_json()["columns"]}
+    assert shown[column]["without"] == pytest.approx(naive_found(release.data, None))
+    assert shown[column]["found"] == pytest.approx(naive_found(release.data, column))
+    assert shown[column]["tells"].keys() == {"age", "income", "place", "sex"}
+
+
+def test_of_large_files_some_classes_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    n = 4000
+    data = pd.DataFrame(
+        {"age": rng.integers(20, 70, n), "sex": rng.choice(["f", "m"], n),
+         "icd": rng.choice(list("abcdefgh"), n)}
+    )  # fmt: skip
+    schema = sf.Schema(quasi_identifiers=["age", "sex"], sensitive=["icd"])
+    (whole,) = sf.assess(data, schema, columns=True).columns
+    monkeypatch.setattr("sfumato.table.dependence.COUNTED", 1000)
+    (some,) = sf.assess(data, schema, columns=True).columns
+    assert whole.found is not None
+    assert some.found == pytest.approx(whole.found, rel=0.1)
+    assert some.found != whole.found
+
+
+def test_what_the_order_of_rows_tells_within_classes_is_said_first() -> None:
+    honest, _ = people(5, repeated=False)
+    by_income = honest.sort_values("income")
+    schema = schema_of(honest, False)
+    for data, keep_order, told in (
+        (honest, True, False), (by_income, True, True), (by_income, False, False)
+    ):  # fmt: skip
+        release = sf.anonymize(data, schema, sf.KAnonymity(10), keep_order=keep_order, seed=1)
+        assert release.warnings[0].startswith("the order of the rows tells 'income'") is told
+        assert (release.risk.columns[-1].role == "order") is told
+        if told:
+            assert release.risk.columns[-1].tells["income"] == 1.0
+            assert release.risk.columns[-1].tells["age"] < 0.5
 
 
 def test_nobody_is_asked_about_few_persons() -> None:

@@ -170,8 +170,12 @@ def _hand_over(release: Release, output: str, report: Path | None, *, json: bool
 
 
 def _summary(release: Release) -> str:
+    from sfumato.table.dependence import acceptances
+
     told = release.risk.known_events
     first = [] if told is None or told.named else [f"Known events: {told.warning()}", ""]
+    accepted = acceptances(release.risk.columns)
+    first = [*(f"Accepted: {each}" for each in accepted), *([""] if accepted else []), *first]
     lines = [*first, str(release.risk), "", str(release.utility), "", "Promises"]
     if release.population is not None:
         at = len(first) + 2

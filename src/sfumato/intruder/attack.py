@@ -305,6 +305,7 @@ def _scene(
     return attack_stages.Scene(
         file=held.file,
         knowledge=held.knowledge,
+        exact=held.exact,
         truth=held.truth,
         claims=claims,
         threshold=threshold,
@@ -315,6 +316,7 @@ def _scene(
         review=given.review,
         progress=progress,
         events=held.events,
+        person=given.schema.person,
     )
 
 
@@ -324,10 +326,12 @@ def _run(
     names, left_out = attack_stages.chosen(scene, attacks)
     outcomes: list[Outcome] = []
     calibrations: dict[str, tuple[CalibrationBin, ...]] = {}
+    found: list[str] = []
     for place, name in enumerate(names):
         scene.progress(f"attack {name}", place / len(names))
         for staged in attack_stages.ACTS[name].stage(scene):
             outcomes.append(staged.outcome)
+            found.extend(staged.warnings)
             if staged.calibration:
                 calibrations[staged.outcome.attack] = staged.calibration
     scene.progress("attack", 1.0)
@@ -343,7 +347,7 @@ def _run(
         claims=scene.claims,
         threshold=scene.threshold,
         seed=scene.seed,
-        warnings=(*warnings_of(held, exact), *left_out),
+        warnings=(*found, *warnings_of(held, exact), *left_out),
         calibration=calibrations,
     )
 

@@ -233,7 +233,8 @@ class Attack:
     @property
     def verdict(self) -> str:
         """The result in one sentence."""
-        count = sum(outcome.attempts > 0 for outcome in self.outcomes)
+        tested = (each for each in self.outcomes if each.predicted is not None)
+        count = sum(each.attempts > 0 for each in tested)
         broken = len(self.broken)
         if broken:
             return f"{broken} of {count} attacks found more than was predicted."

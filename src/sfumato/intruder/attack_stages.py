@@ -17,6 +17,8 @@ from sfumato.core.measure import Measure
 from sfumato.intruder.attack_result import Claims
 from sfumato.intruder.attacks import event_matching, identity_attacks
 from sfumato.intruder.attacks.association_attack import by_associations
+from sfumato.intruder.attacks.bounds_attack import by_ends, isolated
+from sfumato.intruder.attacks.column_attack import with_column
 from sfumato.intruder.attacks.inference_attacks import any_person, most_records, most_shared_value
 from sfumato.intruder.attacks.intersection_attack import intersect
 from sfumato.intruder.attacks.screen_attack import from_screen
@@ -51,10 +53,13 @@ class Staged:
         The referee's verdict.
     calibration
         Guesses grouped by the intruder's own chance; empty where that says nothing.
+    warnings
+        What was found although nothing was predicted about it.
     """
 
     outcome: Outcome
     calibration: tuple[CalibrationBin, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +72,8 @@ class Scene:
         The released file as an outsider reads it.
     knowledge
         What the intruder holds, errors included.
+    exact
+        The same without errors; for the referee.
     truth
         Whose each record is; for the referee.
     claims
@@ -87,10 +94,13 @@ class Scene:
         Told how far the work is.
     events
         The events of the persons of the original, of which an intruder may be told some.
+    person
+        The column of pseudonyms, where there is one.
     """
 
     file: ReleasedFile
     knowledge: Knowledge
+    exact: Knowledge
     truth: judgements.Truth
     claims: Claims
     threshold: float
@@ -101,6 +111,7 @@ class Scene:
     review: Path | None
     progress: Progress
     events: event_matching.PersonEvents | None = None
+    person: str | None = None
 
     @cached_property
     def candidates(self) -> Candidates:
@@ -678,6 +689,101 @@ def inference(scene: Scene) -> Iterator[Staged]:
             yield Staged(outcome)
 
 
+def columns(scene: Scene) -> Iterator[Staged]:
+    """Find people by their class and the value of one further column of the release.
+
+    Nothing is predicted about it. A column that gives away the person or a quasi-identifier is a
+    warning.
+
+    Parameters
+    ----------
+    scene
+        What to work on.
+    """
+    file, truth, known = scene.file, scene.truth, scene.exact
+    owner = truth.owner[np.unique(file.unit, return_index=True)[1]]
+    rows = np.unique(known.person, return_index=True)[1]
+    row_of_unit = np.where(owner >= 0, rows[owner], -1)
+    shown = [*file.sensitive, *(each for each in file.others if each.name != scene.person)]
+    for column in shown:
+        rng = scene.rng(f"column:{column.name}")
+        found = with_column(file, column, known.quasi_identifiers, row_of_unit, rng)
+        right, without = int(found.right.sum()), float(found.without.mean())
+        told = sorted(found.foretold.items(), key=lambda each: -each[1])
+        notes = [f"{found.alone:.1%} are the only ones of their class with their value."]
+        if told:
+            tells = ", ".join(f"{share:.0%} of '{name}'" for name, share in told)
+            notes.append(f"Of what is not known the column foretells {tells}.")
+        success_with = success(right, file.persons)
+        warning = (
+            f"Column '{column.name}' is released as it is, and it {found.gives}: "
+            f"{success_with.value:.1%} are found with it, {without:.1%} without it."
+        )
+        yield Staged(
+            Outcome(
+                f"column:{column.name}",
+                "The intruder knows the class of everybody in the file and this column's value in "
+                "a record of theirs, and names one of those who have both.",
+                file.persons,
+                right,
+                success_with,
+                Measure("baseline", without, why="the same without the column"),
+                notes=tuple(notes),
+            ),
+            warnings=(warning,) if found.gives else (),
+        )
+
+
+PREDICATES = 1_000
+"""Classes of which an end is tried, drawn where there are more."""
+BEYOND = 0.001
+"""Probability by chance below which ends are said to single out."""
+
+
+def singling_out(scene: Scene) -> Iterator[Staged]:
+    """Single out somebody by what a class shows and one end of one of its ranges.
+
+    Held against the same predicates with other values of the same ranges. No release claims
+    anything about it, so that nothing is broken by it; what it found is a warning.
+
+    Parameters
+    ----------
+    scene
+        What to work on.
+    """
+    predicates = by_ends(scene.file, scene.rng("singling_out"), PREDICATES)
+    found = isolated(predicates, scene.file, scene.exact, scene.truth.released)
+    judged = np.isfinite(found.chance)
+    alone, chance = found.alone[judged], found.chance[judged]
+    attempts, right = len(alone), int(alone.sum())
+    by_chance = float(chance.mean()) if attempts else 0.0
+    notes, warnings = [], []
+    untried = predicates.without + int(np.count_nonzero(~judged))
+    if untried:
+        notes.append(
+            f"{untried:,} classes have no range with a value between two ends and were not tried."
+        )
+    if attempts and free_hits(chance).at_least(right) < BEYOND:
+        warnings.append(
+            "The ends of ranges single persons out: one value of a range, and what else its class "
+            f"shows, holds of exactly one person in {100 * right / attempts:.3g} % of the classes "
+            f"tried, where a value between the ends would in {100 * by_chance:.3g} %."
+        )
+    yield Staged(
+        Outcome(
+            "singling_out",
+            "The intruder describes somebody by what a class shows and one end of its widest "
+            "range; right is what holds of exactly one person of the file.",
+            attempts,
+            right,
+            success(right, attempts),
+            Measure("baseline", by_chance, why="the same with a value between the ends"),
+            notes=tuple(notes),
+        ),
+        warnings=tuple(warnings),
+    )
+
+
 NEEDED = ("duckdb", "splink")
 """What probabilistic matching needs beyond the core; the extra ``link`` brings them."""
 
@@ -755,6 +861,8 @@ ACTS: dict[str, Act] = {
     "screen": Act(screen, _review),
     "row_order": Act(row_order, _another),
     "identifiers": Act(identifiers, _nothing),
+    "columns": Act(columns, _another),
+    "singling_out": Act(singling_out, _another),
 }
 """By name, in the order in which they run."""
 

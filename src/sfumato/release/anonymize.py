@@ -24,7 +24,7 @@ from sfumato.risk.class_measures import ranks_of
 from sfumato.risk.register_presence import open_register
 from sfumato.schema import EventKind, Schema, check_schema
 from sfumato.table.classification import check_person, classified, open_classified
-from sfumato.table.dependence import PERSONS_LOOKED_AT, check_leaks
+from sfumato.table.dependence import PERSONS_LOOKED_AT, acceptances, check_leaks
 from sfumato.table.door import open_table
 from sfumato.table.table import Table
 from sfumato.table.table_files import data_sha256
@@ -182,13 +182,17 @@ def _on_spark(
     some = open_table(
         spark_files.records_of_some(source, schema.person, 2 * PERSONS_LOOKED_AT), cleaned
     )
-    accepted = check_leaks(replace(some, warnings=())).warnings
+    figures = check_leaks(some).column_figures
     table = open_on_spark(source, given, keep_source=True, progress=progress)
-    table = replace(table, warnings=(*accepted, *table.warnings))
     with released(table.frame):
         check_table(table, manifest.options, manifest.constraints)
         manifest = replace(manifest, input_sha256=data_sha256(data), preparation=table.preparation)
-        return make_release_on_spark(table, manifest, key, progress, _frame(data))
+        release = make_release_on_spark(table, manifest, key, progress, _frame(data))
+    return replace(
+        release,
+        risk=replace(release.risk, columns=figures),
+        warnings=(*acceptances(figures), *release.warnings),
+    )
 
 
 def _frame(data: Any) -> Any:

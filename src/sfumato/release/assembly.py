@@ -39,6 +39,7 @@ from sfumato.release.generalisation import (
     ReleasedColumns,
     generalised,
     with_coded_ends,
+    with_snapped_ends,
 )
 from sfumato.release.history_utility import HistoryUtility, history_utility
 from sfumato.release.partitioning import Draft, divide
@@ -62,7 +63,7 @@ from sfumato.release.promises.promise import (
 )
 from sfumato.release.promises.shared_events import KnownEvents
 from sfumato.release.regrouping import draft_losses, regrouped
-from sfumato.release.release_manifest import Coarsening, Loss, Manifest, Options, Recoding
+from sfumato.release.release_manifest import Coarsening, Ends, Loss, Manifest, Options, Recoding
 from sfumato.release.release_result import Release, ReleasedTable
 from sfumato.release.suppression import capped_rows, not_met, suppressed_rows
 from sfumato.release.techniques import Technique, Techniques
@@ -73,6 +74,7 @@ from sfumato.risk.class_measures import ranks_of
 from sfumato.risk.disclosure_risk import Risk
 from sfumato.risk.known_events import measure_known_events
 from sfumato.risk.reidentification import household_risk
+from sfumato.table.dependence import ORDER, acceptances, found_with, order_figures
 from sfumato.table.sources import from_numpy, from_texts, is_bytes
 from sfumato.table.table import Table
 
@@ -217,6 +219,8 @@ def make_release(
         promises = population.bound(promises, table.persons)
     if options.recoding is Recoding.FULL_DOMAIN:
         table = with_hierarchies(table)
+    if options.ends is Ends.SNAPPED:
+        table = with_snapped_ends(table)
     made = partial(_made, promises, options, population, progress)
     promise = next((each for each in promises if isinstance(each, KnownEvents)), None)
     if promise is None:
@@ -230,7 +234,12 @@ def make_release(
     named = replace(part, person=finished.pseudonym_of)
     pseudonyms = person_pseudonyms(named, key, rng)
     progress("measure", 0.0)
-    risk = _released_risk(finished, order, manifest)
+    cells = {} if finished.protection is None else finished.protection.cells
+    shown = {**{name: part.source.column(name) for name in part.source.column_names}, **cells}
+    figures = found_with(table.column_figures, shown, draft.class_of, part.person)
+    if options.keep_order:
+        figures = (*figures, *order_figures(part, draft.class_of))
+    risk = replace(_released_risk(finished, order, manifest), columns=figures)
     against = None if population is None else _against(population, draft, order, risk)
     kept = np.zeros(table.records, dtype=bool)
     kept[draft.rows] = True
@@ -255,7 +264,7 @@ def make_release(
                 draft.class_of,
                 pseudonyms,
                 order,
-                {} if finished.protection is None else finished.protection.cells,
+                cells,
             ),
             original,
             table.labels,
@@ -275,7 +284,9 @@ def make_release(
         manifest=manifest,
         levels=draft.levels,
         warnings=(
+            *acceptances(figures),
             *_told_first(risk),
+            *(f"the {each.column} {each.leak}" for each in figures if each.role == ORDER),
             *table.warnings,
             *(draft.levels.notes() if draft.levels else ()),
             *(against.warnings() if against else ()),

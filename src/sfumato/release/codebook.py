@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from sfumato.core.number_text import count
 from sfumato.release.full_domain import Levels
-from sfumato.release.release_manifest import Form, Options
+from sfumato.release.release_manifest import Ends, Form, Options
 from sfumato.schema import Kind, Schema
 from sfumato.schema.recipe import StepCount
 from sfumato.table.sources import Labels, is_moment, is_number
@@ -143,18 +143,25 @@ class _Told:
             return self._treatments.get(own, "unchanged")
         if column != own:
             end = "lowest" if column.endswith("_low") else "highest"
-            return f"generalised: the {end} value of the record’s class"
+            grid = "a point of a grid around " if self._options.ends == Ends.SNAPPED else ""
+            return f"generalised: {grid}the {end} value of the record’s class"
         if own in self._levels:
             level = self._levels[own]
             return f"recoded: level {level.level} of {level.height} of its hierarchy"
         kind = quasi.kind or Kind.CATEGORICAL
         shown = cell_words(
-            self._options.values, kind, "", has_hierarchy=quasi.hierarchy is not None
+            self._options.values,
+            kind,
+            "",
+            has_hierarchy=quasi.hierarchy is not None,
+            ends=self._options.ends,
         )
         return f"generalised: each record shows {shown}"
 
 
-def cell_words(form: str, kind: Kind, columns: str, *, has_hierarchy: bool) -> str:
+def cell_words(
+    form: str, kind: Kind, columns: str, *, has_hierarchy: bool, ends: str = Ends.TIGHT
+) -> str:
     """What a cell of a generalised column shows of its class.
 
     Parameters
@@ -167,6 +174,8 @@ def cell_words(form: str, kind: Kind, columns: str, *, has_hierarchy: bool) -> s
         What is said of the two columns that hold the ends of a range.
     has_hierarchy
         Whether the column has a hierarchy.
+    ends
+        What the ends of ranges are.
     """
     categorical = kind is Kind.CATEGORICAL
     if form == Form.SET:
@@ -175,7 +184,8 @@ def cell_words(form: str, kind: Kind, columns: str, *, has_hierarchy: bool) -> s
         return "the lowest label of the hierarchy that covers its class"
     if form == Form.MEAN and kind is Kind.NUMERIC:
         return "the mean of its class"
-    return f"{_SPREAD[kind]}{columns if form == Form.BOUNDS and not categorical else ''}"
+    grid = ", between points of a grid" if ends == Ends.SNAPPED and kind is Kind.NUMERIC else ""
+    return f"{_SPREAD[kind]}{grid}{columns if form == Form.BOUNDS and not categorical else ''}"
 
 
 def _type(kind: pa.DataType | None) -> str:

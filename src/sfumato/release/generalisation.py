@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,7 +25,7 @@ from sfumato.hierarchies import (
 from sfumato.release.person_table import content_ties
 from sfumato.release.release_manifest import Form
 from sfumato.schema import Kind
-from sfumato.table.table import MISSING, CodedColumn, CodedEnds, Codes, NumberDomain, Table
+from sfumato.table.table import EPOCH, MISSING, CodedColumn, CodedEnds, Codes, NumberDomain, Table
 
 if TYPE_CHECKING:
     pass
@@ -93,6 +94,56 @@ def with_coded_ends(table: Table) -> Table:
     columns = tuple(_clipped(column) for column in table.quasi_identifiers)
     ties = content_ties(table) if table.schema.person is None else None
     return replace(table, quasi_identifiers=columns, ties=ties)
+
+
+def with_snapped_ends(table: Table) -> Table:
+    """The table with the ends of ranges of its numbers and dates on a public grid.
+
+    Parameters
+    ----------
+    table
+        The encoded original.
+    """
+    columns = tuple(
+        replace(column, snapped=isinstance(column.domain, NumberDomain))
+        for column in table.quasi_identifiers
+    )
+    return replace(table, quasi_identifiers=columns)
+
+
+_NICE = np.array([digit * 10**power for power in range(18) for digit in (1, 2, 5)], dtype=np.int64)
+STEPS = 12
+"""Steps of the grid that a range is about wide."""
+_MOST = np.iinfo(np.int64).max
+_LAST_DAY = date.max.toordinal() - EPOCH.toordinal()
+_LAST = {"date": _LAST_DAY, "datetime": (_LAST_DAY + 1) * 86_400_000_000 - 1}
+
+
+def snapped_points(domain: NumberDomain, spread: Spread) -> tuple[Ints, Ints]:
+    """The ends of each class's range on a grid whose step fits its width; one value stays itself.
+
+    The grid is of multiples of 1, 2 or 5 times a power of ten of the last decimal place, days or
+    microseconds, at least two of them; the step is the one nearest to a tenth of the width. A range
+    begins on a point, and ends one unit before one.
+
+    Parameters
+    ----------
+    domain
+        The values of the column.
+    spread
+        What each class holds of it.
+    """
+    low, high = domain.points[spread.lowest], domain.points[spread.highest]
+    width = high - low
+    # 3.2 and 7.1 tenths of a power of ten are as far from the two nice steps beside them.
+    middles = np.sqrt(_NICE[:-1].astype(np.float64) * _NICE[1:])
+    step = np.maximum(_NICE[np.searchsorted(middles, width / STEPS)], 2)
+    beyond = step >= 5
+    first = (low - beyond) // step * step
+    last = (high + beyond) // step * step + step - 1
+    last = np.minimum(last, _LAST.get(domain.unit, _MOST))
+    last = np.maximum(last, high)
+    return np.where(width > 1, first, low), np.where(width > 1, last, high)
 
 
 def _clipped(column: CodedColumn) -> CodedColumn:
@@ -185,10 +236,21 @@ def class_spread(codes: Codes, class_of: Codes, classes: int) -> Spread:
 def shown_spread(column: CodedColumn, class_of: Codes, classes: int) -> Spread:
     """What each class is shown to hold of a quasi-identifier.
 
-    Its spread. A class that reaches a coded end holds all values beyond it; where all records
-    show the root of the hierarchy, a missing value is one of the values that it stands for.
+    Its spread, or all values up to the ends of a public grid. A class that reaches a coded end
+    holds all values beyond it; where all records show the root of the hierarchy, a missing value is
+    one of the values that it stands for.
     """
     spread = class_spread(column.codes, class_of, classes)
+    if column.snapped and isinstance(column.domain, NumberDomain):
+        low, high = snapped_points(column.domain, spread)
+        lowest = np.searchsorted(column.domain.points, low).astype(np.int32)
+        highest = np.searchsorted(column.domain.points, high, side="right").astype(np.int32) - 1
+        has_value = spread.present > 0
+        spread = replace(
+            spread,
+            lowest=np.where(has_value, lowest, MISSING).astype(np.int32),
+            highest=np.where(has_value, highest, MISSING).astype(np.int32),
+        )
     if column.ends is not None:
         return _to_the_ends(spread, column.ends, column.domain.size)
     hierarchy = column.hierarchy
@@ -235,8 +297,11 @@ def release_column(
         One column, or the two bounds.
     """
     spread = shown_spread(column, class_of, classes)
+    points = None
+    if column.snapped and isinstance(column.domain, NumberDomain):
+        points = snapped_points(column.domain, class_spread(column.codes, class_of, classes))
     if column.ends is not None and form is not Form.BOUNDS:
-        return (_ranges(column, spread),)
+        return (_ranges(column, spread, points),)
     categorical = column.kind is Kind.CATEGORICAL
     if form is Form.SET:
         return (_sets(column, class_of, spread),)
@@ -245,10 +310,10 @@ def release_column(
     if categorical:
         return (_one_or_anything(column, spread),)
     if form is Form.BOUNDS:
-        return _bounds(column, spread)
+        return _bounds(column, spread, points)
     if form is Form.MEAN and isinstance(column.domain, NumberDomain):
         return (_means(column, column.domain, class_of, spread),)
-    return (_ranges(column, spread),)
+    return (_ranges(column, spread, points),)
 
 
 def _printer(column: CodedColumn) -> Callable[[Released], str | None]:
@@ -291,15 +356,26 @@ def _printed(
     )
 
 
-def _ranges(column: CodedColumn, spread: Spread) -> ReleasedColumn:
+def _ranges(
+    column: CodedColumn, spread: Spread, points: tuple[Ints, Ints] | None = None
+) -> ReleasedColumn:
     size = column.domain.size
+    leaves = spread.highest - spread.lowest + 1
+    if points is not None:
+        _, first, place = np.unique(points, axis=1, return_index=True, return_inverse=True)
+
+        def snapped(key: int) -> Released:
+            one = int(first[key])
+            ends = int(spread.lowest[one]), int(spread.highest[one])
+            return _between(column, *ends, [_label(column, each[one]) for each in points])
+
+        return _printed(column, spread, place.reshape(-1).astype(np.int64), snapped, leaves)
 
     def value(key: int) -> Released:
         low, high = divmod(key, size)
         return _between(column, low, high)
 
     key = spread.lowest.astype(np.int64) * size + spread.highest
-    leaves = spread.highest - spread.lowest + 1
     return _printed(column, spread, key, value, leaves, _text_of_whole_numbers(column))
 
 
@@ -319,24 +395,43 @@ def _text_of_whole_numbers(column: CodedColumn) -> Callable[[int], str] | None:
     return text
 
 
-def _between(column: CodedColumn, low: int, high: int) -> Released:
-    """A range of codes; open where it reaches a coded end."""
-    label, ends = column.domain.label, column.ends
+def _label(column: CodedColumn, point: np.int64) -> str:
+    """How an end is printed that need not be a value of the data."""
+    assert isinstance(column.domain, NumberDomain)
+    return column.domain.format(int(point), column.domain.decimals)
+
+
+def _between(
+    column: CodedColumn, low: int, high: int, labels: Sequence[str] | None = None
+) -> Released:
+    """A range of codes, or of labels around them; open where it reaches a coded end."""
+    first, last = labels or (column.domain.label(low), column.domain.label(high))
+    ends = column.ends
     below = ends is not None and low <= ends.bottom
     above = ends is not None and high >= ends.top
     if ends is None or not (below or above):
-        return Range(label(low), label(high))
+        return Range(first, last)
     if below and above:
         return Anything()
     if above:
-        return AtLeast(ends.top_label if low >= ends.top else label(low))
-    return AtMost(ends.bottom_label if high <= ends.bottom else label(high))
+        return AtLeast(ends.top_label if low >= ends.top else first)
+    return AtMost(ends.bottom_label if high <= ends.bottom else last)
 
 
-def _bounds(column: CodedColumn, spread: Spread) -> tuple[ReleasedColumn, ...]:
-    def value(key: int) -> Released:
-        one = _between(column, key, key)
-        return Exact(one.low) if isinstance(one, Range) else one
+def _bounds(
+    column: CodedColumn, spread: Spread, points: tuple[Ints, Ints] | None
+) -> tuple[ReleasedColumn, ...]:
+    def printed(codes: Codes, ends: Ints | None) -> ReleasedColumn:
+        shown = codes if ends is None else ends
+        _, first, place = np.unique(shown, return_index=True, return_inverse=True)
+
+        def value(key: int) -> Released:
+            one = int(first[key])
+            labels = None if ends is None else [_label(column, ends[one])] * 2
+            found = _between(column, int(codes[one]), int(codes[one]), labels)
+            return Exact(found.low) if isinstance(found, Range) else found
+
+        return _printed(column, spread, place.reshape(-1).astype(np.int64), value, leaves)
 
     leaves = spread.highest - spread.lowest + 1
     domain = column.domain
@@ -348,9 +443,11 @@ def _bounds(column: CodedColumn, spread: Spread) -> tuple[ReleasedColumn, ...]:
         and not spread.mixed.any()
     )
     return tuple(
-        replace(printed, name=f"{column.name}_{end}", is_number=is_number)
-        for end, codes in (("low", spread.lowest), ("high", spread.highest))
-        for printed in [_printed(column, spread, codes.astype(np.int64), value, leaves)]
+        replace(printed(codes, ends), name=f"{column.name}_{end}", is_number=is_number)
+        for end, codes, ends in (
+            ("low", spread.lowest, None if points is None else points[0]),
+            ("high", spread.highest, None if points is None else points[1]),
+        )
     )
 
 

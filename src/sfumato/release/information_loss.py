@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.kernels.key_numbering import number_by_first_appearance
-from sfumato.release.generalisation import shown_spread
+from sfumato.release.generalisation import class_spread, shown_spread, snapped_points
 from sfumato.release.release_manifest import Form
 from sfumato.schema import Kind
 from sfumato.table.table import MISSING, CodedColumn, Codes, NumberDomain
@@ -156,7 +156,8 @@ def certainty_penalty(
     """NCP of each class's cell, from 0 for one value to 1 for any (Xu et al. 2006).
 
     A numeric cell that is not a set and not a hierarchy's label counts (highest - lowest) of
-    the class over that of the domain; every other one counts (leaves - 1)/(domain size - 1).
+    the class, or of its ends on a grid, over that of the domain; every other one counts
+    (leaves - 1)/(domain size - 1).
     A missing value costs nothing, as does a constant domain. Its mean over all columns and
     original records, each suppressed one with 1, is the global certainty penalty (GCP) of
     Ghinita et al. 2007.
@@ -188,6 +189,9 @@ def certainty_penalty(
     spread = shown_spread(column, class_of, classes)
     values = steps(column)
     width = (values[spread.highest] - values[spread.lowest]) / full_range(values)
+    if column.snapped and column.ends is None and isinstance(column.domain, NumberDomain):
+        low, high = snapped_points(column.domain, class_spread(column.codes, class_of, classes))
+        width = np.minimum((high - low) / np.ptp(column.domain.points), 1.0)
     return np.where(spread.mixed, 1.0, np.where(spread.present == 0, 0.0, width))
 
 

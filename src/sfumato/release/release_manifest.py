@@ -86,6 +86,15 @@ class Form(StrEnum):
     """The lowest common ancestor wherever there is a hierarchy, else as range."""
 
 
+class Ends(StrEnum):
+    """What the ends of released ranges of numbers and dates are."""
+
+    TIGHT = "tight"
+    """The lowest and the highest value of the class."""
+    SNAPPED = "snapped"
+    """Points of a public grid just outside them: multiples of 1, 2 or 5 times a power of ten."""
+
+
 class Loss(StrEnum):
     """What is to be lost least."""
 
@@ -164,6 +173,13 @@ class Options:
         Recoding, Parameter("Class by class, or one level of each hierarchy for all records.")
     ] = Recoding.LOCAL
     values: Annotated[Form, Parameter("Form of released quasi-identifiers.")] = Form.RANGE
+    ends: Annotated[
+        Ends,
+        Parameter(
+            "Ends of ranges of numbers and dates: the lowest and highest value of the class, which "
+            "single people out, or points of a public grid around them."
+        ),
+    ] = Ends.TIGHT
     keep_order: Annotated[
         bool, Parameter("Do not shuffle the records; their order may give persons away.")
     ] = False
@@ -221,6 +237,13 @@ class Options:
             self._check_search()
         if self.recoding is Recoding.FULL_DOMAIN:
             self._check_full_domain()
+        if self.ends is Ends.SNAPPED and self.form not in (Form.RANGE, Form.BOUNDS):
+            raise InputError(
+                "parameter ends",
+                "must be left out where no ranges are released",
+                found=f"{self.form.value} as the form of released values",
+                accepted="range, bounds",
+            )
         if self.loss is not None and not self.passes:
             raise InputError(
                 "parameter loss",
@@ -328,6 +351,7 @@ class AnonymizeOptions(TypedDict, total=False):
     loss: str | None
     recoding: str
     values: str
+    ends: str
     keep_order: bool
     cap_records: int | None
     coarsen_counts: str | None

@@ -376,6 +376,8 @@ ATTACK_TITLES = {
     "screen": "What a worker’s screen showed",
     "row_order": "Order of the records",
     "identifiers": "Identifiers left in",
+    "column": "Class and one further column",
+    "singling_out": "Ends of ranges",
     "inference": "Sensitive value",
     "inference_surest": "Sensitive value, surest classes",
     "inference_intersection": "Sensitive value from two releases",

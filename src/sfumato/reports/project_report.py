@@ -326,7 +326,9 @@ def _attack(results: project_results.ProjectResults, show: Discretion) -> dict[s
     section = results.settings(project_results.ATTACK).get("attack", {})
     return {
         "caught": bool(found["caught"]),
-        "attacks": sum(each["attempts"] > 0 for each in found["attacks"]),
+        "attacks": sum(
+            each["attempts"] > 0 and each["predicted"] is not None for each in found["attacks"]
+        ),
         "broken": len(found["broken"]),
         "exposed": show.count(found["exposed"]),
         "threshold": found["threshold"],

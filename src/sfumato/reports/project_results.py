@@ -13,7 +13,7 @@ from typing import Any
 from sfumato.core.errors import InputError
 from sfumato.release.codebook import cell_words
 from sfumato.release.history_utility import DIVIDED, UNCHANGED, written
-from sfumato.release.release_manifest import Form, Recoding
+from sfumato.release.release_manifest import Ends, Form, Recoding
 from sfumato.reports.audience import Discretion
 from sfumato.schema import Kind
 
@@ -254,6 +254,7 @@ def _generalised(results: ProjectResults, name: str, quasi: Mapping[str, Any]) -
         kind,
         ", in two columns",
         has_hierarchy=bool(quasi.get("hierarchy")),
+        ends=making.get("ends", Ends.TIGHT),
     )
     coded = "" if quasi.get("top") is None and quasi.get("bottom") is None else "; ends coded"
     return f"generalised: each record shows {shown.replace('“*”', '*')}{coded}"

@@ -18,7 +18,7 @@ from sfumato.reports.release_verdict import (
     release_verdict,
     threshold_lines,
 )
-from sfumato.reports.risk_tables import RiskTables, event_tables, population_tables
+from sfumato.reports.risk_tables import RiskTables, column_lines, event_tables, population_tables
 from sfumato.risk.disclosure_risk import Risk
 from sfumato.schema import Kind, QuasiIdentifier
 
@@ -92,6 +92,7 @@ def _shared(
         "sensitive_groups": tables.sensitive,
         "risk_figures": risk_figures(tuple(files.items()), shares),
         "events": event_tables(risks),
+        "columns_told": column_lines(last),
         "event_figures": event_figures(tuple(files.items())),
         "population": population_tables(last),
         "population_figures": population_figures(last),
@@ -164,7 +165,8 @@ def _generalised(release: Release, name: str, quasi: QuasiIdentifier) -> str:
             return f"recoded: all records show {which} of its hierarchy"
     form, kind = release.manifest.options.values, quasi.kind or Kind.CATEGORICAL
     columns = f", as columns “{name}_low” and “{name}_high”"
-    shown = cell_words(form, kind, columns, has_hierarchy=quasi.hierarchy is not None)
+    labelled, ends = quasi.hierarchy is not None, release.manifest.options.ends
+    shown = cell_words(form, kind, columns, has_hierarchy=labelled, ends=ends)
     return f"generalised: each record shows {shown}"
 
 

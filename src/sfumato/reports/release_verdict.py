@@ -18,6 +18,7 @@ from sfumato.risk.disclosure_risk import Risk
 from sfumato.risk.measure_table import IN_POPULATION, MEANINGS
 from sfumato.risk.risk_thresholds import Held, Preset, thresholds
 from sfumato.risk.threshold_checks import held_by
+from sfumato.table.dependence import acceptances
 
 _MATCHED = "share of all persons matched rightly (marketer)"
 
@@ -163,6 +164,7 @@ def release_verdict(release: Release, promises: Sequence[PromiseLine]) -> Verdic
     if estimated:
         headline += f" {ESTIMATED.capitalize()}: {estimated}."
     sentences = [
+        *(f"Accepted: {each}." for each in acceptances(after.columns)),
         _untold(after),
         *map(str, release.lost),
         (

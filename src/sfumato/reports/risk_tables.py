@@ -14,7 +14,7 @@ from sfumato.core.measure import REGISTER, Measure
 from sfumato.core.number_text import count, percent
 from sfumato.reports.printed_numbers import interval, listed, measured, position
 from sfumato.reports.promise_words import PromiseLine
-from sfumato.risk.disclosure_risk import Risk
+from sfumato.risk.disclosure_risk import Risk, most_told
 from sfumato.risk.known_events import KnownEventRisk
 from sfumato.risk.measure_table import (
     IN_POPULATION,
@@ -321,6 +321,22 @@ def event_tables(risks: Sequence[Risk]) -> EventTables | None:
             for each in own.by_number
         ),
     )
+
+
+def column_lines(risk: Risk) -> list[tuple[str, str, tuple[str, ...], str]]:
+    """By column: its name and role; who is found with it, without it, and alone; what it tells."""
+    return [
+        (
+            each.column,
+            each.role,
+            tuple(
+                "–" if share is None else percent(share)
+                for share in (each.found, each.without, each.alone, each.person)
+            ),
+            ", ".join(f"“{name}” {percent(share)}" for name, share in most_told(each)) or "–",
+        )
+        for each in risk.columns
+    ]
 
 
 def _event_sentences(risk: Risk, risks: Sequence[KnownEventRisk]) -> Iterator[str]:

@@ -50,6 +50,13 @@ class Measuring:
         tuple[int, ...],
         Parameter("Measure recursive (c, L)-diversity too, beside L = 2 and 3.", "L", Count(2)),
     ] = ()
+    columns: Annotated[
+        bool,
+        Parameter(
+            "Measure what each column beside the quasi-identifiers gives away: of "
+            "them, of the person and of sensitive columns; who is found with it and without."
+        ),
+    ] = False
     counts: Annotated[
         bool,
         Parameter("Who knows events of a person also knows the number of the person's records."),
@@ -101,6 +108,7 @@ class AssessOptions(TypedDict, total=False):
     special_uniques: bool
     msu_size: int
     recursive_l: Sequence[int]
+    columns: bool
     counts: bool
     estimator: str
     population: Any

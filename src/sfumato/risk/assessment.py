@@ -223,6 +223,7 @@ def assess(
     if takes_spark(data, given.engine):
         for name, is_set in (
             ("parameter special_uniques", asked.special_uniques),
+            ("parameter columns", asked.columns),
             ("parameter counts", asked.counts),
             ("schema: its events", bool(schema.events)),
         ):
@@ -242,11 +243,17 @@ def assess(
         source = prepared(source, schema)
     names = source.columns if isinstance(source, Table) else source.names
     known = _given(given, tuple(names))
-    table = open_table(source, schema, keep_source=False, progress=progress)
+    table = open_table(source, schema, keep_source=asked.columns, progress=progress)
     progress("measure", 0.0)
     risk, class_of = _measured(table, asked.threshold, asked.ordered_distance, more)
     told = measure_known_events(table, class_of, risk.classes, given.seed, counts=asked.counts)
     risk = replace(risk, known_events=told)
+    if asked.columns:
+        from sfumato.table.dependence import column_figures, found_with
+
+        cells = {name: table.source.column(name) for name in table.source.column_names}
+        figures = found_with(column_figures(table), cells, class_of, table.person)
+        risk = replace(risk, columns=figures)
     if known is not None:
         progress("measure", 0.5)
         weights = _weights(source, known)

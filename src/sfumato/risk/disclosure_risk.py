@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import isfinite
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from sfumato.risk.risk_thresholds import Held
     from sfumato.risk.special_uniques import SpecialUniques
     from sfumato.schema.recipe import StepCount
+    from sfumato.table.table import ColumnFigures
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +151,8 @@ class Risk:
         What a cluster computed it on; ``None`` where this process did.
     preparation
         What the steps of the schema's recipe did to the columns before they were measured.
+    columns
+        What each column that is no quasi-identifier gives away, where that was measured.
     """
 
     records: int
@@ -188,6 +191,7 @@ class Risk:
     counted: ClassShape | None = None
     ran: Ran | None = None
     preparation: tuple[StepCount, ...] = ()
+    columns: tuple[ColumnFigures, ...] = ()
 
     @cached_property
     def shape(self) -> ClassShape:
@@ -328,6 +332,8 @@ class Risk:
         places = {"positions": self.positions} if self.ran is None else {"ran": self.ran.to_json()}
         if self.preparation:
             out["recipe"] = [each.to_json() for each in self.preparation]
+        if self.columns:
+            out["columns"] = [each.to_json() for each in self.columns]
         return out | {
             "threshold": self.threshold,
             "sample_uniques": self.sample_uniques,
@@ -406,11 +412,39 @@ class Risk:
         yield self._title, self.rows(), self.warnings
         if self.held:
             yield "Thresholds", [each.row() for each in self.held], ()
+        if self.columns:
+            yield "Columns: people found with each, and without it", column_rows(self.columns), ()
         if self.preparation:
             steps = [
                 measure_table.Row(each.column, each.cells, each.what) for each in self.preparation
             ]
             yield "Recipe: cells changed before they were measured", steps, ()
+
+
+def column_rows(columns: Sequence[ColumnFigures]) -> list[measure_table.Row]:
+    """A line for each column: who is found with it, and what it tells best."""
+    lines = []
+    for each in columns:
+        found = "–"
+        if each.found is not None and each.without is not None:
+            found = f"{each.found:.1%}, {each.without:.1%}"
+        told = [f"{share:.0%} of {name}" for name, share in most_told(each)]
+        alone = [] if each.alone is None else [f"{each.alone:.1%} alone in their class"]
+        if each.role != "order" and each.person is not None:
+            alone.append(f"{each.person:.0%} in a class of 20")
+        words = "; ".join([", ".join(alone), f"tells {', '.join(told)}" if told else ""])
+        lines.append(measure_table.Row(each.column, found, words.strip("; ")))
+    return lines
+
+
+LEAST_TOLD = 0.01
+"""Share that a column tells of another from which that is worth a word."""
+
+
+def most_told(figures: ColumnFigures) -> list[tuple[str, float]]:
+    """The columns that another one tells at least 1 % of, and the share, the best told first."""
+    told = {**figures.tells, **figures.sensitive}.items()
+    return sorted((each for each in told if each[1] >= LEAST_TOLD), key=lambda each: -each[1])
 
 
 def _place(where: Position | None) -> dict[str, int] | None:

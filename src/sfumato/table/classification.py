@@ -17,7 +17,7 @@ from sfumato.core.errors import InputError
 from sfumato.schema import Schema, check_schema
 from sfumato.schema.roles import Unclassified
 from sfumato.table import person_column
-from sfumato.table.dependence import check_leaks, column_leaks
+from sfumato.table.dependence import check_leaks, column_figures
 from sfumato.table.door import check_columns, open_table
 from sfumato.table.preparation import prepared
 from sfumato.table.sources import Source, from_numpy, from_texts, listed
@@ -90,7 +90,7 @@ def refused_columns(data: object, schema: Schema) -> dict[str, str]:
         If the data cannot be read by the schema.
     """
     table = open_table(prepared(open_source(data), schema) if schema.recipe else data, schema)
-    found = {each.column: f"it {each.how}" for each in column_leaks(table)}
+    found = {each.column: f"it {each.leak}" for each in column_figures(table) if each.leak}
     if schema.person is None:
         found |= {each.name: each.reason for each in _candidates_in(table, schema.sensitive)}
     return found

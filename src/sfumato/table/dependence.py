@@ -4,14 +4,13 @@ A release hides quasi-identifiers and the person. A column beside them that says
 words takes that back: a year of birth beside an age, a note that names the age, a digest of the
 id, a house number. Every release is asked about before it is made.
 
-The measures look neither at where a record stands, nor at what a value is; numbers are looked at by
-rank alone.
+The measures do not look at what a value is; numbers are looked at by rank alone.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -22,7 +21,7 @@ import pyarrow.compute as pc
 from sfumato.core.errors import InputError
 from sfumato.schema import Kind
 from sfumato.table import sources
-from sfumato.table.table import MISSING, CodedColumn, Table
+from sfumato.table.table import MISSING, CodedColumn, Codes, ColumnFigures, Table
 
 LOOKED_AT = 20_000
 """Records on which columns are held against each other."""
@@ -254,7 +253,7 @@ _NUMERAL = r"^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$"
 
 @dataclass(frozen=True)
 class ColumnLeak:
-    """A column that gives away what a release is to hide.
+    """What a column gives away of one thing that a release is to hide.
 
     Attributes
     ----------
@@ -266,16 +265,24 @@ class ColumnLeak:
         The mechanism, as the end of a sentence that begins with "it".
     share
         How much is given away, in [0, 1].
+    stops
+        Whether that is so much that a release is refused.
     """
 
     column: str
     of: str | None
     how: str
     share: float
+    stops: bool
+
+
+def acceptances(figures: Sequence[ColumnFigures]) -> tuple[str, ...]:
+    """What somebody accepted, a sentence each."""
+    return tuple(each.sentence() for each in figures if each.accepted)
 
 
 def check_leaks(table: Table) -> Table:
-    """The file, with a warning for each leak that somebody accepted.
+    """The file, with what each of its columns gives away.
 
     Raises
     ------
@@ -283,46 +290,148 @@ def check_leaks(table: Table) -> Table:
         If a column that is released as it is gives away a quasi-identifier or the person, and
         nobody accepted that under ``[accepted]``.
     """
-    found = {each.column: each for each in column_leaks(table)}
-    accepted = table.schema.accepted
-    open_ = [each for each in found.values() if each.column not in accepted]
+    figures = column_figures(table)
+    open_ = [each for each in figures if each.leak and not each.accepted]
     if open_:
         first, *others = open_
-        also = "".join(f"; column '{each.column}': it {each.how}" for each in others)
+        also = "".join(f"; column '{each.column}': it {each.leak}" for each in others)
         raise InputError(
             f"column '{first.column}'",
             "must not give away what the release hides",
-            found=f"that it {first.how}{also}",
+            found=f"that it {first.leak}{also}",
             accepted="columns that tell neither a quasi-identifier nor the person",
             advice="make it a quasi-identifier, coarsen it under [recipe], leave it out as a "
             "direct identifier, or say under [accepted] why it may go out: "
             f'{first.column} = "the reason"',
         )
-    told = tuple(
-        f"column '{name}' is released as it is, although it {each.how}; accepted: {accepted[name]}"
-        for name, each in found.items()
-    )
-    return replace(table, warnings=(*told, *table.warnings)) if told else table
+    return replace(table, column_figures=figures)
 
 
-def column_leaks(table: Table) -> list[ColumnLeak]:
-    """The columns that give away a quasi-identifier or the person, each by what it gives most.
+def column_figures(table: Table) -> tuple[ColumnFigures, ...]:
+    """What each sensitive and insensitive column gives away, and by what it gives most.
 
     Looks at the first record of up to 10,000 persons, so that a value is not foretold from another
     record of its person. A quasi-identifier is given away where a column's values, their
     neighbours, or numbers and words within its texts tell at least 80 % of what is not known. An
     insensitive column tells the person where it is the same in all of a person's records, and most
-    people of a class of 20 would be alone with their value. O(columns x quasi-identifiers x
-    persons log persons) for those looked at.
+    people of a class of 20 would be alone with their value. O(columns x (quasi-identifiers +
+    sensitive columns) x persons log persons) for those looked at.
     """
-    sample = _Sample(table)
-    if len(sample.first) < LEAST_PERSONS:
-        return []
+    sample, schema = _Sample(table), table.schema
+    few = len(sample.first) < LEAST_PERSONS
     found = []
-    for name in (*table.schema.sensitive, *table.schema.insensitive):
-        leaks = sorted(sample.leaks(name), key=lambda each: -each.share)
-        found += leaks[:1]
-    return found
+    for role, names in (("sensitive", schema.sensitive), ("insensitive", schema.insensitive)):
+        for name in names:
+            accepted = schema.accepted.get(name, "")
+            if few:
+                found.append(ColumnFigures(name, role, {}, {}, None, accepted=accepted))
+                continue
+            leaks, others = sample.leaks(name)
+            tells = {of.name: 0.0 for of, _ in sample.hidden}
+            for each in leaks:
+                if each.of is not None:
+                    tells[each.of] = max(tells[each.of], each.share)
+            stopping = [each for each in leaks if each.stops]
+            how = max(stopping, key=lambda each: each.share).how if stopping else ""
+            person = next((each.share for each in leaks if each.of is None), 0.0)
+            found.append(ColumnFigures(name, role, tells, others, person, how, accepted))
+    return tuple(found)
+
+
+COUNTED = 50_000
+"""Records of the classes in which is counted who is found."""
+
+
+def found_with(
+    figures: Sequence[ColumnFigures],
+    columns: Mapping[str, pa.ChunkedArray | pa.Array],
+    class_of: Codes,
+    person: Codes,
+) -> tuple[ColumnFigures, ...]:
+    """The figures with who is found in the classes of a file, without and with each column.
+
+    A person is taken to be known by one record of the class. Of large files every n-th class is
+    counted in, so that there are about 50,000 records. O(columns x records log records) of those.
+
+    Parameters
+    ----------
+    figures
+        What each column tells.
+    columns
+        The cells that are shown of each.
+    class_of, person
+        Class and person of each record, shape (records,).
+    """
+    step = max(1, len(class_of) // COUNTED)
+    rows = np.flatnonzero(class_of % step == 0)
+    classes, persons = class_of[rows].astype(np.int64), person[rows].astype(np.int64)
+    width = int(persons.max(initial=0)) + 1
+    first = np.unique(classes * width + persons, return_index=True)[1]
+    sizes = np.bincount(classes[first])[classes[first]]
+    without = float(np.mean(1.0 / sizes))
+    counted = []
+    for each in figures:
+        codes = codes_of(columns[each.column].take(sources.from_numpy(rows)))
+        groups = np.unique(classes * (codes.max() + 2) + codes + 1, return_inverse=True)[1]
+        members = np.unique(groups * width + persons) // width
+        alike = np.bincount(members)[groups[first]]
+        # Who has no value is known by the class alone.
+        alike = np.where(codes[first] == MISSING, sizes, alike)
+        found, alone = float(np.mean(1.0 / alike)), float(np.mean(alike == 1))
+        counted.append(replace(each, without=without, found=found, alone=alone))
+    return tuple(counted)
+
+
+def order_tells(columns: Mapping[str, Codes], class_of: Codes) -> dict[str, float]:
+    """How surely, of two records of a class, the later one has the larger value, or the smaller.
+
+    Each record of the first half of a class beside the one half a class later; the share of such
+    pairs in the order less that against it, of those that differ, all classes together (Goodman
+    and Kruskal's gamma). 0 where fewer than 50 pairs differ.
+
+    Parameters
+    ----------
+    columns
+        Codes in the order of the values, -1 for missing, by name; shape (records,).
+    class_of
+        Class of each record, shape (records,).
+    """
+    order = np.argsort(class_of, kind="stable")
+    sizes = np.bincount(class_of)
+    place = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    half = np.repeat((sizes + 1) // 2, sizes)
+    earlier = np.flatnonzero(place + half < np.repeat(sizes, sizes))
+    later = earlier + half[earlier]
+    told = {}
+    for name, codes in columns.items():
+        one, other = codes[order[earlier]].astype(np.int64), codes[order[later]].astype(np.int64)
+        signs = np.sign(other - one)[(one >= 0) & (other >= 0)]
+        pairs = int(np.count_nonzero(signs))
+        told[name] = float(abs(signs.sum()) / pairs) if pairs >= LEAST_PERSONS else 0.0
+    return told
+
+
+ORDER = "order"
+"""The role of the order of the rows among the figures of the columns."""
+
+
+def order_figures(table: Table, class_of: Codes) -> tuple[ColumnFigures, ...]:
+    """What the order of the rows of a file gives away within classes; nothing where too little.
+
+    Parameters
+    ----------
+    table
+        The records, in the order in which they are released.
+    class_of
+        Class of each record, shape (records,).
+    """
+    columns = {each.name: each.codes for each in table.quasi_identifiers}
+    told = order_tells(columns, class_of)
+    most = max(told, key=told.__getitem__, default="")
+    if not most or told[most] < TELLS:
+        return ()
+    leak = f"tells '{most}' within classes ({told[most]:.0%} of its order)"
+    return (ColumnFigures("order of the rows", ORDER, told, {}, None, leak),)
 
 
 class _Sample:
@@ -344,25 +453,47 @@ class _Sample:
         rows = self.rows[self.first]
         return [(each, each.codes[rows].astype(np.int64)) for each in self.table.quasi_identifiers]
 
-    def leaks(self, name: str) -> Iterator[ColumnLeak]:
-        """What a column gives away, by each mechanism."""
+    @cached_property
+    def sensitive(self) -> list[tuple[CodedColumn, Kind, sources.Ints]]:
+        """The sensitive columns, numbers in their order, with the code of each person."""
+        rows, found = self.rows[self.first], []
+        for each in self.table.sensitive:
+            codes = each.codes[rows].astype(np.int64)
+            numbers = _numbers(self._column(each.name).take(sources.from_numpy(self.first)))
+            if numbers is None:
+                found.append((each, Kind.CATEGORICAL, codes))
+                continue
+            codes = np.unique(numbers, return_inverse=True)[1]
+            codes[np.isnan(numbers)] = MISSING
+            found.append((each, Kind.NUMERIC, codes))
+        return found
+
+    def _column(self, name: str) -> pa.Array:
+        """The cells of a column in the records that are looked at."""
         whole = self.table.source.column(name).take(sources.from_numpy(self.rows)).combine_chunks()
-        if pa.types.is_dictionary(whole.type):
-            whole = whole.dictionary_decode()
+        return whole.dictionary_decode() if pa.types.is_dictionary(whole.type) else whole
+
+    def leaks(self, name: str) -> tuple[list[ColumnLeak], dict[str, float]]:
+        """What a column gives away, by each mechanism, and what it tells of sensitive ones."""
+        whole = self._column(name)
         column = whole.take(sources.from_numpy(self.first))
         groupings = [codes_of(column)]
         numbers = _numbers(column)
         if numbers is not None:
             groupings.append(neighbours(numbers))
-        for quasi_identifier, codes in self.hidden:
-            share = max(_told(each, codes, quasi_identifier.kind) for each in groupings)
-            if share >= GIVEN_AWAY:
-                how = f"tells '{quasi_identifier.name}' ({share:.0%} of what is not known)"
-                yield ColumnLeak(name, quasi_identifier.name, how, share)
+        found = []
+        for of, codes in self.hidden:
+            share = max(_told(each, codes, of.kind) for each in groupings)
+            how = f"tells '{of.name}' ({share:.0%} of what is not known)"
+            found.append(ColumnLeak(name, of.name, how, share, share >= GIVEN_AWAY))
+        others = {
+            of.name: max(_told(each, codes, kind) for each in groupings)
+            for of, kind, codes in self.sensitive
+            if of.name != name
+        }
         if numbers is None and sources.is_text(column.type):
-            yield from self._within_texts(name, column)
-        if name in self.table.schema.insensitive:
-            yield from self._persons(name, whole, groupings[0])
+            found += self._within_texts(name, column)
+        return [*found, *self._persons(name, whole, groupings[0])], others
 
     def _within_texts(self, name: str, column: pa.Array) -> Iterator[ColumnLeak]:
         """What numbers and words in the texts tell."""
@@ -380,35 +511,32 @@ class _Sample:
                 each = [float(one[place]) if len(one) > place else np.nan for one in found]
                 grouping = neighbours(np.array(each))
                 share = max(share, _told(grouping, codes, quasi_identifier.kind))
-            if share >= GIVEN_AWAY:
-                of = quasi_identifier.name
-                how = f"holds '{of}' in its texts ({share:.0%} of what is not known)"
-                yield ColumnLeak(name, of, how, share)
+            of = quasi_identifier.name
+            how = f"holds '{of}' in its texts ({share:.0%} of what is not known)"
+            yield ColumnLeak(name, of, how, share, share >= GIVEN_AWAY)
 
     def _persons(self, name: str, whole: pa.Array, codes: sources.Ints) -> Iterator[ColumnLeak]:
-        """Whether an attribute of persons leaves most of them alone with their value."""
-        sizes = np.bincount(self.person)
-        several = sizes[self.person] > 1
-        repeated = bool(several.any())
-        if repeated:
-            changes = exceptions(self.person[several].astype(np.int64), codes_of(whole)[several])
-            if changes > MOST_EXCEPTIONS * several.sum():
-                return
-        elif _is_amount(whole):
-            return
+        """Whether people are alone with their value, and it belongs to them."""
         counts = np.bincount(codes[codes >= 0]).astype(np.float64)
         known = counts.sum()
         if known < LEAST_PERSONS:
             return
         same = float((counts * (counts - 1.0)).sum() / (known * (known - 1.0)))
         alone = (1.0 - same) ** (LARGE_CLASS - 1) * known / len(self.first)
-        if alone < (ALONE if repeated else ALONE_UNREPEATED):
-            return
+        several = np.bincount(self.person)[self.person] > 1
+        repeated = bool(several.any())
+        if repeated:
+            changes = exceptions(self.person[several].astype(np.int64), codes_of(whole)[several])
+            own = changes <= MOST_EXCEPTIONS * several.sum()
+        else:
+            own = not _is_amount(whole)
         how = f"leaves {alone:.0%} of the people of a class of {LARGE_CLASS} alone with their value"
         if np.count_nonzero(counts) >= (1.0 - MOST_EXCEPTIONS) * known:
             how = "is different for each person, as another id would be"
         within = "is the same in all records of a person, and " if repeated else ""
-        yield ColumnLeak(name, None, within + how, alone)
+        insensitive = name in self.table.schema.insensitive
+        stops = insensitive and own and alone >= (ALONE if repeated else ALONE_UNREPEATED)
+        yield ColumnLeak(name, None, within + how, alone, stops)
 
 
 def _told(by: sources.Ints, of: sources.Ints, kind: Kind) -> float:

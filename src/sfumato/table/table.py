@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -148,6 +149,8 @@ class CodedColumn:
         Share in information loss, relative to the others.
     ends
         Where its values are top- or bottom-coded, where the schema says so.
+    snapped
+        Whether ends of its ranges are points of a public grid rather than values of the data.
     """
 
     name: str
@@ -157,6 +160,7 @@ class CodedColumn:
     hierarchy: Hierarchy | None = None
     weight: float = 1.0
     ends: CodedEnds | None = None
+    snapped: bool = False
 
     @property
     def has_missing(self) -> bool:
@@ -191,6 +195,59 @@ class EventColumn:
     event: Event
     domain: Domain | None = field(default=None, repr=False)
     hierarchy: Hierarchy | None = None
+
+
+@dataclass(frozen=True)
+class ColumnFigures:
+    """What a column that is no quasi-identifier gives away, in shares from 0 to 1.
+
+    Attributes
+    ----------
+    column
+        The column that is released.
+    role
+        ``sensitive`` or ``insensitive``; ``order`` of the order of the rows.
+    tells
+        Of what is not known about each quasi-identifier, the share that it tells; empty where
+        there are too few persons to say.
+    sensitive
+        The same of each other sensitive column.
+    person
+        The people of a class of 20 who would be alone with their value of one record; ``None``
+        where there are too few persons.
+    leak
+        How it gives away what the release hides, as the end of a sentence that begins with "it";
+        empty where it does not.
+    accepted
+        Why it goes out all the same; empty where nobody said so.
+    without
+        The people who are found by who knows the class that they are in: mean over the persons
+        of each class of 1 / persons. ``None`` where nobody counted.
+    found
+        The same by who knows the column's value in a record of theirs, too.
+    alone
+        The people who are the only one of their class with that value.
+    """
+
+    column: str
+    role: str
+    tells: Mapping[str, float]
+    sensitive: Mapping[str, float]
+    person: float | None
+    leak: str = ""
+    accepted: str = ""
+    without: float | None = None
+    found: float | None = None
+    alone: float | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return asdict(self)
+
+    def sentence(self) -> str:
+        """What was accepted of the column, for the first lines of whatever speaks of a release."""
+        although = f", although it {self.leak}" if self.leak else ""
+        return f"column '{self.column}' is released as it is{although}; accepted: {self.accepted}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,6 +285,8 @@ class Table:
         What says together what happened in each record: the columns that the schema names as
         events, else all sensitive and insensitive ones; none without a person column where the
         schema names none.
+    column_figures
+        What each column that is released as it is gives away, where that was measured.
     """
 
     schema: Schema
@@ -242,6 +301,7 @@ class Table:
     labels: Labels = NO_LABELS
     preparation: tuple[StepCount, ...] = ()
     events: tuple[EventColumn, ...] = ()
+    column_figures: tuple[ColumnFigures, ...] = ()
 
     @property
     def records(self) -> int:

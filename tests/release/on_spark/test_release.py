@@ -20,7 +20,7 @@ from sfumato.release.release_manifest import load_manifest
 from sfumato.release.release_result import Release
 
 KEY = b"a secret of the custodian"
-OF_ONE_ENGINE = ("lost", "manifest", "positions", "ran")
+OF_ONE_ENGINE = ("columns", "lost", "manifest", "positions", "ran")
 
 
 def visits(persons: int, *, several: bool) -> pa.Table:

@@ -460,8 +460,9 @@ def by_place(
     """Guess by place in every way that the release and the register allow.
 
     By the order in which persons appear, and, where the register has several rows of a person, by
-    the order of its rows; each over the whole file and within classes. O(persons and rows that
-    fit, summed over classes).
+    the order of its rows; each over the whole file and within classes. Within classes by the order
+    of each number that the register has, too, up and down. O(ways x persons and rows that fit,
+    summed over classes).
 
     Parameters
     ----------
@@ -478,6 +479,15 @@ def by_place(
         ways.append(same_place(file, candidates, knowledge.person))
         if file.person is None:
             ways.append(same_place_in_class(file, candidates, knowledge.person))
+    first = np.unique(knowledge.person, return_index=True)[1]
+    for column in (*knowledge.quasi_identifiers, *knowledge.others):
+        numbers = column.numbers[column.codes[first]]
+        if np.isnan(numbers).all() or np.nanmin(numbers) == np.nanmax(numbers):
+            continue
+        ways += [
+            same_place_in_class(file, candidates, np.argsort(each, kind="stable").astype(np.int64))
+            for each in (numbers, -numbers)
+        ]
     return tuple(ways)
 
 

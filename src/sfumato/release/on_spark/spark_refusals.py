@@ -5,7 +5,7 @@ from __future__ import annotations
 from sfumato.core.errors import InputError
 from sfumato.release.promises.delta_presence import DeltaPresence
 from sfumato.release.promises.promise import Budget
-from sfumato.release.release_manifest import Manifest, Recoding
+from sfumato.release.release_manifest import Ends, Manifest, Recoding
 from sfumato.schema import Schema
 
 ADVICE = "leave it out, or take engine='embedded'"
@@ -70,6 +70,7 @@ def refuse_options(manifest: Manifest) -> None:
         )
     for name, is_set in (
         ("effort", bool(options.effort)),
+        ("ends", options.ends is Ends.SNAPPED),
         ("lower_bound", options.lower_bound),
         ("suppress", options.suppress > 0),
         ("cap_records", options.cap_records is not None),

@@ -1,0 +1,246 @@
+"""Single out somebody by the ends of a released range (Cohen and Nissim 2020; Cohen 2022).
+
+Where a range is written from the lowest to the highest value of its class, somebody of the class
+has each end. "What the class shows, and income = its upper end" then holds of few, often of one,
+although the class promises that nobody stands alone. It needs the released file and nothing else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.intruder.candidates import ValuesOf
+from sfumato.intruder.knowledge import Knowledge, KnownColumn
+from sfumato.intruder.reading import ReadColumn, ReleasedFile
+from sfumato.intruder.released_syntax import Interval
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+
+DECIMALS = 9
+"""Most decimal places that ends are written with."""
+CLOSE = 1e-6
+"""Share of a step by which a number may be off."""
+
+
+@dataclass(frozen=True, eq=False)
+class EndPredicates:
+    """Of some classes, what they show and one end of one of their ranges.
+
+    Attributes
+    ----------
+    class_of
+        The class of each predicate, shape (predicates,).
+    column
+        Place of the range's quasi-identifier in the file, shape (predicates,).
+    low, high
+        Ends of that range, both inside, shape (predicates,).
+    value
+        The end that is taken, shape (predicates,).
+    without
+        Number of classes of which no range has two finite ends.
+    """
+
+    class_of: Ints
+    column: Ints
+    low: Floats
+    high: Floats
+    value: Floats
+    without: int
+
+
+def by_ends(file: ReleasedFile, rng: np.random.Generator, most: int) -> EndPredicates:
+    """For each class one end of its range with most values between, by chance the lower or upper.
+
+    The more values a range has, the fewer of the persons of the class are likely to have one of
+    them; so that is the predicate of least weight that one end makes.
+
+    Parameters
+    ----------
+    file
+        The released file.
+    rng
+        Draws the ends, and the classes where there are more than ``most``.
+    most
+        Most classes that are tried.
+    """
+    classes = np.sort(rng.permutation(file.classes)[:most]).astype(np.int64)
+    rows = file.first_row[classes]
+    low = np.full((len(file.quasi_identifiers), len(classes)), np.nan)
+    high, steps = low.copy(), np.zeros(low.shape)
+    for place, column in enumerate(file.quasi_identifiers):
+        ends = _ends_of(column)
+        low[place], high[place] = ends[column.codes[rows]].T
+        steps[place] = (high[place] - low[place]) / step_of(ends[np.isfinite(ends)])
+    steps = np.nan_to_num(steps)
+    some = np.flatnonzero(steps.max(axis=0, initial=0.0) > 0)
+    widest = np.zeros(len(some), dtype=np.int64)
+    if len(some):
+        widest = np.argmax(steps[:, some], axis=0).astype(np.int64)
+    first, last = low[widest, some], high[widest, some]
+    value = np.where(rng.random(len(some)) < 1 / 2, last, first)
+    return EndPredicates(classes[some], widest, first, last, value, len(classes) - len(some))
+
+
+def step_of(numbers: Floats) -> float:
+    """A unit of the last decimal place that numbers are written with; 1 for whole ones."""
+    for decimals in range(DECIMALS + 1):
+        scaled = numbers * 10**decimals
+        if np.all(np.abs(scaled - np.rint(scaled)) < CLOSE):
+            return float(10.0**-decimals)
+    return float(10.0**-DECIMALS)
+
+
+def _ends_of(column: ReadColumn) -> Floats:
+    """Lowest and highest value of each cell that is a range with two ends, shape (cells, 2)."""
+    found = np.full((len(column.cells), 2), np.nan)
+    ranges = [
+        (place, cell)
+        for place, cell in enumerate(column.cells)
+        if isinstance(cell, Interval) and np.isfinite([cell.low, cell.high]).all()
+    ]
+    step = step_of(np.array([end for _, cell in ranges for end in (cell.low, cell.high)]))
+    for place, cell in ranges:
+        low = cell.low if cell.low_in else cell.low + step
+        high = cell.high if cell.high_in else cell.high - step
+        if low < high:
+            found[place] = low, high
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Isolation:
+    """Whether predicates hold of exactly one person, and how often others like them do.
+
+    Attributes
+    ----------
+    alone
+        Whether each predicate holds of exactly one of the persons, shape (predicates,).
+    chance
+        For how many of the values between the ends, and the end itself, the same predicate does,
+        shape (predicates,); NaN where there is none between.
+    """
+
+    alone: Bools
+    chance: Floats
+
+
+def isolated(
+    predicates: EndPredicates, file: ReleasedFile, exact: Knowledge, inside: Bools
+) -> Isolation:
+    """Hold the predicates, and those of the values between the ends, against what is true.
+
+    A predicate with another value of the same range, exactly as round as the end, selects as large
+    a share of the population if ends are nobody's value in particular; the end is then as likely as
+    any of them to be one that one person has. (Round numbers are commoner
+    than others; a control of others would take that for singling out.) Where a value
+    is expected of one person or more, the chance is at least 1/e, which a predicate of weight
+    1/n reaches without the release: n w (1 - w)^(n - 1) at its best (Cohen and Nissim 2020,
+    Section 2). O(predicates x rows in their range).
+
+    Parameters
+    ----------
+    predicates
+        What is tried.
+    file
+        The released file.
+    exact
+        What is true of everybody.
+    inside
+        Who of them is in the release, shape (persons,).
+    """
+    known = {column.name: column for column in exact.quasi_identifiers}
+    shown = [(each, known[each.name]) for each in file.quasi_identifiers if each.name in known]
+    values = {column.name: ValuesOf(column) for _, column in shown}
+    ordered: dict[str, _Sorted] = {}
+    alone = np.zeros(len(predicates.value), dtype=np.bool_)
+    chance = np.full(len(predicates.value), np.nan)
+    for number, place in enumerate(predicates.column.tolist()):
+        name = file.quasi_identifiers[place].name
+        if name not in known:
+            continue
+        if name not in ordered:
+            ordered[name] = _Sorted(known[name], exact.person, inside)
+        low, high, value = (
+            float(each[number]) for each in (predicates.low, predicates.high, predicates.value)
+        )
+        rows = ordered[name].between(low, high)
+        row = file.first_row[predicates.class_of[number]]
+        for column, same in shown:
+            if column.name != name:
+                cell = column.cells[column.codes[row]]
+                rows = rows[values[column.name].allowed(cell, same.codes[rows])]
+        at, persons = ordered[name].persons_by_value(rows)
+        own = persons[np.abs(at - value) <= CLOSE * ordered[name].step]
+        alone[number] = len(own) == 1 and own[0] == 1
+        chance[number] = _between_ends(at, persons, low, high, value, ordered[name].step)
+    return Isolation(alone, chance)
+
+
+class _Sorted:
+    """The rows of persons in the release in the order of one column."""
+
+    def __init__(self, column: KnownColumn, person: Ints, inside: Bools) -> None:
+        numbers = column.numbers[column.codes]
+        rows = np.flatnonzero(np.isfinite(numbers) & inside[person])
+        self._rows = rows[np.argsort(numbers[rows], kind="stable")]
+        self._numbers, self._person = numbers, person
+        self._ordered = numbers[self._rows]
+        self.step = step_of(column.numbers[np.isfinite(column.numbers)])
+
+    def between(self, low: float, high: float) -> Ints:
+        """The rows with a value from one number to another."""
+        slack = CLOSE * self.step
+        first, last = np.searchsorted(self._ordered, [low - slack, high + slack])
+        return self._rows[first:last]
+
+    def persons_by_value(self, rows: Ints) -> tuple[Floats, Ints]:
+        """The distinct values of rows, and how many persons have each."""
+        pairs = np.unique(np.column_stack([self._numbers[rows], self._person[rows]]), axis=0)
+        return np.unique(pairs[:, 0], return_counts=True)
+
+
+def _between_ends(
+    at: Floats, persons: Ints, low: float, high: float, end: float, step: float
+) -> float:
+    """Of how many of an end and the values between that are as round there is one person."""
+    spacings = _spacings(high - low, step)
+    of_end = [each for each in spacings if _multiple(end, each, step)]
+    for spacing in spacings[spacings.index(of_end[0]) :] if of_end else spacings:
+        first = np.floor(low / spacing + CLOSE) + 1
+        last = np.ceil(high / spacing - CLOSE) - 1
+        if first > last:
+            continue
+        points = np.arange(first, last + 1) * spacing
+        # Rounder values are commoner, as people round what they say.
+        rounder = np.zeros(len(points), dtype=np.bool_)
+        for each in spacings[: spacings.index(spacing)]:
+            rounder |= _multiple(points, each, step)
+        points = points[~rounder] if not rounder.all() else points
+        place = np.minimum(np.searchsorted(points, at - CLOSE * step), len(points) - 1)
+        on = np.abs(points[place] - at) <= CLOSE * step
+        # The end is one of the values: which of them it is, is as likely as any other.
+        both = persons[on | (np.abs(at - end) <= CLOSE * step)]
+        share = np.count_nonzero(both == 1) / (len(points) + 1)
+        crowded = both.sum() > len(points)
+        return max(share, float(np.exp(-1))) if crowded else share
+    return float("nan")
+
+
+def _multiple(values: float | Floats, spacing: float, step: float) -> Bools:
+    """Whether numbers are multiples of a spacing."""
+    places = np.asarray(values) / spacing
+    multiple: Bools = np.abs(places - np.rint(places)) * spacing <= CLOSE * step
+    return multiple
+
+
+def _spacings(width: float, step: float) -> list[float]:
+    """The distances 1, 2 and 5 times a power of ten, from a range's width down to the step."""
+    largest = max(width, step)
+    powers = range(int(np.floor(np.log10(largest))), int(np.floor(np.log10(step))) - 1, -1)
+    every = [digit * 10.0**power for power in powers for digit in (5, 2, 1)]
+    return [each for each in every if step * (1 - CLOSE) <= each <= largest]

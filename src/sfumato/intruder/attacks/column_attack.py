@@ -1,0 +1,227 @@
+"""What each column beside the quasi-identifiers adds: who is found with it, and what it foretells.
+
+A column that is released as it is may be known outside, as a house number is, or say in other words
+what a release hides. The measures here are plain: persons counted one by one, a value foretold from
+one other person. They share nothing with the measures that a release is made by.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.intruder.knowledge import KnownColumn, measure_of, number_of
+from sfumato.intruder.reading import ReleasedFile, TextColumn
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+FORETOLD = 0.8
+"""Share of what is not known of a quasi-identifier from which a column gives it away."""
+CLASS = 20
+"""Persons beside whom somebody is alone with a value, or not."""
+ALONE, ALONE_UNREPEATED = 0.5, 0.9
+"""Share of people alone in such company from which a column gives persons away: where it is seen to
+be the same in all records of a person, and where nobody has several."""
+CONSTANT = 0.95
+"""Share of the persons with several records in all of which such a column is the same."""
+NEAR = 0.05
+"""Share of the persons within which a foretold number is near the true one."""
+LEAST, MOST = 50, 5_000
+"""Persons of whom nothing can be said, and of whom values are foretold."""
+PLACES = 3
+"""Numbers that are read from a text."""
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnFinds:
+    """What came of one column.
+
+    Attributes
+    ----------
+    right
+        Whether the unit that is named for each unit's first record is its own, shape (units,).
+    without
+        Chance to name it by the class alone, shape (units,).
+    alone
+        Share of the units that are the only one of their class with their value.
+    foretold
+        Of what is not known of each quasi-identifier, the share that the column foretells.
+    gives
+        How it gives the person or a quasi-identifier away, as the end of a sentence that begins
+        with "it"; empty where it does not.
+    """
+
+    right: npt.NDArray[np.bool_]
+    without: Floats
+    alone: float
+    foretold: dict[str, float]
+    gives: str
+
+
+def with_column(
+    file: ReleasedFile,
+    column: TextColumn,
+    known: Sequence[KnownColumn],
+    row_of_unit: Ints,
+    rng: np.random.Generator,
+) -> ColumnFinds:
+    """Find everybody by class and column, and foretell quasi-identifiers from it.
+
+    Parameters
+    ----------
+    file
+        The released file.
+    column
+        One of its columns that is no quasi-identifier.
+    known
+        The true quasi-identifiers, by row of the register.
+    row_of_unit
+        A row of the register of each unit's person, -1 where there is none, shape (units,).
+    rng
+        Draws whom the intruder names.
+    """
+    unit, code = file.unit.tolist(), column.told.tolist()
+    members: dict[tuple[int, int], set[int]] = defaultdict(set)
+    whole: dict[int, set[int]] = defaultdict(set)
+    values: list[set[int]] = [set() for _ in range(file.persons)]
+    records = np.bincount(file.unit, minlength=file.persons)
+    for one, of_class, value in zip(unit, file.class_of.tolist(), code, strict=True):
+        members[of_class, value].add(one)
+        whole[of_class].add(one)
+        values[one].add(value)
+    first = np.unique(file.unit, return_index=True)[1]
+    right = np.zeros(file.persons, dtype=np.bool_)
+    without, alone = np.zeros(file.persons), 0
+    drawn = rng.random(file.persons)
+    for one, row in enumerate(first.tolist()):
+        of_class = int(file.class_of[row])
+        # Who has no value is known by the class alone.
+        alike = whole[of_class] if code[row] < 0 else members[of_class, code[row]]
+        right[one] = sorted(alike)[int(drawn[one] * len(alike))] == one
+        without[one] = 1 / len(whole[of_class])
+        alone += len(alike) == 1
+    texts = [column.texts[column.codes[row]] for row in first.tolist()]
+    foretold = _foretold(texts, known, row_of_unit, rng)
+    constant = [len(values[one]) == 1 for one in np.flatnonzero(records > 1).tolist()]
+    by_itself = _alone_in_company(np.array(code)[first], rng)
+    gives = ""
+    if foretold and max(foretold.values()) >= FORETOLD:
+        most = max(foretold, key=foretold.__getitem__)
+        gives = f"foretells '{most}' ({foretold[most]:.0%} of what is not known)"
+    elif (
+        column not in file.sensitive
+        and file.persons >= LEAST
+        and by_itself >= (ALONE if constant else ALONE_UNREPEATED)
+    ):
+        same = np.mean(constant) >= CONSTANT if constant else not _is_amount(texts)
+        if same:
+            gives = f"leaves {by_itself:.0%} of the people alone among {CLASS} with their value"
+    return ColumnFinds(right, without, alone / max(file.persons, 1), foretold, gives)
+
+
+def _alone_in_company(codes: Ints, rng: np.random.Generator) -> float:
+    """The share of persons whose value none of 19 others has, drawn for each."""
+    looked_at = np.flatnonzero(codes >= 0)
+    if not len(looked_at):
+        return 0.0
+    some = rng.choice(looked_at, min(len(looked_at), MOST), replace=False)
+    others = rng.integers(0, len(codes) - 1, (len(some), CLASS - 1)) if len(codes) > 1 else some
+    others = others + (others >= some[:, None]) if len(codes) > 1 else others
+    alone = (codes[others] != codes[some][:, None]).all(axis=-1)
+    return float(alone.sum() / len(some)) * len(looked_at) / len(codes)
+
+
+def _is_amount(texts: Sequence[str | None]) -> bool:
+    """Whether most values are numbers that are not whole."""
+    numbers = [number_of(text) for text in texts if text is not None]
+    parts = [number is not None and number % 1 > 0 for number in numbers]
+    return bool(parts) and float(np.mean(parts)) > 1 / 2
+
+
+def _foretold(
+    texts: Sequence[str | None],
+    known: Sequence[KnownColumn],
+    row_of_unit: Ints,
+    rng: np.random.Generator,
+) -> dict[str, float]:
+    """Of what is not known of each quasi-identifier, the share that one other person tells.
+
+    That is a person with the same text, with the nearest number, whole or within the text; or the
+    text holds the words of the value. Right is the same value, or one near it in the order.
+    """
+    units = np.flatnonzero((row_of_unit >= 0) & np.array([text is not None for text in texts]))
+    units = np.sort(rng.choice(units, min(len(units), MOST), replace=False))
+    if len(units) < LEAST:
+        return {}
+    shown = [str(texts[one]) for one in units.tolist()]
+    partners = list(_partners(shown, rng))
+    words = [frozenset(_WORD.findall(text.casefold())) for text in shown]
+    told = {}
+    for column in known:
+        codes = column.codes[row_of_unit[units]]
+        numbers = column.numbers[codes]
+        measured = not np.isnan(numbers).any()
+        rank = np.searchsorted(np.sort(numbers), numbers) if measured else codes
+        width = int(NEAR * len(units)) if measured else 0
+        chance = _share(rank, rng.permutation(len(units)), width)
+        best = max((_share(rank, each, width) for each in partners), default=0.0)
+        share = (best - chance) / (1 - chance) if chance < 1 else 0.0
+        labels = [
+            frozenset(_WORD.findall((column.texts[code] or "").casefold()))
+            for code in codes.tolist()
+        ]
+        told[column.name] = max(0.0, share, _held(words, labels))
+    return told
+
+
+def _share(rank: Ints, partner: Ints, width: int) -> float:
+    """How often the partner's value is the own one, or near it; no partner is no."""
+    made = partner >= 0
+    near = np.abs(rank - rank[partner]) <= width
+    return float(np.mean(made & near))
+
+
+def _partners(shown: Sequence[str], rng: np.random.Generator) -> Iterator[Ints]:
+    """For each person another one: with the same text; with the nearest number, by its place."""
+    same = np.full(len(shown), -1, dtype=np.int64)
+    last: dict[str, int] = {}
+    for one in rng.permutation(len(shown)).tolist():
+        if shown[one] in last:
+            same[one] = last[shown[one]]
+        last[shown[one]] = one
+    yield same
+    whole = [measure_of(text) for text in shown]
+    read = [whole] if None not in whole else []
+    if not read:
+        found = [_NUMBER.findall(text) for text in shown]
+        read = [
+            [float(each[place]) if len(each) > place else None for each in found]
+            for place in range(PLACES)
+        ]
+    for numbers in read:
+        nearest = np.full(len(shown), -1, dtype=np.int64)
+        values = np.array([np.nan if each is None else each for each in numbers])
+        some = rng.permutation(np.flatnonzero(~np.isnan(values)))
+        some = some[np.argsort(values[some], kind="stable")]
+        nearest[some[1:]] = some[:-1]
+        yield nearest
+
+
+def _held(words: Sequence[frozenset[str]], labels: Sequence[frozenset[str]]) -> float:
+    """How much more often a text holds its own person's value than another's."""
+    pairs = [(text, label) for text, label in zip(words, labels, strict=True) if label]
+    if len(pairs) < LEAST:
+        return 0.0
+    half = len(pairs) // 2
+    own = float(np.mean([label <= text for text, label in pairs]))
+    others = [label for _, label in (*pairs[half:], *pairs[:half])]
+    chance = float(np.mean([label <= text for (text, _), label in zip(pairs, others, strict=True)]))
+    return (own - chance) / (1 - chance) if chance < 1 else 0.0

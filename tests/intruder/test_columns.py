@@ -1,0 +1,69 @@
+"""Columns beside the quasi-identifiers: leaks are named, honest ones are not, counts are true."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+import pytest
+from table.test_column_leaks import HONEST, naive_found, people, schema_of
+
+import sfumato as sf
+from sfumato.intruder.attack import attack
+
+
+def released(seed: int, *, repeated: bool) -> tuple[sf.Release, set[str]]:
+    honest, leaks = people(seed, repeated=repeated)
+    data = honest.assign(**leaks)
+    schema = schema_of(data, repeated, accepted=dict.fromkeys(leaks, "to be attacked"))
+    release = sf.anonymize(data, schema, sf.PidKAnonymity(5), seed=1)
+    return release, set(leaks)
+
+
+def named(found: sf.Attack) -> Iterator[str]:
+    for each in found.warnings:
+        if each.startswith("Column '"):
+            yield each.split("'")[1]
+
+
+@pytest.mark.parametrize("repeated", [False, True], ids=["one record", "several"])
+def test_leaks_are_named_and_honest_columns_are_not(repeated: bool) -> None:
+    release, leaks = released(5, repeated=repeated)
+    found = attack(release, seed=1, attacks=["columns"])
+    assert set(named(found)) == leaks
+    assert not found.broken
+    outcomes = {each.attack for each in found.outcomes}
+    assert outcomes == {f"column:{each}" for each in leaks | set(HONEST)}
+
+
+def test_found_as_a_naive_count_says() -> None:
+    release, _ = released(3, repeated=True)
+    whole, shown = release.data, attack(release, seed=1, attacks=["columns"])
+    outcomes = {each.attack: each for each in shown.outcomes}
+    for column in ("house", "days", "icd"):
+        chance = naive_found(whole, column)
+        one = outcomes[f"column:{column}"]
+        assert one.success.low is not None
+        assert one.success.high is not None
+        assert one.success.low <= chance <= one.success.high
+        assert one.baseline.value == pytest.approx(naive_found(whole, None))
+
+
+def test_rows_sorted_within_classes_by_what_is_not_released_are_found() -> None:
+    honest, _ = people(5, repeated=False)
+    schema = schema_of(honest, False)
+    data = honest.sort_values("income")
+    for keep_order in (True, False):
+        release = sf.anonymize(data, schema, sf.KAnonymity(5), keep_order=keep_order, seed=2)
+        rng = np.random.default_rng(0)
+        mixed = data.iloc[rng.permutation(len(data))]
+        place_of = pd.Series(np.arange(1, len(data) + 1), mixed.index)
+        truth = place_of[data.index[release.source_rows]].tolist()
+        found = attack(
+            release.data, schema=schema, original=mixed, truth=truth, seed=1, attacks=["row_order"]
+        )
+        (outcome,) = found.outcomes
+        assert outcome.broken is keep_order
+        if keep_order:
+            assert outcome.success.value > 0.8

@@ -1,0 +1,130 @@
+"""Ends of ranges on a public grid: values stay inside, nobody is singled out, the price is true."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import sfumato as sf
+from sfumato.intruder.attack import attack
+from sfumato.release.generalisation import class_spread, snapped_points
+from sfumato.release.release_manifest import Manifest
+from sfumato.table.table import NumberDomain
+
+SCHEMA = sf.Schema(
+    quasi_identifiers={"age": "numeric", "sex": "categorical", "income": "numeric"},
+    sensitive=["illness"],
+)
+
+
+def persons(seed: int, number: int, *, heaped: bool = False) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    income = np.exp(rng.normal(10.3, 0.6, number)).astype(np.int64)
+    rounded = heaped & (rng.random(number) < 1 / 2)
+    return pd.DataFrame(
+        {
+            "age": rng.integers(18, 90, number),
+            "sex": rng.choice(["F", "M"], number),
+            "income": np.where(rounded, income // 1000 * 1000, income),
+            "illness": rng.choice(["flu", "gout", "asthma"], number),
+        }
+    )
+
+
+def ends_of(cell: str) -> tuple[int, int]:
+    low, _, high = cell.partition("-")
+    return int(low), int(high or low)
+
+
+@given(st.lists(st.tuples(st.integers(-(10**6), 10**6), st.integers(0, 3)), min_size=1))
+def test_values_are_inside_and_ends_are_nobodys(rows: list[tuple[int, int]]) -> None:
+    values, class_of = (np.array(each) for each in zip(*rows, strict=True))
+    points, codes = np.unique(values, return_inverse=True)
+    classes = np.unique(class_of, return_inverse=True)[1]
+    spread = class_spread(codes.astype(np.int32), classes.astype(np.int32), classes.max() + 1)
+    lows, highs = snapped_points(NumberDomain(points), spread)
+    for number, (low, high) in enumerate(zip(lows.tolist(), highs.tolist(), strict=True)):
+        own = values[classes == number]
+        width = int(own.max() - own.min())
+        assert low <= own.min()
+        assert high >= own.max()
+        if width <= 1:
+            assert (low, high) == (own.min(), own.max())
+            continue
+        steps = [d * 10**p for p in range(7) for d in (1, 2, 5)]
+        (step,) = {max(2, min(steps, key=lambda each: abs(np.log(12 * each / width))))}
+        assert low % step == 0
+        assert (high + 1) % step == 0
+        assert high - low <= width + 2 * step
+        if step >= 5:
+            assert not {low, high} & set(own.tolist())
+
+
+@pytest.mark.parametrize("k", [5, 20])
+@pytest.mark.parametrize("heaped", [False, True])
+def test_nobody_is_singled_out_beyond_chance(k: int, heaped: bool) -> None:
+    data = persons(k + heaped, 1500, heaped=heaped)
+    warned = {}
+    for ends in ("tight", "snapped"):
+        release = sf.anonymize(data, SCHEMA, sf.KAnonymity(k), seed=1, ends=ends)
+        found = attack(release, seed=1, attacks=["singling_out"])
+        warned[ends] = any(each.startswith("The ends of ranges") for each in found.warnings)
+    assert warned == {"tight": True, "snapped": False}
+
+
+def test_the_price_is_that_of_the_cells_as_they_are_read() -> None:
+    data = persons(3, 800)
+    tight, snapped = (
+        sf.anonymize(data, SCHEMA, sf.KAnonymity(5), seed=1, ends=ends, effort=0)
+        for ends in ("tight", "snapped")
+    )
+    assert snapped.risk.classes == tight.risk.classes
+    assert snapped.utility.ane == tight.utility.ane
+    for name in ("age", "income"):
+        widths = [high - low for low, high in map(ends_of, snapped.data[name])]
+        (loss,) = [each for each in snapped.utility.columns if each.column == name]
+        own = np.minimum(np.array(widths) / np.ptp(data[name]), 1)
+        assert loss.ncp == pytest.approx(own.mean())
+        originals = data[name].to_numpy()[snapped.source_rows]
+        inside = [ends_of(cell) for cell in snapped.data[name]]
+        assert all(low <= v <= high for (low, high), v in zip(inside, originals, strict=True))
+
+
+def test_bounds_dates_and_coded_ends() -> None:
+    data = persons(4, 600)
+    data["born"] = [date(1930, 1, 1) + pd.Timedelta(days=int(d)) for d in data["income"] % 9000]
+    schema = sf.Schema(
+        quasi_identifiers={
+            "age": {"kind": "numeric", "top": 80},
+            "born": "numeric",
+            "sex": "categorical",
+        },
+        sensitive=["illness"],
+        insensitive=["income"],
+        accepted={"income": "for the test"},
+    )
+    ranges, bounds = (
+        sf.anonymize(data, schema, sf.KAnonymity(20), seed=1, ends="snapped", values=values)
+        for values in ("range", "bounds")
+    )
+    assert any(cell.endswith(" or more") for cell in ranges.data["age"])
+    shown = bounds.data["born_low"].astype(str) + " to " + bounds.data["born_high"].astype(str)
+    assert set(shown) == set(ranges.data["born"])
+    born = data["born"].to_numpy()[bounds.source_rows]
+    low, high = (pd.to_datetime(bounds.data[f"born_{end}"]).dt.date for end in ("low", "high"))
+    assert all(a <= b <= c for a, b, c in zip(low, born, high, strict=True))
+
+
+def test_the_option_is_in_the_manifest_and_refused_without_ranges() -> None:
+    data = persons(5, 200)
+    release = sf.anonymize(data, SCHEMA, sf.KAnonymity(5), seed=1, ends="snapped")
+    assert 'ends = "snapped"' in release.manifest.to_toml()
+    assert isinstance(release.manifest, Manifest)
+    assert "between points of a grid" in release.codebook()
+    with pytest.raises(sf.InputError, match="parameter ends must be left out"):
+        sf.anonymize(data, SCHEMA, sf.KAnonymity(5), ends="snapped", values="set")
