@@ -398,20 +398,22 @@ class _Work:
             linker = self._linker(self._leaving_out())
         progress("score", 0.0)
         pairs, evidence = self._predict(linker)
-        adjusted, lost = self._adjust(pairs, evidence)
-        score, prior = link_model.scores(adjusted.weight), adjusted.prior
         once: tuple[str, ...] = ()
-        fitted = _with_u(adjusted)
         if self.by_relations and len(pairs):
             told = fit_relations(
                 pairs, tuple(link_model.level_weights(self.settings)), spec, records,
                 chance_agreement(self.connection, self.tables, spec),
                 known=self.trained,
             )  # fmt: skip
-            score, once = told.score, told.once
-            fitted |= told.levels
+            score, once, fitted = told.score, told.once, told.levels
             lost = self._lost(pairs, score)
             prior = float(f"{(score.sum() + lost) / self.comparisons:.9g}")
+            if not self.trained and score.sum() < BELIEF:
+                notes.append(_FEW_MATCHES)
+        else:
+            adjusted, lost = self._adjust(pairs, evidence)
+            score, prior = link_model.scores(adjusted.weight), adjusted.prior
+            fitted = {key: {"u_probability": u} for key, u in adjusted.u.items()}
         progress("score", 1.0)
         model = link_model.Model(
             {
@@ -476,12 +478,26 @@ class _Work:
         return [RulePairs(rule, number.get(i, 0)) for i, rule in enumerate(self.rules)]
 
     def _train(self, counted: list[RulePairs], notes: list[str]) -> None:
-        """Estimate u, then m, with DuckDB, so that no other engine draws other pairs."""
+        """Estimate u, then m, with DuckDB, so that no other engine draws other pairs.
+
+        Relations find m by themselves, and count equal values among all pairs.
+        """
         spec, linker = self.opened.spec, _linker(self.frames_here, self.settings)
-        columns = columns_by_comparison(self.settings)
-        many = self.opened.records.count > MANY_RECORDS
+        many = self.opened.records.count > MANY_RECORDS and not self.by_relations
         random_pairs = max(1, min(RANDOM_PAIRS * (5 if many else 1), self.comparisons))
         train_u(linker, seed=spec.seed, random_pairs=random_pairs)
+        done = [] if self.by_relations else self._train_m(linker, counted, notes)
+        with quiet("read the model"):
+            trained = linker.misc.save_model_to_json()
+        self.settings = {
+            **steadied(trained, self.settings, done, random_pairs),
+            **{key: self.settings[key] for key in (_PRIOR, _RULES)},
+            "sql_dialect": "duckdb",
+        }
+
+    def _train_m(self, linker: Any, counted: list[RulePairs], notes: list[str]) -> list[Session]:
+        """Estimate m from the pairs of rules, or of columns where these tell matches better."""
+        spec, columns = self.opened.spec, columns_by_comparison(self.settings)
         with quiet("read the model"):
             u = link_model.equal_u(linker.misc.save_model_to_json())
         rules = {rule: columns_in(rule, sided=False) for rule in self.rules}
@@ -495,13 +511,7 @@ class _Work:
             )
         done = train_m(linker, sessions)
         notes += _notes(columns, done)
-        with quiet("read the model"):
-            trained = linker.misc.save_model_to_json()
-        self.settings = {
-            **steadied(trained, self.settings, done, random_pairs),
-            **{key: self.settings[key] for key in (_PRIOR, _RULES)},
-            "sql_dialect": "duckdb",
-        }
+        return done
 
     def _predict(self, linker: Any) -> tuple[Pairs, Floats]:
         """The pairs, their scores still open, and their match weights without the prior."""
@@ -574,13 +584,15 @@ class _Work:
         )
 
 
+_FEW_MATCHES = (
+    "How often true matches agree could not be estimated, because there are too few of them; usual "
+    "values were taken for the most part."
+)
+
+
 def _linker(frames: Sequence[Any], settings: dict[str, Any]) -> Any:
     with quiet("take the settings"):
         return needed("splink").Linker(frames, settings, log_level=None, validate_settings=False)
-
-
-def _with_u(adjusted: link_model.Adjusted) -> dict[tuple[str, int], dict[str, float]]:
-    return {key: {"u_probability": u} for key, u in adjusted.u.items()}
 
 
 def _trained_part(settings: dict[str, Any]) -> dict[str, Any]:

@@ -38,6 +38,7 @@ from sfumato.risk.reidentification import (
 )
 from sfumato.risk.special_uniques import special_uniques as find_special_uniques
 from sfumato.schema import Schema, check_schema
+from sfumato.table.dependence import column_figures, found_with
 from sfumato.table.door import open_table
 from sfumato.table.preparation import prepared
 from sfumato.table.sources import Source
@@ -249,8 +250,6 @@ def assess(
     told = measure_known_events(table, class_of, risk.classes, given.seed, counts=asked.counts)
     risk = replace(risk, known_events=told)
     if asked.columns:
-        from sfumato.table.dependence import column_figures, found_with
-
         cells = {name: table.source.column(name) for name in table.source.column_names}
         figures = found_with(column_figures(table), cells, class_of, table.person)
         risk = replace(risk, columns=figures)
