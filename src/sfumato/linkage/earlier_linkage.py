@@ -377,8 +377,10 @@ def settled_again(
 ) -> tuple[Settled, Reviewed | None]:
     """Outcomes and persons with answers, and what a review says of them where one was begun.
 
-    Probabilities are estimated again by the answers to the pairs that were drawn, and persons are
-    settled by those; the same answers give the same result.
+    Rates are estimated again by the answers to the pairs that were drawn. Where matches by score
+    join records, scores are corrected by them; where persons are inferred, decisions alone change
+    them: rates hold for pairs whose other pairs speak, too, and scores are before that. The same
+    answers give the same result.
 
     Parameters
     ----------
@@ -398,19 +400,28 @@ def settled_again(
             verdicts = match_decisions.join_workers(answers, earlier.pairs)
         rng = np.random.default_rng([earlier.manifest.review["seed"], LEARNED])
         learned = audit.learn(earlier.asked, verdicts, audit.person, None, rng)
-    settled = settle(
-        earlier.records, earlier.pairs, earlier.spec, answers,
-        lost=earlier.model.lost,
-        inferred=earlier.model.by_relations,
-        once=earlier.model.once,
-        probability=None if learned is None or not learned.answered else learned.probability,
-    )  # fmt: skip
+
+    scored = None
+    if learned is not None and learned.answered and not earlier.model.by_relations:
+        scored = learned.probability
+
+    def settled_with(answers: match_decisions.Decisions | None) -> Settled:
+        return settle(
+            earlier.records, earlier.pairs, earlier.spec, answers,
+            lost=earlier.model.lost,
+            inferred=earlier.model.by_relations,
+            once=earlier.model.once,
+            probability=scored,
+        )  # fmt: skip
+
+    settled = settled_with(answers)
     if audit is None:
         return settled, None
     rng = np.random.default_rng([earlier.manifest.review["seed"], LEARNED])
     person, inferred = settled.persons.person.astype(np.int64), settled.persons.inferred
     draws = None if inferred is None else inferred.draws
-    learned = audit.learn(earlier.asked, verdicts, person, draws, rng)
+    alone = None if scored is None else settled_with(None).persons.person.astype(np.int64)
+    learned = audit.learn(earlier.asked, verdicts, person, draws, rng, alone=alone)
     half_width = float(earlier.manifest.review["half_width"])
     return settled, Reviewed(len(earlier.asked.pair), learned, half_width)
 

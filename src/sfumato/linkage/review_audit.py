@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -35,8 +36,8 @@ CHAINED, SPLIT, WIDER = 4 * _BINS, 4 * _BINS + 1, 4 * _BINS + 2
 others have parted (none is drawn), and the first of those of wider blocks: they agree in two
 columns, three, and so on."""
 DOUBT, UNKNOWN, LOST_DOUBT = 1.0, 3.0, 1.0
-"""Standard error of log odds in nats: by a model that tells relatives from persons, by another one,
-and of what draws and capture and recapture say."""
+"""How many times as wrong as usual log odds may be: by a model that tells relatives from persons,
+by another one, and of what draws and capture and recapture say."""
 NO_RULE = -1
 """The blocking rule of a pair that none brought together: it was drawn for review."""
 _FEW_OF_PATTERN, _MOST_CELLS = 20, 200
@@ -195,7 +196,7 @@ class ReviewAudit:
     wider_size, wider_odds
         Number of pairs in wider blocks, and log odds of a match.
     doubt
-        Standard error of the log odds of the pairs, in nats.
+        How many times as wrong as usual the model's log odds may be.
     draws
         Partitions drawn when the first batch was, where persons were inferred; else none; shape
         (draws, records).
@@ -259,11 +260,11 @@ class ReviewAudit:
         """Pairs by rules whose records were one person's."""
         return np.asarray(self._together(self.person) & (self.stratum >= 0))
 
-    @cached_property
-    def _celled(self) -> tuple[Ints, Cells, Ints]:
+    def _celled(self, alone: Ints) -> tuple[Ints, Cells, Ints]:
         """Cell of each pair (-1 where no rule made it), the cells, and the stratum of each cell.
 
-        A cell is a stratum and the columns in which its pairs differ.
+        A cell is a stratum, whether the pair is one person's by ``alone``, and the columns in
+        which it differs.
         """
         there = np.flatnonzero(self.stratum >= 0)
         code = np.zeros(len(there), dtype=np.int64)
@@ -271,12 +272,13 @@ class ReviewAudit:
             own = level[there]
             code = 3 * code + np.where(own < 0, 2, own < level.max(initial=0))
         _, code = np.unique(code, return_inverse=True)
-        joint = self.stratum[there] * (int(code.max(initial=0)) + 1) + code
+        stratum = 2 * self.stratum[there] + self._together(alone)[there]
+        joint = stratum * (int(code.max(initial=0)) + 1) + code
         keys, place, count = np.unique(joint, return_inverse=True, return_counts=True)
         usual = np.zeros(len(keys), dtype=np.bool_)
         usual[np.argsort(-count, kind="stable")[:_MOST_CELLS]] = True
         own = (usual & (count >= _FEW_OF_PATTERN))[place]
-        joint = np.where(own, joint, -1 - self.stratum[there])
+        joint = np.where(own, joint, -1 - stratum)
         keys, first, place = np.unique(joint, return_index=True, return_inverse=True)
         count = np.bincount(place)
         rate = (np.bincount(place, self._likely[there]) + _HALF) / (count + 2 * _HALF)
@@ -287,9 +289,9 @@ class ReviewAudit:
             logit(np.clip(rate, _EDGE, 1 - _EDGE)), [0.0, 0.0], self.wider_odds
         ])  # fmt: skip
         pattern = np.where(keys < 0, NO_PATTERN, code[first])
-        stratum = np.concatenate([self.stratum[there][first], CHAINED + np.arange(beyond)])
+        of_cell = np.concatenate([self.stratum[there][first], CHAINED + np.arange(beyond)])
         pattern = np.concatenate([pattern, np.full(beyond, NO_PATTERN)])
-        return cell, Cells(odds, pattern), stratum
+        return cell, Cells(odds, pattern), of_cell
 
     def _pairs_within(self, *labels: Ints) -> int:
         """Number of pairs of records that have all labels in common."""
@@ -309,6 +311,8 @@ class ReviewAudit:
         person: Ints,
         draws: npt.NDArray[np.integer] | None,
         rng: np.random.Generator,
+        *,
+        alone: Ints | None = None,
     ) -> Learned:
         """Rates, probabilities, and precision and recall of persons, by the answers so far.
 
@@ -328,11 +332,16 @@ class ReviewAudit:
             likely pairs are that only others have joined or parted.
         rng
             Source of randomness.
+        alone
+            Person of each record as they are without any decision, by what answers have taught:
+            so that pairs that were answered are told apart as all others are. Those at the
+            beginning if not given.
         """
-        cell, cells, of_cell = self._celled
-        answered, same = self._counted(asked, verdicts, len(cells.odds))
+        alone = self.person if alone is None else alone
+        cell, cells, of_cell = self._celled(alone)
+        answered, same = self._counted(asked, verdicts, cell, of_cell)
         known, is_same, node = self._known(verdicts)
-        now, before, ruled = self._together(person), self._together(self.person), cell >= 0
+        now, before, ruled = self._together(person), self._together(alone), cell >= 0
         stays = ruled & (now == before) & ~known
         inside = np.bincount(cell[stays & now], minlength=len(cells.odds))
         outside = np.bincount(cell[stays & ~now], minlength=len(cells.odds))
@@ -341,17 +350,17 @@ class ReviewAudit:
         listed = int(np.count_nonzero(now & (stays | known)))
         chained, split = (int(np.flatnonzero(of_cell == each)[0]) for each in (CHAINED, SPLIT))
         inside[chained] = max(found - listed - right_known, 0)
-        parted = self._pairs_within(self.person) - self._pairs_within(self.person, person)
+        parted = self._pairs_within(alone) - self._pairs_within(alone, person)
         outside[split] = max(parted - int(np.count_nonzero(before & ~now & known)), 0)
         beyond = np.flatnonzero(of_cell >= WIDER)
         outside[beyond] = np.maximum(self.wider_size - answered[beyond], 0)
         odds = cells.odds.copy()
         odds[[chained, split]] = self._by_draws(
-            draws, person, stays | known, inside[chained], outside[split]
+            draws, person, alone, stays | known, inside[chained], outside[split]
         )
         rate, moved = self._rates(Cells(odds, cells.pattern), same, answered, of_cell, rng)
-        right = rng.binomial(inside, rate).sum(axis=1) + joined
-        missed = rng.binomial(outside, rate).sum(axis=1) + np.count_nonzero(is_same & ~now)
+        right: Floats = rng.binomial(inside, rate).sum(axis=1) + joined
+        missed: Floats = rng.binomial(outside, rate).sum(axis=1) + np.count_nonzero(is_same & ~now)
         again = self._odds.copy()
         again[ruled] += moved[cell[ruled]]
         mean, variance = self._by_stratum(rate, of_cell, inside + outside)
@@ -359,8 +368,8 @@ class ReviewAudit:
             np.asarray(np.where(ruled, expit(again), self.pairs.score)),
             mean,
             variance,
-            _measure("precision", right / max(found, 1) if found else np.ones(len(right))),
-            _measure("recall", (right + 0.0) / np.maximum(right + missed, 1)),
+            _measure("precision", right, found - right),
+            _measure("recall", right, missed),
             int(answered.sum()),
         )
 
@@ -368,6 +377,7 @@ class ReviewAudit:
         self,
         draws: npt.NDArray[np.integer] | None,
         person: Ints,
+        before: Ints,
         aside: Bools,
         chained: int,
         split: int,
@@ -375,7 +385,7 @@ class ReviewAudit:
         """Log odds of a match of pairs that only others have joined, and have parted.
 
         Those are ``chained`` and ``split`` pairs: within a person now, but for those in ``aside``,
-        and within one before.
+        and within one ``before``.
         """
         if draws is None:
             return 0.0, 0.0
@@ -384,8 +394,8 @@ class ReviewAudit:
             drawn = self._together(draw)
             joined = self._pairs_within(person, draw)
             both.append(joined - np.count_nonzero(aside & now & drawn))
-            apart = self._pairs_within(self.person, draw)
-            kept.append(apart - self._pairs_within(self.person, person, draw))
+            apart = self._pairs_within(before, draw)
+            kept.append(apart - self._pairs_within(before, person, draw))
         share = [
             (min(max(float(np.mean(each)), 0.0), size) + 0.5) / (size + 1)
             for each, size in ((both, chained), (kept, split))
@@ -401,12 +411,14 @@ class ReviewAudit:
         for own, scale in ((ruled, self.doubt), (~ruled, LOST_DOUBT)):
             part = Cells(cells.odds[own], cells.pattern[own])
             drawn[:, own] = draw_rates(part, same[own], answered[own], rng, scale=scale)
-        moved = (drawn.mean(axis=0) - cells.odds) * (answered.sum() > 0)
+        moved = (drawn.mean(axis=0) - cells.centre(1.0)) * (answered.sum() > 0)
         return np.asarray(expit(drawn)), np.asarray(moved)
 
-    def _counted(self, asked: Asked, verdicts: Verdicts, cells: int) -> tuple[Ints, Ints]:
+    def _counted(
+        self, asked: Asked, verdicts: Verdicts, cell: Ints, of_cell: Ints
+    ) -> tuple[Ints, Ints]:
         """Answers of each cell to pairs that were drawn, and those that say one person."""
-        cell, _, of_cell = self._celled
+        cells = len(of_cell)
         result = np.zeros(len(self.pairs), dtype=np.int8)
         there = verdicts.pair >= 0
         result[verdicts.pair[there]] = verdicts.result[there]
@@ -564,8 +576,14 @@ def _key(left: Ints, right: Ints, records: int) -> Ints:
     return np.minimum(left, right) * records + np.maximum(left, right)
 
 
-def _measure(name: str, drawn: Floats) -> Measure:
-    low, middle, high = np.quantile(drawn, [0.025, 0.5, 0.975]).tolist()
+def _measure(name: str, right: Floats, wrong: Floats) -> Measure:
+    """The median share and its 95 % interval, rounded outwards to whole pairs."""
+    pairs = right + wrong
+    share = np.divide(right, pairs, out=np.ones(len(right)), where=pairs > 0)
+    low, middle, high = np.quantile(share, [0.025, 0.5, 0.975]).tolist()
+    size = max(float(pairs.mean()), 1.0)
+    low = max(1 - math.ceil((1 - low) * size + 1) / size, 0.0)
+    high = 1 - max(math.floor((1 - high) * size - 1), 0) / size
     return Measure(name, middle, low=low, high=high, estimator=BY_REVIEW, why=_WHY)
 
 

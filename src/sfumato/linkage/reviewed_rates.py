@@ -13,11 +13,10 @@ from sfumato.linkage.match_thresholds import Floats, Ints
 
 DRAWS = 1000
 _WARM, _THIN = 300, 3
-_SMOOTH, _PATTERN, _OWN = 0.5, 0.25, 0.25
-"""Shares of that variance: common to cells of nearly the same odds, to those whose pairs differ in
-the same columns, and of each cell alone."""
-_NEAR = 5.0
-"""Nats within which cells have nearly the same odds."""
+_SHIFT, _SURE, _PATTERN, _OWN = 0.35, 1.2, 0.7, 0.7
+"""Standard errors of the model's log odds, in nats: of all cells alike; towards 0 or away from it,
+as a model is too sure or not sure enough; of the cells whose pairs differ in the same columns; of
+each cell alone."""
 NO_PATTERN = -1
 
 
@@ -37,11 +36,19 @@ class Cells:
     pattern: Ints
 
     def covariance(self) -> Floats:
-        """How the errors of the log odds go together, of one nat; shape (cells, cells)."""
-        apart = self.odds[:, None] - self.odds[None, :]
+        """How the errors of the log odds go together; shape (cells, cells)."""
         alike = (self.pattern[:, None] == self.pattern) & (self.pattern != NO_PATTERN)
-        smooth = _SMOOTH * np.exp(-0.5 * (apart / _NEAR) ** 2)
-        return np.asarray(smooth + _PATTERN * alike + _OWN * np.eye(len(self.odds)))
+        side = np.tanh(self.odds / 2)
+        common = _SHIFT**2 + _SURE**2 * np.outer(side, side)
+        return np.asarray(common + _PATTERN**2 * alike + _OWN**2 * np.eye(len(self.odds)))
+
+    def centre(self, scale: float) -> Floats:
+        """Log odds around which errors are drawn, so that the mean rate is that of the model.
+
+        Of rates near 0 and 1 errors of log odds raise the mean of the rarer kind by exp(σ²/2).
+        """
+        half = scale**2 * np.diag(self.covariance()) / 2
+        return np.asarray(self.odds + half * np.tanh(self.odds / 2))
 
 
 def draw_rates(
@@ -64,15 +71,16 @@ def draw_rates(
     rng
         Source of randomness.
     scale
-        Standard error of the model's log odds, in nats.
+        How many times as wrong as usual the model may be.
     """
     covariance, count = cells.covariance(), len(cells.odds)
+    odds = cells.centre(scale)
     seen = np.flatnonzero(answered > 0)
     rest = np.flatnonzero(answered == 0)
     if not len(seen):
         root = np.linalg.cholesky(covariance + 1e-9 * np.eye(count))
         errors = rng.standard_normal((DRAWS, count)) @ root.T
-        return np.asarray(cells.odds + scale * errors)
+        return np.asarray(odds + scale * errors)
     own = covariance[np.ix_(seen, seen)] + 1e-9 * np.eye(len(seen))
     root, factor = np.linalg.cholesky(own), cho_factor(own)
     cross = cho_solve(factor, covariance[np.ix_(seen, rest)])
@@ -80,7 +88,7 @@ def draw_rates(
     left_root = np.linalg.cholesky(left + 1e-9 * np.eye(len(rest)))
 
     def likelihood(errors: Floats) -> float:
-        rate = np.clip(expit(cells.odds[seen] + errors), 1e-15, 1 - 1e-15)
+        rate = np.clip(expit(odds[seen] + errors), 1e-15, 1 - 1e-15)
         return float(same[seen] @ np.log(rate) + (answered - same)[seen] @ np.log1p(-rate))
 
     at, value = np.zeros(len(seen)), likelihood(np.zeros(len(seen)))
@@ -93,7 +101,7 @@ def draw_rates(
             drawn[place, seen] = at
             beside = scale * (left_root @ rng.standard_normal(len(rest)))
             drawn[place, rest] = at @ cross + beside
-    return np.asarray(cells.odds + drawn)
+    return np.asarray(odds + drawn)
 
 
 def _slice_step(
@@ -172,6 +180,7 @@ def instrument(
 
 
 BY_CHANGE, UNDERLYING = 0.3, 0.05
+"""Shares of a batch that go by what answers change, and by how many pairs a stratum has."""
 
 
 def rounded(expected: Floats, rng: np.random.Generator) -> Ints:
