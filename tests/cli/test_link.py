@@ -7,11 +7,13 @@ import os
 import shutil
 import signal
 import tomllib
+from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from subprocess import Popen
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -19,9 +21,12 @@ from cli.conftest import done_in
 from linkage.linked_tables import households
 from patience import wait_until
 from pyarrow import csv
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from sfumato.cli.link_commands import named_places
 from sfumato.examples import generate_clinics, generate_registrations, write_registrations
+from sfumato.linkage.person_inspection import _bridges
 
 pytestmark = pytest.mark.usefixtures("few_random_pairs")
 
@@ -464,3 +469,37 @@ def test_an_interrupted_draw_leaves_nothing(
     assert not (here / "one").exists()
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
     assert not [path.name for path in here.iterdir() if path.name.startswith(".")]
+
+
+def test_persons_are_inspected_without_values(run: Run, out: Path) -> None:
+    """Sizes are those of the persons written; values come only where they are asked for."""
+    done = run("link", "inspect", "out", "--json", "--persons", "3")
+    assert done.code == 0, done.err
+    said = json.loads(done.out)
+    person = pq.read_table(out / "persons.parquet")["person"].to_pylist()
+    sizes = Counter(Counter(person).values())
+    assert said["by_records"] == {str(size): sizes[size] for size in sorted(sizes)}
+    assert [each["records"] for each in said["largest"]] == sorted(
+        Counter(person).values(), reverse=True
+    )[:3]
+    shown = run("link", "inspect", "out", "--persons", "3", "--show-values")
+    plain = run("link", "inspect", "out", "--persons", "3")
+    assert "surname" in shown.out
+    assert "surname" not in plain.out
+    assert shown.out.startswith(plain.out)
+
+
+def test_bridges_are_those_that_part_the_graph_when_they_go() -> None:
+    """Against every edge taken away in turn, on random graphs."""
+    rng, nodes = np.random.default_rng(1), 9
+    every = np.array([(a, b) for a in range(nodes) for b in range(a + 1, nodes)])
+
+    def components(kept: np.ndarray) -> int:
+        graph = coo_array((np.ones(len(kept)), (kept[:, 0], kept[:, 1])), (nodes, nodes))
+        return int(connected_components(graph, directed=False)[0])
+
+    for _ in range(60):
+        edges = every[rng.random(len(every)) < 0.2]
+        whole = components(edges)
+        wanted = {n for n in range(len(edges)) if components(np.delete(edges, n, axis=0)) > whole}
+        assert {edge for edge, _ in _bridges(edges[:, 0], edges[:, 1])} == wanted

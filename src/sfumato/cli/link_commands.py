@@ -12,7 +12,7 @@ from typer.core import TyperGroup
 
 from sfumato.cli.declared_options import Given, on_command_line, values_of, with_declared
 from sfumato.cli.encode_commands import encode, key
-from sfumato.cli.output import check_apart, print_json, progress_bar, say, warn
+from sfumato.cli.output import check_apart, columns, print_json, progress_bar, say, warn
 from sfumato.cli.parameters import Json, argument, file_option, option
 from sfumato.core.declaration import Place, is_uri, place_of
 from sfumato.core.errors import InputError
@@ -326,6 +326,35 @@ def next_pairs(
         typer.echo(str(batch))
     say(f"Wrote {output}. To answer: sfumato review play {output}")
     say(f"To apply the answers: sfumato link apply {folder} --decisions {output}/decisions.parquet")
+
+
+@app.command()
+def inspect(
+    folder: LinkFolder,
+    persons: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Largest persons, and bridges, at most.")
+    ] = 10,
+    show_values: Annotated[
+        bool,
+        typer.Option("--show-values", help="Print the largest persons' identifying values too."),
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Look at the persons: the largest, what hangs on one pair, sizes against the sources."""
+    from sfumato.linkage.earlier_linkage import read_earlier
+    from sfumato.linkage.person_inspection import inspect_persons, shown_values
+
+    earlier = read_earlier(folder)
+    found = inspect_persons(earlier, persons)
+    values = shown_values(earlier, found) if show_values else None
+    if json:
+        shown = {} if values is None else {"values": values.to_pylist()}
+        print_json({**found.to_json(), **shown})
+        return
+    typer.echo(str(found))
+    if values is not None:
+        cells = [[each or "" for each in row.values()] for row in values.to_pylist()]
+        typer.echo("\n".join(columns([values.column_names, *cells])))
 
 
 app.command()(key)
