@@ -363,13 +363,15 @@ class ReviewAudit:
         missed: Floats = rng.binomial(outside, rate).sum(axis=1) + np.count_nonzero(is_same & ~now)
         again = self._odds.copy()
         again[ruled] += moved[cell[ruled]]
+        joined_before = ((of_cell // _BINS) % 2 == 1) & (of_cell < CHAINED) | (of_cell == CHAINED)
+        wrong, lost = (answered - same)[joined_before].sum(), same[~joined_before].sum()
         mean, variance = self._by_stratum(rate, of_cell, inside + outside)
         return Learned(
             np.asarray(np.where(ruled, expit(again), self.pairs.score)),
             mean,
             variance,
-            _measure("precision", right, found - right),
-            _measure("recall", right, missed),
+            _measure("precision", right, found - right, is_open=not wrong),
+            _measure("recall", right, missed, is_open=not lost),
             int(answered.sum()),
         )
 
@@ -576,14 +578,18 @@ def _key(left: Ints, right: Ints, records: int) -> Ints:
     return np.minimum(left, right) * records + np.maximum(left, right)
 
 
-def _measure(name: str, right: Floats, wrong: Floats) -> Measure:
-    """The median share and its 95 % interval, rounded outwards to whole pairs."""
+def _measure(name: str, right: Floats, wrong: Floats, *, is_open: bool) -> Measure:
+    """The median share and its 95 % interval, rounded outwards to whole pairs.
+
+    Where no answer has found an error (``is_open``), that there is none is not ruled out, as by an
+    exact interval of a binomial share.
+    """
     pairs = right + wrong
     share = np.divide(right, pairs, out=np.ones(len(right)), where=pairs > 0)
     low, middle, high = np.quantile(share, [0.025, 0.5, 0.975]).tolist()
     size = max(float(pairs.mean()), 1.0)
     low = max(1 - math.ceil((1 - low) * size + 1) / size, 0.0)
-    high = 1 - max(math.floor((1 - high) * size - 1), 0) / size
+    high = 1.0 if is_open else 1 - max(math.floor((1 - high) * size - 1), 0) / size
     return Measure(name, middle, low=low, high=high, estimator=BY_REVIEW, why=_WHY)
 
 
