@@ -26,6 +26,7 @@ PARTS = {
     "serve": ["serve.py", "--records", "100000", "--seconds", "20", "clicks"],
     "linkage": ["linkage.py"],
     "truth": ["truth.py"],
+    "simulated_reviews": ["simulated_reviews.py"],
     "linkage_anonymity": ["linkage_anonymity.py"],
     "by_hand": ["by_hand.py"],
     "intake": ["intake.py", "--release"],

@@ -7,11 +7,13 @@ import os
 import shutil
 import signal
 import tomllib
+from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from subprocess import Popen
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -19,9 +21,12 @@ from cli.conftest import done_in
 from linkage.linked_tables import households
 from patience import wait_until
 from pyarrow import csv
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from sfumato.cli.link_commands import named_places
 from sfumato.examples import generate_clinics, generate_registrations, write_registrations
+from sfumato.linkage.person_inspection import _bridges
 
 pytestmark = pytest.mark.usefixtures("few_random_pairs")
 
@@ -383,3 +388,118 @@ def test_interrupted_it_leaves_nothing(start: Callable[..., Popen[str]], here: P
     assert process.returncode == 130, err
     assert {path.name for path in here.iterdir()} == before
     assert not list(temporary.rglob("*.parquet"))
+
+
+def _answer(batch: Path, here: Path) -> Path:
+    """Answers to all pairs of a batch, as the truth has them."""
+    table = csv.read_csv(here / "truth.csv").to_pydict()
+    person = dict(zip(table["patient"], table["person"], strict=True))
+    rows = pq.read_table(batch / "pairs.parquet").to_pylist()
+    same = [person[row["id_l"]] == person[row["id_r"]] for row in rows]
+    count = len(rows)
+    answers = {
+        "pair": [row["pair"] for row in rows],
+        "worker": ["ann"] * count,
+        "answer": [3 if each else -3 for each in same],
+        "time": [datetime.now(UTC)] * count,
+        "withdrawn": [False] * count,
+    }
+    pq.write_table(pa.table(answers), batch / "decisions.parquet")
+    return batch / "decisions.parquet"
+
+
+def test_next_pairs_are_drawn_answered_and_applied(run: Run, out: Path, here: Path) -> None:
+    """Two batches: chances are kept, no pair comes twice, and the persons get intervals."""
+    done = run("link", "next", "out", "--pairs", "30", "--seed", "3", "-o", "one")
+    assert done.code == 0, done.err
+    assert "sfumato review play one" in done.err
+    shown = pq.read_table(here / "one" / "review.parquet")
+    assert len(shown) == 30
+    assert "score" not in shown.column_names
+    before = len(pq.read_table(out / "persons.parquet"))
+    done = run("link", "apply", "out", "--decisions", _answer(here / "one", here), "--json")
+    assert done.code == 0, done.err
+    said = json.loads(done.out)
+    assert said["review"]["answered"] == said["review"]["asked"] == 30
+    precision = said["persons"]["precision"]
+    assert precision["low"] <= precision["value"] <= precision["high"]
+    assert precision == {k: said["review"]["precision"][k] for k in precision}
+    done = run("link", "next", "out", "--pairs", "20", "-o", "two", "--json")
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["pairs"] == 20
+    asked = pq.read_table(out / "asked.parquet")
+    assert asked["batch"].to_pylist() == [1] * 30 + [2] * 20
+    assert len(set(asked["pair"].to_pylist())) == 50
+    assert all(0 < chance <= 1 for chance in asked["probability"].to_pylist())
+    assert len(pq.read_table(out / "persons.parquet")) == before
+    done = run("link", "next", "out", "--pairs", "25", "-o", "three")
+    assert set(pq.read_table(here / "two" / "review.parquet")["pair"].to_pylist()) < set(
+        pq.read_table(here / "three" / "review.parquet")["pair"].to_pylist()
+    ), "pairs that nobody has answered are asked again"
+
+
+def test_next_refuses_before_anything_is_written(run: Run, out: Path, here: Path) -> None:
+    """A folder with files, and one that is no linkage; nothing is recorded."""
+    (here / "full").mkdir()
+    (here / "full" / "notes.txt").write_text("mine")
+    for words, said in (
+        (("out", "-o", "full"), "new or empty"),
+        (("full", "-o", "new"), "sfumato link wrote"),
+        (("out", "--pairs", "0", "-o", "new"), "--pairs"),
+    ):
+        done = run("link", "next", *words)
+        assert done.code == 1
+        assert said in done.err
+    assert not (here / "new").exists()
+    assert not (out / "asked.parquet").exists()
+
+
+def test_an_interrupted_draw_leaves_nothing(
+    run: Run, out: Path, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither a batch nor a record of it where writing stops halfway."""
+    from sfumato.linkage import next_batch
+
+    def stopped(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    monkeypatch.setattr(next_batch, "_record", stopped)
+    assert run("link", "next", "out", "-o", "one").code == 130
+    assert not (here / "one").exists()
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+    assert not [path.name for path in here.iterdir() if path.name.startswith(".")]
+
+
+def test_persons_are_inspected_without_values(run: Run, out: Path) -> None:
+    """Sizes are those of the persons written; values come only where they are asked for."""
+    done = run("link", "inspect", "out", "--json", "--persons", "3")
+    assert done.code == 0, done.err
+    said = json.loads(done.out)
+    person = pq.read_table(out / "persons.parquet")["person"].to_pylist()
+    sizes = Counter(Counter(person).values())
+    assert said["by_records"] == {str(size): sizes[size] for size in sorted(sizes)}
+    assert [each["records"] for each in said["largest"]] == sorted(
+        Counter(person).values(), reverse=True
+    )[:3]
+    shown = run("link", "inspect", "out", "--persons", "3", "--show-values")
+    plain = run("link", "inspect", "out", "--persons", "3")
+    assert "surname" in shown.out
+    assert "surname" not in plain.out
+    assert shown.out.startswith(plain.out)
+
+
+def test_bridges_are_those_that_part_the_graph_when_they_go() -> None:
+    """Against every edge taken away in turn, on random graphs."""
+    rng, nodes = np.random.default_rng(1), 9
+    every = np.array([(a, b) for a in range(nodes) for b in range(a + 1, nodes)])
+
+    def components(kept: np.ndarray) -> int:
+        graph = coo_array((np.ones(len(kept)), (kept[:, 0], kept[:, 1])), (nodes, nodes))
+        return int(connected_components(graph, directed=False)[0])
+
+    for _ in range(60):
+        edges = every[rng.random(len(every)) < 0.2]
+        whole = components(edges)
+        wanted = {n for n in range(len(edges)) if components(np.delete(edges, n, axis=0)) > whole}
+        assert {edge for edge, _ in _bridges(edges[:, 0], edges[:, 1])} == wanted

@@ -12,7 +12,7 @@ from typer.core import TyperGroup
 
 from sfumato.cli.declared_options import Given, on_command_line, values_of, with_declared
 from sfumato.cli.encode_commands import encode, key
-from sfumato.cli.output import check_apart, print_json, progress_bar, say, warn
+from sfumato.cli.output import check_apart, columns, print_json, progress_bar, say, warn
 from sfumato.cli.parameters import Json, argument, file_option, option
 from sfumato.core.declaration import Place, is_uri, place_of
 from sfumato.core.errors import InputError
@@ -25,6 +25,7 @@ from sfumato.linkage.link_options import (
     ForPeople,
     Limits,
     LinkedFile,
+    NextPairs,
 )
 
 if TYPE_CHECKING:
@@ -66,6 +67,9 @@ SchemaOfTables = Annotated[
         rich_help_panel=WHAT,
     ),
 ]
+
+
+LinkFolder = Annotated[Path, argument(metavar="FOLDER", help="What 'sfumato link' wrote.")]
 
 
 class LinkGroup(TyperGroup):
@@ -260,7 +264,7 @@ def suggest(
 
 @app.command()
 def apply(
-    folder: Annotated[Path, argument(metavar="FOLDER", help="What 'sfumato link' wrote.")],
+    folder: LinkFolder,
     decisions: Annotated[
         Path,
         file_option(help="Answers: a Parquet file with pair, worker, answer, time, withdrawn."),
@@ -290,6 +294,67 @@ def apply(
         links = apply_decisions(folder, decisions, afresh=afresh, pseudonym_key=secret)
         _write_with_report(links, folder)
     _hand_over(links, folder, json=json)
+
+
+@app.command("next")
+@with_declared(NextPairs)
+def next_pairs(
+    folder: LinkFolder,
+    output: Annotated[
+        Path,
+        option("--output", "-o", metavar="FOLDER", help="Where the batch goes; one for each."),
+    ],
+    json: Json = False,
+    *,
+    given: Given,
+) -> None:
+    """Draw the pairs that people are to answer next, and say how sure the persons are.
+
+    Pairs of all scores, of what blocking may have lost, and those that may change most persons,
+    at random with chances that are kept, so that the answers say how good the persons are.
+
+    Then 'sfumato review play BATCH', 'sfumato link apply FOLDER --decisions FILE', and again.
+    """
+    from sfumato.linkage.next_batch import next_batch
+
+    wanted = NextPairs(**values_of(NextPairs, given))
+    with progress_bar() as progress:
+        batch = next_batch(folder, output, wanted, progress)
+    if json:
+        print_json(batch.to_json())
+    else:
+        typer.echo(str(batch))
+    say(f"Wrote {output}. To answer: sfumato review play {output}")
+    say(f"To apply the answers: sfumato link apply {folder} --decisions {output}/decisions.parquet")
+
+
+@app.command()
+def inspect(
+    folder: LinkFolder,
+    persons: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Largest persons, and bridges, at most.")
+    ] = 10,
+    show_values: Annotated[
+        bool,
+        typer.Option("--show-values", help="Print the largest persons' identifying values too."),
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Look at the persons: the largest, what hangs on one pair, sizes against the sources."""
+    from sfumato.linkage.earlier_linkage import read_earlier
+    from sfumato.linkage.person_inspection import inspect_persons, shown_values
+
+    earlier = read_earlier(folder)
+    found = inspect_persons(earlier, persons)
+    values = shown_values(earlier, found) if show_values else None
+    if json:
+        shown = {} if values is None else {"values": values.to_pylist()}
+        print_json({**found.to_json(), **shown})
+        return
+    typer.echo(str(found))
+    if values is not None:
+        cells = [[each or "" for each in row.values()] for row in values.to_pylist()]
+        typer.echo("\n".join(columns([values.column_names, *cells])))
 
 
 app.command()(key)

@@ -22,8 +22,9 @@ from sfumato.linkage.linkage_manifest import ENCODINGS, LinkManifest, load_link_
 from sfumato.linkage.linkage_quality import Checks
 from sfumato.linkage.linkage_result import Links
 from sfumato.linkage.linked_file import Analytic, LinkedSchema, name_persons
-from sfumato.linkage.match_thresholds import Ints, Pairs, Records
-from sfumato.linkage.person_clusters import settle
+from sfumato.linkage.match_thresholds import Floats, Ints, Pairs, Records
+from sfumato.linkage.person_clusters import Settled, limited_sources, settle
+from sfumato.linkage.review_audit import DOUBT, NONE_ASKED, UNKNOWN, Asked, ReviewAudit, Reviewed
 from sfumato.linkage.review_pairs import known_records, pairs_of_table
 from sfumato.schema import Schema, load_schema
 
@@ -146,6 +147,72 @@ class Earlier:
         number = np.array([int(pair[1:]) - 1 for pair in table["pair"].to_pylist()], np.int64)
         given = self.manifest.checks
         return Checks(float(given["half_width"]), float(given["match"]), number, table)
+
+    @cached_property
+    def asked(self) -> Asked:
+        """The pairs that `sfumato link next` has drawn so far.
+
+        Raises
+        ------
+        InputError
+            If the file is missing or not whole.
+        """
+        if not self.manifest.review.get("batches"):
+            return NONE_ASKED
+        table = _table(self.folder / linkage_files.ASKED)
+        columns = [np.asarray(table[name]) for name in ("stratum", "batch", "probability")]
+        pair = [int(each[1:]) - 1 for each in table["pair"].to_pylist()]
+        return Asked(np.array(pair, np.int64), *columns)
+
+    def audit(self, wider_size: Ints, wider_odds: Floats) -> ReviewAudit:
+        """The pairs that may be drawn for review.
+
+        Parameters
+        ----------
+        wider_size, wider_odds
+            Number of pairs in wider blocks, and log odds of a match.
+
+        Raises
+        ------
+        InputError
+            If the file of the persons at the beginning is missing or not whole.
+        """
+        person, draws = self.person, linkage_files.DRAWS
+        if self.manifest.review.get("batches"):
+            person = _table(self.folder / linkage_files.REVIEWED)["person"].combine_chunks()
+            draws = linkage_files.REVIEWED_DRAWS
+        number = np.asarray(person.cast(pa.string()).dictionary_encode().indices, np.int64)
+        once = {*self.spec.one_per_source, *self.model.once}
+        return ReviewAudit(
+            self.records,
+            self.pairs,
+            number,
+            wider_size,
+            wider_odds,
+            DOUBT if self.model.by_relations else UNKNOWN,
+            self._draws(self.folder / draws, number),
+            limited_sources(self.records, once),
+        )
+
+    def _draws(self, path: Path, person: Ints) -> Ints:
+        """Persons in each draw that a file holds, of all records; none where it does not exist."""
+        if not path.exists():
+            return np.empty((0, len(person)), dtype=np.int64)
+        table = _table(path)
+        doubtful = known_records(self.records, table["source"], table["id"])
+        drawn = [np.asarray(column, dtype=np.int64) for column in table.columns[2:]]
+        every = np.tile(person, (len(drawn), 1))
+        for own, each in zip(every, drawn, strict=True):
+            own[doubtful] = person.max(initial=0) + 1 + each
+        return every
+
+    @cached_property
+    def reviewed(self) -> ReviewAudit | None:
+        """The same as when the first batch was drawn; ``None`` where none was."""
+        if not self.manifest.review:
+            return None
+        wider = [np.array(self.manifest.review[name]) for name in ("wider_pairs", "wider_odds")]
+        return self.audit(wider[0].astype(np.int64), wider[1].astype(np.float64))
 
     def check_key(self, key: bytes | None) -> None:
         """Refuse to go on without the key that its ids were made with, or with one of others.
@@ -275,12 +342,7 @@ def apply_decisions(
     answers = match_decisions.read_decisions(Path(decisions), earlier.pairs)
     if earlier.answers is not None and not afresh:
         answers = match_decisions.each_once(match_decisions.together(earlier.answers, answers))
-    settled = settle(
-        earlier.records, earlier.pairs, earlier.spec, answers,
-        lost=earlier.model.lost,
-        inferred=earlier.model.by_relations,
-        once=earlier.model.once,
-    )  # fmt: skip
+    settled, reviewed = settled_again(earlier, answers)
     seed = earlier.manifest.seed
     ids = name_persons(
         earlier.records,
@@ -304,9 +366,68 @@ def apply_decisions(
         model=earlier.model,
         decisions=answers,
         checks=earlier.checks,
+        reviewed=reviewed,
         manifest=replace(earlier.manifest, thresholds=settled.thresholds, versions=versions()),
         origin=earlier.folder,
     )
+
+
+def settled_again(
+    earlier: Earlier, answers: match_decisions.Decisions | None
+) -> tuple[Settled, Reviewed | None]:
+    """Outcomes and persons with answers, and what a review says of them where one was begun.
+
+    Rates are estimated again by the answers to the pairs that were drawn. Where matches by score
+    join records, scores are corrected by them; where persons are inferred, decisions alone change
+    them: rates hold for pairs whose other pairs speak, too, and scores are before that. The same
+    answers give the same result.
+
+    Parameters
+    ----------
+    earlier
+        The linkage.
+    answers
+        All answers.
+
+    Raises
+    ------
+    InputError
+        If a file of the linkage is not whole.
+    """
+    audit, learned, verdicts = earlier.reviewed, None, match_decisions.no_verdicts()
+    if audit is not None:
+        if answers is not None:
+            verdicts = match_decisions.join_workers(answers, earlier.pairs)
+        rng = np.random.default_rng([earlier.manifest.review["seed"], LEARNED])
+        learned = audit.learn(earlier.asked, verdicts, audit.person, None, rng)
+
+    scored = None
+    if learned is not None and learned.answered and not earlier.model.by_relations:
+        scored = learned.probability
+
+    def settled_with(answers: match_decisions.Decisions | None) -> Settled:
+        return settle(
+            earlier.records, earlier.pairs, earlier.spec, answers,
+            lost=earlier.model.lost,
+            inferred=earlier.model.by_relations,
+            once=earlier.model.once,
+            probability=scored,
+        )  # fmt: skip
+
+    settled = settled_with(answers)
+    if audit is None:
+        return settled, None
+    rng = np.random.default_rng([earlier.manifest.review["seed"], LEARNED])
+    person, inferred = settled.persons.person.astype(np.int64), settled.persons.inferred
+    draws = None if inferred is None else inferred.draws
+    alone = None if scored is None else settled_with(None).persons.person.astype(np.int64)
+    learned = audit.learn(earlier.asked, verdicts, person, draws, rng, alone=alone)
+    half_width = float(earlier.manifest.review["half_width"])
+    return settled, Reviewed(len(earlier.asked.pair), learned, half_width)
+
+
+LEARNED = 0
+"""The stream of a review's seed that rates are drawn from."""
 
 
 def _digest(answers: match_decisions.Decisions) -> int:

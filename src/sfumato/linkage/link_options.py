@@ -171,6 +171,35 @@ class LinkOptions(EncodedLinkOptions, total=False):
 
 
 @dataclass(frozen=True)
+class NextPairs:
+    """How many pairs people are asked next, and how sure the persons are to be.
+
+    Raises
+    ------
+    InputError
+        If a number is out of range.
+    """
+
+    pairs: Annotated[
+        int,
+        declaration.Parameter("Pairs of the batch.", "N", declaration.Count(1)),
+    ] = 50
+    half_width: Annotated[
+        float,
+        declaration.Parameter(
+            "Half width of the 95 % intervals of the persons' precision and recall that is narrow "
+            "enough.",
+            "HALF_WIDTH",
+            declaration.Between(0, 0.5),
+        ),
+    ] = 0.01
+    seed: declaration.Seed = None
+
+    def __post_init__(self) -> None:
+        declaration.check_fields(self)
+
+
+@dataclass(frozen=True)
 class Deduping:
     """Which records may be one person's; a specification says the same, source by source."""
 

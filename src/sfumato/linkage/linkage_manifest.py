@@ -52,6 +52,9 @@ class LinkManifest:
         Prior, blocking, and the weight of each comparison level.
     checks
         Half width and threshold by which pairs were drawn for checks, where they were.
+    review
+        How pairs are drawn for review, where some were: seed, wanted half width, number of batches,
+        number and log odds of the pairs in wider blocks.
     files
         Hash of each file of the linkage.
     versions
@@ -66,6 +69,7 @@ class LinkManifest:
     quasi_identifiers: Mapping[str, str]
     model: Mapping[str, Any]
     checks: Mapping[str, float] = field(default_factory=dict)
+    review: Mapping[str, Any] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
 
@@ -82,6 +86,7 @@ class LinkManifest:
             "quasi_identifiers": dict(self.quasi_identifiers),
             "model": dict(self.model),
             "checks": dict(self.checks),
+            "review": dict(self.review),
             "files": dict(self.files),
             "versions": dict(self.versions),
         }
@@ -132,6 +137,7 @@ def load_link_manifest(path: str | os.PathLike[str]) -> LinkManifest:
             quasi_identifiers=fields["quasi_identifiers"],
             model=fields["model"],
             checks=fields["checks"],
+            review=fields.get("review", {}),
             files=fields["files"],
             versions=fields["versions"],
         )

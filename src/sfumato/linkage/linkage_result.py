@@ -29,6 +29,7 @@ from sfumato.linkage.linkage_quality import Checked, Checks, check_answers
 from sfumato.linkage.linked_file import Analytic, LinkedSchema, PersonIds, free, linked_table
 from sfumato.linkage.match_decisions import Decisions, answers_table
 from sfumato.linkage.person_clusters import Followed, Settled
+from sfumato.linkage.review_audit import Reviewed
 from sfumato.linkage.review_pairs import named_records, pairs_table, write_identifying
 from sfumato.schema import Schema, dump_schema
 from sfumato.table.table_files import write_table
@@ -259,7 +260,7 @@ def unless_contradicted(
     return {**expected, **dict.fromkeys(_BY_MODEL), "contradicted": names}
 
 
-def persons_json(found: Found, unknown: str) -> dict[str, Any]:
+def persons_json(found: Found, unknown: str, reviewed: Reviewed | None = None) -> dict[str, Any]:
     """Number of persons, of those with each number of records, and how good they are expected.
 
     Parameters
@@ -268,6 +269,8 @@ def persons_json(found: Found, unknown: str) -> dict[str, Any]:
         The linkage.
     unknown
         Why nothing can be expected of them; empty where it can.
+    reviewed
+        What answers to pairs that were drawn say of them, which goes before what is expected.
     """
     sizes, counts = np.unique(found.person_sizes, return_counts=True)
     inferred = found.settled.persons.inferred
@@ -275,11 +278,13 @@ def persons_json(found: Found, unknown: str) -> dict[str, Any]:
         name: {"value": None, "low": 0.0, "high": 1.0, "why": unknown}
         for name in ("precision", "recall")
     }
-    if inferred is not None and not unknown:
-        expected = {
-            each.name: {"value": each.value, "low": each.low, "high": each.high, "why": each.why}
-            for each in (inferred.precision, inferred.recall)
-        }
+    quality = () if inferred is None or unknown else (inferred.precision, inferred.recall)
+    if reviewed is not None and reviewed.learned.answered:
+        quality = reviewed.quality
+    expected |= {
+        each.name: {"value": each.value, "low": each.low, "high": each.high, "why": each.why}
+        for each in quality
+    }
     return {
         "count": found.settled.persons.count,
         **expected,
@@ -324,6 +329,8 @@ class Linkage(Found):
         What people answered.
     checks
         Pairs drawn for clerical checks, where they were asked for.
+    reviewed
+        What answers to the pairs of `sfumato link next` say of the persons, where some were drawn.
     origin
         The folder that the linkage was read from, whose specification, schema and model stay as
         they stand there; ``None`` for one that was just made.
@@ -337,6 +344,7 @@ class Linkage(Found):
     model: Model = field(repr=False)
     decisions: Decisions | None
     checks: Checks | None = field(repr=False)
+    reviewed: Reviewed | None = field(repr=False, default=None)
     origin: Path | None = None
 
     @cached_property
@@ -480,7 +488,9 @@ def as_json(links: Linkage) -> dict[str, Any]:
         "thresholds": thresholds_json(links),
         "outcomes": outcomes_json(links),
         "expected": links.expected,
-        "persons": persons_json(links, CONTRADICTED if links.contradicted else links.unsupported),
+        "persons": persons_json(
+            links, CONTRADICTED if links.contradicted else links.unsupported, links.reviewed
+        ),
         "one_per_source": {"declared": list(links.spec.one_per_source), "found": list(links.once)},
         "decisions": decisions_json(links),
         "warnings": list(links.warnings),
@@ -492,6 +502,8 @@ def as_json(links: Linkage) -> dict[str, Any]:
             "answered": checked.answered,
             **{each.name: each.to_json() for each in checked.quality or ()},
         }
+    if links.reviewed is not None:
+        found["review"] = links.reviewed.to_json()
     if links.person_ids.followed is not None:
         followed = links.person_ids.followed
         found["changes"] = {
@@ -566,6 +578,8 @@ def as_text(links: Linkage) -> str:
 def _of_persons(links: Linkage) -> list[str]:
     """What is expected of the persons, or why nothing is."""
     inferred = links.settled.persons.inferred
+    if links.reviewed is not None and links.reviewed.learned.answered:
+        return links.reviewed.lines()
     if links.contradicted:
         return []
     if inferred is None:

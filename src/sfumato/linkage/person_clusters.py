@@ -637,6 +637,7 @@ def settle(
     lost: float = 0.0,
     inferred: bool = False,
     once: Collection[str] = (),
+    probability: Floats | None = None,
 ) -> Settled:
     """Outcomes and persons from scores and decisions.
 
@@ -657,6 +658,8 @@ def settle(
         Whether persons are inferred from the probabilities; else matches join records.
     once
         Names of further sources that have at most one record per person, where they are.
+    probability
+        Probability of each pair, where a review has estimated it again.
 
     Raises
     ------
@@ -664,9 +667,13 @@ def settle(
         If ``one_per_source`` names no source, or more than 64.
     """
     verdicts = no_verdicts() if decisions is None else join_workers(decisions, pairs)
-    probability, calibrated = _probability(pairs, verdicts, spec)
+    calibrated, score = 0, pairs.score
+    if probability is not None:
+        score = score if inferred else probability
+    else:
+        probability, calibrated = _probability(pairs, verdicts, spec)
     thresholds = _thresholds(pairs, probability, spec)
-    by_score = classify(pairs.score, thresholds)
+    by_score = classify(score, thresholds)
     matches = by_score == MATCH
     if not inferred:
         limited = limited_sources(records, spec.one_per_source)

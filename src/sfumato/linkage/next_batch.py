@@ -1,0 +1,300 @@
+"""The next pairs for people to answer: drawn, recorded beside the linkage, written for a review."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from sfumato.core import declaration
+from sfumato.core.atomic import all_or_none, atomic_folder, check_target_folder
+from sfumato.core.errors import InputError
+from sfumato.linkage import linkage_files
+from sfumato.linkage.earlier_linkage import Earlier, read_earlier, settled_again
+from sfumato.linkage.link_options import NextPairs
+from sfumato.linkage.link_spec import Mode
+from sfumato.linkage.linkage_manifest import LinkManifest, file_hash
+from sfumato.linkage.match_decisions import join_workers, no_verdicts
+from sfumato.linkage.match_thresholds import Codes, Ints, Pairs
+from sfumato.linkage.review_audit import (
+    NO_RULE,
+    Asked,
+    Reviewed,
+    Wider,
+    odds_of_lost,
+    wider_blocks,
+)
+from sfumato.linkage.review_pairs import (
+    ID,
+    SOURCE,
+    find_records,
+    pairs_table,
+    write_identifying,
+)
+from sfumato.table.table_files import write_table
+
+
+@dataclass(frozen=True)
+class Batch:
+    """A batch that was written.
+
+    Attributes
+    ----------
+    pairs
+        Number of its pairs, those of batches before that nobody has answered among them.
+    reviewed
+        What answers so far say of the persons.
+    """
+
+    pairs: int
+    reviewed: Reviewed
+
+    def to_json(self) -> dict[str, Any]:
+        """Numbers about it as plain values."""
+        return {"pairs": self.pairs, "review": self.reviewed.to_json()}
+
+    def __str__(self) -> str:
+        """The batch in a few lines."""
+        return "\n".join([f"Batch             {self.pairs:,} pairs", *self.reviewed.lines()])
+
+
+DRAWN = 1
+"""The stream of a review's seed that pairs are drawn from."""
+
+
+def next_batch(
+    folder: str | os.PathLike[str],
+    output: str | os.PathLike[str],
+    wanted: NextPairs,
+    progress: declaration.Progress = declaration.silent,
+) -> Batch:
+    """Draw the next pairs, and write a folder that ``sfumato review play`` opens.
+
+    The linkage's folder records each pair with its stratum and the chance of being drawn; pairs
+    that no blocking rule brought together join its pairs, with a score of 0. Both folders are
+    written whole, or neither.
+
+    Parameters
+    ----------
+    folder
+        Folder of the linkage.
+    output
+        Where the batch goes; a new or empty folder.
+    wanted
+        How many pairs, and how sure the persons are to be.
+    progress
+        Told how far the work is.
+
+    Raises
+    ------
+    InputError
+        If the folder is none of a linkage, lacks a file, or the output cannot be written.
+    """
+    _check_output(Path(output))
+    progress("draw", 0.0)
+    earlier = read_earlier(folder)
+    if earlier.identifying is None:
+        raise InputError(
+            f"folder {earlier.folder.name or earlier.folder}",
+            f"must hold {linkage_files.IDENTIFYING}",
+            found="none",
+            advice="link again with this version of sfumato",
+        )
+    known = earlier.manifest.review
+    seed = int(known["seed"]) if known else declaration.drawn_seed(wanted.seed)
+    number = int(earlier.asked.batch.max(initial=0)) + 1
+    identifying = pq.read_table(earlier.identifying)
+    rng = np.random.default_rng([seed, DRAWN, number])
+    wider = _wider(earlier, identifying, rng)
+    if not known:
+        earlier = replace(earlier, manifest=_begun(earlier, seed, wider))
+    given = {**earlier.manifest.review, "half_width": wanted.half_width}
+    earlier = replace(earlier, manifest=replace(earlier.manifest, review=given))
+    progress("draw", 0.5)
+    audit, reviewed = earlier.reviewed, settled_again(earlier, earlier.answers)[1]
+    assert audit is not None
+    assert reviewed is not None
+    verdicts = (
+        no_verdicts() if earlier.answers is None else join_workers(earlier.answers, earlier.pairs)
+    )
+    open_pairs = np.setdiff1d(earlier.asked.pair, verdicts.pair)
+    fresh = max(wanted.pairs - len(open_pairs), 0)
+    left, right, stratum, chance = audit.draw(
+        earlier.asked, verdicts, reviewed.learned, wider, fresh, rng
+    )
+    pairs, drawn = with_pairs(earlier.pairs, left, right, earlier.records.count)
+    asked = earlier.asked.and_these(Asked(drawn, stratum, np.full(len(drawn), number), chance))
+    batch = rng.permutation(np.concatenate([open_pairs, drawn]))
+    with all_or_none():
+        _write_batch(earlier, pairs, batch, identifying, Path(output))
+        _record(earlier, pairs, asked, number)
+    progress("draw", 1.0)
+    return Batch(len(batch), replace(reviewed, asked=len(asked.pair)))
+
+
+def _check_output(output: Path) -> None:
+    check_target_folder(output)
+    if output.is_dir() and any(output.iterdir()):
+        raise InputError(
+            f"output {output.name or output}",
+            "must be a new or empty folder",
+            found="one with files",
+            advice="give each batch a folder of its own",
+        )
+
+
+def _wider(earlier: Earlier, identifying: pa.Table, rng: np.random.Generator) -> Wider:
+    """Pairs of wider blocks: of the compared columns' values as they were given, case aside."""
+    names = [
+        n
+        for n in _shown_names(earlier, identifying)
+        if identifying[n].null_count < len(identifying)
+    ]
+    order = _rows_of_records(earlier, identifying)
+    weights = earlier.model.weights
+    values, bits = [], []
+    for name in names:
+        text = pc.utf8_lower(pc.utf8_trim_whitespace(identifying[name].take(pa.array(order))))
+        code = text.combine_chunks().dictionary_encode().indices
+        values.append(np.asarray(pc.fill_null(code, -1), dtype=np.int64))
+        own = sorted((w for w in weights if w.comparison == name), key=lambda w: w.level)
+        bits.append((own[-1].weight, own[0].weight) if own else _USUAL_BITS)
+    audit = earlier.audit(np.empty(0, np.int64), np.empty(0))
+    return wider_blocks(
+        values, earlier.records, earlier.pairs, audit.person, audit.limited, rng,
+        within=earlier.spec.splink is not None or earlier.spec.mode is not Mode.LINK_ONLY,
+        bits=bits,
+    )  # fmt: skip
+
+
+_USUAL_BITS = (5.0, -2.0)
+"""Match weight of a column that agrees, and of one that does not, where the model has none."""
+
+
+def _shown_names(earlier: Earlier, identifying: pa.Table) -> list[str]:
+    """The columns that are compared, as the file names them; all where it names none of them."""
+    every = [str(name) for name in identifying.column_names[2:]]
+    compared = {n for n, each in earlier.spec.columns.items() if each.compare}
+    return [name for name in every if name in compared] or every
+
+
+def _rows_of_records(earlier: Earlier, identifying: pa.Table) -> Ints:
+    """Row of each record in the file."""
+    number = find_records(earlier.records, identifying[SOURCE], identifying[ID])
+    row = np.empty(earlier.records.count, dtype=np.int64)
+    row[number] = np.arange(len(number))
+    return row
+
+
+def _begun(earlier: Earlier, seed: int, wider: Wider) -> LinkManifest:
+    """The manifest with what stays as it is while people answer."""
+    odds = odds_of_lost(wider, earlier.model.lost)
+    review = {
+        "seed": seed,
+        "half_width": 0.0,
+        "batches": 0,
+        "wider_pairs": wider.size.tolist(),
+        "wider_odds": odds.tolist(),
+    }
+    return replace(earlier.manifest, review=review)
+
+
+def with_pairs(pairs: Pairs, left: Ints, right: Ints, records: int) -> tuple[Pairs, Ints]:
+    """The pairs with others behind them where those are new, and the numbers of those given.
+
+    Parameters
+    ----------
+    pairs
+        The linkage's.
+    left, right
+        Records of the pairs given, left below right.
+    records
+        Number of records.
+    """
+    key, given = pairs.left * records + pairs.right, left * records + right
+    new = np.flatnonzero(~np.isin(given, key))
+    count = len(new)
+
+    def longer(column: npt.NDArray[Any], value: float) -> npt.NDArray[Any]:
+        return np.concatenate([column, np.full(count, value, dtype=column.dtype)])
+
+    more = Pairs(
+        np.concatenate([pairs.left, left[new]]),
+        np.concatenate([pairs.right, right[new]]),
+        longer(pairs.score, 0.0),
+        {name: longer(level, -1) for name, level in pairs.levels.items()},
+        longer(pairs.block, NO_RULE),
+    )
+    key = np.concatenate([key, given[new]])
+    order = np.argsort(key)
+    return more, order[np.searchsorted(key[order], given)].astype(np.int64)
+
+
+def _write_batch(
+    earlier: Earlier, pairs: Pairs, batch: Ints, identifying: pa.Table, output: Path
+) -> None:
+    """The folder that people look at: the pairs without their scores."""
+    listed = _listed(earlier, pairs).take(pa.array(batch))
+    row = _rows_of_records(earlier, identifying)
+    columns: dict[str, Any] = {name: listed[name] for name in ("pair", "source_l", "source_r")}
+    for name in identifying.column_names[2:]:
+        for side, record in (("l", pairs.left[batch]), ("r", pairs.right[batch])):
+            columns[f"{name}_{side}"] = identifying[name].take(pa.array(row[record]))
+    with atomic_folder(output) as place:
+        write_table(pa.table(columns), place / linkage_files.REVIEW)
+        write_table(listed, place / linkage_files.PAIRS)
+        assert earlier.identifying is not None
+        write_identifying(earlier.identifying, place / linkage_files.IDENTIFYING)
+        for name in (linkage_files.SPEC, linkage_files.MANIFEST):
+            shutil.copyfile(earlier.folder / name, place / name)
+
+
+def _listed(earlier: Earlier, pairs: Pairs) -> pa.Table:
+    """What pairs.parquet holds, outcomes as they stand."""
+    outcome: Codes = np.zeros(len(pairs), dtype=np.int8)
+    there = pq.read_table(earlier.folder / linkage_files.PAIRS, columns=["outcome"])["outcome"]
+    table = pairs_table(earlier.records, pairs, outcome)
+    words = pa.chunked_array([*there.chunks, table["outcome"].slice(len(there)).combine_chunks()])
+    return table.set_column(table.column_names.index("outcome"), "outcome", words)
+
+
+_KEPT = (
+    (linkage_files.PERSONS, linkage_files.REVIEWED),
+    (linkage_files.DRAWS, linkage_files.REVIEWED_DRAWS),
+)
+"""Files that stay as they were when the first batch was drawn."""
+
+
+def _record(earlier: Earlier, pairs: Pairs, asked: Asked, number: int) -> None:
+    """Write beside the linkage what was drawn, and the pairs that are new to it."""
+    numbers = pa.array(asked.pair + 1).cast(pa.string())
+    drawn = {
+        "pair": pc.binary_join_element_wise("p", numbers, ""),
+        "stratum": pa.array(asked.stratum),
+        "batch": pa.array(asked.batch),
+        "probability": pa.array(asked.probability),
+    }
+    tables = {
+        linkage_files.ASKED: pa.table(drawn),
+        linkage_files.PAIRS: _listed(earlier, pairs),
+        linkage_files.LEVELS: pa.table({"\0block": pairs.block, **pairs.levels}),
+    }
+    with atomic_folder(earlier.folder) as place:
+        for name, table in tables.items():
+            write_table(table, place / name)
+        if not len(earlier.asked.pair):
+            for before, kept in _KEPT:
+                if (earlier.folder / before).exists():
+                    shutil.copyfile(earlier.folder / before, place / kept)
+        hashes = {each.name: file_hash(each) for each in sorted(place.iterdir())}
+        files = {**earlier.manifest.files, **hashes}
+        review = {**earlier.manifest.review, "batches": number}
+        replace(earlier.manifest, files=files, review=review).write(place / linkage_files.MANIFEST)

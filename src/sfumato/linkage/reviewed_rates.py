@@ -1,0 +1,189 @@
+"""Rates of matches among pairs of one kind, by the model and by what people answered of some."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.linalg import cho_factor, cho_solve
+from scipy.special import expit
+
+from sfumato.linkage.match_thresholds import Floats, Ints
+
+DRAWS = 1000
+_WARM, _THIN = 300, 3
+_SHIFT, _SURE, _PATTERN, _OWN = 0.35, 1.2, 0.7, 0.7
+"""Standard errors of the model's log odds, in nats: of all cells alike; towards 0 or away from it,
+as a model is too sure or not sure enough; of the cells whose pairs differ in the same columns; of
+each cell alone."""
+NO_PATTERN = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Kinds of pairs, each of which has a rate of matches; arrays of shape (cells,).
+
+    Attributes
+    ----------
+    odds
+        Log odds of a match by the model.
+    pattern
+        A number of the columns that the pairs differ in; `NO_PATTERN` where they are mixed.
+    """
+
+    odds: Floats
+    pattern: Ints
+
+    def covariance(self) -> Floats:
+        """How the errors of the log odds go together; shape (cells, cells)."""
+        alike = (self.pattern[:, None] == self.pattern) & (self.pattern != NO_PATTERN)
+        side = np.tanh(self.odds / 2)
+        common = _SHIFT**2 + _SURE**2 * np.outer(side, side)
+        return np.asarray(common + _PATTERN**2 * alike + _OWN**2 * np.eye(len(self.odds)))
+
+    def centre(self, scale: float) -> Floats:
+        """Log odds around which errors are drawn, so that the mean rate is that of the model.
+
+        Of rates near 0 and 1 errors of log odds raise the mean of the rarer kind by exp(σ²/2).
+        """
+        half = scale**2 * np.diag(self.covariance()) / 2
+        return np.asarray(self.odds + half * np.tanh(self.odds / 2))
+
+
+def draw_rates(
+    cells: Cells, same: Ints, answered: Ints, rng: np.random.Generator, *, scale: float
+) -> Floats:
+    """Log odds of a match in each cell, drawn given the answers; shape (draws, cells).
+
+    Answers of a cell are binomial. Log odds are those of the model with a Gaussian error, which
+    shrinks the rate of a cell to that of its neighbours and to the model (as Belin and Rubin 1995,
+    JASA 90:694-707, let a few reviewed pairs calibrate all): its covariance is `Cells.covariance`
+    times the square of a scale. The cells that have answers are drawn by elliptical slice sampling
+    (Murray, Adams and MacKay 2010, AISTATS), all others given those.
+
+    Parameters
+    ----------
+    same
+        Answers of each cell that say one person; shape (cells,).
+    answered
+        Answers of each cell.
+    rng
+        Source of randomness.
+    scale
+        How many times as wrong as usual the model may be.
+    """
+    covariance, count = cells.covariance(), len(cells.odds)
+    odds = cells.centre(scale)
+    seen = np.flatnonzero(answered > 0)
+    rest = np.flatnonzero(answered == 0)
+    if not len(seen):
+        root = np.linalg.cholesky(covariance + 1e-9 * np.eye(count))
+        errors = rng.standard_normal((DRAWS, count)) @ root.T
+        return np.asarray(odds + scale * errors)
+    own = covariance[np.ix_(seen, seen)] + 1e-9 * np.eye(len(seen))
+    root, factor = np.linalg.cholesky(own), cho_factor(own)
+    cross = cho_solve(factor, covariance[np.ix_(seen, rest)])
+    left = covariance[np.ix_(rest, rest)] - covariance[np.ix_(rest, seen)] @ cross
+    left_root = np.linalg.cholesky(left + 1e-9 * np.eye(len(rest)))
+
+    def likelihood(errors: Floats) -> float:
+        rate = np.clip(expit(odds[seen] + errors), 1e-15, 1 - 1e-15)
+        return float(same[seen] @ np.log(rate) + (answered - same)[seen] @ np.log1p(-rate))
+
+    at, value = np.zeros(len(seen)), likelihood(np.zeros(len(seen)))
+    drawn = np.empty((DRAWS, count))
+    for turn in range(_WARM + DRAWS * _THIN):
+        at, value = _slice_step(at, value, scale * (root @ rng.standard_normal(len(seen))),
+                                likelihood, rng)  # fmt: skip
+        if turn >= _WARM and (turn - _WARM) % _THIN == 0:
+            place = (turn - _WARM) // _THIN
+            drawn[place, seen] = at
+            beside = scale * (left_root @ rng.standard_normal(len(rest)))
+            drawn[place, rest] = at @ cross + beside
+    return np.asarray(odds + drawn)
+
+
+def _slice_step(
+    at: Floats, value: float, aside: Floats, likelihood: object, rng: np.random.Generator
+) -> tuple[Floats, float]:
+    """A step on the ellipse through where we are and a draw of the prior."""
+    level = value + float(np.log(rng.random()))
+    angle = float(rng.random() * 2 * np.pi)
+    low, high = angle - 2 * np.pi, angle
+    while True:
+        there = at * np.cos(angle) + aside * np.sin(angle)
+        found = likelihood(there)  # type: ignore[operator]
+        if found >= level:
+            return np.asarray(there), float(found)
+        low, high = (angle, high) if angle < 0 else (low, angle)
+        angle = float(rng.uniform(low, high))
+
+
+Bools = npt.NDArray[np.bool_]
+
+
+def instrument(
+    left: Ints,
+    mean: Floats,
+    variance: Floats,
+    weight: Floats,
+    change: Floats,
+    size: int,
+) -> Floats:
+    """How many pairs of each stratum the next batch is expected to hold; shape (strata,).
+
+    In the manner of OASIS (Marchant and Rubinstein 2017, PVLDB 10:1322-1333): the distribution
+    over strata mixes the one that is best for what is estimated, by all answers so far, with that
+    of the pairs themselves, so that no stratum is passed over for good. The best one spreads the
+    batch so that the variance left is least, the answers so far counted with it (Neyman's
+    allocation for Beta rates of the same mean and variance). A third of the batch goes by how
+    many pairs of records in persons an answer is expected to change.
+
+    Parameters
+    ----------
+    left
+        Pairs of each stratum that nobody was asked about.
+    mean, variance
+        Of the rate of matches.
+    weight
+        What the rate moves in precision and recall.
+    change
+        Expected number of pairs of records that answers about the whole stratum would change.
+    size
+        Number of pairs of the batch.
+    """
+    spread = np.maximum(mean * (1 - mean), 1e-12)
+    known = spread / np.maximum(variance, 1e-15) - 1
+    known = np.maximum(known, 0.0)
+    use = np.abs(weight) * np.sqrt(spread)
+    low, high = 0.0, (size + float(known.max(initial=0.0))) / max(float(use.max()), 1e-300)
+    for _ in range(100):
+        middle = (low + high) / 2
+        enough = np.minimum(np.maximum(middle * use - known, 0), left).sum() >= size
+        low, high = (low, middle) if enough else (middle, high)
+    best = np.minimum(np.maximum(high * use - known, 0), left)
+    shares = [(1 - BY_CHANGE - UNDERLYING, best), (UNDERLYING, left), (BY_CHANGE, change)]
+    wanted = np.zeros(len(left))
+    for share, by in shares:
+        total = float(np.sum(by))
+        wanted += share * (by / total if total > 0 else left / max(int(left.sum()), 1))
+    expected = np.zeros(len(left))
+    for _ in range(len(left)):
+        free = expected < left
+        missing = size - float(expected.sum())
+        if missing <= 1e-9 or not np.any(free & (wanted > 0)):
+            break
+        expected[free] += missing * wanted[free] / float(wanted[free].sum())
+        expected = np.minimum(expected, left)
+    return expected
+
+
+BY_CHANGE, UNDERLYING = 0.3, 0.05
+"""Shares of a batch that go by what answers change, and by how many pairs a stratum has."""
+
+
+def rounded(expected: Floats, rng: np.random.Generator) -> Ints:
+    """Whole numbers of the same expectation and total, at random (systematic sampling)."""
+    ends = np.floor(np.cumsum(expected) + rng.random() + 1e-9)
+    return np.diff(ends, prepend=0).astype(np.int64)

@@ -1,0 +1,179 @@
+"""Pairs drawn for review: rates against an integral, draws without bias, what is known."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from scipy.special import expit
+
+from sfumato.linkage.match_decisions import Decisions, join_workers
+from sfumato.linkage.match_thresholds import Pairs, Records
+from sfumato.linkage.next_batch import with_pairs
+from sfumato.linkage.review_audit import (
+    CHAINED,
+    DOUBT,
+    NONE_ASKED,
+    SPLIT,
+    WIDER,
+    Asked,
+    ReviewAudit,
+    Wider,
+    wider_blocks,
+)
+from sfumato.linkage.reviewed_rates import NO_PATTERN, Cells, draw_rates, instrument, rounded
+
+NO_WIDER = Wider(*(np.empty(0, np.int64) for _ in range(5)))
+
+
+def test_rates_of_one_cell_are_those_of_an_integral():
+    """The mean rate given answers, by sampling, against a sum over a fine grid."""
+    cells = Cells(np.array([1.0]), np.array([NO_PATTERN]))
+    sd, centre = float(np.sqrt(cells.covariance()[0, 0])), float(cells.centre(1.0)[0])
+    grid = centre + sd * np.linspace(-8, 8, 20_001)
+    for same, answered in ((0, 0), (3, 10), (12, 12)):
+        density = -0.5 * ((grid - centre) / sd) ** 2
+        density += same * np.log(expit(grid)) + (answered - same) * np.log(expit(-grid))
+        density = np.exp(density - density.max())
+        wanted = float(density @ expit(grid) / density.sum())
+        rng = np.random.default_rng(1)
+        drawn = draw_rates(cells, np.array([same]), np.array([answered]), rng, scale=1.0)
+        assert expit(drawn).mean() == pytest.approx(wanted, abs=0.015)
+
+
+def test_answers_move_cells_that_differ_in_the_same_columns_most():
+    """A cell without answers follows one of its pattern more than one of another."""
+    cells = Cells(np.array([3.0, 3.0, 3.0]), np.array([1, 1, 2]))
+    rng = np.random.default_rng(2)
+    drawn = draw_rates(cells, np.array([0, 0, 0]), np.array([20, 0, 0]), rng, scale=1.0)
+    own, alike, other = drawn.mean(axis=0)
+    assert own < alike < other < cells.centre(1.0)[2]
+
+
+def test_the_batch_is_as_large_as_wanted_and_no_stratum_is_passed_over():
+    """Expected numbers add up, keep to what is left, and are above 0 where a pair is left."""
+    left = np.array([100_000, 30, 500, 0, 3])
+    expected = instrument(
+        left,
+        np.array([1e-5, 0.5, 0.99, 0.5, 0.5]),
+        np.array([1e-10, 0.05, 1e-4, 0.05, 0.08]),
+        np.array([10.0, 0.05, 1.0, 0.1, 0.01]),
+        np.array([0.1, 20.0, 5.0, 0.0, 9.0]),
+        50,
+    )
+    assert expected.sum() == pytest.approx(50)
+    assert np.all(expected <= left)
+    assert np.all(expected[left > 0] > 0)
+    rng = np.random.default_rng(3)
+    drawn = np.array([rounded(expected, rng) for _ in range(4000)])
+    assert np.all(drawn.sum(axis=1) == 50)
+    assert np.all(drawn <= left)
+    assert drawn.mean(axis=0) == pytest.approx(expected, abs=0.05)
+
+
+def linkage(rng, persons=300):
+    """Two tables of the same persons, pairs of all scores, and persons by score 1/2."""
+    score = np.concatenate([rng.beta(9, 1, persons), rng.beta(1, 9, 3 * persons)])
+    right = rng.integers(0, persons, 3 * persons)
+    left = (right + 1 + rng.integers(0, persons - 1, 3 * persons)) % persons
+    left = np.concatenate([np.arange(persons), left])
+    right = np.concatenate([np.arange(persons), right]) + persons
+    _, first = np.unique(left * 2 * persons + right, return_index=True)
+    left, right, score = left[first], right[first], score[first]
+    ids = tuple(pa.array([f"{s}{n}" for n in range(persons)], pa.large_string()) for s in "ab")
+    pairs = Pairs(left, right, score, {}, np.zeros(len(left), np.int16))
+    person = np.arange(2 * persons)
+    for one, two in zip(left[score > 0.5], right[score > 0.5], strict=True):
+        person[person == person[two]] = person[one]
+    return Records(("a", "b"), ids), pairs, np.unique(person, return_inverse=True)[1]
+
+
+def audit_of(records, pairs, person):
+    none = np.empty(0, np.int64)
+    draws = np.empty((0, records.count), np.int64)
+    limited = np.full(records.count, -1)
+    return ReviewAudit(records, pairs, person, none, np.empty(0), DOUBT, draws, limited)
+
+
+def nobody(pairs):
+    return join_workers(decisions(pairs, np.empty(0, np.int64), np.empty(0, bool)), pairs)
+
+
+def decisions(pairs, number, same):
+    return Decisions(
+        pairs.left[number],
+        pairs.right[number],
+        np.array(["w"] * len(number), dtype=object),
+        np.where(same, 3, -3).astype(np.int8),
+        np.arange(len(number)),
+        np.zeros(len(number), np.bool_),
+    )
+
+
+def test_strata_count_every_pair_once():
+    """By rules and chained: all pairs within persons, and all others by rules."""
+    records, pairs, person = linkage(np.random.default_rng(4))
+    audit = audit_of(records, pairs, person)
+    within = sum(n * (n - 1) // 2 for n in np.bincount(person).tolist())
+    explicit = int(np.count_nonzero(person[pairs.left] == person[pairs.right]))
+    assert audit.size[:CHAINED].sum() == len(pairs)
+    assert audit.size[CHAINED] == within - explicit
+    assert audit.size[SPLIT] == 0
+
+
+def test_totals_weighted_by_the_recorded_chances_have_no_bias():
+    """The mean over many batches of sums by 1/chance is the number of pairs of a kind."""
+    records, pairs, person = linkage(np.random.default_rng(5))
+    audit = audit_of(records, pairs, person)
+    kind = np.random.default_rng(6).random(len(pairs)) < pairs.score
+    learned = audit.learn(NONE_ASKED, nobody(pairs), person, None, np.random.default_rng(7))
+    found = []
+    for seed in range(600):
+        rng = np.random.default_rng(seed)
+        left, right, stratum, chance = audit.draw(
+            NONE_ASKED, nobody(pairs), learned, NO_WIDER, 60, rng
+        )
+        own = stratum < CHAINED
+        _, number = with_pairs(pairs, left[own], right[own], records.count)
+        found.append(float((kind[number] / chance[own]).sum()))
+    error = np.std(found) / np.sqrt(len(found))
+    assert abs(np.mean(found) - np.count_nonzero(kind)) < 4 * error
+    assert error < 0.1 * np.count_nonzero(kind)
+
+
+def test_when_all_is_answered_nothing_is_open():
+    """Precision and recall are those of the truth, as counted pair by pair."""
+    records, pairs, person = linkage(np.random.default_rng(8), persons=60)
+    audit = audit_of(records, pairs, person)
+    truth = np.concatenate([np.arange(60), np.arange(60)])
+    number = np.arange(len(pairs))
+    verdicts = join_workers(
+        decisions(pairs, number, truth[pairs.left] == truth[pairs.right]), pairs
+    )
+    asked = Asked(number, audit.stratum, np.ones(len(pairs), np.int64), np.ones(len(pairs)))
+    judged = np.where(np.arange(120) % 60 < 50, truth, np.arange(120) + 1000)
+    judged = np.unique(judged, return_inverse=True)[1]
+    rng = np.random.default_rng(9)
+    learned = audit.learn(asked, verdicts, judged, None, rng)
+    assert learned.precision.value == 1
+    assert learned.recall.value == pytest.approx(50 / 60)
+    assert not audit.left(asked, verdicts)[0].any()
+
+
+def test_wider_blocks_count_as_every_pair_counted():
+    """The number of pairs that agree in two columns and three, against all pairs of records."""
+    records, pairs, _ = linkage(np.random.default_rng(10), persons=80)
+    rng = np.random.default_rng(11)
+    values = [rng.integers(-1, 6, records.count) for _ in range(3)]
+    person, limited = np.arange(records.count), np.full(records.count, -1)
+    wider = wider_blocks(
+        values, records, pairs, person, limited, rng, within=False, bits=[(3.0, -1.0)] * 3
+    )
+    there = set(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True))
+    count = np.zeros(4)
+    for one in range(80):
+        for two in range(80, 160):
+            agree = sum(v[one] == v[two] >= 0 for v in values)
+            count[agree] += (one, two) not in there
+    assert wider.size == pytest.approx(count[2:], rel=0.08)
+    assert np.all(wider.rate[0] < wider.rate[1])
+    assert not there & set(zip(wider.left.tolist(), wider.right.tolist(), strict=True))
+    assert WIDER == SPLIT + 1
