@@ -17,6 +17,9 @@ from sfumato.linkage.link_model import first_prior
 from sfumato.linkage.link_spec import LinkSpec
 from sfumato.linkage.model_fit import LOWEST, TRAINING_PAIRS
 
+SESSIONS = 2
+"""Blocking rules that m is estimated from: as many as Splink's tutorial takes."""
+
 
 def main() -> None:
     """Estimate u, then m, predict, and cluster."""
@@ -37,9 +40,9 @@ def main() -> None:
     linker.training.estimate_u_using_random_sampling(
         max_pairs=noted["u"]["random_pairs"], seed=noted["u"]["seed"]
     )
-    for rule in noted["rules"]:
+    for rule in settings["blocking_rules_to_generate_predictions"][:SESSIONS]:
         linker.training.estimate_parameters_using_expectation_maximisation(
-            rule, max_pairs=TRAINING_PAIRS, estimate_without_term_frequencies=True
+            rule["blocking_rule"], max_pairs=TRAINING_PAIRS, estimate_without_term_frequencies=True
         )
     predicted = linker.inference.predict(threshold_match_weight=LOWEST)
     linker.clustering.cluster_pairwise_predictions_at_threshold(

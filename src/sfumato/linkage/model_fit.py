@@ -39,7 +39,8 @@ if TYPE_CHECKING:
 
 
 RANDOM_PAIRS = 1_000_000
-"""Random pairs from which u is estimated, five times as many of more than 100,000 records."""
+"""Random pairs from which u is estimated; five times as many of more than 100,000 records, unless
+equal values are counted among all pairs."""
 MANY_RECORDS = 100_000
 TRAINING_PAIRS = 1e6
 """Pairs of one blocking rule from which m is estimated, at most."""
