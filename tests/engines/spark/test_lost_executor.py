@@ -17,7 +17,7 @@ from patience import PATIENCE
 
 JOB = Path(__file__).with_name("lost_executor_job.py")
 PERSONS, RECORDS = 1_800, 7_200
-OF_ONE_ENGINE = ("manifest", "positions", "ran", "warnings", "written")
+OF_ONE_ENGINE = ("columns", "manifest", "positions", "ran", "warnings", "written")
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ SCHEMA = sf.Schema(
     sensitive=["icd9"],
 )
 KEY = b"pseudonyms that both engines give"
-OF_ONE_ENGINE = ("manifest", "positions", "ran", "warnings")
+OF_ONE_ENGINE = ("columns", "manifest", "positions", "ran", "warnings")
 
 
 @pytest.fixture(scope="module")
