@@ -159,7 +159,8 @@ def _sample(
     own, rng = got["own_number"], np.random.default_rng(0)
     drawn = {"": rng.integers(0, len(own), (2, _SAMPLED))}
     for i, name in enumerate(names):
-        drawn[name] = _of_equal_value(got[f"rank_{i}"], ~got[f"none_{i}"], rng)
+        code = np.where(got[f"none_{i}"], -1, got[f"rank_{i}"])
+        drawn[name] = pairs_of_equal(code, _SAMPLED, rng)
     for name, (one, other) in drawn.items():
         drawn[name] = drawn[name][:, own[one] != own[other]]
         found.drawn[name] = drawn[name].shape[1]
@@ -178,15 +179,30 @@ def _sample(
     found.sampled.update({name: got[f"level_{i}"] for i, name in enumerate(names)})
 
 
-def _of_equal_value(rank: Ints, valued: npt.NDArray[np.bool_], rng: np.random.Generator) -> Ints:
-    """Draw pairs of two records with one value, each as likely; shape (2, pairs)."""
-    record = np.flatnonzero(valued)
-    record = record[np.argsort(rank[record], kind="stable")]
-    _, start, count = np.unique(rank[record], return_index=True, return_counts=True)
+def pairs_of_equal(code: Ints, wanted: int, rng: np.random.Generator) -> Ints:
+    """Draw pairs of two records with one value, with replacement, each as likely; none if none has.
+
+    Parameters
+    ----------
+    code
+        A number for each record's value, -1 where it is missing; shape (records,).
+    wanted
+        Number of pairs.
+    rng
+        Source of randomness.
+
+    Returns
+    -------
+    numpy.ndarray
+        Both records, shape (2, pairs).
+    """
+    record = np.flatnonzero(code >= 0)
+    record = record[np.argsort(code[record], kind="stable")]
+    _, start, count = np.unique(code[record], return_index=True, return_counts=True)
     pairs = count.astype(np.float64) * (count - 1)
     if not pairs.any():
         return np.empty((2, 0), dtype=np.int64)
-    value = rng.choice(len(count), _SAMPLED, p=pairs / pairs.sum())
+    value = rng.choice(len(count), wanted, p=pairs / pairs.sum())
     one = rng.integers(0, count[value])
     other = (one + rng.integers(1, count[value])) % count[value]
     return record[start[value] + np.stack([one, other])]

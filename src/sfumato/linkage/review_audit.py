@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.special import expit, logit
 
 from sfumato.core.measure import Measure
+from sfumato.linkage.chance_agreement import pairs_of_equal
 from sfumato.linkage.linkage_quality import weights
 from sfumato.linkage.match_decisions import DIFFERENT, SAME, Verdicts
 from sfumato.linkage.match_thresholds import Floats, Ints, Pairs, Records
@@ -555,16 +557,9 @@ class ReviewAudit:
 
     def _chained(self, wanted: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
         """Pairs at random within persons that no rule brought together."""
-        order = np.argsort(self.person, kind="stable")
-        size = np.bincount(self.person).astype(np.int64)
-        start = np.cumsum(size) - size
-        pairs = size * (size - 1) // 2
         kept: dict[int, None] = {}
         for _ in range(_TRIES):
-            own = rng.choice(len(size), 4 * wanted + 20, p=pairs / pairs.sum())
-            one = rng.integers(0, size[own])
-            two = (one + 1 + rng.integers(0, size[own] - 1)) % size[own]
-            sides = order[start[own] + one], order[start[own] + two]
+            sides = pairs_of_equal(self.person, 4 * wanted + 20, rng)
             low, high = np.minimum(*sides), np.maximum(*sides)
             new = self._is_new(low, high)
             kept |= dict.fromkeys((low * self.records.count + high)[new].tolist())
@@ -630,27 +625,17 @@ def wider_blocks(
         Pairs drawn.
     """
     columns = len(values)
-    blocks = []
-    for one in range(columns):
-        for two in range(one + 1, columns):
-            there = np.flatnonzero((values[one] >= 0) & (values[two] >= 0))
-            joint = values[one][there] * (int(values[two].max(initial=0)) + 1) + values[two][there]
-            order = there[np.argsort(joint, kind="stable")]
-            size = np.unique(joint, return_counts=True)[1].astype(np.int64)
-            blocks.append((order, size, size * (size - 1) // 2))
-    total = np.array([int(each[2].sum()) for each in blocks], dtype=np.float64)
+    blocks = [
+        np.where((a >= 0) & (b >= 0), a * (int(b.max(initial=0)) + 1) + b, -1)
+        for a, b in combinations(values, 2)
+    ]
+    sizes = [np.unique(each[each >= 0], return_counts=True)[1] for each in blocks]
+    total = np.array([float(np.sum(size * (size - 1.0))) / 2 for size in sizes])
     if not total.sum():
         return Wider(_NONE, np.empty(0), _NONE, _NONE, _NONE)
     often = rng.multinomial(draws, total / total.sum())
-    sides: list[tuple[Ints, Ints]] = []
-    for (order, size, number), count in zip(blocks, often.tolist(), strict=True):
-        if count:
-            block = rng.choice(len(size), count, p=number / number.sum())
-            start = np.cumsum(size) - size
-            first = rng.integers(0, size[block])
-            second = (first + 1 + rng.integers(0, size[block] - 1)) % size[block]
-            sides.append((order[start[block] + first], order[start[block] + second]))
-    left, right = (np.concatenate(side) for side in zip(*sides, strict=True))
+    drawn = [pairs_of_equal(e, n, rng) for e, n in zip(blocks, often.tolist(), strict=True) if n]
+    left, right = np.concatenate(drawn, axis=1)
     left, right = np.minimum(left, right), np.maximum(left, right)
     agree = np.stack([(each[left] == each[right]) & (each[left] >= 0) for each in values])
     number = agree.sum(axis=0)

@@ -123,8 +123,8 @@ def snapped_points(domain: NumberDomain, spread: Spread) -> tuple[Ints, Ints]:
     """The ends of each class's range on a grid whose step fits its width; one value stays itself.
 
     The grid is of multiples of 1, 2 or 5 times a power of ten of the last decimal place, days or
-    microseconds, at least two of them; the step is the one nearest to a tenth of the width. A range
-    begins on a point, and ends one unit before one.
+    microseconds, at least two of them; the step is the one nearest to a twelfth of the width. A
+    range begins on a point, and ends one unit before one.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def snapped_points(domain: NumberDomain, spread: Spread) -> tuple[Ints, Ints]:
     """
     low, high = domain.points[spread.lowest], domain.points[spread.highest]
     width = high - low
-    # 3.2 and 7.1 tenths of a power of ten are as far from the two nice steps beside them.
+    # A geometric middle is as far from the nice step below it as from the one above.
     middles = np.sqrt(_NICE[:-1].astype(np.float64) * _NICE[1:])
     step = np.maximum(_NICE[np.searchsorted(middles, width / STEPS)], 2)
     beyond = step >= 5
