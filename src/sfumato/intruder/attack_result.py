@@ -232,18 +232,18 @@ class Attack:
 
     @property
     def verdict(self) -> str:
-        """The result in one sentence."""
-        tested = (each for each in self.outcomes if each.predicted is not None)
-        count = sum(each.attempts > 0 for each in tested)
+        """The result in a sentence, and how many attacks it says nothing of."""
+        tried = [each for each in self.outcomes if each.attempts > 0]
+        count = sum(each.predicted is not None for each in tried)
         broken = len(self.broken)
-        if broken:
-            return f"{broken} of {count} attacks found more than was predicted."
-        if self.caught:
-            return (
+        said = f"{broken or 'None'} of {count} attacks found more than was predicted."
+        if self.caught and not broken:
+            said = (
                 f"One of {count} attacks was right with {self.exposed:,} guesses of which it was "
                 f"surer than {self.threshold:.4g}."
             )
-        return f"None of {count} attacks found more than was predicted."
+        others = len(tried) - count
+        return f"{said} Nothing was predicted about {others} more." if others else said
 
     def to_json(self) -> dict[str, Any]:
         """Plain values: counts, shares and words; no value of the data."""

@@ -323,12 +323,12 @@ def _attack(results: project_results.ProjectResults, show: Discretion) -> dict[s
     found = results.measured(project_results.ATTACK)
     if not found:
         return None
+    tried = [each for each in found["attacks"] if each["attempts"] > 0]
     section = results.settings(project_results.ATTACK).get("attack", {})
     return {
         "caught": bool(found["caught"]),
-        "attacks": sum(
-            each["attempts"] > 0 and each["predicted"] is not None for each in found["attacks"]
-        ),
+        "attacks": sum(each["predicted"] is not None for each in tried),
+        "unpredicted": sum(each["predicted"] is None for each in tried),
         "broken": len(found["broken"]),
         "exposed": show.count(found["exposed"]),
         "threshold": found["threshold"],
