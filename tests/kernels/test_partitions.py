@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.partitions import probabilities
 
-from sfumato.kernels.record_partitions import partitions
+from sfumato.kernels.record_partitions import Graph
 
 APART = -1.5
 GRAPHS = st.integers(2, 5).flatmap(
@@ -30,15 +30,15 @@ def called(weights, held, copies=1, **options):
     nodes = len(held)
     left, right = np.array(list(weights), dtype=np.int64).T
     moved = np.repeat(np.arange(copies) * nodes, len(left))
-    return partitions(
+    graph = Graph(
         np.tile(left, copies) + moved,
         np.tile(right, copies) + moved,
-        np.tile(np.array(list(weights.values())), copies),
         np.ones(nodes * copies, np.int64),
         np.tile(np.array(held, dtype=np.uint64), copies),
         np.arange(nodes * copies),
-        apart=APART,
-        **options,
+    )
+    return graph.partitions(
+        np.tile(np.array(list(weights.values())), copies), apart=APART, **options
     )
 
 
@@ -81,14 +81,22 @@ def test_no_source_twice(graph):
             assert len([bits for bits in own if bits]) == len({bits for bits in own if bits})
 
 
-def test_large_components_are_sampled_as_small_ones_are():
-    """Twelve nodes in a ring of weak edges: Gibbs sweeps agree with the sums over partitions."""
-    ring = {(i, i + 1): 0.5 for i in range(11)}
-    held = [0] * 12
-    drawn = called(ring, held, draws=3000, seed=3)
-    exact = probabilities(3, {(0, 1): 0.5, (1, 2): 0.5}, [0] * 3, APART)
-    share = np.mean(drawn[:, 5] == drawn[:, 6])
-    assert 0.3 < share < sum(p for labels, p in exact.items() if labels[0] == labels[1]) + 0.1
+def test_gibbs_sweeps_draw_pairs_as_often_as_they_are_likely():
+    """Twelve records of two sources, too many to be summed over: persons are pairs with an edge."""
+    held = [1, 2] * 6
+    rng = np.random.default_rng(7)
+    near = [(i, j) for i in range(12) for j in range(i + 1, 12) if j - i in {1, 3}]
+    weights = dict(zip(near, rng.normal(0.5, 2.0, len(near)).round(2).tolist(), strict=True))
+    likely = {
+        labels: p
+        for labels, p in probabilities(12, weights, held, APART).items()
+        if all((label, i) in weights for i, label in enumerate(labels) if label != i)
+    }
+    drawn = called(weights, held, draws=8000, seed=3)
+    for i, j in near:
+        share = sum(p for labels, p in likely.items() if labels[i] == labels[j])
+        share /= sum(likely.values())
+        assert np.mean(drawn[:, i] == drawn[:, j]) == pytest.approx(share, abs=0.03)
 
 
 def test_a_weak_bridge_is_broken():

@@ -3,6 +3,7 @@
 import json
 import logging
 import math
+from contextlib import closing
 
 import duckdb
 import numpy as np
@@ -18,13 +19,21 @@ from sfumato.core.errors import InputError, SfumatoError
 from sfumato.core.optional_packages import quiet
 from sfumato.examples import generate_clinics
 from sfumato.examples.registrations import generate_registrations, write_registrations
-from sfumato.linkage.candidate_pairs import RulePairs, check_pairs, lost_by_patterns
+from sfumato.linkage.candidate_pairs import (
+    RulePairs,
+    check_pairs,
+    lost_by_patterns,
+    make_tables,
+    rules_on_columns,
+)
 from sfumato.linkage.comparison_levels import (
     date_levels,
     given_name_levels,
+    rule_sql,
     settings_from,
     surname_levels,
 )
+from sfumato.linkage.link_engine import connect
 from sfumato.linkage.link_model import LevelWeight, fit_prior, load_model, scores
 from sfumato.linkage.link_sources import open_sources
 from sfumato.linkage.link_spec import LinkSpec, Mode, spec_of_settings
@@ -373,3 +382,24 @@ def test_models_that_are_none(tmp_path, text):
     with pytest.raises(InputError, match=r"model m\.json") as caught:
         load_model(tmp_path / "m.json")
     assert "canary" not in str(caught.value)
+
+
+def test_rules_on_columns_bring_the_same_records_together():
+    rules = ["surname:sound + dob:year", "phone:-4", "given_name:1 + postcode:area", "phone"]
+    spec = LinkSpec(id="id", columns=COLUMNS, blocking=rules)
+    with (
+        open_sources(dict(zip("ab", two_clinics(), strict=True)), spec) as opened,
+        closing(connect(opened.workspace.path)) as database,
+    ):
+        tables = make_tables(database, opened).tables
+        on_columns = rules_on_columns(database, tables, spec)
+        for rule, other in zip(spec.rules, on_columns, strict=True):
+            made, expected = (
+                database.execute(
+                    f"SELECT l.unique_id, r.unique_id FROM {tables[0]} AS l JOIN {tables[1]} AS r "
+                    f"ON {sql} ORDER BY 1, 2"
+                ).fetchall()
+                for sql in (other, rule_sql(rule, spec))
+            )
+            assert made
+            assert made == expected

@@ -1,6 +1,7 @@
 """Suggestions: kinds by names and values, rules within the wanted number of pairs."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -9,7 +10,7 @@ from linkage.linked_tables import people, two_clinics, with_errors
 
 from sfumato.core.errors import InputError
 from sfumato.linkage.column_meanings import kind_by_header, take_sample
-from sfumato.linkage.link_spec import ColumnKind, Mode
+from sfumato.linkage.link_spec import ColumnKind, Mode, Part
 from sfumato.linkage.spec_suggestion import Sampled, choose_rules, imagine, pairs_of, suggest_links
 from sfumato.schema import Schema
 from sfumato.table.table_files import open_source
@@ -134,6 +135,17 @@ def test_rules_stay_within_the_wanted_pairs():
     rules = choose_rules(atoms, [Sampled(5000, codes)], Mode.DEDUPE_ONLY, 20_000)
     assert rules
     assert sum(rule.pairs for rule in rules) <= 20_000
+
+
+def test_a_rule_that_catches_as_much_with_fewer_pairs_is_taken():
+    """Two parts that catch the same matches, of 10 and 1,000 values; the third catches no more."""
+    columns = [(name, ColumnKind.CATEGORY, 1.0) for name in "abc"]
+    [atom, *_] = imagine(columns, np.random.default_rng(0))
+    atoms = [replace(atom, part=Part(name, "")) for name in "abc"]
+    rng = np.random.default_rng(1)
+    codes = np.stack([rng.integers(1, n, 2000) for n in (10, 1000, 100)]).astype(np.uint64)
+    [rule] = choose_rules(atoms, [Sampled(2000, codes)], Mode.DEDUPE_ONLY, 3_000_000)
+    assert rule.parts == (1,)
 
 
 @pytest.mark.parametrize("mode", list(Mode))

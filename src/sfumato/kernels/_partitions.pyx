@@ -6,11 +6,19 @@ contiguous arrays of the stated types.
 
 import numpy as np
 
-from libc.math cimport exp
+from libc.math cimport exp, log1p
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
 cdef enum:
     MOST = 10  # nodes up to which the partitions are summed over, in 3 ** nodes steps
+    UNKNOWN = -1  # for how many sweeps a node stays where it is
+    ALONE = -1  # what a node may do, where it joins no cluster
+    STAY = -2
+    NOWHERE = -3
+
+cdef int64_t ALWAYS = 1000000000000000
+cdef double NEVER = 1e-15  # odds of a move that is not waited for
+cdef double IMPOSSIBLE = -1e300
 
 cdef double HIGHEST = 15.0  # log odds of two nodes: those of all pairs of ten stay below exp's range
 cdef double LOWEST = -600.0
@@ -63,16 +71,18 @@ cdef int _sum_exactly(
 
 
 cdef int _draw_exactly(
-    int64_t n, const double[::1] worth, const double[::1] ways, uint64_t[::1] state,
-    int64_t first, int32_t[::1] label,
+    int64_t n, const double[::1] worth, const double[::1] ways, double uniform,
+    uint64_t[::1] state, int64_t first, int32_t[::1] label,
 ) except -1 nogil:
-    """One partition, with the probability that its weight gives it."""
+    """One partition, with the probability that its weight gives it, its first cluster by a number.
+    """
     cdef int64_t left = ((<int64_t>1) << n) - 1, rest, low, part, others, j, lowest
     cdef double at
     while left:
         rest = left & (left - 1)
         low = left ^ rest
-        at = _uniform(state) * ways[left]
+        at = uniform * ways[left]
+        uniform = _uniform(state)
         part = rest
         others = low
         while True:
@@ -112,23 +122,114 @@ cdef int _towards(
     return <int>number
 
 
+cdef int _unsettle(
+    int64_t node, const int64_t[::1] edges, const int32_t[::1] other,
+    const int64_t[::1] following, int64_t[::1] stays,
+) except -1 nogil:
+    """Let all nodes of a node's cluster, and all around it, be looked at again."""
+    cdef int64_t member = node, e
+    while True:
+        stays[member] = UNKNOWN
+        for e in range(edges[member], edges[member + 1]):
+            stays[other[e]] = UNKNOWN
+        member = following[member]
+        if member == node:
+            return 0
+
+
+cdef inline int _enter(
+    int64_t node, int64_t c, int64_t[::1] member, int64_t[::1] following, int64_t[::1] preceding
+) except -1 nogil:
+    """Put a node into the ring of a cluster's members."""
+    cdef int64_t before = member[c]
+    if before < 0:
+        member[c] = following[node] = preceding[node] = node
+        return 0
+    following[node], preceding[node] = following[before], before
+    preceding[following[before]] = node
+    following[before] = node
+    return 0
+
+
+cdef inline int _leave(
+    int64_t node, int64_t c, int64_t[::1] member, int64_t[::1] following, int64_t[::1] preceding
+) except -1 nogil:
+    member[c] = following[node] if following[node] != node else -1
+    following[preceding[node]] = following[node]
+    preceding[following[node]] = preceding[node]
+    return 0
+
+
+cdef int64_t _choose(
+    int64_t node, int64_t own, int64_t number, bint best, const double[::1] gain,
+    uint64_t[::1] state, int64_t[::1] stays,
+) except -4 nogil:
+    """The place of the cluster that a node joins, or ALONE, or STAY.
+
+    For how many sweeps a node stays where it is, while nothing moves around it, is drawn at once,
+    from the geometric distribution: the chain is the one that draws in each sweep.
+    """
+    cdef int64_t k, chosen = ALONE
+    cdef double top = 0.0, leaving, staying, at
+    for k in range(number):
+        if gain[k] > top:
+            top = gain[k]
+    if best:
+        for k in range(number):
+            if gain[k] >= top and gain[k] > 1e-12:
+                chosen = k
+                break
+        if chosen != own:
+            return chosen
+        stays[node] = ALWAYS
+        return STAY
+    leaving = 0.0 if own == ALONE else exp(-top)
+    staying = exp(-top) if own == ALONE else 0.0
+    for k in range(number):
+        if k == own:
+            staying = exp(gain[k] - top)
+        elif gain[k] > IMPOSSIBLE:
+            leaving += exp(gain[k] - top)
+    if stays[node] == UNKNOWN:
+        if leaving < NEVER * staying:
+            stays[node] = ALWAYS
+            return STAY
+        at = log1p(-_uniform(state)) / log1p(-leaving / (leaving + staying))
+        if at >= 1:
+            stays[node] = <int64_t>min(at, 1e15) - 1
+            return STAY
+    at = _uniform(state) * leaving
+    if own != ALONE:
+        at -= exp(-top)
+        if at < 0:
+            return ALONE
+    for k in range(number):
+        if k != own and gain[k] > IMPOSSIBLE:
+            chosen = k
+            at -= exp(gain[k] - top)
+            if at < 0:
+                break
+    return chosen
+
+
 cdef int _move(
     int64_t first, int64_t last, const int64_t[::1] edges, const int32_t[::1] other,
     const double[::1] weight, const int64_t[::1] size, const uint64_t[::1] held, double apart,
     bint best, uint64_t[::1] state, int64_t[::1] cluster, int64_t[::1] records,
-    uint64_t[::1] sources,
-    int64_t[::1] nodes, double[::1] sums, int64_t[::1] covered, int64_t[::1] touched,
-    double[::1] gain, int64_t[::1] free,
+    uint64_t[::1] sources, int64_t[::1] nodes, double[::1] sums, int64_t[::1] covered,
+    int64_t[::1] touched, double[::1] gain, int64_t[::1] free, int64_t[::1] member,
+    int64_t[::1] following, int64_t[::1] preceding, int64_t[::1] stays,
 ) except -1 nogil:
     """One sweep: each node leaves its cluster and joins one; gives the number of changes."""
-    cdef int64_t node, c, old, number, k, chosen, changes = 0, frees
-    cdef double at, top, whole
-    frees = 0  # a stack of empty clusters
+    cdef int64_t node, c, old, number, k, own, chosen, changes = 0, frees = 0
     for c in range(first, last):
         if nodes[c] == 0:
             free[frees] = c
             frees += 1
     for node in range(first, last):
+        if stays[node] > 0:
+            stays[node] -= 1
+            continue
         old = cluster[node]
         number = _towards(
             node, first, edges, other, weight, size, cluster, sums, covered, touched
@@ -136,49 +237,36 @@ cdef int _move(
         records[old] -= size[node]
         sources[old] &= ~held[node]
         nodes[old] -= 1
-        if nodes[old] == 0:
-            free[frees] = old
-            frees += 1
-        top = 0.0
+        own = ALONE if nodes[old] == 0 else NOWHERE
         for k in range(number):
             c = touched[k]
             if nodes[c] == 0 or (sources[c] & held[node]):
-                gain[k] = -1e300
-                continue
-            gain[k] = sums[c] + (records[c] * size[node] - covered[c]) * apart
-            if gain[k] > top:
-                top = gain[k]
-        chosen = -1
-        if best:
-            for k in range(number):
-                if gain[k] >= top and gain[k] > 1e-12:
-                    chosen = k
-                    break
-        else:
-            whole = exp(-top)
-            for k in range(number):
-                if gain[k] > -1e299:
-                    whole += exp(gain[k] - top)
-            at = _uniform(state) * whole - exp(-top)
-            if at >= 0:
-                for k in range(number):
-                    if gain[k] > -1e299:
-                        chosen = k
-                        at -= exp(gain[k] - top)
-                        if at < 0:
-                            break
-        if chosen >= 0:
-            c = touched[chosen]
-        else:
-            frees -= 1
-            c = free[frees]
+                gain[k] = IMPOSSIBLE
+            else:
+                gain[k] = sums[c] + (records[c] * size[node] - covered[c]) * apart
+                if c == old:
+                    own = k
+            covered[c] = 0
+        chosen = _choose(node, own, number, best, gain, state, stays)
+        c = old
+        if chosen != STAY:
+            changes += 1
+            _unsettle(node, edges, other, following, stays)
+            _leave(node, old, member, following, preceding)
+            if chosen == ALONE:
+                frees -= 1
+                c = free[frees]
+            else:
+                c = touched[chosen]
+            if nodes[old] == 0:
+                free[frees] = old
+                frees += 1
+            _enter(node, c, member, following, preceding)
+            _unsettle(node, edges, other, following, stays)
+            cluster[node] = c
         records[c] += size[node]
         sources[c] |= held[node]
         nodes[c] += 1
-        cluster[node] = c
-        changes += c != old
-        for k in range(number):
-            covered[touched[k]] = 0
     return <int>changes
 
 
@@ -186,7 +274,8 @@ cdef int _grow(
     int64_t first, int64_t last, const int64_t[::1] order, int64_t begin, int64_t end,
     const int64_t[::1] edges, const int32_t[::1] other, const double[::1] weight,
     const int32_t[::1] owner, const int64_t[::1] size, double apart, int64_t[::1] cluster,
-    int64_t[::1] records, uint64_t[::1] sources, int64_t[::1] nodes, int64_t[::1] following, int64_t[::1] tail,
+    int64_t[::1] records, uint64_t[::1] sources, int64_t[::1] nodes, int64_t[::1] following,
+    int64_t[::1] tail,
 ) except -1 nogil:
     """Join clusters along the edges from the greatest weight down, wherever it is worth more."""
     cdef int64_t k, e, a, b, member, f, number
@@ -234,7 +323,8 @@ def partitions(
     cdef double[:, ::1] between = np.zeros((MOST, MOST))
     cdef int64_t[::1] cluster = np.arange(count), records = np.array(size)
     cdef int64_t[::1] nodes = np.ones(count, np.int64), named = np.zeros(count, np.int64)
-    cdef int64_t[::1] following = np.full(count, -1), tail = np.arange(count)
+    cdef int64_t[::1] following = np.full(count, -1), preceding = np.arange(count)
+    cdef int64_t[::1] member = np.arange(count), stays = np.full(count, UNKNOWN)
     cdef double[::1] sums = np.zeros(count), gain
     cdef uint64_t[::1] sources = np.array(held)
     cdef int64_t[::1] covered = np.zeros(count, np.int64), touched, free
@@ -256,18 +346,27 @@ def partitions(
                     for e in range(edges[first + i], edges[first + i + 1]):
                         between[i, other[e] - first] = min(weight[e], HIGHEST)
                 _sum_exactly(n, between, held[first:last], set_total, set_sources, worth, ways)
-                for d in range(draws):
-                    _draw_exactly(n, worth, ways, state, first, label[d])
+                i = <int64_t>(_uniform(state) * draws)
+                for d in range(draws):  # stratified, the strata in an order of their own
+                    _draw_exactly(
+                        n, worth, ways, ((i + d) % draws + _uniform(state)) / draws, state, first,
+                        label[d],
+                    )
                 continue
             _grow(
-                first, last, order, edges[first], edges[last], edges, other, weight, owner, size,
-                apart, cluster, records, sources, nodes, following, tail,
+                first, last, order, edges[first] // 2, edges[last] // 2, edges, other, weight,
+                owner, size, apart, cluster, records, sources, nodes, following, member,
             )
+            for i in range(first, last):
+                member[i] = -1
+            for i in range(first, last):
+                _enter(i, cluster[i], member, following, preceding)
             for d in range(draws):
                 for sweep in range(warm if d == 0 else thin):
                     i = _move(
                         first, last, edges, other, weight, size, held, apart, best, state,
                         cluster, records, sources, nodes, sums, covered, touched, gain, free,
+                        member, following, preceding, stays,
                     )
                     if best and i == 0:
                         break

@@ -15,7 +15,7 @@ from sfumato.core.errors import InputError
 from sfumato.core.optional_packages import quiet
 from sfumato.linkage.comparison_levels import SOURCE, compares_sources
 from sfumato.linkage.link_sources import RECORD, Opened
-from sfumato.linkage.link_spec import Mode, quoted
+from sfumato.linkage.link_spec import LinkSpec, Mode, part_sql, quoted, sql_name
 from sfumato.linkage.match_thresholds import Floats, Ints, Records
 from sfumato.linkage.standardisation import UNIQUE_ID, Standardised, standardise, table_name
 
@@ -57,6 +57,46 @@ def make_tables(connection: duckdb.DuckDBPyConnection, opened: Opened) -> Standa
                 [str(half)],
             )
         return Standardised(tuple(tables), {}, formal=False)
+
+
+def rules_on_columns(
+    connection: duckdb.DuckDBPyConnection, tables: Sequence[str], spec: LinkSpec
+) -> list[str]:
+    """The blocking rules of a specification, on columns that are added to its tables.
+
+    Splink evaluates a rule for each pair that a later one makes: what a rule takes of a value, as
+    its sound, is computed once for each record here.
+
+    Parameters
+    ----------
+    connection
+        The database.
+    tables
+        The standardised tables; they get a column for each part of a value that a rule takes.
+    spec
+        The specification.
+
+    Raises
+    ------
+    SfumatoError
+        If the database fails.
+    """
+    taken = dict.fromkeys(part for rule in spec.rules for part in rule if part.take)
+    names = {part: f"_part_{number}" for number, part in enumerate(taken)}
+    added = ", ".join(
+        f"{part_sql(part, spec.columns[part.column].kind)} AS {name}"
+        for part, name in names.items()
+    )
+    if added:
+        with quiet("take parts of values"):
+            for table in tables:
+                connection.execute(
+                    f"CREATE OR REPLACE TABLE {table} AS SELECT *, {added} FROM {table}"
+                )
+    columns = [[names.get(part, sql_name(part.column)) for part in rule] for rule in spec.rules]
+    return [
+        " AND ".join(f"l.{quoted(name)} = r.{quoted(name)}" for name in rule) for rule in columns
+    ]
 
 
 _FEWEST_CAUGHT = 10

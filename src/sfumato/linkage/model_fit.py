@@ -23,6 +23,7 @@ from sfumato.linkage.candidate_pairs import (
     expect_pairs,
     lost_matches,
     make_tables,
+    rules_on_columns,
     sessions_of_columns,
     sessions_of_rules,
 )
@@ -38,9 +39,10 @@ if TYPE_CHECKING:
     import duckdb
 
 
-RANDOM_PAIRS = 1_000_000
-"""Random pairs from which u is estimated; five times as many of more than 100,000 records, unless
-equal values are counted among all pairs."""
+RANDOM_PAIRS, RANDOM_PAIRS_OF_A_RECORD = 1_000_000, 200
+"""Random pairs from which u is estimated, five times as many of more than 100,000 records. Where
+equal values are counted among all pairs, so many for each record are enough, if they are fewer: a
+level that is as rare among all pairs as matches are is seen a hundred times."""
 MANY_RECORDS = 100_000
 TRAINING_PAIRS = 1e6
 """Pairs of one blocking rule from which m is estimated, at most."""
@@ -362,15 +364,17 @@ class _Work:
     ) -> None:
         self.database, self.connection = database, connection
         self.opened, self.tables = opened, tables
+        self.settings = settings_from(opened.spec)
+        self.rules = self.blocking = rules_in(self.settings)
+        if opened.spec.splink is None:
+            self.blocking = rules_on_columns(connection, tables, opened.spec)
         with quiet("take the records"):
             self.frames = self.frames_here = database.register(tables)
             if not isinstance(database, OnDuckDB):
                 self.frames_here = OnDuckDB(connection).register(tables)
-        self.settings = settings_from(opened.spec)
         if model is not None:
             self.settings = {**self.settings, **_trained_part(model.settings)}
             self._check_columns()
-        self.rules = rules_in(self.settings)
         self.trained = link_model.is_trained(self.settings) and (
             model is not None or opened.spec.splink is not None
         )
@@ -385,7 +389,7 @@ class _Work:
         """Count, block, train, score."""
         spec, records = self.opened.spec, self.opened.records
         progress("block", 0.0)
-        expected = expect_pairs(self.frames_here, self.settings, records.count, self.rules)
+        expected = expect_pairs(self.frames_here, self.settings, records.count, self.blocking)
         check_pairs(expected, spec.max_pairs, about=records.count > WHOLE_UP_TO)
         linker = self._linker()
         self._name_comparisons(linker)
@@ -456,7 +460,10 @@ class _Work:
 
     def _linker(self, settings: dict[str, Any] | None = None) -> Any:
         """Splink with settings, the model's if none are given, where pairs are made and scored."""
-        return _linker(self.frames, self.database.settings(settings or self.settings))
+        settings = settings or self.settings
+        if self.blocking is not self.rules:
+            settings = {**settings, _RULES: [{"blocking_rule": rule} for rule in self.blocking]}
+        return _linker(self.frames, self.database.settings(settings))
 
     def _name_comparisons(self, linker: Any) -> None:
         """Give comparisons that have no name the one that Splink gives them."""
@@ -484,8 +491,12 @@ class _Work:
         Relations find m by themselves, and count equal values among all pairs.
         """
         spec, linker = self.opened.spec, _linker(self.frames_here, self.settings)
-        many = self.opened.records.count > MANY_RECORDS and not self.by_relations
-        random_pairs = max(1, min(RANDOM_PAIRS * (5 if many else 1), self.comparisons))
+        records, random_pairs = self.opened.records.count, RANDOM_PAIRS
+        if self.by_relations:
+            random_pairs = min(RANDOM_PAIRS, RANDOM_PAIRS_OF_A_RECORD * records)
+        elif records > MANY_RECORDS:
+            random_pairs *= 5
+        random_pairs = max(1, min(random_pairs, self.comparisons))
         train_u(linker, seed=spec.seed, random_pairs=random_pairs)
         done = [] if self.by_relations else self._train_m(linker, counted, notes)
         with quiet("read the model"):
@@ -580,7 +591,7 @@ class _Work:
         return lost_matches(
             self.connection,
             self.tables,
-            self.rules,
+            self.blocking,
             (pairs.left[likely], pairs.right[likely], score[likely]),
         )
 

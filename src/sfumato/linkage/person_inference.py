@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,8 @@ from scipy.special import expit, logit
 
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
-from sfumato.kernels.record_partitions import partitions
+from sfumato.kernels.loop_calls import floats, in_threads, ints
+from sfumato.kernels.record_partitions import Graph
 from sfumato.linkage.match_thresholds import Floats, Ints
 
 Codes = npt.NDArray[np.int32]
@@ -37,7 +39,11 @@ MOST_LIMITED = 64
 _EDGE = 1e-12
 _UNLIKELY = 0.05
 """Share of the draws up to which a pair is not looked at for the best persons."""
-_BINS, _ROUNDS, _ROUGH = 12, 4, 16
+_BINS, _ROUNDS, _STEP = 12, 5, 0.9
+_MANY, _FEW, _ENOUGH = 16, 4, 15_000
+"""Partitions drawn to find the shifts; few are enough from so many doubtful pairs on."""
+_SURE = 4.0
+"""Log odds from which a pair is not doubtful."""
 _LEAST_SHIFT, _MOST_SHIFT = -4.0, 10.0
 _WIDE = 1.96
 _BY_DRAWS = (
@@ -154,23 +160,19 @@ def infer_persons(
         np.minimum.at(first, node, records)
         graph = _Graph(left[joins], right[joins], size, of_nodes, first, impossible)
     draws = np.concatenate(
-        [
-            graph.drawn(shifted + each[wrong], DRAWS, seed + _ROUNDS + number)
-            for number, each in enumerate(doubt)
-        ]
+        in_threads(
+            [
+                partial(graph.drawn, shifted + each[wrong], DRAWS, seed + _ROUNDS + number)
+                for number, each in enumerate(doubt)
+            ]
+        )
     )
     size = graph.size
     one, two, share = _together(draws, size)
     likely = share > min(_UNLIKELY, cut)
-    label = partitions(
-        one[likely],
-        two[likely],
-        ((share - cut) * size[one] * size[two])[likely],
-        size,
-        graph.held,
-        graph.first,
-        apart=-cut,
-    )[0]
+    best = Graph(one[likely], two[likely], size, graph.held, graph.first)
+    worth = ((share - cut) * size[one] * size[two])[likely]
+    label = best.partitions(worth, apart=-cut)[0]
     quality = _expected(label, draws, size, np.repeat(beyond, DRAWS))
     if node is not None:
         label, draws = graph.first[label][node].astype(np.int32), draws[:, node]
@@ -202,28 +204,26 @@ class _Graph:
     first: Ints
     impossible: tuple[Ints, Ints] | None
 
-    def drawn(self, weight: Floats, draws: int, seed: int) -> Codes:
-        """Partitions by the log odds of the pairs of records."""
-        left, right, total = self.left, self.right, weight - APART
+    @cached_property
+    def _edges(self) -> tuple[Graph, Ints, Floats]:
+        """The nodes, the edge of each pair, and what an edge is worth without its pairs."""
+        left, right = self.left, self.right
         if self.impossible is not None:
             left = np.concatenate([left, self.impossible[0]])
             right = np.concatenate([right, self.impossible[1]])
-            total = np.concatenate([total, np.full(len(self.impossible[0]), IMPOSSIBLE)])
         key = np.minimum(left, right) * len(self.size) + np.maximum(left, right)
         keys, edge = np.unique(key, return_inverse=True)
         one, two = np.divmod(keys, len(self.size))
-        of_edge = np.bincount(edge, total, len(keys)) + APART * self.size[one] * self.size[two]
-        return partitions(
-            one,
-            two,
-            of_edge,
-            self.size,
-            self.held,
-            self.first,
-            apart=APART,
-            draws=draws,
-            seed=seed,
-        )
+        base = APART * self.size[one] * self.size[two]
+        base += IMPOSSIBLE * (np.bincount(edge[len(self.left) :], minlength=len(keys)) > 0)
+        graph = Graph(one, two, self.size, self.held, self.first)
+        return graph, ints(edge[: len(self.left)]), floats(base)
+
+    def drawn(self, weight: Floats, draws: int, seed: int) -> Codes:
+        """Partitions by the log odds of the pairs of records."""
+        graph, edge, base = self._edges
+        total = base + np.bincount(edge, weight - APART, len(base))
+        return graph.partitions(total, apart=APART, draws=draws, seed=seed)
 
 
 def _doubts(
@@ -271,13 +271,16 @@ def _shifted(graph: _Graph, weight: Floats, seed: int) -> Floats:
         (np.bincount(part, weight * doubt, len(count))[held])
         / (np.bincount(part, doubt, len(count))[held])
     )
-    shift = np.zeros(len(held))
+    shift, step, before = np.zeros(len(held)), np.full(len(held), _STEP), np.zeros(len(held))
+    draws = _MANY if np.count_nonzero(np.abs(weight) < _SURE) < _ENOUGH else _FEW
     for turn in range(_ROUNDS):
-        draws = graph.drawn(weight + np.interp(weight, center, shift), _ROUGH, seed + turn)
-        share = (draws[:, graph.left] == draws[:, graph.right]).mean(axis=0)
-        found = _odds(np.bincount(part, share, len(count)), count)[held]
-        shift = np.clip(shift + 0.9 * (wanted - found), _LEAST_SHIFT, _MOST_SHIFT)
-        shift = np.maximum.accumulate(center + shift) - center
+        drawn = graph.drawn(weight + np.interp(weight, center, shift), draws, seed + turn)
+        share = (drawn[:, graph.left] == drawn[:, graph.right]).mean(axis=0)
+        gap = wanted - _odds(np.bincount(part, share, len(count)), count)[held]
+        # As what one bin's matches take from the others comes back, full steps may go in circles.
+        step[gap * before < 0] /= 2
+        shift = np.clip(shift + step * gap, _LEAST_SHIFT, _MOST_SHIFT)
+        shift, before = np.maximum.accumulate(center + shift) - center, gap
     return np.asarray(weight + np.interp(weight, center, shift))
 
 

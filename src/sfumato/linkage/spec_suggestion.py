@@ -204,6 +204,8 @@ def _scale(source: Sampled) -> float:
 MOST_RULES = 10
 LEAST_GAIN = 0.0005
 """Share of all matches that a rule must catch and no other does."""
+PAIRS_OF_A_RULE = 3
+"""Pairs per record whose comparison costs as much as to make the pairs of one more rule."""
 PAIRS_PER_RECORD = 25
 FEW_PAIRS = 300_000
 """Pairs that are scored without a thought, however few the records."""
@@ -242,10 +244,11 @@ def wanted_pairs(records: int, limit: int) -> float:
 def choose_rules(
     atoms: Sequence[Atom], sources: Sequence[Sampled], mode: link_spec.Mode, wanted: float
 ) -> list[Rule]:
-    """The rules that catch most imagined matches within the wanted number of pairs.
+    """The rules that catch most imagined matches for the pairs that they make.
 
-    Greedy: the next rule is the one that catches most of what no rule before it does, less a
-    little for its pairs, until it catches next to nothing.
+    Greedy: the next rule is the one that catches most of what no rule before it does for what it
+    costs, its pairs and a pass over all records, until all that are left catch next to nothing.
+    One that only catches what a later rule does, too, as the whole of a date beside its year, goes.
 
     Parameters
     ----------
@@ -259,19 +262,18 @@ def choose_rules(
         Number of pairs that the rules should make together, at most.
     """
     rules = _candidates(atoms, sources, mode, wanted * _BY_ONE_RULE)
+    a_pass = PAIRS_OF_A_RULE * sum(source.rows for source in sources)
     caught = np.zeros(MATCHES, dtype=np.bool_)
     chosen: list[Rule] = []
-    left = wanted
-    while rules and len(chosen) < MOST_RULES:
-        gains = [float(np.mean(rule.catches & ~caught)) for rule in rules]
-        worth = [g * (1 - 0.5 * r.pairs / wanted) for g, r in zip(gains, rules, strict=True)]
-        best = int(np.argmax(worth))
-        if gains[best] < LEAST_GAIN:
+    while len(chosen) < MOST_RULES:
+        left = wanted - sum(rule.pairs for rule in chosen)
+        gain = {rule.parts: float(np.mean(rule.catches & ~caught)) for rule in rules}
+        rules = [r for r in rules if r.pairs <= left and gain[r.parts] >= LEAST_GAIN]
+        if not rules:
             break
-        chosen.append(rules[best])
-        caught |= rules[best].catches
-        left -= rules[best].pairs
-        rules = [rule for rule in rules if rule.pairs <= left]
+        best = max(rules, key=lambda rule: gain[rule.parts] / (rule.pairs + a_pass))
+        chosen = [*(rule for rule in chosen if np.any(rule.catches & ~best.catches)), best]
+        caught |= best.catches
     return chosen
 
 
