@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
+from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -400,6 +402,9 @@ def test_the_report_has_its_parts_and_no_value(
     plain = json.loads((tmp_path / "report.json").read_text())
     assert plain["report"]["about"] == "linkage"
     assert plain["threshold_table"]
+    largest = Counter(links.person_ids.ids.to_pylist()).most_common(1)[0][1]
+    [row] = re.findall(r"The persons with most records.*?</tr>.*?(<tr>.*?</tr>)", page, re.DOTALL)
+    assert f'<td class="number">{largest}</td>' in row
     for name in ("surname", "patient", "phone"):
         for value in tables["hospital"][name].drop_null().to_pylist():
             assert value not in page

@@ -342,10 +342,10 @@ def inspect(
 ) -> None:
     """Look at the persons: the largest, what hangs on one pair, sizes against the sources."""
     from sfumato.linkage.earlier_linkage import read_earlier
-    from sfumato.linkage.person_inspection import inspect_persons, shown_values
+    from sfumato.linkage.person_inspection import inspect_linkage, shown_values
 
     earlier = read_earlier(folder)
-    found = inspect_persons(earlier, persons)
+    found = inspect_linkage(earlier, persons)
     values = shown_values(earlier, found) if show_values else None
     if json:
         shown = {} if values is None else {"values": values.to_pylist()}

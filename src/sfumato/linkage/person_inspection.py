@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sfumato.linkage.earlier_linkage import Earlier, settled_again
-from sfumato.linkage.match_thresholds import Ints
+from sfumato.linkage.match_thresholds import Ints, Pairs, Records
 from sfumato.linkage.person_clusters import limited_sources
 from sfumato.linkage.review_pairs import ID, SOURCE, known_records
 
@@ -81,8 +81,8 @@ class Inspection:
         return "\n".join(lines)
 
 
-def inspect_persons(earlier: Earlier, most: int) -> Inspection:
-    """Look at the persons of a linkage.
+def inspect_linkage(earlier: Earlier, most: int) -> Inspection:
+    """Look at the persons that a linkage has written.
 
     Parameters
     ----------
@@ -96,16 +96,43 @@ def inspect_persons(earlier: Earlier, most: int) -> Inspection:
     InputError
         If a file of the linkage is not whole.
     """
-    ids = earlier.person.dictionary_encode()
-    person = np.asarray(ids.indices, dtype=np.int64)
-    names, pairs, size = ids.dictionary, earlier.pairs, np.bincount(person)
-    sizes, counts = np.unique(size, return_counts=True)
+    settled = settled_again(earlier, earlier.answers)[0]
     once = {*earlier.spec.one_per_source, *earlier.model.once}
-    limited = bool(np.all(limited_sources(earlier.records, once) >= 0))
-    allowed = len(earlier.records.sources) if limited else None
+    unmet = len(settled.persons.unmet)
+    return inspect_persons(
+        earlier.person, earlier.pairs, earlier.records, once=once, unmet=unmet, most=most
+    )
+
+
+def inspect_persons(
+    person_ids: pa.Array, pairs: Pairs, records: Records, *, once: set[str], unmet: int, most: int
+) -> Inspection:
+    """Look at persons: O(records + pairs).
+
+    Parameters
+    ----------
+    person_ids
+        The person of each record.
+    pairs
+        The scored pairs.
+    records
+        The records.
+    once
+        Sources that hold each person at most once.
+    unmet
+        Number of decisions that gave way.
+    most
+        Largest persons, and bridges, at most.
+    """
+    ids = person_ids.dictionary_encode()
+    person = np.asarray(ids.indices, dtype=np.int64)
+    names, size = ids.dictionary, np.bincount(person)
+    sizes, counts = np.unique(size, return_counts=True)
+    limited = bool(np.all(limited_sources(records, once) >= 0))
+    allowed = len(records.sources) if limited else None
     likely = (person[pairs.left] == person[pairs.right]) & (pairs.score >= LIKELY)
     held = np.bincount(person[pairs.left[likely]], minlength=len(size))
-    source = earlier.records.source_of(np.arange(len(person)))
+    source = records.source_of(np.arange(len(person)))
     largest = [
         {
             "person": names[each].as_py(),
@@ -131,14 +158,13 @@ def inspect_persons(earlier: Earlier, most: int) -> Inspection:
         }
         for part, pair in sorted(parts, key=lambda each: (-each[0], each[1]))[:most]
     ]
-    settled = settled_again(earlier, earlier.answers)[0]
     return Inspection(
         dict(zip(sizes.tolist(), counts.tolist(), strict=True)),
         allowed,
         0 if allowed is None else int(np.count_nonzero(size > allowed)),
         tuple(largest),
         tuple(bridges),
-        len(settled.persons.unmet),
+        unmet,
     )
 
 

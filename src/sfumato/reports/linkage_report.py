@@ -16,6 +16,7 @@ from sfumato.linkage import match_thresholds
 from sfumato.linkage.encoding_linkage import EncodedLinks
 from sfumato.linkage.link_model import LevelWeight
 from sfumato.linkage.linkage_result import Found, Links, as_json
+from sfumato.linkage.person_inspection import inspect_persons
 from sfumato.reports import pictures
 from sfumato.reports.printed_numbers import fill_template
 
@@ -32,6 +33,8 @@ _WIDE = 540
 """Width of a picture that takes the page, without the names beside it, in pixels."""
 _SATURATED = 39.0
 """Match weight in bits from which a score does not tell the weight any more."""
+_LOOKED_AT = 5
+"""Largest persons, and bridges, that the page names."""
 _FEWEST = 3
 """Pairs that a pattern must have to be shown."""
 _TITLES = {
@@ -74,6 +77,14 @@ def draw_linkage(links: Links | EncodedLinks, title: str, made: date) -> str:
             for place, pattern in enumerate(_patterns(links))
         ],
         persons=persons,
+        looked=inspect_persons(
+            links.person_ids.ids,
+            links.pairs,
+            links.records,
+            once={*links.spec.one_per_source, *links.model.once},
+            unmet=len(links.settled.persons.unmet),
+            most=_LOOKED_AT,
+        ),
         **shared,
     )
 
