@@ -10,8 +10,8 @@ import numpy as np
 
 from sfumato.hierarchies import Hierarchy
 from sfumato.semantics.associations import Association, Item
-from sfumato.semantics.ledger import Ledger
-from sfumato.semantics.ledger_content import (
+from sfumato.semantics.request_ledger import RequestLedger
+from sfumato.semantics.requested_content import (
     Members,
     NotedAssociation,
     ReleaseEntry,
@@ -72,6 +72,6 @@ def association(language: int = 1) -> NotedAssociation:
     return noted(said, HIERARCHIES)
 
 
-def opened(folder: Path, **options: Any) -> Ledger:
+def opened(folder: Path, **options: Any) -> RequestLedger:
     """The ledger of a test."""
-    return Ledger.open(folder / "book" / "ledger.sqlite", folder / "keys", **options)
+    return RequestLedger.open(folder / "book" / "ledger.sqlite", folder / "keys", **options)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import sfumato as sf
-from sfumato.semantics.ledger import Ledger
+from sfumato.semantics.request_ledger import RequestLedger
 from sfumato.semantics.requested_release import RequestedRelease, anonymize_requested
 
 HOSPITAL = """name,born,sex,ethnicity,language
@@ -103,13 +103,13 @@ def write_example(folder: Path) -> Path:
     return folder
 
 
-def opened(folder: Path) -> Ledger:
+def opened(folder: Path) -> RequestLedger:
     """The ledger of the example."""
-    return Ledger.open(folder / "book" / "ledger.sqlite", folder / "keys")
+    return RequestLedger.open(folder / "book" / "ledger.sqlite", folder / "keys")
 
 
 def release(
-    folder: Path, policy: str, ledger: Ledger | None = None, **options: Any
+    folder: Path, policy: str, ledger: RequestLedger | None = None, **options: Any
 ) -> RequestedRelease:
     """The clinician's release under one of the policies."""
     asked: dict[str, Any] = {

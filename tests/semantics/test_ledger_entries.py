@@ -28,8 +28,8 @@ from semantics.ledgers import (
 from sfumato.core.errors import InputError
 from sfumato.hierarchies import Hierarchy
 from sfumato.semantics.associations import State
-from sfumato.semantics.ledger import Ledger
-from sfumato.semantics.ledger_content import Members, ReleaseFacts, Tuples, Value, shown_tuples
+from sfumato.semantics.request_ledger import RequestLedger
+from sfumato.semantics.requested_content import Members, ReleaseFacts, Tuples, Value, shown_tuples
 
 
 def test_a_release_is_read_back_as_it_was_noted(tmp_path: Path) -> None:
@@ -365,5 +365,5 @@ def test_a_million_persons_are_noted_and_read_in_seconds(tmp_path: Path) -> None
 def test_open_wants_keys_outside_the_ledgers_folder(tmp_path: Path) -> None:
     for keys in (tmp_path, tmp_path / "keys", tmp_path / "x" / ".." / "keys"):
         with pytest.raises(InputError, match="must be outside the ledger's folder"):
-            Ledger.open(tmp_path / "ledger.sqlite", keys)
+            RequestLedger.open(tmp_path / "ledger.sqlite", keys)
     assert list(tmp_path.iterdir()) == []

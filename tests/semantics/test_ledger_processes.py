@@ -21,7 +21,7 @@ import os, signal, sys
 import numpy as np
 from pathlib import Path
 from semantics.ledgers import entry, members, opened
-from sfumato.semantics import ledger_store
+from sfumato.ledger import ledger_store
 folder = Path(sys.argv[1])
 """
 KILLED_WITHIN = """
@@ -56,7 +56,7 @@ with opened(folder) as ledger:
 FULL = """
 import resource
 from sfumato.core.errors import InputError
-from sfumato.semantics.ledger_content import Members
+from sfumato.semantics.requested_content import Members
 with opened(folder) as ledger:
     ledger.append(entry())
     resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))

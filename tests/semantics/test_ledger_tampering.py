@@ -16,7 +16,7 @@ from semantics.ledgers import association, entry, members, opened
 from sfumato.core.chain import START, Head, Verdict, digest_of, parse_head
 from sfumato.core.errors import InputError
 from sfumato.core.secret_keys import make_key
-from sfumato.semantics.ledger_store import OBJECTS, LedgerKeys
+from sfumato.ledger.ledger_store import OBJECTS, LedgerKeys
 
 COUNT = 6
 Change = Callable[[sqlite3.Connection], object]

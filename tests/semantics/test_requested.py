@@ -25,10 +25,10 @@ from sfumato.core.atomic import write_text
 from sfumato.core.errors import InputError
 from sfumato.hierarchies import Hierarchy
 from sfumato.semantics.associations import Association, Item, State
-from sfumato.semantics.ledger import Ledger
 from sfumato.semantics.local_data import Linked, Local
 from sfumato.semantics.policy import load_policy
 from sfumato.semantics.release_request import Asked, Known, ask
+from sfumato.semantics.request_ledger import RequestLedger
 from sfumato.semantics.requested_release import (
     Enforced,
     RequestedRelease,
@@ -60,7 +60,7 @@ def of_alice(path: Path) -> tuple[str, ...]:
     return first["born"], first["sex"], first["ethnicity"], first["language"]
 
 
-def accept(ledger: Ledger) -> str:
+def accept(ledger: RequestLedger) -> str:
     (found,) = [each for each in ledger.associations() if each.text == ASSOCIATION]
     ledger.decide(found, "accept", "a reader of release 2 sees it", "carol")
     return found.id
@@ -399,7 +399,7 @@ def test_nothing_is_handed_out_where_the_ledger_fails(folder: Path, monkeypatch:
         raise InputError("the ledger", "must be written", found="a full disk")
 
     with opened(folder) as ledger:
-        monkeypatch.setattr(Ledger, "append", fail)
+        monkeypatch.setattr(RequestLedger, "append", fail)
         with pytest.raises(InputError, match="a full disk"):
             release(folder, "one.toml", ledger, output=folder / "out.csv")
     left = {path.name for path in folder.iterdir()}

@@ -12,8 +12,8 @@ from sfumato.cli.output import NOT_MET, columns, figure, print_json, printable, 
 from sfumato.cli.parameters import Json, option
 
 if TYPE_CHECKING:
-    from sfumato.semantics.ledger import Ledger
-    from sfumato.semantics.ledger_content import NotedAssociation, Release, Tuples
+    from sfumato.semantics.request_ledger import RequestLedger
+    from sfumato.semantics.requested_content import NotedAssociation, Release, Tuples
 
 LEDGER = Path("sfumato-ledger") / "ledger.sqlite"
 
@@ -255,7 +255,7 @@ def _decide(
     typer.echo(f"{decided.id} is {decided.state}: {printable(decided.text)}")
 
 
-def opened(ledger: Path, keys: Path | None, *, make: bool = False) -> Ledger:
+def opened(ledger: Path, keys: Path | None, *, make: bool = False) -> RequestLedger:
     """The ledger that was named.
 
     Parameters
@@ -268,10 +268,10 @@ def opened(ledger: Path, keys: Path | None, *, make: bool = False) -> Ledger:
     InputError
         If it cannot be opened.
     """
-    from sfumato.semantics.ledger import Ledger
-    from sfumato.semantics.ledger_store import default_ledger_keys
+    from sfumato.ledger.ledger_store import default_ledger_keys
+    from sfumato.semantics.request_ledger import RequestLedger
 
-    return Ledger.open(ledger, keys or default_ledger_keys(), make=make)
+    return RequestLedger.open(ledger, keys or default_ledger_keys(), make=make)
 
 
 def _plain_release(release: Release) -> dict[str, Any]:

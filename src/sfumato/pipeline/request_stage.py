@@ -8,15 +8,15 @@ from typing import Any
 
 from sfumato.core.declaration import Place, Progress
 from sfumato.core.errors import InputError
+from sfumato.ledger.ledger_store import default_ledger_keys
 from sfumato.pipeline.project.linking import OnRequest, Undecided
 from sfumato.pipeline.project_folder import RELEASE, ProjectFolder, shell_path
 from sfumato.pipeline.release_stages import made_files
 from sfumato.pipeline.stage import Made, Stage, Waiting, write_report
 from sfumato.semantics.associations import State
-from sfumato.semantics.ledger import Ledger
-from sfumato.semantics.ledger_store import default_ledger_keys
 from sfumato.semantics.policy import load_policy
 from sfumato.semantics.release_request import Asked, Mining, ask, policy_sha256
+from sfumato.semantics.request_ledger import RequestLedger
 from sfumato.semantics.requested_release import RequestedRelease, make_release
 from sfumato.table.table_files import write_table
 
@@ -65,13 +65,13 @@ def _files_of_policy(place: ProjectFolder) -> dict[str, Path]:
     return files
 
 
-def _ledger(place: ProjectFolder, *, make: bool) -> AbstractContextManager[Ledger | None]:
+def _ledger(place: ProjectFolder, *, make: bool) -> AbstractContextManager[RequestLedger | None]:
     """The ledger that the project names; ``None`` where it names none or there is none yet."""
     section = _section(place)
     if section.ledger is None or not (make or place.at(section.ledger).exists()):
         return nullcontext()
     keys = default_ledger_keys() if section.keys is None else place.at(section.keys)
-    return Ledger.open(place.at(section.ledger), keys, make=make)
+    return RequestLedger.open(place.at(section.ledger), keys, make=make)
 
 
 def _check(place: ProjectFolder) -> None:
@@ -116,7 +116,7 @@ def _prepare(place: ProjectFolder) -> None:
             ledger.propose(new, f"project {place.project.about.name}")
 
 
-def _proposed(ledger: Ledger) -> int:
+def _proposed(ledger: RequestLedger) -> int:
     return sum(each.state is State.PROPOSED for each in ledger.associations())
 
 

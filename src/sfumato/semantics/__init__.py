@@ -1,1 +1,1 @@
-"""Policies, rules and their reasoner, associations, the memory of releases."""
+"""Policies, rules and their reasoner, associations, the ledger of releases on request."""

@@ -22,8 +22,12 @@ from sfumato.release.release_manifest import file_sha256
 from sfumato.schema import QuasiIdentifier, Schema, dump_schema
 from sfumato.schema.roles import RECIPE_SOURCE
 from sfumato.semantics import associations
-from sfumato.semantics.ledger import Ledger
-from sfumato.semantics.ledger_content import (
+from sfumato.semantics.linkage_anonymity import LinkageAnonymity, link_up
+from sfumato.semantics.local_data import Levels, Linked, individuals_of_tuples
+from sfumato.semantics.policy import errors_for, load_policy
+from sfumato.semantics.policy_terms import Policy, Request
+from sfumato.semantics.request_ledger import RequestLedger
+from sfumato.semantics.requested_content import (
     Ints,
     Names,
     NotedAssociation,
@@ -34,10 +38,6 @@ from sfumato.semantics.ledger_content import (
     noted,
     shown_tuples,
 )
-from sfumato.semantics.linkage_anonymity import LinkageAnonymity, link_up
-from sfumato.semantics.local_data import Levels, Linked, individuals_of_tuples
-from sfumato.semantics.policy import errors_for, load_policy
-from sfumato.semantics.policy_terms import Policy, Request
 from sfumato.semantics.rules import reasoner
 from sfumato.semantics.rules.derivation import Requirements, derive
 from sfumato.semantics.sla import Tuples as Before
@@ -300,7 +300,7 @@ class Known:
     earlier: tuple[Before, ...] = field(default=(), repr=False)
 
 
-def known_from(ledger: Ledger, linked: Linked, linkage: str, requester: str) -> Known:
+def known_from(ledger: RequestLedger, linked: Linked, linkage: str, requester: str) -> Known:
     """What the readers of a new release know from the ledger.
 
     These are the readers of all earlier releases of the same linkage or to the same requester,
@@ -406,7 +406,7 @@ def _is_everybody(item: associations.Item, hierarchies: Mapping[str, Hierarchy])
 
 
 def _followed(
-    ledger: Ledger,
+    ledger: RequestLedger,
     releases: Sequence[Release],
     linked: Linked,
     hierarchies: Mapping[str, Hierarchy],
@@ -441,7 +441,7 @@ def _followed(
     return rows, earlier
 
 
-def _tuples_of(ledger: Ledger, number: int, persons: Names) -> list[npt.NDArray[np.int64]]:
+def _tuples_of(ledger: RequestLedger, number: int, persons: Names) -> list[npt.NDArray[np.int64]]:
     """The first tuple of each person in an earlier release, the second, ...; -1 for none."""
     found = ledger.digests(number)
     if found is None:

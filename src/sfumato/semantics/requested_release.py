@@ -24,8 +24,6 @@ from sfumato.release.codebook import codebook_name, codebook_text
 from sfumato.release.release_result import MANIFEST_FILE, check_beside
 from sfumato.schema import Schema
 from sfumato.semantics.associations import Shown
-from sfumato.semantics.ledger import Ledger
-from sfumato.semantics.ledger_content import Members, NotedAssociation, ReleaseEntry
 from sfumato.semantics.linkage_anonymity import mean_risk, measured, released_table
 from sfumato.semantics.local_data import Ints, Levels, Linked
 from sfumato.semantics.policy_terms import Measure, Policy
@@ -42,6 +40,8 @@ from sfumato.semantics.release_request import (
     rules_sha256,
     tuples_of,
 )
+from sfumato.semantics.request_ledger import RequestLedger
+from sfumato.semantics.requested_content import Members, NotedAssociation, ReleaseEntry
 from sfumato.semantics.rules.derivation import Requirements, derive
 from sfumato.semantics.sla import Change, by_rules, disclosure_risks, semantic_levels
 from sfumato.table.dataframes import to_frame_like as like
@@ -625,7 +625,7 @@ def anonymize_requested(
     policy: Policy | str | os.PathLike[str],
     request: str,
     local: Mapping[str, Any],
-    ledger: Ledger | None = None,
+    ledger: RequestLedger | None = None,
     rules: Iterable[str | os.PathLike[str]] = (),
     output: str | os.PathLike[str] | None = None,
     mining: Mining | None = None,
@@ -708,7 +708,7 @@ def check_output(output: str | os.PathLike[str]) -> None:
 
 def make_release(
     asked: Asked,
-    ledger: Ledger | None = None,
+    ledger: RequestLedger | None = None,
     output: str | os.PathLike[str] | None = None,
     *,
     mining: Mining | None = None,
@@ -796,7 +796,7 @@ def _written(release: RequestedRelease, output: Path) -> RequestedRelease:
 
 def _noted(
     release: RequestedRelease,
-    ledger: Ledger,
+    ledger: RequestLedger,
     output: str | os.PathLike[str] | None,
     tuples: Any,
     members: Members | None,

@@ -14,19 +14,16 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from sfumato.core.chain import Head, Link, detail_text, digest_of
 from sfumato.core.errors import InputError
-from sfumato.core.optional_packages import needed
 from sfumato.core.secret_keys import make_key, read_key
-
-if TYPE_CHECKING:
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-
 
 PIECE_BYTES = 1 << 25
 """Bytes of a piece; SQLite holds up to a thousand million in one cell."""
@@ -186,8 +183,6 @@ class LedgerKeys:
 
     def check(self) -> Callable[[bytes, bytes], bool]:
         """A function of (signature, digest): whether this key made the signature."""
-        from cryptography.exceptions import InvalidSignature
-
         public = self._signer.public_key()
 
         def signed(signature: bytes, digest: bytes) -> bool:
@@ -201,8 +196,6 @@ class LedgerKeys:
 
     @property
     def _signer(self) -> Ed25519PrivateKey:
-        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-
         return Ed25519PrivateKey.from_private_bytes(self.signing)
 
     def persons(self, *, make: bool) -> bytes:
@@ -236,10 +229,9 @@ def load_ledger_keys(folder: Path, ledger: Path, *, make: bool) -> LedgerKeys:
     Raises
     ------
     InputError
-        If the folder is in the ledger's folder, the key of signatures is missing, is none, or
-        may be read by others, or the package cryptography is missing.
+        If the folder is in the ledger's folder, or the key of signatures is missing, is none, or
+        may be read by others.
     """
-    needed("cryptography", extra="semantics", by="the ledger")
     if folder.resolve().is_relative_to(ledger.resolve().parent):
         raise InputError(
             f"key folder {folder.name}",

@@ -1,0 +1,1 @@
+"""Every release remembered: written once, chained and signed, compared by its people."""

@@ -1,0 +1,132 @@
+"""A ledger: one file, opened with its keys, whose head can be kept elsewhere."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from sfumato.core.chain import START, Head, Verdict
+from sfumato.core.errors import InputError
+from sfumato.ledger import ledger_store
+from sfumato.ledger.signed_log import Log, verify_log
+
+WAIT = 30.0
+"""Seconds to wait for other processes that write."""
+_MADE = "ledger"
+
+
+@dataclass(frozen=True, eq=False)
+class Ledger:
+    """An append-only, chained and signed file of releases; made by `Ledger.open`.
+
+    What it reads is checked against what was signed; a ledger that was changed is refused.
+    It is used from one thread; several processes may have it open, and one at a time writes.
+
+    Attributes
+    ----------
+    path
+        The file.
+    """
+
+    path: Path
+    _log: Log
+    _keys: ledger_store.LedgerKeys
+
+    @classmethod
+    def open(
+        cls,
+        path: str | os.PathLike[str],
+        keys: str | os.PathLike[str],
+        *,
+        make: bool = True,
+        wait: float = WAIT,
+    ) -> Self:
+        """Open a ledger, or make it.
+
+        Parameters
+        ----------
+        path
+            The file, in a folder of its own.
+        keys
+            The folder of its keys, outside that folder.
+        make
+            Whether to make a ledger, and its key, where there is none.
+        wait
+            Seconds to wait for other processes that write.
+
+        Raises
+        ------
+        InputError
+            If it is no ledger, another key signed it, it is locked or damaged, the disk is full,
+            or others may read it or its keys.
+        """
+        file = Path(path)
+        new = make and not file.exists()
+        if not new:
+            ledger_store.check_there(file)
+        held = ledger_store.load_ledger_keys(Path(keys), file, make=new)
+        if new:
+            about = {"version": ledger_store.VERSION, "id": secrets.token_hex(16), "parts": {}}
+            ledger_store.create(
+                file, ledger_store.next_entry(Head(0, START), _MADE, "", about, held)
+            )
+        connection = ledger_store.connect(file, wait)
+        ledger = cls(file, Log(connection, file.name, held), held)
+        try:
+            ledger._log.check_key()
+        except InputError:
+            connection.close()
+            raise
+        return ledger
+
+    def close(self) -> None:
+        """Close the file."""
+        self._log.connection.close()
+
+    def __enter__(self) -> Self:
+        """The ledger, closed at the end."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close the file."""
+        self.close()
+
+    def changing(self) -> AbstractContextManager[None]:
+        """Note all that the block notes together, or none of it where it fails.
+
+        Raises
+        ------
+        InputError
+            If the ledger is locked, full or damaged.
+        """
+        return self._log.changing()
+
+    def head(self) -> Head:
+        """The last entry: keep it elsewhere, and verify against it later."""
+        return self._log.head()
+
+    def verify(self, against: Head | None = None) -> Verdict:
+        """Check that nothing was changed, left out or rewritten.
+
+        Parameters
+        ----------
+        against
+            A head that was kept elsewhere: with it, a ledger that was cut off, or rewritten by
+            somebody who holds the key, is found too.
+
+        Raises
+        ------
+        InputError
+            If the file is damaged so that it cannot be read.
+        """
+        return verify_log(self._log, against)

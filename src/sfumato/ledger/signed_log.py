@@ -1,0 +1,291 @@
+"""The entries of a ledger: appended whole or not at all, read only where they are whole."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy.typing as npt
+
+from sfumato.core.chain import START, Head, Link, Verdict, follow, is_signed
+from sfumato.core.errors import InputError
+from sfumato.ledger import ledger_store
+
+CHANGED = "its tables or triggers were changed"
+
+
+@dataclass(frozen=True, eq=False)
+class Log:
+    """The entries of a file.
+
+    Attributes
+    ----------
+    connection
+        The open file.
+    name
+        Its name, for errors.
+    keys
+        What signs the entries.
+    """
+
+    connection: sqlite3.Connection
+    name: str
+    keys: ledger_store.LedgerKeys
+
+    def check_key(self) -> None:
+        """Refuse a key that did not sign the first entry.
+
+        Raises
+        ------
+        InputError
+            If another one did.
+        """
+        with ledger_store.said_clearly(self.name):
+            first = ledger_store.one_entry(self.connection, 1)
+        if first is None or not is_signed(first.link, self.keys.check()):
+            raise InputError(
+                f"ledger {self.name}",
+                "must begin with an entry that its own key signed",
+                found="no first entry" if first is None else "one that this key did not sign",
+                advice="give the folder of its own keys; with those, the ledger was rewritten",
+            )
+
+    def head(self) -> Head:
+        """The last entry."""
+        with ledger_store.said_clearly(self.name):
+            last = ledger_store.last_entry(self.connection)
+        return Head(last.number, last.digest) if last else Head(0, START)
+
+    def append(
+        self,
+        kind: str,
+        actor: str,
+        detail: Mapping[str, object],
+        parts: Sequence[ledger_store.Part] = (),
+    ) -> ledger_store.Entry:
+        """Add an entry, whole or not at all.
+
+        Parameters
+        ----------
+        kind, actor, detail
+            What it holds.
+        parts
+            Its arrays.
+
+        Raises
+        ------
+        InputError
+            If the file is locked, full or damaged, or its last entry was changed.
+        """
+        check_text(actor)
+        described = {part.name: part.described() for part in parts}
+        with self.changing():
+            if not ledger_store.has_its_tables(self.connection):
+                raise self.not_whole(CHANGED)
+            last = ledger_store.last_entry(self.connection)
+            if last is None or not is_signed(last.link, self.keys.check()):
+                raise self.not_whole("a last entry that was changed, or none")
+            head = Head(last.number, last.digest)
+            entry = ledger_store.next_entry(
+                head, kind, actor, {**detail, "parts": described}, self.keys
+            )
+            ledger_store.add_entry(self.connection, entry)
+            for part in parts:
+                ledger_store.add_part(self.connection, entry.number, part)
+        return entry
+
+    def entries(self) -> list[ledger_store.Entry]:
+        """All entries, their chain checked (their arrays are when they are read).
+
+        Raises
+        ------
+        InputError
+            If an entry was changed, left out or moved.
+        """
+        with ledger_store.said_clearly(self.name):
+            if not ledger_store.has_its_tables(self.connection):
+                raise self.not_whole(CHANGED)
+            entries = list(ledger_store.all_entries(self.connection))
+        verdict = follow(
+            (each.link for each in entries), self.keys.check(), "ledger", ledger_store.SIGNER
+        )
+        if not verdict.whole:
+            raise self.not_whole(verdict.fault)
+        return entries
+
+    def entry(self, number: int) -> ledger_store.Entry | None:
+        """An entry, checked against its own signature; ``None`` where there is none.
+
+        Parameters
+        ----------
+        number
+            The entry.
+
+        Raises
+        ------
+        InputError
+            If it was changed.
+        """
+        with ledger_store.said_clearly(self.name):
+            entry = ledger_store.one_entry(self.connection, number)
+        if entry is not None and not is_signed(entry.link, self.keys.check()):
+            raise self.not_whole(f"entry {number} was changed")
+        return entry
+
+    def parts(self, number: int, names: Sequence[str]) -> list[npt.NDArray[Any]]:
+        """Arrays of an entry, checked against what was signed.
+
+        Parameters
+        ----------
+        number
+            The entry.
+        names
+            The arrays.
+
+        Raises
+        ------
+        InputError
+            If the entry or an array was changed.
+        """
+        entry = self.entry(number)
+        if entry is None:
+            raise self.not_whole(f"entry {number} is missing")
+        with ledger_store.said_clearly(self.name):
+            contents = [
+                list(ledger_store.pieces_of(self.connection, number, name)) for name in names
+            ]
+        described, arrays = entry.details["parts"], []
+        for name, pieces in zip(names, contents, strict=True):
+            if not ledger_store.is_whole(pieces, described[name]):
+                raise self.not_whole(f"entry {number} was changed")
+            arrays.append(ledger_store.array_of(pieces, described[name]))
+        return arrays
+
+    def not_whole(self, fault: str) -> InputError:
+        """The error for a ledger that somebody has changed.
+
+        Parameters
+        ----------
+        fault
+            What is wrong.
+        """
+        return InputError(
+            f"ledger {self.name}",
+            "must be whole",
+            found=fault,
+            advice="see 'sfumato ledger verify', and restore it from its backup",
+        )
+
+    @contextmanager
+    def changing(self) -> Iterator[None]:
+        """Append all entries of the block together, or none of them where it fails.
+
+        Yields
+        ------
+        None
+            While nobody else may append.
+
+        Raises
+        ------
+        InputError
+            If the file is locked, full or damaged.
+        """
+        begun: bool = self.connection.in_transaction
+        if begun:
+            yield
+            return
+        with ledger_store.said_clearly(self.name):
+            self.connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self.connection.execute("COMMIT")
+            finally:
+                if self.connection.in_transaction:
+                    self.connection.execute("ROLLBACK")
+
+
+def check_text(actor: str) -> None:
+    """Refuse a name that is no text, such as bytes of another encoding on the command line.
+
+    Parameters
+    ----------
+    actor
+        Who acts.
+
+    Raises
+    ------
+    InputError
+        If it cannot be written as UTF-8.
+    """
+    try:
+        actor.encode()
+    except UnicodeEncodeError:
+        raise InputError(
+            "the name of who asks or decides", "must be text", found="bytes of another encoding"
+        ) from None
+
+
+def verify_log(log: Log, against: Head | None) -> Verdict:
+    """Check every entry and its arrays, the tables and the triggers.
+
+    A ledger that was cut off, or rewritten by somebody who holds the signing key, is found only
+    by a head that was kept elsewhere.
+
+    Parameters
+    ----------
+    log
+        The entries.
+    against
+        A head that was kept elsewhere.
+
+    Raises
+    ------
+    InputError
+        If the file is damaged so that SQLite cannot read it.
+    """
+    connection = log.connection
+    with ledger_store.said_clearly(log.name):
+        connection.execute("BEGIN")
+        try:
+            if not ledger_store.has_its_tables(connection):
+                return Verdict(0, CHANGED, Head(0, START))
+            signed = log.keys.check()
+            verdict = follow(
+                _links(connection, signed), signed, "ledger", ledger_store.SIGNER, against
+            )
+            if verdict.whole and _has_strays(connection):
+                return replace(verdict, fault="it holds arrays of no entry")
+            return verdict
+        finally:
+            connection.execute("ROLLBACK")
+
+
+def _links(
+    connection: sqlite3.Connection, signed: Callable[[bytes, bytes], bool]
+) -> Iterator[Link]:
+    for entry in ledger_store.all_entries(connection):
+        link = entry.link
+        if is_signed(link, signed) and not _has_its_parts(connection, entry):
+            link = replace(link, made="")
+        yield link
+
+
+def _has_its_parts(connection: sqlite3.Connection, entry: ledger_store.Entry) -> bool:
+    described = entry.details["parts"]
+    rows = connection.execute("SELECT DISTINCT name FROM part WHERE entry = ?", [entry.number])
+    return {name for (name,) in rows} == set(described) and all(
+        ledger_store.is_whole(
+            ledger_store.pieces_of(connection, entry.number, name), described[name]
+        )
+        for name in described
+    )
+
+
+def _has_strays(connection: sqlite3.Connection) -> bool:
+    found = connection.execute(
+        "SELECT 1 FROM part WHERE entry NOT IN (SELECT number FROM entry) LIMIT 1"
+    )
+    return found.fetchone() is not None

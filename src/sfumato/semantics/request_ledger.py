@@ -1,0 +1,271 @@
+"""The ledger of releases on request: their tuples, their persons, what readers may infer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from sfumato.core.errors import InputError
+from sfumato.ledger import ledger_store
+from sfumato.ledger.ledger import Ledger
+from sfumato.semantics import requested_content
+from sfumato.semantics.associations import State
+
+_RELEASE, _FOUND, _DECIDED = "release", "associations", "decision"
+_STATES = {"accept": State.ACCEPTED, "reject": State.REJECTED}
+
+
+@dataclass(frozen=True, eq=False)
+class RequestLedger(Ledger):
+    """A ledger with what policies released, and the associations that were found in it."""
+
+    def append(
+        self,
+        entry: requested_content.ReleaseEntry,
+        *,
+        members: requested_content.Members | None = None,
+    ) -> requested_content.Release:
+        """Note a release.
+
+        Parameters
+        ----------
+        entry
+            The release.
+        members
+            Which person is in which tuple: only keyed digests of the persons are stored. Without
+            it, no protection against the intersection of releases is claimed, and the entry says
+            so.
+
+        Returns
+        -------
+        Release
+            The release with its number.
+
+        Raises
+        ------
+        InputError
+            If the ledger is locked, full or damaged, or the members do not fit the tuples.
+        """
+        tuples = entry.tuples
+        values = json.dumps(tuples.values, separators=(",", ":")).encode()
+        parts = [
+            ledger_store.Part.of("values", np.frombuffer(values, dtype=np.uint8)),
+            ledger_store.Part.of("codes", tuples.codes),
+            ledger_store.Part.of("counts", tuples.counts),
+        ]
+        key_id = ""
+        if members is not None:
+            key = self._keys.persons(make=True)
+            digests, key_id = (
+                requested_content.digests_of_members(members, len(tuples), key),
+                ledger_store.id_of_key(key),
+            )
+            raw = np.frombuffer(digests.persons.tobytes(), dtype=np.uint8).reshape(-1, 16)
+            parts += [
+                ledger_store.Part.of("persons", raw),
+                ledger_store.Part.of("tuples", digests.tuples),
+            ]
+        detail = requested_content.detail_of_release(entry, key_id)
+        return _release(self._log.append(_RELEASE, entry.requester, detail, parts))
+
+    def releases(
+        self, *, linkage: str | None = None, requester: str | None = None
+    ) -> list[requested_content.Release]:
+        """The releases, oldest first.
+
+        Parameters
+        ----------
+        linkage, requester
+            Only those of this linkage, to this requester.
+
+        Raises
+        ------
+        InputError
+            If the ledger was changed.
+        """
+        found = [_release(each) for each in self._log.entries() if each.kind == _RELEASE]
+        return [
+            each
+            for each in found
+            if linkage in {None, each.linkage} and requester in {None, each.requester}
+        ]
+
+    def release(self, number: int) -> requested_content.Release:
+        """A release.
+
+        Parameters
+        ----------
+        number
+            The number of its entry.
+
+        Raises
+        ------
+        InputError
+            If it has none, or the ledger was changed.
+        """
+        return _release(self._entry(number))
+
+    def tuples(self, number: int) -> requested_content.Tuples:
+        """The distinct generalised tuples of a release.
+
+        Parameters
+        ----------
+        number
+            The number of its entry.
+
+        Raises
+        ------
+        InputError
+            If it has none, or was changed.
+        """
+        attributes = self._entry(number).details["attributes"]
+        values, codes, counts = self._log.parts(number, ("values", "codes", "counts"))
+        shown = tuple(
+            tuple(requested_content.Value(*each) for each in column)
+            for column in json.loads(values.tobytes())
+        )
+        return requested_content.Tuples(tuple(attributes), shown, codes, counts)
+
+    def digests(self, number: int) -> requested_content.Digests | None:
+        """The keyed digests of a release, ``None`` where it has none.
+
+        Parameters
+        ----------
+        number
+            The number of its entry.
+
+        Raises
+        ------
+        InputError
+            If it has no such entry, it was changed, or the key of persons is another one.
+        """
+        key_id = self._entry(number).details["persons_key"]
+        if not key_id:
+            return None
+        if ledger_store.id_of_key(self._keys.persons(make=False)) != key_id:
+            raise InputError(
+                "key persons.key",
+                f"must be the key that the digests of entry {number} were made with",
+                found="another key",
+                advice="restore it from its backup; persons cannot be followed without it",
+            )
+        persons, tuples = self._log.parts(number, ("persons", "tuples"))
+        return requested_content.Digests(persons.reshape(-1).view("S16"), tuples)
+
+    def person_digests(self, persons: Iterable[str | bytes | int]) -> requested_content.Names:
+        """The digests of persons, to look up in those of a release.
+
+        Parameters
+        ----------
+        persons
+            Their identifiers.
+
+        Raises
+        ------
+        InputError
+            If there is no key of persons.
+        """
+        return requested_content.digests_of(persons, self._keys.persons(make=False))
+
+    def associations(self) -> list[requested_content.NotedAssociation]:
+        """All associations with what was decided on them last, in the order they were found.
+
+        Raises
+        ------
+        InputError
+            If the ledger was changed.
+        """
+        known: dict[str, requested_content.NotedAssociation] = {}
+        for entry in self._log.entries():
+            requested_content.followed(known, entry.number, entry.time, entry.actor, entry.details)
+        return list(known.values())
+
+    def propose(
+        self, associations: Iterable[requested_content.NotedAssociation], by: str
+    ) -> list[requested_content.NotedAssociation]:
+        """Note associations that were found, for the custodian to review.
+
+        Parameters
+        ----------
+        associations
+            What was found.
+        by
+            Who looked.
+
+        Returns
+        -------
+        list
+            These associations, with what was decided on them before.
+
+        Raises
+        ------
+        InputError
+            If the ledger is locked, full or damaged.
+        """
+        found = [replace(each, state=State.PROPOSED, note="") for each in associations]
+        self._log.append(_FOUND, by, {"associations": requested_content.as_details(found)})
+        ids = {each.id for each in found}
+        return [each for each in self.associations() if each.id in ids]
+
+    def decide(
+        self,
+        association: str | requested_content.NotedAssociation,
+        decision: Literal["accept", "reject"],
+        note: str,
+        by: str,
+    ) -> requested_content.NotedAssociation:
+        """Accept or reject an association; a decision that was taken before stays in the ledger.
+
+        Parameters
+        ----------
+        association
+            The association or its id.
+        decision
+            ``"accept"``: a reader may know it; ``"reject"``: it is noise, or no secret.
+        note
+            Why.
+        by
+            Who decides.
+
+        Raises
+        ------
+        InputError
+            If it is not in the ledger, or there is no note.
+        """
+        wanted = association if isinstance(association, str) else association.id
+        if decision not in _STATES:
+            raise InputError("parameter decision", "must be known", accepted="accept, reject")
+        for name, text in (("note", note), ("by", by)):
+            if not text.strip():
+                raise InputError(
+                    f"parameter {name}", "must say who decides and why", found="nothing"
+                )
+        if all(each.id != wanted for each in self.associations()):
+            raise InputError(
+                "association",
+                "must be one that was found",
+                found="an id that the ledger does not have",
+                advice="see 'sfumato ledger associations list'",
+            )
+        detail = {"decided": wanted, "state": str(_STATES[decision]), "note": note}
+        self._log.append(_DECIDED, by, detail)
+        return next(each for each in self.associations() if each.id == wanted)
+
+    def _entry(self, number: int) -> ledger_store.Entry:
+        entry = self._log.entry(number)
+        if entry is not None and entry.kind == _RELEASE:
+            return entry
+        raise InputError(
+            f"entry {number}",
+            "must be a release of the ledger",
+            found="none",
+            advice="see 'sfumato ledger list'",
+        )
+
+
+def _release(entry: ledger_store.Entry) -> requested_content.Release:
+    return requested_content.release_of(entry.number, entry.time, entry.digest, entry.details)
