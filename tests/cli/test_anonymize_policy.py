@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from cli.conftest import Run
-from semantics.requests import write_example
+from semantics.requests import opened, write_example
 from server.forked import on_small_disk
 
 WORDS = ("anonymize", "linked.csv", "--schema", "schema.toml", "--request", "diabetes")
@@ -22,6 +22,7 @@ ASSOCIATION = "language Chinese languages -> ethnicity Chinese"
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "book").mkdir()
+    opened(tmp_path).close()
     return write_example(tmp_path)
 
 
@@ -94,7 +95,8 @@ def test_refused(run: Run, folder: Path, words: tuple[str, ...], said: str) -> N
     assert result.code == 1
     assert said in result.err
     assert not (folder / "out.csv").exists()
-    assert not (folder / "book" / "ledger.sqlite").exists()
+    with opened(folder) as ledger:
+        assert ledger.releases() == []
 
 
 def test_the_policy_needs_a_request(run: Run, folder: Path) -> None:
@@ -111,13 +113,28 @@ def test_inputs_are_not_written_over(run: Run, folder: Path) -> None:
     assert (folder / "hospital.csv").read_bytes() == before
 
 
-def test_a_ledger_in_the_environment_leaves_other_releases_alone(
+def test_a_ledger_in_the_environment_notes_other_releases_as_drafts(
     run: Run, folder: Path, monkeypatch: Any
 ) -> None:
     monkeypatch.setenv("SFUMATO_LEDGER", str(folder / "book" / "ledger.sqlite"))
+    monkeypatch.setenv("SFUMATO_LEDGER_KEYS", str(folder / "keys"))
     words = ("anonymize", "linked.csv", "--schema", "schema.toml", "--k", "2")
     assert run(*words, "--output", "out.csv").code == 0
-    assert not (folder / "book" / "ledger.sqlite").exists()
+    (draft,) = json.loads(run("ledger", "remembered", "--json").out)
+    assert (draft["file"], draft["to"]) == ("out.csv", [])
+
+
+def test_a_ledger_is_not_made_by_a_mistyped_path(run: Run, folder: Path) -> None:
+    wrong = ("--ledger", "book/legder.sqlite", "--keys", "keys")
+    for words in (
+        (*WORDS, *LOCAL, "--policy", "one.toml"),
+        ("anonymize", "linked.csv", "--schema", "schema.toml", "--k", "2"),
+    ):
+        made = run(*words, *wrong, "--output", "out.csv")
+        assert made.code == 1
+        assert "ledger create" in made.err
+    assert not (folder / "out.csv").exists()
+    assert not (folder / "book" / "legder.sqlite").exists()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="limits the size of files")

@@ -161,13 +161,14 @@ def test_what_does_not_matter_to_a_request(tmp_path: Path) -> None:
     before = key(tmp_path, REQUEST_STAGE)
     with (tmp_path / "one.toml").open("a") as stream:
         stream.write("# a comment\n")
-    change(tmp_path, 'keys = "keys"', 'keys = "keys"\nundecided = "go on"')
+    change(tmp_path, "[policy]", '[policy]\nundecided = "go on"')
     assert key(tmp_path, REQUEST_STAGE) == before
 
 
 def _request(folder: Path) -> None:
     write_example(folder)
     (folder / "book").mkdir(exist_ok=True)
+    opened(folder).close()
     for name in ("site.lp", "policy.lp"):
         (folder / name).write_text("% nothing more\n")
     policy = folder / "one.toml"
@@ -182,7 +183,8 @@ def test_what_a_custodian_accepts_later_makes_another_release(
     call: Call = caller(tmp_path, monkeypatch, capfd)
     (tmp_path / "book").mkdir()
     write_example(tmp_path)
-    text = ON_REQUEST.replace('keys = "keys"', 'keys = "keys"\nundecided = "go on"')
+    opened(tmp_path).close()
+    text = ON_REQUEST.replace("[policy]", '[policy]\nundecided = "go on"')
     (tmp_path / "sfumato.toml").write_text(text)
     made = call("run", "--json")
     assert made.code == 0, made.err

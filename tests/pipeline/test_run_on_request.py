@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from pipeline.clinics_project import Call, caller, change
-from semantics.requests import write_example
+from semantics.requests import opened, write_example
 
 PROJECT = """\
 [project]
@@ -23,11 +23,13 @@ file = "schema.toml"
 [policy]
 file = "one.toml"
 request = "diabetes"
-ledger = "book/ledger.sqlite"
-keys = "keys"
 
 [policy.local]
 "Hospital A" = "hospital.csv"
+
+[ledger]
+file = "book/ledger.sqlite"
+keys = "keys"
 
 [outputs]
 formats = ["csv", "parquet"]
@@ -42,6 +44,7 @@ def call(
 ) -> Call:
     (tmp_path / "book").mkdir()
     write_example(tmp_path)
+    opened(tmp_path).close()
     (tmp_path / "sfumato.toml").write_text(PROJECT)
     return caller(tmp_path, monkeypatch, capfd)
 
@@ -73,7 +76,7 @@ def test_associations_wait_and_then_it_is_released_once(call: Call, tmp_path: Pa
 
 
 def test_who_does_not_wait_goes_on(call: Call, tmp_path: Path) -> None:
-    change(tmp_path, 'keys = "keys"', 'keys = "keys"\nundecided = "go on"')
+    change(tmp_path, "[policy]", '[policy]\nundecided = "go on"')
     made = call("run", "--json")
     assert made.code == 0, made.err
     assert made.ran() == ["assess", "release", "report"]

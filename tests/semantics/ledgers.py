@@ -74,4 +74,5 @@ def association(language: int = 1) -> NotedAssociation:
 
 def opened(folder: Path, **options: Any) -> RequestLedger:
     """The ledger of a test."""
+    options.setdefault("make", True)
     return RequestLedger.open(folder / "book" / "ledger.sqlite", folder / "keys", **options)

@@ -105,7 +105,7 @@ def write_example(folder: Path) -> Path:
 
 def opened(folder: Path) -> RequestLedger:
     """The ledger of the example."""
-    return RequestLedger.open(folder / "book" / "ledger.sqlite", folder / "keys")
+    return RequestLedger.open(folder / "book" / "ledger.sqlite", folder / "keys", make=True)
 
 
 def release(

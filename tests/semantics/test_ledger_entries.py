@@ -365,5 +365,5 @@ def test_a_million_persons_are_noted_and_read_in_seconds(tmp_path: Path) -> None
 def test_open_wants_keys_outside_the_ledgers_folder(tmp_path: Path) -> None:
     for keys in (tmp_path, tmp_path / "keys", tmp_path / "x" / ".." / "keys"):
         with pytest.raises(InputError, match="must be outside the ledger's folder"):
-            RequestLedger.open(tmp_path / "ledger.sqlite", keys)
+            RequestLedger.open(tmp_path / "ledger.sqlite", keys, make=True)
     assert list(tmp_path.iterdir()) == []

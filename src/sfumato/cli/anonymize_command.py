@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -18,6 +18,7 @@ from sfumato.core.atomic import all_or_none
 from sfumato.core.declaration import declared, is_database, takes_spark
 from sfumato.core.errors import InputError
 from sfumato.core.measure import verdict
+from sfumato.ledger.ledger_options import LedgerOptions
 from sfumato.release.promises import PROMISES
 from sfumato.release.promises.promise import asked
 from sfumato.release.release_manifest import Circumstances, Options
@@ -25,6 +26,7 @@ from sfumato.risk.assess_options import HeldAgainst
 from sfumato.semantics.request_options import RequestOptions
 
 if TYPE_CHECKING:
+    from sfumato.ledger.release_ledger import ReleaseLedger, Remembered
     from sfumato.release.promises.promise import Budget, Constraint
     from sfumato.release.release_result import Release
     from sfumato.risk.risk_thresholds import Preset
@@ -53,6 +55,7 @@ Repeat = Annotated[
 
 @with_declared(Circumstances)
 @with_declared(HeldAgainst)
+@with_declared(LedgerOptions)
 @with_declared(RequestOptions, panel=REQUESTED)
 @with_declared(Options, panel=MAKING)
 @with_declared(*PROMISES.values(), panel=PROMISED, optional=True)
@@ -78,7 +81,6 @@ def anonymize(
         release_requested(given, data, schema, Path(output), report, json=json)
         return
     from sfumato.release.anonymize import anonymize as release_file
-    from sfumato.release.preset_promises import held_against
     from sfumato.schema import load_schema
     from sfumato.table.databases import DatabaseTable
 
@@ -102,6 +104,7 @@ def anonymize(
     else:
         release_checks.check_output(place, columns, inputs, earlier, anew=seed is None, url=url)
     check_report(report)
+    check_memory(given, on_spark=on_spark)
     if earlier is not None:
         release_checks.check_same(earlier, data, columns)
         release_checks.check_register(earlier, register)
@@ -132,13 +135,70 @@ def anonymize(
             engine=engine,
             **making,
         )
-    with all_or_none():
-        release = held_against(release.write(output), presets)
+    release = _written(release, output, given, presets, report)
+    _hand_over(release, str(place) if url else output, report, json=json)
+
+
+def _written(
+    release: Release, output: str, given: Given, presets: tuple[Preset, ...], report: Path | None
+) -> Release:
+    """Write the release and its report, note it where a ledger is named."""
+    from sfumato.release.preset_promises import held_against
+
+    with memory_of(given) as memory, all_or_none():
+        release = held_against(release.write(output, memory=memory), presets)
         if report is not None:
             from sfumato.reports import report as write_report
 
             write_report(release, report)
-    _hand_over(release, str(place) if url else output, report, json=json)
+        draft = None if memory is None else memory.remembered()[-1]
+    if draft is not None:
+        say_draft(draft, given)
+    return release
+
+
+def check_memory(given: Given, *, on_spark: bool) -> None:
+    """Refuse a ledger that cannot remember the release, before work starts.
+
+    Raises
+    ------
+    InputError
+        If it cannot be opened, or the release is made on a cluster.
+    """
+    if on_spark and given["ledger"] is not None:
+        raise InputError(
+            "option --ledger",
+            "cannot remember a release on Spark",
+            found="records on a cluster",
+            advice="make it with --engine embedded, or leave the ledger out",
+        )
+    with memory_of(given):
+        pass
+
+
+def memory_of(given: Given) -> AbstractContextManager[ReleaseLedger | None]:
+    """The ledger in which a release by promises is noted; ``None`` where none is named.
+
+    Raises
+    ------
+    InputError
+        If it cannot be opened.
+    """
+    if given["ledger"] is None:
+        return nullcontext()
+    from sfumato.cli.memory_commands import remembering
+
+    return remembering(given["ledger"], given["keys"])
+
+
+def say_draft(draft: Remembered, given: Given) -> None:
+    """Say that a draft was noted, and what handing it over would give away."""
+    say(f"Ledger:   {given['ledger']}, draft {draft.number}")
+    if draft.beyond is not None:
+        say(
+            f"With what was handed over before, {draft.beyond:.1%} of the persons would be "
+            "found; 'sfumato ledger hand-over' will refuse it and say what would help"
+        )
 
 
 def _promised(given: Given, presets: tuple[Preset, ...]) -> tuple[Constraint | Budget, ...]:
@@ -191,7 +251,7 @@ def _summary(release: Release) -> str:
 
 BESIDE_POLICY = frozenset(
     {
-        *(each.key for each in declared(RequestOptions)),
+        *(each.key for each in declared(RequestOptions, LedgerOptions)),
         *("data", "schema", "output", "report", "json", "seed", "keep_order", "pseudonym_key"),
     }
 )
@@ -252,7 +312,7 @@ def release_requested(
     if request.policy is None or request.request is None:
         raise InputError("option --policy", "needs --request beside it")
     columns, policy = load_schema(schema), load_policy(request.policy)
-    book, keys = request.ledger, request.keys
+    book, keys = given["ledger"], given["keys"]
     inputs = (data, schema, request.policy, book, *request.local.values(), *request.rules)
     inputs = (*inputs, *policy.rules)
     key = release_checks.key_of(given["pseudonym_key"], inputs)
@@ -261,7 +321,7 @@ def release_requested(
     check_report(report)
     if report is not None:
         check_apart((report,), (*inputs, output, output.with_name(release_checks.MANIFEST)))
-    if book is not None and book.exists():
+    if book is not None:
         opened(book, keys).close()
     asked = ask(
         data,
@@ -271,7 +331,7 @@ def release_requested(
         local=request.local,
         rules=request.rules,
     )
-    with nullcontext() if book is None else opened(book, keys, make=True) as ledger:
+    with nullcontext() if book is None else opened(book, keys) as ledger:
         release = make_release(
             asked,
             ledger,

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from sfumato.cli import memory_commands
+from sfumato.cli.memory_commands import LEDGER, By, LedgerFile, LedgerKeyFolder, Note
 from sfumato.cli.output import NOT_MET, columns, figure, print_json, printable, say
 from sfumato.cli.parameters import Json, option
 
@@ -15,26 +17,7 @@ if TYPE_CHECKING:
     from sfumato.semantics.request_ledger import RequestLedger
     from sfumato.semantics.requested_content import NotedAssociation, Release, Tuples
 
-LEDGER = Path("sfumato-ledger") / "ledger.sqlite"
-
-LedgerFile = Annotated[
-    Path,
-    typer.Option("--ledger", metavar="FILE", envvar="SFUMATO_LEDGER", help="The ledger."),
-]
-LedgerKeyFolder = Annotated[
-    Path | None,
-    option(
-        "--keys",
-        metavar="FOLDER",
-        envvar="SFUMATO_LEDGER_KEYS",
-        help="Where its keys are, outside its folder.  "
-        "[default: sfumato/ledger-keys under ~/.config]",
-    ),
-]
 Id = Annotated[str, typer.Argument(metavar="ID", help="Its id in the list.")]
-Note = Annotated[str, option(metavar="TEXT", help="Why.")]
-By = Annotated[str, option(metavar="NAME", envvar="SFUMATO_CUSTODIAN", help="Who decides.")]
-
 app = typer.Typer(no_args_is_help=True)
 associations = typer.Typer(
     no_args_is_help=True,
@@ -203,6 +186,7 @@ def checkpoint(ledger: LedgerFile = LEDGER, keys: LedgerKeyFolder = None) -> Non
         typer.echo(str(found.head()))
 
 
+app.add_typer(memory_commands.app)
 app.add_typer(associations, name="associations")
 
 
@@ -255,13 +239,8 @@ def _decide(
     typer.echo(f"{decided.id} is {decided.state}: {printable(decided.text)}")
 
 
-def opened(ledger: Path, keys: Path | None, *, make: bool = False) -> RequestLedger:
+def opened(ledger: Path, keys: Path | None) -> RequestLedger:
     """The ledger that was named.
-
-    Parameters
-    ----------
-    make
-        Whether to make it where there is none.
 
     Raises
     ------
@@ -271,7 +250,7 @@ def opened(ledger: Path, keys: Path | None, *, make: bool = False) -> RequestLed
     from sfumato.ledger.ledger_store import default_ledger_keys
     from sfumato.semantics.request_ledger import RequestLedger
 
-    return RequestLedger.open(ledger, keys or default_ledger_keys(), make=make)
+    return RequestLedger.open(ledger, keys or default_ledger_keys())
 
 
 def _plain_release(release: Release) -> dict[str, Any]:

@@ -62,12 +62,19 @@ class ConstraintsNotMetError(SfumatoError):
         One sentence per broken constraint: which, by how much, in which column.
     options
         What could be done instead, each with its stated loss.
+    said
+        What cannot be.
     """
 
-    def __init__(self, failures: tuple[str, ...], options: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        failures: tuple[str, ...],
+        options: tuple[str, ...] = (),
+        said: str = "No release of this file can meet what was asked.",
+    ) -> None:
         self.failures = failures
         self.options = options
-        lines = ["No release of this file can meet what was asked.", *failures]
+        lines = [said, *failures]
         if options:
             lines += ["What can be done:", *(f"- {option}" for option in options)]
         super().__init__("\n".join(lines))

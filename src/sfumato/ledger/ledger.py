@@ -43,7 +43,7 @@ class Ledger:
         path: str | os.PathLike[str],
         keys: str | os.PathLike[str],
         *,
-        make: bool = True,
+        make: bool = False,
         wait: float = WAIT,
     ) -> Self:
         """Open a ledger, or make it.

@@ -153,7 +153,7 @@ def not_a_ledger(name: str, found: str) -> InputError:
         f"ledger {name}",
         "must be a ledger of sfumato",
         found=found,
-        advice="it is made when the first release is noted in it",
+        advice="'sfumato ledger create' makes one, or the path is another",
     )
 
 
@@ -361,6 +361,21 @@ def pieces_of(connection: sqlite3.Connection, number: int, name: str) -> Iterato
         yield content
 
 
+def remove_parts(connection: sqlite3.Connection, number: int) -> None:
+    """Erase the arrays of an entry, in the transaction that is open.
+
+    Only an entry that says so may follow: a ledger that lacks arrays is not whole without one.
+    """
+    connection.execute(f"DROP TRIGGER {_ERASED}")
+    connection.execute("DELETE FROM part WHERE entry = ?", [number])
+    connection.execute(_TRIGGERS[_ERASED])
+
+
+def forget_pages(connection: sqlite3.Connection) -> None:
+    """Take what was erased out of the write-ahead log, too."""
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
 APPLICATION = 0x53664C67
 VERSION = 1
 _TABLES = {
@@ -388,6 +403,7 @@ BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END"""
     for table in _TABLES
     for act in ("UPDATE", "DELETE")
 }
+_ERASED = "part_delete"
 OBJECTS = _TABLES | _TRIGGERS
 """The tables and triggers, by name, as SQLite keeps their text."""
 

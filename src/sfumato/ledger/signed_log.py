@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,6 +15,8 @@ from sfumato.core.errors import InputError
 from sfumato.ledger import ledger_store
 
 CHANGED = "its tables or triggers were changed"
+ERASED = "erased"
+"""Under this an entry names those whose arrays were erased with it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +67,7 @@ class Log:
         actor: str,
         detail: Mapping[str, object],
         parts: Sequence[ledger_store.Part] = (),
+        erased: Sequence[int] = (),
     ) -> ledger_store.Entry:
         """Add an entry, whole or not at all.
 
@@ -74,6 +77,8 @@ class Log:
             What it holds.
         parts
             Its arrays.
+        erased
+            Entries whose arrays are erased; this entry says so.
 
         Raises
         ------
@@ -82,6 +87,7 @@ class Log:
         """
         check_text(actor)
         described = {part.name: part.described() for part in parts}
+        said = {**detail, "parts": described} | ({ERASED: sorted(erased)} if erased else {})
         with self.changing():
             if not ledger_store.has_its_tables(self.connection):
                 raise self.not_whole(CHANGED)
@@ -89,13 +95,32 @@ class Log:
             if last is None or not is_signed(last.link, self.keys.check()):
                 raise self.not_whole("a last entry that was changed, or none")
             head = Head(last.number, last.digest)
-            entry = ledger_store.next_entry(
-                head, kind, actor, {**detail, "parts": described}, self.keys
-            )
+            entry = ledger_store.next_entry(head, kind, actor, said, self.keys)
             ledger_store.add_entry(self.connection, entry)
+            for number in erased:
+                ledger_store.remove_parts(self.connection, number)
             for part in parts:
                 ledger_store.add_part(self.connection, entry.number, part)
         return entry
+
+    @contextmanager
+    def erasing(self) -> Iterator[None]:
+        """As `changing`; what the block erases is overwritten in the file as well.
+
+        Yields
+        ------
+        None
+            While nobody else may append.
+
+        Raises
+        ------
+        InputError
+            If the file is locked, full or damaged.
+        """
+        with self.changing():
+            yield
+        with ledger_store.said_clearly(self.name):
+            ledger_store.forget_pages(self.connection)
 
     def entries(self) -> list[ledger_store.Entry]:
         """All entries, their chain checked (their arrays are when they are read).
@@ -253,8 +278,14 @@ def verify_log(log: Log, against: Head | None) -> Verdict:
             if not ledger_store.has_its_tables(connection):
                 return Verdict(0, CHANGED, Head(0, START))
             signed = log.keys.check()
+            erased = {
+                number
+                for each in ledger_store.all_entries(connection)
+                if is_signed(each.link, signed)
+                for number in each.details.get(ERASED, ())
+            }
             verdict = follow(
-                _links(connection, signed), signed, "ledger", ledger_store.SIGNER, against
+                _links(connection, signed, erased), signed, "ledger", ledger_store.SIGNER, against
             )
             if verdict.whole and _has_strays(connection):
                 return replace(verdict, fault="it holds arrays of no entry")
@@ -264,17 +295,19 @@ def verify_log(log: Log, against: Head | None) -> Verdict:
 
 
 def _links(
-    connection: sqlite3.Connection, signed: Callable[[bytes, bytes], bool]
+    connection: sqlite3.Connection, signed: Callable[[bytes, bytes], bool], erased: Collection[int]
 ) -> Iterator[Link]:
     for entry in ledger_store.all_entries(connection):
-        link = entry.link
-        if is_signed(link, signed) and not _has_its_parts(connection, entry):
+        link, gone = entry.link, entry.number in erased
+        if is_signed(link, signed) and not _has_its_parts(connection, entry, gone=gone):
             link = replace(link, made="")
         yield link
 
 
-def _has_its_parts(connection: sqlite3.Connection, entry: ledger_store.Entry) -> bool:
-    described = entry.details["parts"]
+def _has_its_parts(
+    connection: sqlite3.Connection, entry: ledger_store.Entry, *, gone: bool
+) -> bool:
+    described = {} if gone else entry.details["parts"]
     rows = connection.execute("SELECT DISTINCT name FROM part WHERE entry = ?", [entry.number])
     return {name for (name,) in rows} == set(described) and all(
         ledger_store.is_whole(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
 from sfumato.core.declaration import Place, Progress
 from sfumato.core.errors import InputError
+from sfumato.ledger.ledger_store import default_ledger_keys
+from sfumato.ledger.release_ledger import ReleaseLedger
 from sfumato.pipeline.project.outputs import Attack
 from sfumato.pipeline.project.releasing import Assess
 from sfumato.pipeline.project.releasing import Release as ReleaseSection
@@ -115,7 +118,13 @@ def _release_settings(place: ProjectFolder) -> dict[str, Any]:
         "release": place.project.release.model_dump(mode="json", by_alias=True),
         "files": list(made_files(place)),
         "report": place.report_form.value,
+        **({} if place.project.ledger is None else {"ledger": _ledger_settings(place)}),
     }
+
+
+def _ledger_settings(place: ProjectFolder) -> dict[str, Any]:
+    section = place.project.ledger
+    return {} if section is None else section.model_dump(mode="json", exclude={"keys"})
 
 
 def _release_files(place: ProjectFolder) -> dict[str, Place]:
@@ -165,7 +174,8 @@ def _check_release(place: ProjectFolder) -> None:
         If there are such.
     """
     asked = place.project.release
-    key = place.key(asked.pseudonym_key, "release.pseudonym_key")
+    with _memory(place):
+        key = place.key(asked.pseudonym_key, "release.pseudonym_key")
     schema = place.given_schema()
     if schema is None:
         return
@@ -181,13 +191,40 @@ def _check_release(place: ProjectFolder) -> None:
     )
 
 
+def ledger_keys(place: ProjectFolder) -> Path:
+    """The folder of the keys of the project's ledger."""
+    section = place.project.ledger
+    if section is None or section.keys is None:
+        return default_ledger_keys()
+    return place.at(section.keys)
+
+
+def _memory(place: ProjectFolder) -> AbstractContextManager[ReleaseLedger | None]:
+    """The ledger that the project names; ``None`` where it names none.
+
+    Raises
+    ------
+    InputError
+        If it cannot be opened.
+    """
+    section = place.project.ledger
+    if section is None:
+        return nullcontext()
+    return ReleaseLedger.open(place.at(section.file), ledger_keys(place))
+
+
 def _release(place: ProjectFolder, making: Path, progress: Progress) -> Made:
     release = _made_release(place, progress)
     first, *others = made_files(place)
-    release = held_against(release.write(making / first), _presets(place, place.project.release))
-    for name in others:
-        write_table(release.table, making / name, labels=release.content.shown_labels)
-    write_report(release, place, making, "Release")
+    section = place.project.ledger
+    with _memory(place) as memory:
+        written = release.write(making / first, memory=memory)
+        release = held_against(written, _presets(place, place.project.release))
+        for name in others:
+            write_table(release.table, making / name, labels=release.content.shown_labels)
+        write_report(release, place, making, "Release")
+        if memory is not None and section is not None and section.to is not None:
+            memory.hand_over(memory.head().number, section.to, tolerable=section.tolerable)
     risk = release.risk
     return Made.of(
         release,

@@ -8,10 +8,9 @@ from typing import Any
 
 from sfumato.core.declaration import Place, Progress
 from sfumato.core.errors import InputError
-from sfumato.ledger.ledger_store import default_ledger_keys
 from sfumato.pipeline.project.linking import OnRequest, Undecided
 from sfumato.pipeline.project_folder import RELEASE, ProjectFolder, shell_path
-from sfumato.pipeline.release_stages import made_files
+from sfumato.pipeline.release_stages import ledger_keys, made_files
 from sfumato.pipeline.stage import Made, Stage, Waiting, write_report
 from sfumato.semantics.associations import State
 from sfumato.semantics.policy import load_policy
@@ -29,13 +28,13 @@ def _section(place: ProjectFolder) -> OnRequest:
 
 def _settings(place: ProjectFolder) -> dict[str, Any]:
     section, release = _section(place), place.project.release
-    with _ledger(place, make=False) as ledger:
+    with _ledger(place) as ledger:
         noted = () if ledger is None else ledger.associations()
         accepted = sorted(each.id for each in noted if each.state is State.ACCEPTED)
     return {
         "seed": place.project.about.seed,
         "schema": place.plain_schema(place.released_schema()),
-        "policy": section.model_dump(mode="json", exclude={"keys", "undecided"}),
+        "policy": section.model_dump(mode="json", exclude={"undecided"}),
         "policy_sha256": policy_sha256(load_policy(place.at(section.file))),
         "accepted": accepted,
         "keep_order": release.keep_order,
@@ -65,13 +64,12 @@ def _files_of_policy(place: ProjectFolder) -> dict[str, Path]:
     return files
 
 
-def _ledger(place: ProjectFolder, *, make: bool) -> AbstractContextManager[RequestLedger | None]:
-    """The ledger that the project names; ``None`` where it names none or there is none yet."""
-    section = _section(place)
-    if section.ledger is None or not (make or place.at(section.ledger).exists()):
+def _ledger(place: ProjectFolder) -> AbstractContextManager[RequestLedger | None]:
+    """The ledger that the project names; ``None`` where it names none."""
+    section = place.project.ledger
+    if section is None:
         return nullcontext()
-    keys = default_ledger_keys() if section.keys is None else place.at(section.keys)
-    return RequestLedger.open(place.at(section.ledger), keys, make=make)
+    return RequestLedger.open(place.at(section.file), ledger_keys(place))
 
 
 def _check(place: ProjectFolder) -> None:
@@ -104,9 +102,9 @@ def _prepare(place: ProjectFolder) -> None:
         If the rules refuse the request, or the ledger cannot be written.
     """
     section = _section(place)
-    if section.ledger is None or section.undecided is not Undecided.WAIT:
+    if section.undecided is not Undecided.WAIT:
         return
-    with _ledger(place, make=True) as ledger:
+    with _ledger(place) as ledger:
         if ledger is None or _proposed(ledger):
             return
         known = {each.id for each in ledger.associations()}
@@ -121,16 +119,16 @@ def _proposed(ledger: RequestLedger) -> int:
 
 
 def _waits(place: ProjectFolder) -> Waiting | None:
-    section = _section(place)
-    if section.undecided is not Undecided.WAIT:
+    ledgers = place.project.ledger
+    if _section(place).undecided is not Undecided.WAIT or ledgers is None:
         return None
-    with _ledger(place, make=False) as ledger:
+    with _ledger(place) as ledger:
         count = 0 if ledger is None else _proposed(ledger)
-    if not count or section.ledger is None:
+    if not count:
         return None
-    options = f"--ledger {shell_path(place.at(section.ledger))}"
-    if section.keys is not None:
-        options += f" --keys {shell_path(place.at(section.keys))}"
+    options = f"--ledger {shell_path(place.at(ledgers.file))}"
+    if ledgers.keys is not None:
+        options += f" --keys {shell_path(place.at(ledgers.keys))}"
     return Waiting(
         "custodian",
         f"{count:,} associations that a reader could infer from wait for a decision",
@@ -153,7 +151,7 @@ def _make(place: ProjectFolder, making: Path, progress: Progress) -> Made:
             write_table(made.table, making / name, labels=made.shown_labels)
         write_report(made, place, making, "Release on request")
 
-    with _ledger(place, make=True) as ledger:
+    with _ledger(place) as ledger:
         made = make_release(
             asked,
             ledger,

@@ -64,7 +64,7 @@ from sfumato.release.promises.promise import (
 from sfumato.release.promises.shared_events import KnownEvents
 from sfumato.release.regrouping import draft_losses, regrouped
 from sfumato.release.release_manifest import Coarsening, Ends, Loss, Manifest, Options, Recoding
-from sfumato.release.release_result import Release, ReleasedTable
+from sfumato.release.release_result import Disclosed, Release, ReleasedTable
 from sfumato.release.suppression import capped_rows, not_met, suppressed_rows
 from sfumato.release.techniques import Technique, Techniques
 from sfumato.release.tree import grow
@@ -213,6 +213,7 @@ def make_release(
     """
     options = manifest.options
     rng = np.random.default_rng(manifest.seed)
+    again = partial(_under_budget, table, manifest, key, register, original)
     table, population = _with_population(table, register, manifest)
     promises = manifest.constraints
     if population is not None:
@@ -293,7 +294,21 @@ def make_release(
         ),
         population=against,
         source_rows=draft.rows[order],
+        disclosed=Disclosed(part, draft.class_of, cells, pseudonyms, finished.pseudonym_of, again),
     )
+
+
+def _under_budget(
+    table: Table,
+    manifest: Manifest,
+    key: bytes | None,
+    register: Table | None,
+    original: object,
+    budget: Budget,
+) -> Release:
+    """The release of a manifest under one more budget."""
+    manifest = replace(manifest, constraints=(*manifest.constraints, budget))
+    return make_release(table, manifest, key, silent, register, original)
 
 
 def _histories(finished: _Generalised) -> HistoryUtility | None:

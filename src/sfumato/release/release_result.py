@@ -38,6 +38,7 @@ from sfumato.table.databases import (
 from sfumato.table.dataframes import to_frame_like as like
 from sfumato.table.labelled_files import occurring
 from sfumato.table.sources import NO_LABELS, Labels
+from sfumato.table.table import Table
 from sfumato.table.table_files import check_output_path, content_sha256, write_table
 
 MANIFEST_FILE = "release.toml"
@@ -219,6 +220,49 @@ class ReleasedTable:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
+class Disclosed:
+    """What a release shows, beside who it shows it of; in no file and no JSON.
+
+    Attributes
+    ----------
+    table
+        The records that are released, as they were before.
+    class_of
+        The class of each record.
+    cells
+        The columns that are released otherwise than they were, quasi-identifiers left out.
+    pseudonyms
+        By `pseudonym_of`, what stands in the place of the person's id; ``None`` without ids.
+    pseudonym_of
+        The number of the pseudonym of each record.
+    again
+        Makes the same release under a budget beside its promises; ``None`` where it cannot.
+    """
+
+    table: Table
+    class_of: npt.NDArray[np.integer[Any]]
+    cells: Mapping[str, pa.Array]
+    pseudonyms: pa.Array | None
+    pseudonym_of: npt.NDArray[np.integer[Any]]
+    again: Callable[[Budget], Release] | None = None
+
+
+class Memory(Protocol):
+    """Where releases are remembered."""
+
+    def remember(self, release: Release, name: str) -> object:
+        """Note a release that is being written: a draft, until it is handed over.
+
+        Parameters
+        ----------
+        release
+            The release, its manifest with the hash of its file.
+        name
+            The name of that file.
+        """
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Release:
     """A released file with everything that was measured.
 
@@ -250,6 +294,9 @@ class Release:
         JSON, for it undoes the release. ``None`` on Spark, where records have no position.
     tried
         What tries to save the columns that are lost, on request; ``None`` where nothing can.
+    disclosed
+        Who is in the release and what it shows of them, for a memory of releases; ``None`` on
+        Spark.
     """
 
     content: Content
@@ -265,6 +312,7 @@ class Release:
     population: PopulationRisk | None = None
     source_rows: npt.NDArray[np.int64] | None = None
     tried: Callable[[], tuple[LostColumn, ...]] | None = field(default=None, repr=False)
+    disclosed: Disclosed | None = field(default=None, repr=False)
 
     @cached_property
     def lost(self) -> tuple[LostColumn, ...]:
@@ -314,7 +362,11 @@ class Release:
         return self.content.original
 
     def write(
-        self, path: str | os.PathLike[str], manifest: str | os.PathLike[str] | None = None
+        self,
+        path: str | os.PathLike[str],
+        manifest: str | os.PathLike[str] | None = None,
+        *,
+        memory: Memory | None = None,
     ) -> Release:
         """Write the release, its codebook and its manifest, all whole or none.
 
@@ -330,6 +382,8 @@ class Release:
             The manifest's file; beside the release as ``release.toml`` when not given. A
             folder takes one release then: the manifest of another is not written over (on Spark
             it is).
+        memory
+            A ledger of releases, which notes it as a draft.
 
         Returns
         -------
@@ -342,7 +396,7 @@ class Release:
             If a file cannot be written, or the manifest would take the place of another file's.
         """
         if is_database(path):
-            return self._into_database(str(path), manifest)
+            return self._into_database(str(path), manifest, memory)
         check_path(path)
         if manifest is not None:
             check_path(manifest, "manifest")
@@ -359,9 +413,13 @@ class Release:
                 self.content.write_beside(path, MANIFEST_FILE, written.manifest.to_toml())
             else:
                 written.manifest.write(manifest)
+            if memory is not None:
+                memory.remember(written, name)
         return written
 
-    def _into_database(self, url: str, manifest: str | os.PathLike[str] | None) -> Release:
+    def _into_database(
+        self, url: str, manifest: str | os.PathLike[str] | None, memory: Memory | None
+    ) -> Release:
         """Write the release to a new table, its codebook and manifest to this folder."""
         table = check_new_table(url).table
         check_path(table, "table")
@@ -373,6 +431,8 @@ class Release:
         with all_or_none():
             write_text(beside.with_name(codebook_name(table)), self.codebook(table))
             written.manifest.write(beside)
+            if memory is not None:
+                memory.remember(written, table)
             write_database(self.table, url)
         return written
 

@@ -50,23 +50,6 @@ class RequestOptions:
             option="--site-rules --rules",
         ),
     ] = ()
-    ledger: Annotated[
-        Path | None,
-        Parameter(
-            "What was released before, and where this release is noted; made where there is none.",
-            "FILE",
-            env="SFUMATO_LEDGER",
-        ),
-    ] = None
-    keys: Annotated[
-        Path | None,
-        Parameter(
-            "Where the ledger's keys are, outside its folder.",
-            "FOLDER",
-            env="SFUMATO_LEDGER_KEYS",
-            usual="sfumato/ledger-keys under ~/.config",
-        ),
-    ] = None
     association_support: Annotated[
         float,
         Parameter(

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field, StrictInt, StringConstraints, model_validator
 
 from sfumato.pipeline.project.frozen import Frozen, InFile, SchemaPart, TablePlace
 from sfumato.pipeline.project.linking import Link, OnRequest, Review, Reviewers
 from sfumato.pipeline.project.outputs import Attack, Outputs
-from sfumato.pipeline.project.releasing import Assess, Release
+from sfumato.pipeline.project.releasing import Assess, LedgerSection, Release
 
 SEED_BITS = 63
 Seed = Annotated[StrictInt, Field(ge=0, lt=1 << SEED_BITS)]
@@ -101,6 +101,8 @@ class Project(Frozen):
         ``[assess]``: what is measured first.
     release
         ``[release]``: promises, where no policy decides.
+    ledger
+        ``[ledger]``: where releases are remembered; without it they are not.
     attack
         ``[attack]``: what the simulated intruder holds; without it there is no attack.
     outputs
@@ -115,6 +117,7 @@ class Project(Frozen):
     policy: OnRequest | None = None
     assess: Assess = Assess()
     release: Release = Release()
+    ledger: LedgerSection | None = None
     attack: Attack | None = None
     outputs: Outputs = Outputs()
 
@@ -132,6 +135,18 @@ class Project(Frozen):
     def is_reviewed(self) -> bool:
         """Whether people look at possible matches."""
         return self.is_linked and self.review.by is not Reviewers.NONE
+
+    @model_validator(mode="before")
+    @classmethod
+    def _ledger_in_its_place(cls, fields: Any) -> Any:
+        policy = fields.get("policy") if isinstance(fields, dict) else None
+        moved = {"ledger", "keys"} & set(policy) if isinstance(policy, dict) else ()
+        if moved:
+            raise ValueError(
+                "policy: the ledger has a section of its own: write 'ledger' as 'file' and 'keys' "
+                "as 'keys' under [ledger]"
+            )
+        return fields
 
     @model_validator(mode="after")
     def _fits_together(self) -> Project:
@@ -155,6 +170,8 @@ class Project(Frozen):
                 "release: only 'keep_order' and 'pseudonym_key' can stand beside a policy, whose "
                 "rules decide all else"
             )
+        if self.policy is not None and self.ledger is not None and self.ledger.to is not None:
+            raise ValueError("ledger: 'to' is for a release by promises; a policy names who asks")
         if self.policy is not None and self.attack is not None:
             raise ValueError("attack: is for a release by promises; leave it out beside a policy")
         named = [source.id is not None for source in self.sources.values()]

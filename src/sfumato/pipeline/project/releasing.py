@@ -1,10 +1,11 @@
-"""The sections about numbers and promises: ``[assess]`` and ``[release]``."""
+"""The sections about numbers and promises: ``[assess]``, ``[release]`` and ``[ledger]``."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import create_model, model_validator
+from pydantic import Field, StringConstraints, create_model, model_validator
 
 from sfumato.core.declaration import Place, declared
 from sfumato.pipeline.project.frozen import Frozen, as_value_errors, declared_fields
@@ -96,6 +97,36 @@ class _Release(Frozen):
     @property
     def _keys(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in type(self).model_fields}
+
+
+class LedgerSection(Frozen):
+    """Where the project's releases are remembered.
+
+    Attributes
+    ----------
+    file
+        The ledger, made by ``sfumato ledger create``.
+    keys
+        The folder of its keys, outside its folder; ``sfumato/ledger-keys`` under ``~/.config`` when
+        not given.
+    to
+        Who gets the release: it is handed over as soon as it is made. Without it, it is a draft
+        until ``sfumato ledger hand-over``.
+    tolerable
+        Share of the persons of a release who may be found by all that was handed over; the ledger's
+        own when not given, never more.
+    """
+
+    file: Path
+    keys: Path | None = None
+    to: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)] | None = None
+    tolerable: Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)] | None = None
+
+    @model_validator(mode="after")
+    def _handed_over(self) -> LedgerSection:
+        if self.tolerable is not None and self.to is None:
+            raise ValueError("'tolerable' is for a release that is handed over: name 'to', too")
+        return self
 
 
 if TYPE_CHECKING:

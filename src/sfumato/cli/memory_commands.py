@@ -1,0 +1,254 @@
+"""``sfumato ledger``: releases remembered, handed over, forgotten."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sfumato.cli.output import columns, print_json, say
+from sfumato.cli.parameters import Json, option
+
+if TYPE_CHECKING:
+    from sfumato.ledger.composition import Together
+    from sfumato.ledger.release_ledger import ReleaseLedger, Remembered
+
+LEDGER = Path("sfumato-ledger") / "ledger.sqlite"
+
+LedgerFile = Annotated[
+    Path,
+    typer.Option("--ledger", metavar="FILE", envvar="SFUMATO_LEDGER", help="The ledger."),
+]
+LedgerKeyFolder = Annotated[
+    Path | None,
+    option(
+        "--keys",
+        metavar="FOLDER",
+        envvar="SFUMATO_LEDGER_KEYS",
+        help="Where its keys are, outside its folder.  "
+        "[default: sfumato/ledger-keys under ~/.config]",
+    ),
+]
+Note = Annotated[str, option(metavar="TEXT", help="Why.")]
+By = Annotated[str, option(metavar="NAME", envvar="SFUMATO_CUSTODIAN", help="Who decides.")]
+Number = Annotated[int, typer.Argument(help="Its number in 'sfumato ledger remembered'.")]
+Tolerable = Annotated[
+    float | None,
+    option(
+        metavar="SHARE",
+        help="Share of the persons of a release who may be found by all that was handed over.",
+    ),
+]
+Keep = Annotated[
+    str | None,
+    option(metavar="TIME", help="How long sketches of releases are kept, such as '10 years'."),
+]
+
+app = typer.Typer()
+
+
+@app.command()
+def create(
+    ledger: LedgerFile = LEDGER,
+    keys: LedgerKeyFolder = None,
+    tolerable: Tolerable = None,
+    keep: Keep = None,
+) -> None:
+    """Make a ledger and, where there are none, its keys."""
+    from sfumato.core.errors import InputError
+    from sfumato.ledger.release_ledger import Terms
+
+    if ledger.exists():
+        raise InputError(
+            "option --ledger", "must be a new file", found="one that is there", advice="use it"
+        )
+    terms = Terms(**_given(tolerable=tolerable, keep=keep))
+    with remembering(ledger, keys, make=True) as made:
+        if terms != Terms():
+            made.settle(terms, note="as it was made", by="sfumato ledger create")
+        head = made.head()
+    typer.echo(f"Ledger: {ledger}")
+    typer.echo(f"Head:   {head} (keep it elsewhere)")
+
+
+@app.command()
+def terms(
+    note: Note,
+    by: By,
+    ledger: LedgerFile = LEDGER,
+    keys: LedgerKeyFolder = None,
+    tolerable: Tolerable = None,
+    keep: Keep = None,
+) -> None:
+    """Settle how much may be given away, and how long sketches are kept."""
+    from dataclasses import replace
+
+    with remembering(ledger, keys) as found:
+        settled = replace(found.terms(), **_given(tolerable=tolerable, keep=keep))
+        found.settle(settled, note=note, by=by)
+    typer.echo(f"Tolerable: {settled.tolerable:.1%} found; kept: {settled.keep or 'for ever'}")
+
+
+@app.command()
+def remembered(
+    ledger: LedgerFile = LEDGER, keys: LedgerKeyFolder = None, json: Json = False
+) -> None:
+    """List the releases by promises: drafts, and what was handed to whom."""
+    with remembering(ledger, keys) as found:
+        releases = found.remembered()
+    if json:
+        print_json([_plain(each) for each in releases])
+    elif releases:
+        typer.echo("\n".join(_lines(releases)))
+    else:
+        typer.echo("No releases.")
+
+
+def _lines(releases: list[Remembered]) -> list[str]:
+    head = ("number", "time", "file", "persons", "to", "found together", "sketch")
+    rows = [
+        (
+            f"{each.number}",
+            each.time[:16].replace("T", " "),
+            each.name,
+            f"{each.persons:,}",
+            ", ".join(each.to) or "(draft)",
+            "" if each.found is None else f"{each.found:.1%}",
+            "kept" if each.kept_in else "erased",
+        )
+        for each in releases
+    ]
+    return columns([head, *rows], (0, 3, 5))
+
+
+def _plain(release: Remembered) -> dict[str, Any]:
+    return {
+        "number": release.number,
+        "time": release.time,
+        "file": release.name,
+        "output_sha256": release.output_sha256,
+        "persons": release.persons,
+        "records": release.records,
+        "classes": release.classes,
+        "promises": [dict(each) for each in release.promises],
+        "columns": [dict(each) for each in release.columns],
+        "to": list(release.to),
+        "handed_over": release.handed,
+        "found": release.found,
+        "beyond": release.beyond,
+        "sketch": bool(release.kept_in),
+    }
+
+
+@app.command("hand-over")
+def hand_over(
+    number: Number,
+    to: Annotated[str, option(metavar="RECIPIENT", help="Who gets it.")],
+    ledger: LedgerFile = LEDGER,
+    keys: LedgerKeyFolder = None,
+    tolerable: Tolerable = None,
+    json: Json = False,
+) -> None:
+    """Let a draft count as handed over, if all that was handed over stays tolerable.
+
+    Exit code 2 where it does not; then it says what would help, and at which price.
+    """
+    with remembering(ledger, keys) as book:
+        found = book.hand_over(number, to, tolerable=tolerable)
+        head = book.head()
+    if json:
+        print_json({**found.to_json(), "head": str(head)})
+    else:
+        typer.echo("\n".join(_lines_of_composition(found)))
+    say(f"Head: {head} (keep it elsewhere)")
+
+
+def _lines_of_composition(found: Together) -> list[str]:
+    head = ("release", "found by itself", "found by all", "certain by itself", "certain by all")
+    rows = [
+        (
+            f"{number}",
+            f"{found.alone[number]:.1%}",
+            f"{share:.1%}",
+            f"{found.certain_alone[number]:.1%}",
+            f"{found.certain[number]:.1%}",
+        )
+        for number, share in found.found.items()
+    ]
+    more = f"{found.in_several:,} persons are in several of {len(found.releases):,} releases."
+    return [*columns([head, *rows], (0, 1, 2, 3, 4)), more]
+
+
+@app.command()
+def waive(
+    note: Note,
+    by: By,
+    ledger: LedgerFile = LEDGER,
+    keys: LedgerKeyFolder = None,
+    recipient: Annotated[
+        str | None, option(metavar="NAME", help="Who is taken to share with nobody.")
+    ] = None,
+    release: Annotated[
+        int | None, option(metavar="N", help="What holds other persons than any other release.")
+    ] = None,
+) -> None:
+    """Waive that a recipient shares with others, or that persons in common must be followed."""
+    from sfumato.core.errors import InputError
+
+    who = recipient if release is None else release
+    if who is None or (recipient is not None and release is not None):
+        raise InputError(
+            "a waiver", "must name one thing", accepted="either --recipient or --release"
+        )
+    with remembering(ledger, keys) as book:
+        book.waive(who, note=note, by=by)
+    typer.echo("Waived; the entry says by whom and why.")
+
+
+@app.command()
+def forget(
+    person: Annotated[
+        str, option(metavar="KEY", help="The person's id in the files that were released.")
+    ],
+    note: Note,
+    by: By,
+    ledger: LedgerFile = LEDGER,
+    keys: LedgerKeyFolder = None,
+) -> None:
+    """Erase a person from the sketches of all releases."""
+    with remembering(ledger, keys) as book:
+        found = book.forget(person, note=note, by=by)
+    typer.echo(f"Erased from releases {', '.join(map(str, found))}.")
+
+
+@app.command()
+def expire(by: By, ledger: LedgerFile = LEDGER, keys: LedgerKeyFolder = None) -> None:
+    """Erase the sketches that are older than the ledger's terms allow."""
+    with remembering(ledger, keys) as book:
+        found = book.expire(by=by)
+    said = f"releases {', '.join(map(str, found))}" if found else "nothing"
+    typer.echo(f"Erased the sketches of {said}.")
+
+
+def _given(**options: Any) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def remembering(ledger: Path, keys: Path | None, *, make: bool = False) -> ReleaseLedger:
+    """The ledger that was named.
+
+    Parameters
+    ----------
+    make
+        Whether to make it where there is none.
+
+    Raises
+    ------
+    InputError
+        If it cannot be opened.
+    """
+    from sfumato.ledger.ledger_store import default_ledger_keys
+    from sfumato.ledger.release_ledger import ReleaseLedger
+
+    return ReleaseLedger.open(ledger, keys or default_ledger_keys(), make=make)

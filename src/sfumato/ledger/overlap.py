@@ -1,0 +1,218 @@
+"""Who of a release was in another one: by keyed digests of ids, else by what both show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.ledger.sketches import (
+    RECORDS,
+    Ints,
+    Names,
+    Shown,
+    Sketch,
+    SketchColumn,
+    joined_digests,
+)
+
+Mask = npt.NDArray[np.bool_]
+ALIKE = 0.9
+"""Share of persons of whom two columns say the same where they are one by two names."""
+COMMON = 0.5
+"""Share of one column's values that occur in the other where persons in common are expected."""
+TELLING = 20
+"""Distinct values from which on those of a column are told from another one's."""
+SEVERAL = 0.05
+"""Least share of persons who do not show the most frequent value of a column that tells."""
+
+
+@dataclass(frozen=True, eq=False)
+class Followed:
+    """Who of two releases are the same.
+
+    Attributes
+    ----------
+    first, second
+        Numbers of the persons of each, pair by pair.
+    by_id
+        How many pairs the ids tell.
+    expected
+        Whether both show so much alike that nobody in common would be a wonder.
+    """
+
+    first: Ints
+    second: Ints
+    by_id: int
+    expected: bool
+
+    def __len__(self) -> int:
+        """Number of pairs."""
+        return len(self.first)
+
+    @property
+    def lost(self) -> bool:
+        """Whether nobody was followed although somebody is expected to be in both."""
+        return self.expected and not len(self)
+
+
+def followed(first: Sketch, second: Sketch) -> Followed:
+    """Who of two releases are the same.
+
+    Digests of ids say it where ids are the same in both files. Of the others those are joined
+    whom all common columns tell from everybody else in both files, then those whom the columns
+    do that are constant for a person, then their quasi-identifiers.
+
+    Parameters
+    ----------
+    first, second
+        The sketches.
+    """
+    mine, theirs = by_id(first.persons, second.persons)
+    number = len(mine)
+    columns = [(a, b) for a, b in common_columns(first, second) if a.shown is not Shown.PSEUDONYM]
+    free_first, free_second = np.ones(len(first), bool), np.ones(len(second), bool)
+    free_first[mine], free_second[theirs] = False, False
+    for chosen in _choices(columns):
+        rows, others = np.flatnonzero(free_first), np.flatnonzero(free_second)
+        if not len(rows) or not len(others):
+            break
+        left = joined_digests([a.digests[rows] for a, _ in chosen])
+        right = joined_digests([b.digests[others] for _, b in chosen])
+        at, beside = _alone_in_both(left, right)
+        mine, theirs = np.append(mine, rows[at]), np.append(theirs, others[beside])
+        free_first[rows[at]], free_second[others[beside]] = False, False
+    return Followed(mine, theirs, number, _is_expected(columns))
+
+
+def by_id(first: Names | None, second: Names | None) -> tuple[Ints, Ints]:
+    """The persons whose ids have the same digest in two releases.
+
+    Parameters
+    ----------
+    first, second
+        The digests, ascending; ``None`` where a file names no persons.
+    """
+    if first is None or second is None or not len(first):
+        return np.empty(0, np.int64), np.empty(0, np.int64)
+    place = np.minimum(np.searchsorted(first, second), len(first) - 1)
+    found = np.flatnonzero(first[place] == second)
+    return place[found].astype(np.int64), found
+
+
+def common_columns(first: Sketch, second: Sketch) -> list[tuple[SketchColumn, SketchColumn]]:
+    """The columns of one name in both releases, and those of one content by two names.
+
+    Parameters
+    ----------
+    first, second
+        The sketches.
+    """
+    own, other = first.by_name(), second.by_name()
+    pairs = [(own[name], other[name]) for name in own if name in other]
+    rest = [each for name, each in own.items() if name not in other]
+    others = [each for name, each in other.items() if name not in own]
+    if not rest or not others:
+        return pairs
+    mine, theirs = by_id(first.persons, second.persons)
+    for each in rest:
+        for beside in others:
+            if _one_column(each, beside, mine, theirs):
+                pairs.append((each, beside))
+                others.remove(beside)
+                break
+    return pairs
+
+
+def _one_column(first: SketchColumn, second: SketchColumn, mine: Ints, theirs: Ints) -> bool:
+    """Whether two columns are one by two names: they agree on persons, or in their values."""
+    if Shown.PSEUDONYM in (first.shown, second.shown):
+        return first.shown is second.shown
+    if len(mine):
+        own = first.digests[mine]
+        alike = np.mean(own == second.digests[theirs])
+        _, counts = np.unique(own, return_counts=True)
+        return bool(alike >= ALIKE and counts.max() <= (1 - SEVERAL) * len(own))
+    return _share_in_common(first, second) >= ALIKE
+
+
+def _share_in_common(first: SketchColumn, second: SketchColumn) -> float:
+    """Share of the fewer distinct values that occur in both; 0 where there are too few to tell."""
+    own, other = np.unique(first.digests), np.unique(second.digests)
+    fewer = min(len(own), len(other))
+    return 0.0 if fewer < TELLING else len(np.intersect1d(own, other)) / fewer
+
+
+def _is_expected(columns: Sequence[tuple[SketchColumn, SketchColumn]]) -> bool:
+    return any(_share_in_common(a, b) >= COMMON for a, b in columns if a.name != RECORDS)
+
+
+def _choices(
+    columns: Sequence[tuple[SketchColumn, SketchColumn]],
+) -> Iterator[Sequence[tuple[SketchColumn, SketchColumn]]]:
+    """Columns by which persons are joined, from all of them to the quasi-identifiers."""
+    constant = [(a, b) for a, b in columns if a.constant and b.constant and a.name != RECORDS]
+    known = [(a, b) for a, b in constant if Shown.RECODED in (a.shown, b.shown)]
+    every = [list(columns), constant, known]
+    yield from (now for before, now in pairwise([[], *every]) if now and now != before)
+
+
+def _alone_in_both(
+    first: npt.NDArray[np.uint64], second: npt.NDArray[np.uint64]
+) -> tuple[Ints, Ints]:
+    """The places of values that occur once in each of two arrays."""
+    own, at, counts = np.unique(first, return_index=True, return_counts=True)
+    own, at = own[counts == 1], at[counts == 1]
+    other, beside, counts = np.unique(second, return_index=True, return_counts=True)
+    other, beside = other[counts == 1], beside[counts == 1]
+    _, left, right = np.intersect1d(own, other, assume_unique=True, return_indices=True)
+    return at[left].astype(np.int64), beside[right].astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class People:
+    """The persons of several releases, each once.
+
+    Attributes
+    ----------
+    count
+        Number of persons.
+    of_release
+        By number of the release, the person of each row of its sketch.
+    lost
+        Pairs of releases that nobody was followed between although persons in common are expected.
+    """
+
+    count: int
+    of_release: Mapping[int, Ints]
+    lost: tuple[tuple[int, int], ...]
+
+
+def people_of(sketches: Mapping[int, Sketch]) -> People:
+    """Number the persons of several releases, so that each has one number in all of them.
+
+    Parameters
+    ----------
+    sketches
+        By number of the release.
+    """
+    count, known, lost = 0, dict[int, Ints](), list[tuple[int, int]]()
+    for number, sketch in sketches.items():
+        person = np.full(len(sketch), -1, dtype=np.int64)
+        for earlier in reversed(known):
+            if (person >= 0).all():
+                break
+            found = followed(sketches[earlier], sketch)
+            if found.lost:
+                lost.append((earlier, number))
+            theirs = known[earlier][found.first]
+            new = (person[found.second] < 0) & ~np.isin(theirs, person)
+            person[found.second[new]] = theirs[new]
+        strangers = np.flatnonzero(person < 0)
+        person[strangers] = count + np.arange(len(strangers))
+        count += len(strangers)
+        known[number] = person
+    return People(count, known, tuple(lost))

@@ -1,0 +1,522 @@
+"""The memory of releases: drafts, what was handed to whom, what was erased and why."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import Any
+
+from sfumato.core.errors import InputError
+from sfumato.ledger import ledger_store
+from sfumato.ledger.composed_proposals import Proposal, coarser, refusal
+from sfumato.ledger.composition import Handed, Together, together
+from sfumato.ledger.ledger import Ledger
+from sfumato.ledger.sketches import Sketch, digests_of, sketch_of, sketch_of_parts
+from sfumato.release.promises.k_anonymity import PidKAnonymity
+from sfumato.release.release_result import Release
+
+TOLERABLE = 0.09
+"""Share of a release's persons who may be found, where nobody says otherwise."""
+_TERMS, _DRAFT, _HANDED, _WAIVED, _FORGOT = "terms", "draft", "handed over", "waived", "forgotten"
+_DAYS = {"day": 1, "month": 31, "year": 366}
+_KEEP = re.compile(r"(\d{1,4}) (day|month|year)s?")
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What the custodian has settled for a ledger.
+
+    Attributes
+    ----------
+    tolerable
+        Share of the persons of a release who may be found by all that was handed over.
+    keep
+        How long sketches are kept, as ``"10 years"``; ``""`` for ever.
+
+    Raises
+    ------
+    InputError
+        If the share is none, or the time is not understood.
+    """
+
+    tolerable: float = TOLERABLE
+    keep: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be kept to."""
+        if not 0 < self.tolerable <= 1:
+            raise InputError(
+                "parameter tolerable", "must be a share", accepted="a number in (0, 1]"
+            )
+        if self.keep and _KEEP.fullmatch(self.keep) is None:
+            raise InputError(
+                "parameter keep", "must be a time", accepted='"10 years", "18 months", "30 days"'
+            )
+
+    @property
+    def kept_for(self) -> timedelta | None:
+        """How long, rounded up to whole days; ``None`` for ever."""
+        found = _KEEP.fullmatch(self.keep)
+        return timedelta(days=int(found[1]) * _DAYS[found[2]]) if found else None
+
+
+@dataclass(frozen=True, eq=False)
+class Remembered:
+    """A release that the ledger remembers.
+
+    Attributes
+    ----------
+    number, time
+        Number of its entry, and when it was noted (UTC).
+    name, output_sha256
+        The file, and its hash.
+    persons, records, classes
+        Their numbers.
+    promises
+        What it keeps: ``name`` and parameters.
+    fewest
+        The k of its promise that each person is among k, 1 without it.
+    ordered
+        Whether it kept the order of the rows.
+    columns
+        What it shows: ``name``, ``shown``, ``role``, ``constant``.
+    to, handed
+        Who got it, and when; ``""`` of a draft.
+    found
+        Share of its persons found by all that was handed over, as it was then; ``None`` of a draft.
+    kept_in
+        The entry that holds its sketch; 0 where that was erased.
+    beyond
+        Share of a release's persons who would be found if it were handed over to somebody who
+        holds all that was handed over when it was noted; ``None`` where that is tolerable.
+    """
+
+    number: int
+    time: str
+    name: str
+    output_sha256: str
+    persons: int
+    records: int
+    classes: int
+    promises: tuple[Mapping[str, Any], ...]
+    fewest: int
+    ordered: bool
+    columns: tuple[Mapping[str, Any], ...]
+    to: tuple[str, ...] = ()
+    handed: str = ""
+    found: float | None = None
+    kept_in: int = 0
+    beyond: float | None = None
+
+    @property
+    def is_draft(self) -> bool:
+        """Whether nobody got it."""
+        return not self.to
+
+
+@dataclass(frozen=True, eq=False)
+class ReleaseLedger(Ledger):
+    """A ledger that remembers releases by promises, and compares them by their people."""
+
+    def terms(self) -> Terms:
+        """What the custodian settled last.
+
+        Raises
+        ------
+        InputError
+            If the ledger was changed.
+        """
+        found = [each.details for each in self._log.entries() if each.kind == _TERMS]
+        return Terms(found[-1]["tolerable"], found[-1]["keep"]) if found else Terms()
+
+    def settle(self, terms: Terms, *, note: str, by: str) -> None:
+        """Settle what holds from now on; what held before stays readable.
+
+        Parameters
+        ----------
+        terms
+            What holds.
+        note, by
+            Why, and who says so.
+
+        Raises
+        ------
+        InputError
+            If nobody says why, or the ledger cannot be written.
+        """
+        _check_said(note=note, by=by)
+        detail = {"tolerable": terms.tolerable, "keep": terms.keep, "note": note}
+        self._log.append(_TERMS, by, detail)
+
+    def remember(self, release: Release, name: str) -> int:
+        """Note a release as a draft, which counts for nothing until it is handed over.
+
+        Parameters
+        ----------
+        release
+            The release, its manifest with the hash of its file.
+        name
+            The name of the file.
+
+        Returns
+        -------
+        int
+            The number of its entry.
+
+        Raises
+        ------
+        InputError
+            If it was made on Spark, or the ledger cannot be written.
+        """
+        if release.disclosed is None:
+            raise InputError(
+                "a release on Spark",
+                "cannot be remembered",
+                found="records on a cluster",
+                advice="make it in this process (--engine embedded), or leave the ledger out",
+            )
+        key = self._keys.persons(make=True)
+        made = _as_handed(release, key)
+        earlier = self._beside("")
+        terms, number = self.terms(), self.head().number + 1
+        beyond: dict[str, object] = {}
+        if earlier:
+            handed = {**earlier, number: made}
+            found = together(handed)
+            if found.broken(terms.tolerable):
+                beyond["beyond"] = found.most
+                tried = coarser(release, handed, terms.tolerable, partial(_as_handed, key=key))
+                beyond |= {} if tried is None else {"coarser": asdict(tried)}
+        detail = {
+            "name": name,
+            "output_sha256": release.manifest.output_sha256 or "",
+            "persons": len(made.sketch),
+            "records": release.risk.records,
+            "classes": release.risk.classes,
+            "promises": [{"name": p.name, **p.parameters()} for p in release.constraints],
+            "fewest": made.fewest,
+            "ordered": made.ordered,
+            "columns": made.sketch.described(),
+            "persons_key": ledger_store.id_of_key(key),
+            **beyond,
+        }
+        return self._log.append(_DRAFT, "", detail, made.sketch.parts()).number
+
+    def remembered(self) -> list[Remembered]:
+        """The releases that were noted, oldest first.
+
+        Raises
+        ------
+        InputError
+            If the ledger was changed.
+        """
+        known: dict[int, Remembered] = {}
+        for entry in self._log.entries():
+            _follow(known, entry)
+        return list(known.values())
+
+    def sketch(self, release: Remembered) -> Sketch:
+        """The sketch of a release.
+
+        Parameters
+        ----------
+        release
+            One whose sketch was not erased.
+
+        Raises
+        ------
+        InputError
+            If it was erased or changed, or the key of persons is another one.
+        """
+        entry = self._log.entry(release.kept_in)
+        if entry is None:
+            raise InputError(
+                f"release {release.number}", "must have a sketch", found="one that was erased"
+            )
+        if ledger_store.id_of_key(self._keys.persons(make=False)) != self._detail(
+            release.number
+        ).get("persons_key"):
+            raise InputError(
+                "key persons.key",
+                f"must be the key that release {release.number} was noted with",
+                found="another key",
+                advice="restore it from its backup; persons cannot be followed without it",
+            )
+        prefix = f"{release.number} " if release.kept_in != release.number else ""
+        names = [each for each in entry.details["parts"] if each.startswith(prefix)]
+        arrays = self._log.parts(entry.number, names)
+        parts = {n.removeprefix(prefix): a for n, a in zip(names, arrays, strict=True)}
+        return sketch_of_parts(release.columns, parts)
+
+    def _detail(self, number: int) -> dict[str, Any]:
+        entry = self._log.entry(number)
+        return {} if entry is None else entry.details
+
+    def _beside(self, to: str) -> dict[int, Handed]:
+        """The releases that a recipient may hold: all that were handed over and not waived."""
+        waived = self.waived()
+        return {
+            each.number: self._handed(each)
+            for each in self.remembered()
+            if each.kept_in
+            and (to in each.to or (to not in waived and any(o not in waived for o in each.to)))
+        }
+
+    def _handed(self, release: Remembered) -> Handed:
+        return Handed(self.sketch(release), release.ordered, release.fewest)
+
+    def compared(self, number: int, to: str) -> dict[int, Handed]:
+        """The releases that whoever gets a release may hold together, this one last.
+
+        All that was handed over to anybody, but for what the custodian waived.
+
+        Parameters
+        ----------
+        number
+            The release.
+        to
+            Who gets it.
+
+        Raises
+        ------
+        InputError
+            If there is no such release, or its sketch was erased.
+        """
+        own = next((each for each in self.remembered() if each.number == number), None)
+        if own is None:
+            raise _no_release(number)
+        beside = {n: each for n, each in self._beside(to).items() if n != number}
+        return {**beside, number: self._handed(own)}
+
+    def hand_over(self, number: int, to: str, *, tolerable: float | None = None) -> Together:
+        """Let a release count as handed over, if all that was handed over stays tolerable.
+
+        Parameters
+        ----------
+        number
+            The release.
+        to
+            Who gets it.
+        tolerable
+            A stricter share than the ledger's.
+
+        Returns
+        -------
+        Together
+            What all of them give away together.
+
+        Raises
+        ------
+        InputError
+            If there is no such release, or persons in common are expected and nobody is followed.
+        ConstraintsNotMetError
+            If more than is tolerable would be given away; it says what could be done.
+        """
+        _check_said(to=to)
+        most = self.terms().tolerable
+        if tolerable is not None and tolerable > most:
+            raise InputError(
+                "parameter tolerable",
+                "must be no more than the ledger allows",
+                accepted=f"at most {most:g}",
+                advice="the custodian changes it with 'sfumato ledger terms'",
+            )
+        most = most if tolerable is None else tolerable
+        with self.changing():
+            handed = self.compared(number, to)
+            found = together(handed)
+            self._check_followed(found)
+            if found.broken(most):
+                noted = self._detail(number).get("coarser")
+                raise refusal(handed, found, most, None if noted is None else Proposal(**noted))
+            detail = {
+                "release": number,
+                "compared": list(found.releases[:-1]),
+                "found": found.found[number],
+                "tolerable": most,
+            }
+            self._log.append(_HANDED, to, detail)
+        return found
+
+    def _check_followed(self, found: Together) -> None:
+        waived = {each for each in self._waived() if isinstance(each, int)}
+        for pair in found.lost:
+            if not waived & set(pair):
+                raise InputError(
+                    f"releases {pair[0]} and {pair[1]}",
+                    "must have persons in common that can be followed",
+                    found="nobody, although they show values in common",
+                    advice="give both the same person ids, or, where they are of other people, "
+                    "say so: sfumato ledger waive --release N --note WHY --by NAME",
+                )
+
+    def waive(self, who: str | int, *, note: str, by: str) -> None:
+        """Waive that a recipient shares with others, or that a release has persons in common.
+
+        Parameters
+        ----------
+        who
+            The recipient, or the number of the release.
+        note, by
+            Why, and who says so.
+
+        Raises
+        ------
+        InputError
+            If nobody says why, or there is no such release.
+        """
+        _check_said(note=note, by=by)
+        if isinstance(who, int) and all(each.number != who for each in self.remembered()):
+            raise _no_release(who)
+        self._log.append(_WAIVED, by, {"waived": who, "note": note})
+
+    def waived(self) -> tuple[str, ...]:
+        """The recipients who are taken to share with nobody."""
+        return tuple(each for each in self._waived() if isinstance(each, str))
+
+    def _waived(self) -> list[str | int]:
+        return [each.details["waived"] for each in self._log.entries() if each.kind == _WAIVED]
+
+    def forget(self, person: str, *, note: str, by: str) -> tuple[int, ...]:
+        """Erase a person from the sketches of all releases.
+
+        Parameters
+        ----------
+        person
+            The id that the person has in the files.
+        note, by
+            Why, and who says so.
+
+        Returns
+        -------
+        tuple
+            The releases that held the person.
+
+        Raises
+        ------
+        InputError
+            If nobody says why, or no release holds the person.
+        """
+        _check_said(note=note, by=by)
+        digest = digests_of([person], self._keys.persons(make=False))[0]
+        with self._log.erasing():
+            fewer = {}
+            for each in self.remembered():
+                sketch = self.sketch(each) if each.kept_in else None
+                if sketch is None or sketch.persons is None:
+                    continue
+                gone = sketch.persons == digest
+                if gone.any():
+                    fewer[each] = sketch.without(gone)
+            if not fewer:
+                raise InputError(
+                    "parameter person",
+                    "must be the id of a person in a release",
+                    found="an id that no sketch holds",
+                    advice="ids are those of the files that were released, before pseudonyms",
+                )
+            self._erase(fewer, note, by)
+        return tuple(each.number for each in fewer)
+
+    def _erase(self, fewer: Mapping[Remembered, Sketch], note: str, by: str) -> None:
+        for each, sketch in fewer.items():
+            parts = [replace(part, name=f"{each.number} {part.name}") for part in sketch.parts()]
+            detail = {"release": each.number, "note": note, "persons": len(sketch)}
+            self._log.append(_FORGOT, by, detail, parts, erased=[each.kept_in])
+
+    def expire(self, *, by: str, now: datetime | None = None) -> tuple[int, ...]:
+        """Erase the sketches that are older than the terms of the ledger allow.
+
+        Parameters
+        ----------
+        by
+            Who does it.
+        now
+            The time that counts; the present where not given.
+
+        Returns
+        -------
+        tuple
+            The releases that can no longer be compared.
+
+        Raises
+        ------
+        InputError
+            If the terms keep sketches for ever.
+        """
+        _check_said(by=by)
+        terms = self.terms()
+        if terms.kept_for is None:
+            raise InputError(
+                "the ledger's terms",
+                "must say how long sketches are kept",
+                found="no time",
+                advice="sfumato ledger terms --keep '10 years' --note WHY --by NAME",
+            )
+        before = (now or datetime.now(UTC)) - terms.kept_for
+        with self._log.erasing():
+            old = [
+                each
+                for each in self.remembered()
+                if each.kept_in and datetime.fromisoformat(each.handed or each.time) < before
+            ]
+            for each in old:
+                detail = {"release": each.number, "note": f"kept for {terms.keep}", "persons": 0}
+                self._log.append(_FORGOT, by, detail, erased=[each.kept_in])
+        return tuple(each.number for each in old)
+
+
+def _follow(known: dict[int, Remembered], entry: ledger_store.Entry) -> None:
+    """Bring what is known of the releases up to date with the next entry."""
+    detail = entry.details
+    if entry.kind == _DRAFT:
+        known[entry.number] = Remembered(
+            entry.number,
+            entry.time,
+            detail["name"],
+            detail["output_sha256"],
+            detail["persons"],
+            detail["records"],
+            detail["classes"],
+            tuple(detail["promises"]),
+            detail["fewest"],
+            detail["ordered"],
+            tuple(detail["columns"]),
+            kept_in=entry.number,
+            beyond=detail.get("beyond"),
+        )
+    elif entry.kind == _HANDED:
+        old = known[detail["release"]]
+        known[old.number] = replace(
+            old, to=(*old.to, entry.actor), handed=entry.time, found=detail["found"]
+        )
+    elif entry.kind == _FORGOT:
+        old = known[detail["release"]]
+        kept = entry.number if detail["parts"] else 0
+        known[old.number] = replace(old, kept_in=kept, persons=detail["persons"])
+
+
+def _as_handed(release: Release, key: bytes) -> Handed:
+    """What a release is compared as; the caller has seen that it is in this process."""
+    assert release.disclosed is not None
+    promised = [each.k for each in release.constraints if isinstance(each, PidKAnonymity)]
+    sketch = sketch_of(release.disclosed, key)
+    return Handed(sketch, release.manifest.options.keep_order, max(promised, default=1))
+
+
+def _check_said(**texts: str) -> None:
+    for name, text in texts.items():
+        if not text.strip():
+            raise InputError(f"parameter {name}", "must say something", found="nothing")
+
+
+def _no_release(number: int) -> InputError:
+    return InputError(
+        f"entry {number}",
+        "must be a release that was remembered",
+        found="none",
+        advice="see 'sfumato ledger drafts'",
+    )

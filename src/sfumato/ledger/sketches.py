@@ -1,0 +1,359 @@
+"""What a ledger keeps of who was in a release and what it showed of them: keyed digests."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.core.errors import InputError
+from sfumato.ledger.ledger_store import Part
+from sfumato.release.release_result import Disclosed
+from sfumato.table.sources import is_bytes
+from sfumato.table.table import CodedColumn
+
+Names = npt.NDArray[np.bytes_]
+Digests32 = npt.NDArray[np.uint32]
+Ints = npt.NDArray[np.int64]
+DIGEST_BYTES = 16
+RECORDS = "(records)"
+"""In the place of a column: how many records a person has."""
+_ABSENT = 0x9E3779B97F4A7C15
+"""The digest of a missing value before it is mixed."""
+
+
+class Shown(StrEnum):
+    """How a release shows a column."""
+
+    UNCHANGED = "unchanged"
+    """As it was."""
+    RECODED = "recoded"
+    """By its class: a quasi-identifier."""
+    CHANGED = "changed"
+    """Cell by cell otherwise than it was."""
+    PSEUDONYM = "pseudonym"
+    """In the place of the person's id."""
+
+
+@dataclass(frozen=True, eq=False)
+class SketchColumn:
+    """What a column says of each person.
+
+    Attributes
+    ----------
+    name
+        Its name in the file.
+    shown
+        How the release shows it.
+    role
+        What the schema called it.
+    constant
+        Whether it says one thing of each person.
+    digests
+        32 keyed bits of all that it says of a person, shape (persons,).
+    """
+
+    name: str
+    shown: Shown
+    role: str
+    constant: bool
+    digests: Digests32
+
+    def __repr__(self) -> str:
+        """Without the digests."""
+        return f"SketchColumn({self.name!r}, {self.shown!r})"
+
+
+@dataclass(frozen=True, eq=False)
+class Sketch:
+    """Who was in a release, in which class, with which values: all of it keyed digests.
+
+    Attributes
+    ----------
+    persons
+        128 keyed bits of each person's id, ascending, so that they do not tell the order of the
+        rows; ``None`` where the file named no persons, and every record is one.
+    classes
+        Number of each person's class, shape (persons,).
+    columns
+        What the release shows of them.
+    """
+
+    persons: Names | None
+    classes: npt.NDArray[np.integer[Any]]
+    columns: tuple[SketchColumn, ...]
+
+    def __len__(self) -> int:
+        """Number of persons."""
+        return len(self.classes)
+
+    def __repr__(self) -> str:
+        """Without the digests."""
+        return f"Sketch({len(self)} persons, {len(self.columns)} columns)"
+
+    def by_name(self) -> dict[str, SketchColumn]:
+        """The columns by their names."""
+        return {each.name: each for each in self.columns}
+
+    def without(self, persons: npt.NDArray[np.bool_]) -> Sketch:
+        """The sketch with some persons erased.
+
+        Parameters
+        ----------
+        persons
+            Whether each one is, shape (persons,).
+        """
+        kept = ~persons
+        return replace(
+            self,
+            persons=None if self.persons is None else self.persons[kept],
+            classes=self.classes[kept],
+            columns=tuple(replace(each, digests=each.digests[kept]) for each in self.columns),
+        )
+
+    def described(self) -> list[dict[str, object]]:
+        """The columns as an entry names them."""
+        return [
+            {"name": c.name, "shown": str(c.shown), "role": c.role, "constant": c.constant}
+            for c in self.columns
+        ]
+
+    def parts(self) -> list[Part]:
+        """The arrays as an entry keeps them: numbers in as few bytes as there are values."""
+        parts = [Part.of("class", _narrow(self.classes))]
+        if self.persons is not None:
+            raw = np.frombuffer(self.persons.tobytes(), dtype=np.uint8)
+            parts.append(Part.of("persons", raw.reshape(-1, DIGEST_BYTES)))
+        for place, column in enumerate(self.columns):
+            distinct, codes = np.unique(column.digests, return_inverse=True)
+            if 4 * len(distinct) + len(codes) * _bytes_of(len(distinct)) < 4 * len(codes):
+                parts.append(Part.of(f"values {place}", distinct))
+                parts.append(Part.of(f"codes {place}", _narrow(codes)))
+            else:
+                parts.append(Part.of(f"digests {place}", column.digests))
+        return parts
+
+
+def sketch_of_parts(
+    columns: Sequence[Mapping[str, Any]], parts: Mapping[str, npt.NDArray[Any]]
+) -> Sketch:
+    """The sketch that an entry keeps.
+
+    Parameters
+    ----------
+    columns
+        As `Sketch.described` names them.
+    parts
+        Its arrays by their names.
+    """
+    made = []
+    for place, said in enumerate(columns):
+        digests = parts.get(f"digests {place}")
+        if digests is None:
+            digests = parts[f"values {place}"][parts[f"codes {place}"]]
+        made.append(
+            SketchColumn(
+                said["name"], Shown(said["shown"]), said["role"], said["constant"], digests
+            )
+        )
+    raw = parts.get("persons")
+    persons = None if raw is None else raw.reshape(-1).view(f"S{DIGEST_BYTES}")
+    return Sketch(persons, parts["class"], tuple(made))
+
+
+def _bytes_of(size: int) -> int:
+    return 1 if size <= 1 << 8 else 2 if size <= 1 << 16 else 4
+
+
+def _narrow(numbers: npt.NDArray[np.integer[Any]]) -> npt.NDArray[Any]:
+    size = int(numbers.max(initial=0)) + 1
+    return numbers.astype(f"u{_bytes_of(size)}")
+
+
+def digests_of(persons: Iterable[str | bytes | int], key: bytes) -> Names:
+    """128 bits of HMAC-SHA-256 of each person's identifier, type S16.
+
+    A number and its decimal digits as text have the same digest.
+
+    Parameters
+    ----------
+    persons
+        Identifiers.
+    key
+        The key, kept apart from what is made with it.
+    """
+    digest, sha256 = hmac.digest, hashlib.sha256
+    joined = b"".join(
+        digest(key, each if isinstance(each, bytes) else str(each).encode(), sha256)[:DIGEST_BYTES]
+        for each in persons
+    )
+    return np.frombuffer(joined, dtype=f"S{DIGEST_BYTES}")
+
+
+def sketch_of(disclosed: Disclosed, key: bytes) -> Sketch:
+    """The sketch of a release.
+
+    Parameters
+    ----------
+    disclosed
+        Who is in it and what it shows of them.
+    key
+        The ledger's key of persons.
+    """
+    table = disclosed.table
+    grouped = _Grouped.of(table.person, table.persons)
+    own = hmac.digest(key, b"columns", hashlib.sha256)
+    person = table.schema.person
+    columns = list(_columns(disclosed, grouped, own))
+    persons = None
+    if person is not None:
+        ids = table.source.column(person).take(pa.array(grouped.first))
+        persons = digests_of(_texts(ids), key)
+        order = np.lexsort(persons.view(">u8").reshape(-1, 2).T[::-1])
+        persons = persons[order]
+    else:
+        # Records that look alike stand together, so that their order tells nothing.
+        order = np.lexsort([each.digests for each in columns])
+    classes = np.asarray(disclosed.class_of)[grouped.first][order]
+    ordered = tuple(replace(each, digests=each.digests[order]) for each in columns)
+    return Sketch(persons, classes, ordered)
+
+
+@dataclass(frozen=True, eq=False)
+class _Grouped:
+    """The records by their persons."""
+
+    order: Ints
+    starts: Ints
+    first: Ints
+
+    @classmethod
+    def of(cls, person: npt.NDArray[np.int32], persons: int) -> _Grouped:
+        order = np.argsort(person, kind="stable")
+        starts = np.searchsorted(person[order], np.arange(persons))
+        return cls(order, starts, order[starts])
+
+    def said(self, values: npt.NDArray[np.uint64]) -> tuple[Digests32, bool]:
+        """Of each person 32 bits of all values, and whether everybody has one only.
+
+        Who has one value has the same bits in a file with more of their records.
+        """
+        ordered = values[self.order]
+        least = np.minimum.reduceat(ordered, self.starts)
+        one = least == np.maximum.reduceat(ordered, self.starts)
+        every = np.where(one, least, np.add.reduceat(_mixed(ordered), self.starts))
+        return (_mixed(every) >> np.uint64(32)).astype(np.uint32), bool(one.all())
+
+
+def _columns(disclosed: Disclosed, grouped: _Grouped, key: bytes) -> Iterator[SketchColumn]:
+    table, schema = disclosed.table, disclosed.table.schema
+    roles = dict.fromkeys(schema.sensitive, "sensitive")
+    by_name = {each.name: each for each in table.quasi_identifiers}
+    for name in table.columns:
+        if name in schema.withheld():
+            continue
+        if name == schema.person:
+            if disclosed.pseudonyms is None:
+                continue
+            shown, role = Shown.PSEUDONYM, "person"
+            values = _keyed(disclosed.pseudonyms, key)[disclosed.pseudonym_of]
+        elif name in by_name:
+            shown, role = Shown.RECODED, "quasi-identifier"
+            values = _keyed_codes(by_name[name], key)
+        else:
+            shown = Shown.CHANGED if name in disclosed.cells else Shown.UNCHANGED
+            role = roles.get(name, "insensitive")
+            values = _keyed(table.source.column(name), key)
+        digests, constant = grouped.said(values)
+        yield SketchColumn(name, shown, role, constant, digests)
+    if schema.person is not None:
+        counts = np.diff(np.append(grouped.starts, len(grouped.order)))
+        used, place = np.unique(counts, return_inverse=True)
+        values = _keyed_texts(map(str, used.tolist()), key)[place]
+        digests = (_mixed(values) >> np.uint64(32)).astype(np.uint32)
+        yield SketchColumn(RECORDS, Shown.UNCHANGED, "", True, digests)
+
+
+def _keyed_codes(column: CodedColumn, key: bytes) -> npt.NDArray[np.uint64]:
+    used, place = np.unique(column.codes, return_inverse=True)
+    labels = (None if code < 0 else column.domain.label(int(code)) for code in used.tolist())
+    return _keyed_texts(labels, key)[place]
+
+
+def _keyed(column: pa.Array | pa.ChunkedArray, key: bytes) -> npt.NDArray[np.uint64]:
+    """64 keyed bits of each cell; a value is the same in every type that it is written in."""
+    whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    if not pa.types.is_dictionary(whole.type):
+        whole = pc.dictionary_encode(whole)
+    digests = _keyed_texts(_texts(whole.dictionary), key)
+    codes = pc.fill_null(whole.indices.cast(pa.int64()), len(digests)).to_numpy(
+        zero_copy_only=False
+    )
+    of_cells: npt.NDArray[np.uint64] = np.append(digests, np.uint64(_ABSENT))[codes]
+    return of_cells
+
+
+def _texts(values: pa.Array | pa.ChunkedArray) -> list[Any]:
+    if pa.types.is_floating(values.type):
+        values = pc.add(values, pa.scalar(0.0, values.type))  # -0.0 and 0.0 are one value
+    texts: list[Any] = (
+        values if is_bytes(values.type) else pc.cast(values, pa.string())
+    ).to_pylist()
+    return texts
+
+
+def _keyed_texts(texts: Iterable[str | bytes | None], key: bytes) -> npt.NDArray[np.uint64]:
+    made = b"".join(
+        _ABSENT.to_bytes(8, "little")
+        if each is None
+        else hashlib.blake2b(_plain(each), digest_size=8, key=key).digest()
+        for each in texts
+    )
+    return np.frombuffer(made, dtype="<u8")
+
+
+def _plain(text: str | bytes) -> bytes:
+    """A number without zeros behind its decimals, anything else as it is."""
+    if isinstance(text, bytes):
+        return text
+    head, point, decimals = text.partition(".")
+    if point and decimals.isdecimal() and head.lstrip("-").isdecimal():
+        text = f"{head}.{decimals.rstrip('0')}".rstrip(".")
+    return text.encode()
+
+
+def _mixed(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """The finish of SplitMix64: sums of mixed values do not cancel as the values would."""
+    mixed = values + np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(mixed ^ (mixed >> np.uint64(31)))
+
+
+def joined_digests(columns: Sequence[Digests32]) -> npt.NDArray[np.uint64]:
+    """64 bits of what several columns say of each person together.
+
+    Parameters
+    ----------
+    columns
+        Their digests, at least one, each of shape (persons,).
+
+    Raises
+    ------
+    InputError
+        If there is no column.
+    """
+    if not columns:
+        raise InputError("the columns of a comparison", "must be some", found="none")
+    joined = np.zeros(len(columns[0]), dtype=np.uint64)
+    for each in columns:
+        joined = _mixed(joined ^ each.astype(np.uint64))
+    return joined

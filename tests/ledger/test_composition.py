@@ -1,0 +1,173 @@
+"""What releases give away together: held against an attack that shares no code, and by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from ledger.releases import (
+    FIRST,
+    PROMISES,
+    SECOND,
+    draft,
+    found_by_stranger,
+    opened,
+    people,
+    released,
+)
+
+import sfumato as sf
+from sfumato.core.errors import ConstraintsNotMetError, InputError
+from sfumato.ledger.composition import Handed, together
+from sfumato.ledger.release_ledger import Terms
+from sfumato.ledger.sketches import Shown, Sketch, SketchColumn
+
+
+def column(name: str, values: list[int], shown: Shown, role: str = "insensitive") -> SketchColumn:
+    return SketchColumn(name, shown, role, True, np.array(values, dtype=np.uint32))
+
+
+def sketch(ids: list[int], classes: list[int], *columns: SketchColumn) -> Sketch:
+    persons = np.array([each.to_bytes(16, "big") for each in ids], dtype="S16")
+    return Sketch(persons, np.array(classes), columns)
+
+
+def test_ganta_kasiviswanathan_smith_2008_the_example_of_their_introduction() -> None:
+    """Two hospitals' 4- and 6-anonymous files: alone Alice has AIDS with one of several others.
+
+    Ganta et al. 2008, Section 1, Figure 1: a person of 28 in 13012 is in the first class of both;
+    the conditions that both classes show have only AIDS in common.
+    """
+    aids, heart, flu, cancer, tb = 1, 2, 3, 4, 5
+    first = sketch(
+        [1, 2, 3, 4], [0, 0, 0, 0],
+        column("condition", [aids, heart, flu, flu], Shown.UNCHANGED, "sensitive"),
+    )  # fmt: skip
+    second = sketch(
+        [1, 12, 13, 14, 15, 16], [0] * 6,
+        column("condition", [aids, cancer, cancer, tb, tb, cancer], Shown.UNCHANGED, "sensitive"),
+    )  # fmt: skip
+    found = together({2: Handed(first), 4: Handed(second)})
+    # Alice alone is looked for in both; the others are in one of them.
+    assert found.certain[2] == pytest.approx(1 / 4)
+    assert found.certain_alone == {2: 0.0, 4: 0.0}
+    assert found.found[2] == pytest.approx((1 + 3 / 4) / 4)
+    assert found.in_several == 1
+
+
+def test_nothing_shown_in_common_adds_nothing() -> None:
+    first = sketch([1, 2, 3, 4], [0, 0, 1, 1], column("a", [1, 2, 3, 4], Shown.UNCHANGED))
+    second = sketch([1, 2, 3, 4], [0, 1, 0, 1], column("b", [5, 6, 5, 8], Shown.UNCHANGED))
+    found = together({2: Handed(first), 3: Handed(second)})
+    assert found.found == found.alone == {2: 0.5, 3: 0.5}
+
+
+def test_order_joins_everybody() -> None:
+    first = sketch([1, 2, 3, 4], [0, 0, 1, 1])
+    second = sketch([1, 2, 3, 4], [0, 1, 0, 1])
+    found = together({2: Handed(first, ordered=True), 3: Handed(second, ordered=True)})
+    assert found.found == {2: 1.0, 3: 1.0}
+
+
+@pytest.mark.parametrize("same_column", [True, False])
+def test_a_constant_column_is_counted_as_a_stranger_counts(same_column: bool) -> None:
+    """The candidates of everybody by loops over sets, for random classes and values."""
+    rng = np.random.default_rng(3)
+    size = 400
+    values = rng.integers(0, 6, size).tolist()
+    classes = [rng.integers(0, 40, size).tolist() for _ in range(2)]
+    names = ["x", "x" if same_column else "renamed"]
+    both = [
+        sketch(list(range(1, size + 1)), c, column(n, values, Shown.UNCHANGED))
+        for c, n in zip(classes, names, strict=True)
+    ]
+    found = together({2: Handed(both[0]), 3: Handed(both[1])})
+    expected = []
+    for person in range(size):
+        there = {values[q] for q in range(size) if classes[1][q] == classes[1][person]}
+        mine = [q for q in range(size) if classes[0][q] == classes[0][person]]
+        expected.append(1 / sum(values[q] in there for q in mine))
+    assert found.found[2] == pytest.approx(np.mean(expected))
+
+
+def test_two_releases_are_refused_together_and_a_stranger_agrees(tmp_path: Path) -> None:
+    data = people()
+    first, second = released(data, FIRST), released(data, SECOND, seed=2)
+    with opened(tmp_path) as ledger:
+        one, two = (
+            draft(each, tmp_path, name, ledger)
+            for each, name in ((first, "first"), (second, "second"))
+        )
+        alone = ledger.hand_over(one, "university")
+        assert alone.most <= 0.09
+        with pytest.raises(ConstraintsNotMetError, match="gives away too much") as refused:
+            ledger.hand_over(two, "somebody else")
+        assert any("withhold 'code'" in option for option in refused.value.options)
+    files = [pd.read_csv(tmp_path / n / f"{n}.csv", dtype=str) for n in ("first", "second")]
+    assert found_by_stranger(data, *files, "person", "code") > 0.3
+
+
+def test_the_proposed_release_is_handed_over_and_a_stranger_finds_no_more(tmp_path: Path) -> None:
+    data = people(1500)
+    with opened(tmp_path) as ledger:
+        ledger.hand_over(draft(released(data, FIRST), tmp_path, "first", ledger), "university")
+        two = draft(released(data, SECOND, seed=2), tmp_path, "second", ledger)
+        with pytest.raises(ConstraintsNotMetError) as refused:
+            ledger.hand_over(two, "university")
+        (said,) = (each for each in refused.value.options if "--marketer" in each)
+        tau = float(said.split("--marketer ")[1].split(":")[0])
+        again = released(data, SECOND, seed=2, promises=(*PROMISES, sf.MarketerRisk(tau)))
+        found = ledger.hand_over(draft(again, tmp_path, "third", ledger), "university")
+        assert found.most <= 0.09
+    files = [pd.read_csv(tmp_path / n / f"{n}.csv", dtype=str) for n in ("first", "third")]
+    assert found_by_stranger(data, *files, "person", "code") <= 0.09
+
+
+def test_who_asks_makes_no_difference_unless_waived(tmp_path: Path) -> None:
+    data = people()
+    with opened(tmp_path) as ledger:
+        ledger.hand_over(draft(released(data, FIRST), tmp_path, "first", ledger), "a")
+        two = draft(released(data, SECOND, seed=2), tmp_path, "second", ledger)
+        for name in ("a", "b", "A "):
+            with pytest.raises(ConstraintsNotMetError):
+                ledger.hand_over(two, name)
+        ledger.waive("b", note="a court of another country", by="carol")
+        with pytest.raises(ConstraintsNotMetError):
+            ledger.hand_over(two, "a")
+        assert ledger.hand_over(two, "b").releases == (two,)
+
+
+def test_people_are_followed_under_other_ids(tmp_path: Path) -> None:
+    data = people()
+    renamed = data.assign(person="X" + data["person"].str[::-1])
+    with opened(tmp_path) as ledger:
+        ledger.hand_over(draft(released(data, FIRST), tmp_path, "first", ledger), "a")
+        two = draft(released(renamed, SECOND, seed=2), tmp_path, "second", ledger)
+        with pytest.raises(ConstraintsNotMetError):
+            ledger.hand_over(two, "b")
+
+
+def test_nobody_followed_where_it_is_expected_is_an_error(tmp_path: Path) -> None:
+    data = people(300)
+    alike = pd.concat([data, data.assign(person="Y" + data["person"])])
+    other = alike.assign(person="X" + alike["person"].str[::-1])
+    with opened(tmp_path) as ledger:
+        ledger.hand_over(draft(released(alike, FIRST), tmp_path, "first", ledger), "a")
+        two = draft(released(other, SECOND, seed=2), tmp_path, "second", ledger)
+        with pytest.raises(InputError, match="persons in common"):
+            ledger.hand_over(two, "b")
+        ledger.waive(two, note="patients of another country", by="carol")
+        ledger.hand_over(two, "b")
+
+
+def test_a_promise_of_k_persons_holds_for_all_together(tmp_path: Path) -> None:
+    data, k = people(), (sf.PidKAnonymity(30),)
+    with opened(tmp_path) as ledger:
+        ledger.settle(Terms(tolerable=1.0), note="only k counts", by="carol")
+        one = draft(released(data, FIRST, promises=k), tmp_path, "first", ledger)
+        ledger.hand_over(one, "a")
+        two = draft(released(data, SECOND, promises=k), tmp_path, "second", ledger)
+        with pytest.raises(ConstraintsNotMetError, match="among 30; together they leave"):
+            ledger.hand_over(two, "a")

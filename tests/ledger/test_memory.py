@@ -1,0 +1,183 @@
+"""Drafts, hand-overs, erasure and retention: what the ledger keeps, and that it stays whole."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from ledger.releases import FIRST, SECOND, draft, opened, people, released
+
+import sfumato as sf
+from sfumato.core.errors import InputError
+from sfumato.ledger.overlap import followed
+from sfumato.ledger.release_ledger import Terms
+from sfumato.ledger.sketches import RECORDS, Shown, sketch_of, sketch_of_parts
+
+KEY = bytes(range(32))
+
+
+def test_what_is_tried_is_not_noted_and_a_draft_blocks_nothing(tmp_path: Path) -> None:
+    data = people()
+    with opened(tmp_path) as ledger:
+        first = released(data, FIRST)
+        assert ledger.remembered() == []
+        draft(first, tmp_path, "first", ledger)
+        two = draft(released(data, SECOND, seed=2), tmp_path, "second", ledger)
+        assert [each.is_draft for each in ledger.remembered()] == [True, True]
+        assert ledger.hand_over(two, "somebody").releases == (two,)
+        assert ledger.remembered()[1].to == ("somebody",)
+
+
+def test_a_release_is_the_same_whether_it_is_remembered_or_not(tmp_path: Path) -> None:
+    data = people()
+    with opened(tmp_path) as ledger:
+        draft(released(data, FIRST), tmp_path, "first", ledger)
+    (tmp_path / "plain").mkdir()
+    released(data, FIRST).write(tmp_path / "plain" / "first.csv")
+    for name in ("first.csv", "release.toml"):
+        there = (tmp_path / "plain" / name).read_bytes()
+        assert (tmp_path / "first" / name).read_bytes() == there
+
+
+def test_a_sketch_says_the_same_of_a_person_in_every_file() -> None:
+    data = people()
+    shuffled = data.sample(frac=1, random_state=4)
+    grown = pd.concat([shuffled, shuffled.assign(code=shuffled["code"].to_numpy()[::-1])])
+    one, two = (
+        sketch_of(released(each, FIRST).disclosed, KEY)
+        for each in (data.assign(birth_year=data["birth_year"].astype(str) + ".0"), grown)
+    )
+    found = followed(one, two)
+    assert found.by_id == 600
+    alike = {
+        a.name: np.mean(a.digests[found.first] == two.by_name()[a.name].digests[found.second])
+        for a in one.columns
+    }
+    assert alike["birth_year"] == alike["sex"] == 1
+    assert alike["code"] < 0.01
+    assert alike["person"] == 0
+    assert alike[RECORDS] == 0
+
+
+def test_another_key_says_something_else_of_everybody() -> None:
+    disclosed = released(people(), FIRST).disclosed
+    one, two = sketch_of(disclosed, KEY), sketch_of(disclosed, KEY[::-1])
+    assert not np.isin(one.persons, two.persons).any()
+    for each in one.columns:
+        assert not np.isin(each.digests, two.by_name()[each.name].digests).any()
+
+
+def test_a_sketch_is_kept_in_its_parts() -> None:
+    sketch = sketch_of(released(people(), FIRST).disclosed, KEY)
+    parts = {each.name: each.array for each in sketch.parts()}
+    back = sketch_of_parts(sketch.described(), parts)
+    assert (back.persons == sketch.persons).all()
+    assert (back.classes == sketch.classes).all()
+    for one, other in zip(sketch.columns, back.columns, strict=True):
+        assert (one.name, one.shown, one.role) == (other.name, other.shown, other.role)
+        assert (one.digests == other.digests).all()
+
+
+def test_every_column_shown_is_remembered_insensitive_ones_too() -> None:
+    data = people().assign(note=lambda each: "n" + each["area"], name="x")
+    schema = sf.Schema(
+        person="person",
+        quasi_identifiers=FIRST,
+        sensitive=["code"],
+        insensitive=["note"],
+        direct_identifiers=["name", "income", "area"],
+    )
+    sketch = sketch_of(sf.anonymize(data, schema, sf.GBalance(0.9), seed=1).disclosed, KEY)
+    assert {each.name: (each.shown, each.role) for each in sketch.columns} == {
+        "person": (Shown.PSEUDONYM, "person"),
+        "birth_year": (Shown.RECODED, "quasi-identifier"),
+        "sex": (Shown.RECODED, "quasi-identifier"),
+        "code": (Shown.UNCHANGED, "sensitive"),
+        "note": (Shown.UNCHANGED, "insensitive"),
+        RECORDS: (Shown.UNCHANGED, ""),
+    }
+
+
+def test_a_file_without_persons_is_remembered(tmp_path: Path) -> None:
+    data = people().drop_duplicates("person")
+    schema = sf.Schema(quasi_identifiers=FIRST, sensitive=["code"])
+    table = pa.Table.from_pandas(data[[*FIRST, "code"]], preserve_index=False)
+    release = sf.anonymize(table, schema, sf.GBalance(0.93), seed=1)
+    with opened(tmp_path) as ledger:
+        number = draft(release, tmp_path, "first", ledger)
+        assert ledger.sketch(ledger.remembered()[0]).persons is None
+        assert ledger.hand_over(number, "a").found == {number: release.risk.classes / 600}
+
+
+def test_a_person_is_forgotten_and_the_ledger_stays_whole(tmp_path: Path) -> None:
+    data = people()
+    with opened(tmp_path) as ledger:
+        one = draft(released(data, FIRST), tmp_path, "first", ledger)
+        ledger.hand_over(one, "a")
+        before = ledger.sketch(ledger.remembered()[0])
+        assert ledger.forget("P00017", note="asked to", by="carol") == (one,)
+        after = ledger.sketch(ledger.remembered()[0])
+        assert len(after) == len(before) - 1
+        (gone,) = set(before.persons.tolist()) - set(after.persons.tolist())
+        assert ledger.forget("P00018", note="asked to", by="carol") == (one,)
+        assert ledger.verify().whole
+        for name in ("l.sqlite", "l.sqlite-wal"):
+            assert gone not in (tmp_path / "book" / name).read_bytes()
+        with pytest.raises(InputError, match="no sketch holds"):
+            ledger.forget("P00017", note="again", by="carol")
+
+
+def test_arrays_that_are_gone_without_an_entry_are_found(tmp_path: Path) -> None:
+    with opened(tmp_path) as ledger:
+        one = draft(released(people(), FIRST), tmp_path, "first", ledger)
+        connection = ledger._log.connection
+        (trigger,) = connection.execute(
+            "SELECT sql FROM sqlite_master WHERE name = 'part_delete'"
+        ).fetchone()
+        connection.execute("DROP TRIGGER part_delete")
+        connection.execute("DELETE FROM part WHERE entry = ?", [one])
+        connection.execute(trigger)
+        assert not ledger.verify().whole
+
+
+def test_sketches_expire(tmp_path: Path) -> None:
+    data = people()
+    with opened(tmp_path) as ledger:
+        one = draft(released(data, FIRST), tmp_path, "first", ledger)
+        ledger.hand_over(one, "a")
+        with pytest.raises(InputError, match="how long"):
+            ledger.expire(by="carol")
+        ledger.settle(Terms(keep="10 years"), note="the law", by="carol")
+        assert ledger.expire(by="carol") == ()
+        later = datetime.now(UTC) + timedelta(days=3700)
+        assert ledger.expire(by="carol", now=later) == (one,)
+        assert ledger.verify().whole
+        two = draft(released(data, SECOND, seed=2), tmp_path, "second", ledger)
+        assert ledger.hand_over(two, "b").releases == (two,)
+
+
+@pytest.mark.parametrize("keep", ["ten years", "10", "-1 days", "10 years "])
+def test_a_time_that_is_none(keep: str) -> None:
+    with pytest.raises(InputError, match="must be a time"):
+        Terms(keep=keep)
+
+
+def test_no_more_than_the_ledger_allows(tmp_path: Path) -> None:
+    with opened(tmp_path) as ledger:
+        one = draft(released(people(), FIRST), tmp_path, "first", ledger)
+        with pytest.raises(InputError, match="no more than the ledger allows"):
+            ledger.hand_over(one, "a", tolerable=0.5)
+
+
+def test_nothing_of_the_data_is_in_the_ledger(tmp_path: Path) -> None:
+    data = people().assign(code=lambda each: "CANARY" + each["code"])
+    with opened(tmp_path) as ledger:
+        ledger.hand_over(draft(released(data, FIRST), tmp_path, "first", ledger), "a")
+        text = "".join(each.detail for each in ledger._log.entries())
+    assert "CANARY" not in text
+    assert b"CANARY" not in (tmp_path / "book" / "l.sqlite").read_bytes()
+    assert b"P00017" not in (tmp_path / "book" / "l.sqlite").read_bytes()
