@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -158,6 +159,73 @@ def test_sketches_expire(tmp_path: Path) -> None:
         assert ledger.verify().whole
         two = draft(released(data, SECOND, seed=2), tmp_path, "second", ledger)
         assert ledger.hand_over(two, "b").releases == (two,)
+
+
+def _two_releases(folder: Path) -> Path:
+    """A ledger of two drafts, and a copy of it from before the second."""
+    data = people(200)
+    with opened(folder) as ledger:
+        draft(released(data, FIRST), folder, "first", ledger)
+        ledger._log.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        older = Path(shutil.copy(folder / "book" / "l.sqlite", folder / "older.sqlite"))
+        draft(released(data, SECOND, seed=2), folder, "second", ledger)
+    return older
+
+
+def _put_in_place(folder: Path, other: Path) -> None:
+    for name in ("l.sqlite-wal", "l.sqlite-shm"):
+        (folder / "book" / name).unlink(missing_ok=True)
+    shutil.copy(other, folder / "book" / "l.sqlite")
+
+
+def test_an_older_copy_is_refused_until_it_is_registered(tmp_path: Path) -> None:
+    _put_in_place(tmp_path, _two_releases(tmp_path))
+    with pytest.raises(InputError, match="must hold entry 3, which its keys have seen"):
+        opened(tmp_path)
+    with opened(tmp_path, anchored=False) as ledger:
+        ledger.register(note="the disk was lost", by="carol")
+    with opened(tmp_path) as ledger:
+        assert ledger.verify(ledger.kept()).whole
+        assert len(ledger.remembered()) == 1
+
+
+def test_another_ledger_in_its_place_is_refused(tmp_path: Path) -> None:
+    _two_releases(tmp_path)
+    other = tmp_path / "other" / "book"
+    (tmp_path / "other").mkdir()
+    keys = shutil.copytree(tmp_path / "keys", tmp_path / "other" / "keys")
+    for each in keys.glob("*.head"):
+        each.unlink()
+    opened(tmp_path / "other").close()
+    _put_in_place(tmp_path, other / "l.sqlite")
+    with pytest.raises(InputError, match="the one that stood in its place"):
+        opened(tmp_path)
+
+
+def test_a_missing_ledger_is_not_made_anew(tmp_path: Path) -> None:
+    _two_releases(tmp_path)
+    shutil.rmtree(tmp_path / "book")
+    with pytest.raises(InputError, match="must not take the place of one that is missing"):
+        opened(tmp_path)
+    with pytest.raises(InputError, match="no such file"):
+        opened(tmp_path, make=False)
+
+
+def test_a_head_that_was_changed_is_refused(tmp_path: Path) -> None:
+    opened(tmp_path).close()
+    (head,) = (tmp_path / "keys").glob("*.head")
+    head.write_text("1:0\n")
+    with pytest.raises(InputError, match="as they were written"):
+        opened(tmp_path)
+
+
+def test_a_ledger_of_keys_that_know_none_is_taken(tmp_path: Path) -> None:
+    opened(tmp_path).close()
+    (head,) = (tmp_path / "keys").glob("*.head")
+    head.unlink()
+    with opened(tmp_path) as ledger:
+        ledger.settle(Terms(), note="as before", by="carol")
+        assert ledger.kept() == ledger.head()
 
 
 @pytest.mark.parametrize("keep", ["ten years", "10", "-1 days", "10 years "])

@@ -49,7 +49,7 @@ def tamper(folder: Path, change: Change) -> None:
 
 
 def check(folder: Path, against: Head | None = None) -> Verdict:
-    with opened(folder, make=False) as ledger:
+    with opened(folder, make=False, anchored=False) as ledger:
         return ledger.verify(against)
 
 
@@ -78,8 +78,14 @@ def test_a_changed_field_is_found(folder: Path, field: str, number: int) -> None
     verdict = check(folder)
     assert f"entry {number}" in verdict.fault
     assert verdict.entries == number - 1
-    with opened(folder, make=False) as ledger, pytest.raises(InputError, match="must be whole"):
+    with (
+        opened(folder, make=False, anchored=False) as ledger,
+        pytest.raises(InputError, match="must be whole"),
+    ):
         ledger.releases()
+    if number == COUNT:
+        with pytest.raises(InputError, match="must be whole"):
+            opened(folder, make=False)
 
 
 @pytest.mark.parametrize("part", ["values", "codes", "counts", "persons", "tuples"])
@@ -209,6 +215,9 @@ def test_a_ledger_that_went_on_fits_a_head_that_was_kept(folder: Path) -> None:
 def test_a_new_ledger_in_the_place_of_the_old_one_is_found(folder: Path) -> None:
     head = kept(folder)
     shutil.rmtree(folder / "book")
+    with pytest.raises(InputError, match="one that is missing"):
+        opened(folder)
+    next((folder / "keys").glob("*.head")).unlink()
     with opened(folder) as ledger:
         for _ in range(COUNT + 1):
             ledger.append(entry())
@@ -258,7 +267,7 @@ def test_a_ledger_rewritten_with_its_key_is_found_by_a_head_that_was_kept(folder
 
 def test_nothing_is_added_to_a_last_entry_that_was_changed(folder: Path) -> None:
     tamper(folder, sql("UPDATE entry SET actor = 'other' WHERE number = 6"))
-    with opened(folder) as ledger:
+    with opened(folder, anchored=False) as ledger:
         with pytest.raises(InputError, match="must be whole"):
             ledger.append(entry())
         assert ledger.head().number == COUNT

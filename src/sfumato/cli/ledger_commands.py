@@ -159,7 +159,7 @@ def verify(
         option(
             metavar="HEAD",
             help="What 'sfumato ledger checkpoint' printed earlier: shows whether the ledger was "
-            "cut off or rewritten since.",
+            "cut off or rewritten since.  [default: the head beside its keys]",
         ),
     ] = "",
 ) -> None:
@@ -170,8 +170,8 @@ def verify(
     from sfumato.core.chain import parse_head
 
     kept = parse_head(against, "sfumato ledger checkpoint") if against else None
-    with opened(ledger, keys) as found:
-        verdict = found.verify(kept)
+    with opened(ledger, keys, anchored=False) as found:
+        verdict = found.verify(kept or found.kept())
     if not verdict.whole:
         say(f"The ledger is not whole: {verdict.fault}.")
         raise typer.Exit(NOT_MET)
@@ -239,8 +239,13 @@ def _decide(
     typer.echo(f"{decided.id} is {decided.state}: {printable(decided.text)}")
 
 
-def opened(ledger: Path, keys: Path | None) -> RequestLedger:
+def opened(ledger: Path, keys: Path | None, *, anchored: bool = True) -> RequestLedger:
     """The ledger that was named.
+
+    Parameters
+    ----------
+    anchored
+        Whether to refuse one that is not as its keys have seen it last.
 
     Raises
     ------
@@ -250,7 +255,7 @@ def opened(ledger: Path, keys: Path | None) -> RequestLedger:
     from sfumato.ledger.ledger_store import default_ledger_keys
     from sfumato.semantics.request_ledger import RequestLedger
 
-    return RequestLedger.open(ledger, keys or default_ledger_keys())
+    return RequestLedger.open(ledger, keys or default_ledger_keys(), anchored=anchored)
 
 
 def _plain_release(release: Release) -> dict[str, Any]:

@@ -207,6 +207,15 @@ def waive(
 
 
 @app.command()
+def register(note: Note, by: By, ledger: LedgerFile = LEDGER, keys: LedgerKeyFolder = None) -> None:
+    """Let the keys know a ledger that was restored, or that they never saw, as it is."""
+    with remembering(ledger, keys, anchored=False) as book:
+        book.register(note=note, by=by)
+        head = book.head()
+    typer.echo(f"Registered. Head: {head} (keep it elsewhere)")
+
+
+@app.command()
 def forget(
     person: Annotated[
         str, option(metavar="KEY", help="The person's id in the files that were released.")
@@ -235,13 +244,17 @@ def _given(**options: Any) -> dict[str, Any]:
     return {name: value for name, value in options.items() if value is not None}
 
 
-def remembering(ledger: Path, keys: Path | None, *, make: bool = False) -> ReleaseLedger:
+def remembering(
+    ledger: Path, keys: Path | None, *, make: bool = False, anchored: bool = True
+) -> ReleaseLedger:
     """The ledger that was named.
 
     Parameters
     ----------
     make
         Whether to make it where there is none.
+    anchored
+        Whether to refuse one that is not as its keys have seen it last.
 
     Raises
     ------
@@ -251,4 +264,4 @@ def remembering(ledger: Path, keys: Path | None, *, make: bool = False) -> Relea
     from sfumato.ledger.ledger_store import default_ledger_keys
     from sfumato.ledger.release_ledger import ReleaseLedger
 
-    return ReleaseLedger.open(ledger, keys or default_ledger_keys(), make=make)
+    return ReleaseLedger.open(ledger, keys or default_ledger_keys(), make=make, anchored=anchored)

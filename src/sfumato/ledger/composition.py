@@ -399,7 +399,7 @@ def _fitting(
         of_person[people.of_release[other]] = classes
         wanted = of_person[people.of_release[number]]
         shown = codes[: len(own)].astype(np.int64) * (absent + 1)
-        known = np.unique(codes[len(own) :].astype(np.int64) * (absent + 1) + classes)
+        known = np.sort(codes[len(own) :].astype(np.int64) * (absent + 1) + classes)
         made.append(partial(_fits, shown, wanted, known, absent))
     return made
 

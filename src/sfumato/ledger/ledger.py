@@ -12,7 +12,7 @@ from typing import Self
 
 from sfumato.core.chain import START, Head, Verdict
 from sfumato.core.errors import InputError
-from sfumato.ledger import ledger_store
+from sfumato.ledger import head_anchor, ledger_store
 from sfumato.ledger.signed_log import Log, verify_log
 
 WAIT = 30.0
@@ -44,6 +44,7 @@ class Ledger:
         keys: str | os.PathLike[str],
         *,
         make: bool = False,
+        anchored: bool = True,
         wait: float = WAIT,
     ) -> Self:
         """Open a ledger, or make it.
@@ -56,14 +57,17 @@ class Ledger:
             The folder of its keys, outside that folder.
         make
             Whether to make a ledger, and its key, where there is none.
+        anchored
+            Whether to refuse a ledger that is not the one, as it was last, that its keys know.
         wait
             Seconds to wait for other processes that write.
 
         Raises
         ------
         InputError
-            If it is no ledger, another key signed it, it is locked or damaged, the disk is full,
-            or others may read it or its keys.
+            If it is no ledger, another key signed it, it is older than its keys have seen it, cut
+            off or another one, it is locked or damaged, the disk is full, or others may read it or
+            its keys.
         """
         file = Path(path)
         new = make and not file.exists()
@@ -71,14 +75,20 @@ class Ledger:
             ledger_store.check_there(file)
         held = ledger_store.load_ledger_keys(Path(keys), file, make=new)
         if new:
+            head_anchor.check_no_other(Path(keys), file)
             about = {"version": ledger_store.VERSION, "id": secrets.token_hex(16), "parts": {}}
             ledger_store.create(
                 file, ledger_store.next_entry(Head(0, START), _MADE, "", about, held)
             )
         connection = ledger_store.connect(file, wait)
-        ledger = cls(file, Log(connection, file.name, held), held)
         try:
-            ledger._log.check_key()
+            log = Log(connection, file, held)
+            ledger = cls(file, log, held)
+            log.check_key()
+            if new:
+                log.anchor().keep(log.head())
+            elif anchored:
+                log.check_anchor()
         except InputError:
             connection.close()
             raise
@@ -130,3 +140,42 @@ class Ledger:
             If the file is damaged so that it cannot be read.
         """
         return verify_log(self._log, against)
+
+    def kept(self) -> Head | None:
+        """The head that its keys have seen last; ``None`` where they know nothing of it."""
+        return self._log.anchor().head()
+
+    def register(self, *, note: str, by: str) -> None:
+        """Let its keys know the ledger as it is: one that was restored, or that they never saw.
+
+        Parameters
+        ----------
+        note, by
+            Why, and who says so.
+
+        Raises
+        ------
+        InputError
+            If nobody says why, or it is not whole.
+        """
+        check_said(note=note, by=by)
+        self._log.entries()
+        self._log.register(note, by)
+
+
+def check_said(**texts: str) -> None:
+    """Refuse what an entry has to say and nobody has said.
+
+    Parameters
+    ----------
+    texts
+        What was said, by the name of the parameter.
+
+    Raises
+    ------
+    InputError
+        If a text is empty.
+    """
+    for name, text in texts.items():
+        if not text.strip():
+            raise InputError(f"parameter {name}", "must say something", found="nothing")

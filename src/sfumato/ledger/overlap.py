@@ -40,23 +40,18 @@ class Followed:
         Numbers of the persons of each, pair by pair.
     by_id
         How many pairs the ids tell.
-    expected
-        Whether both show so much alike that nobody in common would be a wonder.
+    lost
+        Whether nobody was followed although both show much alike.
     """
 
     first: Ints
     second: Ints
     by_id: int
-    expected: bool
+    lost: bool
 
     def __len__(self) -> int:
         """Number of pairs."""
         return len(self.first)
-
-    @property
-    def lost(self) -> bool:
-        """Whether nobody was followed although somebody is expected to be in both."""
-        return self.expected and not len(self)
 
 
 def followed(first: Sketch, second: Sketch) -> Followed:
@@ -85,7 +80,7 @@ def followed(first: Sketch, second: Sketch) -> Followed:
         at, beside = _alone_in_both(left, right)
         mine, theirs = np.append(mine, rows[at]), np.append(theirs, others[beside])
         free_first[rows[at]], free_second[others[beside]] = False, False
-    return Followed(mine, theirs, number, _is_expected(columns))
+    return Followed(mine, theirs, number, not len(mine) and _is_expected(columns))
 
 
 def by_id(first: Names | None, second: Names | None) -> tuple[Ints, Ints]:

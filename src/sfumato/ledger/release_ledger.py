@@ -13,7 +13,7 @@ from sfumato.core.errors import InputError
 from sfumato.ledger import ledger_store
 from sfumato.ledger.composed_proposals import Proposal, coarser, refusal
 from sfumato.ledger.composition import Handed, Together, together
-from sfumato.ledger.ledger import Ledger
+from sfumato.ledger.ledger import Ledger, check_said
 from sfumato.ledger.sketches import Sketch, digests_of, sketch_of, sketch_of_parts
 from sfumato.release.promises.k_anonymity import PidKAnonymity
 from sfumato.release.release_result import Release
@@ -147,7 +147,7 @@ class ReleaseLedger(Ledger):
         InputError
             If nobody says why, or the ledger cannot be written.
         """
-        _check_said(note=note, by=by)
+        check_said(note=note, by=by)
         detail = {"tolerable": terms.tolerable, "keep": terms.keep, "note": note}
         self._log.append(_TERMS, by, detail)
 
@@ -315,7 +315,7 @@ class ReleaseLedger(Ledger):
         ConstraintsNotMetError
             If more than is tolerable would be given away; it says what could be done.
         """
-        _check_said(to=to)
+        check_said(to=to)
         most = self.terms().tolerable
         if tolerable is not None and tolerable > most:
             raise InputError(
@@ -368,7 +368,7 @@ class ReleaseLedger(Ledger):
         InputError
             If nobody says why, or there is no such release.
         """
-        _check_said(note=note, by=by)
+        check_said(note=note, by=by)
         if isinstance(who, int) and all(each.number != who for each in self.remembered()):
             raise _no_release(who)
         self._log.append(_WAIVED, by, {"waived": who, "note": note})
@@ -400,7 +400,7 @@ class ReleaseLedger(Ledger):
         InputError
             If nobody says why, or no release holds the person.
         """
-        _check_said(note=note, by=by)
+        check_said(note=note, by=by)
         digest = digests_of([person], self._keys.persons(make=False))[0]
         with self._log.erasing():
             fewer = {}
@@ -447,7 +447,7 @@ class ReleaseLedger(Ledger):
         InputError
             If the terms keep sketches for ever.
         """
-        _check_said(by=by)
+        check_said(by=by)
         terms = self.terms()
         if terms.kept_for is None:
             raise InputError(
@@ -505,12 +505,6 @@ def _as_handed(release: Release, key: bytes) -> Handed:
     promised = [each.k for each in release.constraints if isinstance(each, PidKAnonymity)]
     sketch = sketch_of(release.disclosed, key)
     return Handed(sketch, release.manifest.options.keep_order, max(promised, default=1))
-
-
-def _check_said(**texts: str) -> None:
-    for name, text in texts.items():
-        if not text.strip():
-            raise InputError(f"parameter {name}", "must say something", found="nothing")
 
 
 def _no_release(number: int) -> InputError:

@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy.typing as npt
@@ -13,6 +14,7 @@ import numpy.typing as npt
 from sfumato.core.chain import START, Head, Link, Verdict, follow, is_signed
 from sfumato.core.errors import InputError
 from sfumato.ledger import ledger_store
+from sfumato.ledger.head_anchor import Anchor
 
 CHANGED = "its tables or triggers were changed"
 ERASED = "erased"
@@ -27,15 +29,65 @@ class Log:
     ----------
     connection
         The open file.
-    name
-        Its name, for errors.
+    path
+        The file.
     keys
         What signs the entries.
     """
 
     connection: sqlite3.Connection
-    name: str
+    path: Path
     keys: ledger_store.LedgerKeys
+
+    @property
+    def name(self) -> str:
+        """Its name, for errors."""
+        return self.path.name
+
+    def anchor(self) -> Anchor:
+        """Where its head is kept, beside its keys."""
+        first = self.entry(1)
+        return Anchor(self.keys.folder, "" if first is None else first.details["id"], self.path)
+
+    def check_anchor(self) -> None:
+        """Refuse a ledger that its keys have seen further on, or that is another one.
+
+        Raises
+        ------
+        InputError
+            If it is.
+        """
+        anchor = self.anchor()
+        anchor.check_other()
+        kept = anchor.head()
+        there = None if kept is None else self.entry(kept.number)
+        if kept is not None and (there is None or there.digest != kept.digest):
+            raise InputError(
+                f"ledger {self.name}",
+                f"must hold entry {kept.number}, which its keys have seen",
+                found="none" if there is None else "another one",
+                advice="it is an older copy, was cut off or rewritten: restore the last one; who "
+                "goes on with this one on purpose says so with 'sfumato ledger register'",
+            )
+
+    def register(self, note: str, by: str) -> None:
+        """Note that the ledger goes on as it is, and let its keys know it so.
+
+        Parameters
+        ----------
+        note, by
+            Why, and who says so.
+
+        Raises
+        ------
+        InputError
+            If the ledger or the folder of the keys cannot be written.
+        """
+        anchor = self.anchor()
+        kept = anchor.head()
+        anchor.forget()
+        detail = {"note": note, "kept": "" if kept is None else str(kept)}
+        self.append("registered", by, detail)
 
     def check_key(self) -> None:
         """Refuse a key that did not sign the first entry.
@@ -230,6 +282,7 @@ class Log:
             finally:
                 if self.connection.in_transaction:
                     self.connection.execute("ROLLBACK")
+        self.anchor().keep(self.head())
 
 
 def check_text(actor: str) -> None:
