@@ -6,8 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from sfumato.core.errors import ConstraintsNotMetError
-from sfumato.ledger.composition import Handed, Together, together_of, withholding
-from sfumato.ledger.overlap import people_of
+from sfumato.ledger.composition import Handed, Together, people_in, together_of, withholding
 from sfumato.ledger.sketches import RECORDS, Shown, Sketch
 from sfumato.release.promises.marketer_risk import MarketerRisk
 from sfumato.release.release_result import Release
@@ -60,7 +59,7 @@ def withheld(handed: Mapping[int, Handed], tolerable: float) -> Proposal | None:
         Share of the persons of a release who may be found.
     """
     *_, last = handed
-    people = people_of({number: each.sketch for number, each in handed.items()})
+    people = people_in(handed)
 
     def without(names: Collection[str]) -> Together:
         return together_of(withholding(handed, names), people)
@@ -120,9 +119,9 @@ def coarser(
     """
     *_, last = handed
     again = None if release.disclosed is None else release.disclosed.again
-    people = people_of({number: each.sketch for number, each in handed.items()})
+    people = people_in(handed)
     before = together_of(handed, people)
-    if again is None or max(before.alone.values()) > tolerable:
+    if again is None or max((before.alone[last], *before.before.values())) > tolerable:
         return None
     low, high, best = 0.0, before.alone[last], None
     tau = high * min(tolerable / before.most, HALF)

@@ -43,12 +43,15 @@ class Handed:
         Its persons and columns.
     ordered
         Whether it kept the order of the rows.
+    apart
+        Whether the custodian says that it holds other persons than any other release.
     fewest
         Persons whom its promises say that each person is among.
     """
 
     sketch: Sketch
     ordered: bool = False
+    apart: bool = False
     fewest: int = 1
 
 
@@ -64,9 +67,13 @@ class Together:
         By release, the share of its persons whom somebody finds who knows the quasi-identifiers
         of everybody: the mean of 1 / candidates.
     alone
-        The same of each release by itself.
-    fewest
-        By release, the fewest candidates for one of its persons.
+        The same of each release by itself, by its own quasi-identifiers.
+    before
+        The same as `found` without the last release, its quasi-identifiers known all the same.
+    fewest, fewest_before
+        By release, the fewest candidates for one of its persons, with and without the last one.
+    exposed
+        By release, the columns that it shows unchanged and another one takes as known.
     promised
         By release, the candidates that it promises to each person.
     certain, certain_alone
@@ -84,7 +91,10 @@ class Together:
     releases: tuple[int, ...]
     found: Mapping[int, float]
     alone: Mapping[int, float]
+    before: Mapping[int, float]
     fewest: Mapping[int, int]
+    fewest_before: Mapping[int, int]
+    exposed: Mapping[int, tuple[str, ...]]
     promised: Mapping[int, int]
     certain: Mapping[int, float]
     certain_alone: Mapping[int, float]
@@ -105,6 +115,7 @@ class Together:
                     "release": number,
                     "found": self.found[number],
                     "alone": self.alone[number],
+                    "exposed": list(self.exposed[number]),
                     "fewest": self.fewest[number],
                     "certain": self.certain[number],
                     "certain_alone": self.certain_alone[number],
@@ -116,7 +127,9 @@ class Together:
         }
 
     def broken(self, tolerable: float) -> tuple[str, ...]:
-        """What is not kept, in sentences; empty where all is.
+        """What the last release takes away, in sentences; empty where it takes nothing away.
+
+        What others gave away without it is not its fault.
 
         Parameters
         ----------
@@ -127,13 +140,19 @@ class Together:
             f"of release {number} {share:.1%} of the persons are found by all of them together "
             f"({self.alone[number]:.1%} by itself); at most {tolerable:.1%} may be"
             for number, share in self.found.items()
-            if share > tolerable
+            if share > max(tolerable, self.before.get(number, 0.0))
         ]
         said += [
             f"release {number} promises each person to be among {self.promised[number]}; together "
             f"they leave {fewest}"
             for number, fewest in self.fewest.items()
-            if fewest < self.promised[number]
+            if fewest < min(self.promised[number], self.fewest_before.get(number, fewest + 1))
+        ]
+        said += [
+            f"release {number} shows unchanged what another one takes as known: "
+            + ", ".join(f"column '{name}'" for name in names)
+            for number, names in self.exposed.items()
+            if said and names
         ]
         return tuple(said)
 
@@ -146,7 +165,19 @@ def together(handed: Mapping[int, Handed]) -> Together:
     handed
         The releases by their numbers, oldest first.
     """
-    return together_of(handed, people_of({n: each.sketch for n, each in handed.items()}))
+    return together_of(handed, people_in(handed))
+
+
+def people_in(handed: Mapping[int, Handed]) -> People:
+    """The persons of releases, each numbered once.
+
+    Parameters
+    ----------
+    handed
+        The releases by their numbers.
+    """
+    apart = [number for number, each in handed.items() if each.apart]
+    return people_of({number: each.sketch for number, each in handed.items()}, apart)
 
 
 def withholding(handed: Mapping[int, Handed], names: Collection[str]) -> dict[int, Handed]:
@@ -175,10 +206,59 @@ def together_of(handed: Mapping[int, Handed], people: People) -> Together:
     people
         Their persons.
     """
+    exposed = {number: _exposed(number, handed) for number in handed}
+    told = {number: _told(each, exposed[number]) for number, each in handed.items()}
+    measured = _measured_together(told, people)
+    *earlier, _ = handed
+    before = _measured_together({number: told[number] for number in earlier}, people)
+    alone = {number: _alone(each.sketch) for number, each in handed.items()}
+    times = np.zeros(people.count, dtype=np.int64)
+    for persons in people.of_release.values():
+        times[persons] += 1
+    return Together(
+        releases=tuple(handed),
+        found={number: measured[number].found for number in handed},
+        alone={number: each.found for number, each in alone.items()},
+        before={number: each.found for number, each in before.items()},
+        fewest={number: measured[number].fewest for number in handed},
+        fewest_before={number: each.fewest for number, each in before.items()},
+        exposed={n: tuple(each.name for each in columns) for n, columns in exposed.items()},
+        promised={number: each.fewest for number, each in handed.items()},
+        certain={number: measured[number].certain for number in handed},
+        certain_alone={number: each.certain for number, each in alone.items()},
+        in_several=int((times > 1).sum()),
+        lost=people.lost,
+        looked_at=max((each.looked_at for each in measured.values()), default=0),
+    )
+
+
+def _exposed(number: int, handed: Mapping[int, Handed]) -> tuple[SketchColumn, ...]:
+    """The columns that a release shows and another one takes as known of everybody."""
+    found: dict[str, SketchColumn] = {}
+    for other, each in handed.items():
+        if other != number:
+            for own, theirs in common_columns(handed[number].sketch, each.sketch):
+                if theirs.shown is Shown.RECODED and own.shown is Shown.UNCHANGED:
+                    found[own.name] = own
+    return tuple(found.values())
+
+
+def _told(handed: Handed, exposed: Sequence[SketchColumn]) -> Handed:
+    """A release whose classes are told apart by what it shows and everybody knows."""
+    if not exposed:
+        return handed
+    sketch = handed.sketch
+    digests = joined_digests([each.digests for each in exposed])
+    _, shown = np.unique(digests, return_inverse=True)
+    keys = sketch.classes.astype(np.int64) * (int(shown.max(initial=0)) + 1) + shown
+    _, classes = np.unique(keys, return_inverse=True)
+    return replace(handed, sketch=replace(sketch, classes=classes.astype(np.int64)))
+
+
+def _measured_together(handed: Mapping[int, Handed], people: People) -> dict[int, _Measured]:
     strong, weak = _joins(handed, people)
-    groups = _groups(tuple(handed), strong)
     measured = {}
-    for group in groups:
+    for group in _groups(tuple(handed), strong):
         cells = _cells(group, handed, people)
         for number in group:
             beside = {
@@ -188,22 +268,7 @@ def together_of(handed: Mapping[int, Handed], people: People) -> Together:
             }
             cell = cells[people.of_release[number]]
             measured[number] = _measured(number, cell, beside, handed, people)
-    times = np.zeros(people.count, dtype=np.int64)
-    for persons in people.of_release.values():
-        times[persons] += 1
-    ordered = {number: measured[number] for number in handed}
-    return Together(
-        releases=tuple(handed),
-        found={number: each.found for number, each in ordered.items()},
-        alone={number: _alone(each.sketch).found for number, each in handed.items()},
-        fewest={number: each.fewest for number, each in ordered.items()},
-        promised={number: each.fewest for number, each in handed.items()},
-        certain={number: each.certain for number, each in ordered.items()},
-        certain_alone={number: _alone(each.sketch).certain for number, each in handed.items()},
-        in_several=int((times > 1).sum()),
-        lost=people.lost,
-        looked_at=max((each.looked_at for each in ordered.values()), default=0),
-    )
+    return measured
 
 
 @dataclass(frozen=True)

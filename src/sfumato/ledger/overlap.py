@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -59,7 +59,8 @@ def followed(first: Sketch, second: Sketch) -> Followed:
 
     Digests of ids say it where ids are the same in both files. Of the others those are joined
     whom all common columns tell from everybody else in both files, then those whom the columns
-    do that are constant for a person, then their quasi-identifiers.
+    do that are constant for a person, then their quasi-identifiers. Where ids tell hardly anybody,
+    those who are left and look alike are joined in turn.
 
     Parameters
     ----------
@@ -80,7 +81,17 @@ def followed(first: Sketch, second: Sketch) -> Followed:
         at, beside = _alone_in_both(left, right)
         mine, theirs = np.append(mine, rows[at]), np.append(theirs, others[beside])
         free_first[rows[at]], free_second[others[beside]] = False, False
-    return Followed(mine, theirs, number, not len(mine) and _is_expected(columns))
+    lost = not len(mine) and _is_expected(columns)
+    if columns and number < SEVERAL * min(len(first), len(second)):
+        # Ids are others in both files: of those who look alike in all columns as many are the
+        # same as can be, whoever it is.
+        rows, others = np.flatnonzero(free_first), np.flatnonzero(free_second)
+        at, beside = _in_turn(
+            joined_digests([a.digests[rows] for a, _ in columns]),
+            joined_digests([b.digests[others] for _, b in columns]),
+        )
+        mine, theirs = np.append(mine, rows[at]), np.append(theirs, others[beside])
+    return Followed(mine, theirs, number, lost)
 
 
 def by_id(first: Names | None, second: Names | None) -> tuple[Ints, Ints]:
@@ -167,6 +178,17 @@ def _alone_in_both(
     return at[left].astype(np.int64), beside[right].astype(np.int64)
 
 
+def _in_turn(first: npt.NDArray[np.uint64], second: npt.NDArray[np.uint64]) -> tuple[Ints, Ints]:
+    """Places of equal values in two arrays, the n-th of one with the n-th of the other."""
+    own, other = np.argsort(first, kind="stable"), np.argsort(second, kind="stable")
+    place = np.searchsorted(first[own], second[other], side="left")
+    turn = np.arange(len(other)) - np.searchsorted(second[other], second[other], side="left")
+    at = place + turn
+    there = at < len(own)
+    there[there] = first[own[at[there]]] == second[other[there]]
+    return own[at[there]].astype(np.int64), other[there].astype(np.int64)
+
+
 @dataclass(frozen=True, eq=False)
 class People:
     """The persons of several releases, each once.
@@ -186,18 +208,20 @@ class People:
     lost: tuple[tuple[int, int], ...]
 
 
-def people_of(sketches: Mapping[int, Sketch]) -> People:
+def people_of(sketches: Mapping[int, Sketch], apart: Collection[int] = ()) -> People:
     """Number the persons of several releases, so that each has one number in all of them.
 
     Parameters
     ----------
     sketches
         By number of the release.
+    apart
+        Releases that hold other persons than any other one.
     """
     count, known, lost = 0, dict[int, Ints](), list[tuple[int, int]]()
     for number, sketch in sketches.items():
         person = np.full(len(sketch), -1, dtype=np.int64)
-        for earlier in reversed(known):
+        for earlier in () if number in apart else [n for n in reversed(known) if n not in apart]:
             if (person >= 0).all():
                 break
             found = followed(sketches[earlier], sketch)

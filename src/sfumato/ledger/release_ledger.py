@@ -266,7 +266,8 @@ class ReleaseLedger(Ledger):
         }
 
     def _handed(self, release: Remembered) -> Handed:
-        return Handed(self.sketch(release), release.ordered, release.fewest)
+        apart = release.number in self._waived()
+        return Handed(self.sketch(release), release.ordered, apart, release.fewest)
 
     def compared(self, number: int, to: str) -> dict[int, Handed]:
         """The releases that whoever gets a release may hold together, this one last.
@@ -328,7 +329,7 @@ class ReleaseLedger(Ledger):
         with self.changing():
             handed = self.compared(number, to)
             found = together(handed)
-            self._check_followed(found)
+            _check_followed(found)
             if found.broken(most):
                 noted = self._detail(number).get("coarser")
                 raise refusal(handed, found, most, None if noted is None else Proposal(**noted))
@@ -340,18 +341,6 @@ class ReleaseLedger(Ledger):
             }
             self._log.append(_HANDED, to, detail)
         return found
-
-    def _check_followed(self, found: Together) -> None:
-        waived = {each for each in self._waived() if isinstance(each, int)}
-        for pair in found.lost:
-            if not waived & set(pair):
-                raise InputError(
-                    f"releases {pair[0]} and {pair[1]}",
-                    "must have persons in common that can be followed",
-                    found="nobody, although they show values in common",
-                    advice="give both the same person ids, or, where they are of other people, "
-                    "say so: sfumato ledger waive --release N --note WHY --by NAME",
-                )
 
     def waive(self, who: str | int, *, note: str, by: str) -> None:
         """Waive that a recipient shares with others, or that a release has persons in common.
@@ -504,7 +493,19 @@ def _as_handed(release: Release, key: bytes) -> Handed:
     assert release.disclosed is not None
     promised = [each.k for each in release.constraints if isinstance(each, PidKAnonymity)]
     sketch = sketch_of(release.disclosed, key)
-    return Handed(sketch, release.manifest.options.keep_order, max(promised, default=1))
+    ordered = release.manifest.options.keep_order
+    return Handed(sketch, ordered=ordered, fewest=max(promised, default=1))
+
+
+def _check_followed(found: Together) -> None:
+    for first, second in found.lost:
+        raise InputError(
+            f"releases {first} and {second}",
+            "must have persons in common that can be followed",
+            found="nobody, although they show values in common",
+            advice="give both the same person ids, or, where they are of other people, say so: "
+            "sfumato ledger waive --release N --note WHY --by NAME",
+        )
 
 
 def _no_release(number: int) -> InputError:
