@@ -12,6 +12,7 @@ PAGES = (
     "fraud_economics",
     "dates",
     "tune",
+    "two_releases",
 )
 
 

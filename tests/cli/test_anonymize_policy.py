@@ -124,6 +124,30 @@ def test_a_ledger_in_the_environment_notes_other_releases_as_drafts(
     assert (draft["file"], draft["to"]) == ("out.csv", [])
 
 
+def test_a_lower_k_and_padded_local_data_need_a_grant(run: Run, folder: Path) -> None:
+    asked = (*WORDS, *LOCAL, *BOOK, "--policy", "one.toml")
+    for name in "abcd":
+        (folder / name).mkdir()
+    assert run(*asked, "--output", "a/out.csv").code == 0
+    policy = (folder / "one.toml").read_text(encoding="utf-8")
+    (folder / "one.toml").write_text(policy.replace("k = 3", "k = 2"), encoding="utf-8")
+    lower = run(*asked, "--output", "b/out.csv")
+    assert lower.code == 1
+    assert "must keep the k of its earlier releases, 3" in lower.err
+    said = ("--linkage", "A with B", "--note", "the law", "--by", "carol", *BOOK)
+    assert run("ledger", "grant", *said, "--k", "2").code == 0
+    assert run(*asked, "--output", "b/out.csv").code == 0
+    hospital = (folder / "hospital.csv").read_text(encoding="utf-8")
+    invented = hospital.splitlines()[-1].replace(hospital.splitlines()[-1].split(",")[0], "Zoe")
+    (folder / "hospital.csv").write_text(f"{hospital}{invented}\n", encoding="utf-8")
+    padded = run(*asked, "--output", "c/out.csv")
+    assert padded.code == 1
+    assert "the data of database 'Hospital A' must be what earlier releases" in padded.err
+    assert not (folder / "c" / "out.csv").exists()
+    assert run("ledger", "grant", *said, "--local", "Hospital A=hospital.csv").code == 0
+    assert run(*asked, "--output", "d/out.csv").code == 0
+
+
 def test_a_ledger_is_not_made_by_a_mistyped_path(run: Run, folder: Path) -> None:
     wrong = ("--ledger", "book/legder.sqlite", "--keys", "keys")
     for words in (

@@ -39,6 +39,7 @@ from sfumato.semantics.requested_release import (
 from sfumato.semantics.rules.derivation import derive
 from sfumato.semantics.rules.reasoner import house_rules
 from sfumato.semantics.sla import semantic_levels
+from sfumato.table.table_files import data_sha256
 
 ASSOCIATION = "language Chinese languages -> ethnicity Chinese"
 LA_AT_2 = ("1960-1980", "*", "Asian", "Mandarin")
@@ -281,11 +282,18 @@ def give_all(folder: Path, place: int, value: str) -> None:
         (folder / name).write_text(text, encoding="utf-8")
 
 
+def granted(folder: Path, ledger: RequestLedger) -> None:
+    """The custodian grants that the hospital's file is another."""
+    hospital = {"Hospital A": data_sha256(folder / "hospital.csv")}
+    ledger.grant("A with B", k=None, local=hospital, note="corrected", by="carol")
+
+
 def test_values_that_nobody_has_any_more_tell_nothing(folder: Path) -> None:
     with opened(folder) as ledger:
         release(folder, "one.toml", ledger)
         accepted = accept(ledger)
         give_all(folder, 4, "English")
+        granted(folder, ledger)
         made = release(folder, "two.toml", ledger, output=folder / "out.csv")
         assert made.known.accepted == ()
         assert [each.id for each in made.known.noted if each.state is State.ACCEPTED] == [accepted]
@@ -298,6 +306,7 @@ def test_what_everybody_has_is_no_conclusion(folder: Path) -> None:
         release(folder, "one.toml", ledger)
         accept(ledger)
         give_all(folder, 3, "Chinese")
+        granted(folder, ledger)
         made = release(folder, "two.toml", ledger)
         assert made.known.accepted == ()
 

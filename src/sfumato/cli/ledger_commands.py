@@ -151,6 +151,30 @@ def _plain_tuples(tuples: Tuples) -> list[dict[str, Any]]:
 
 
 @app.command()
+def grant(
+    linkage: Annotated[str, option(metavar="NAME", help="The linkage of the policy.")],
+    note: Note,
+    by: By,
+    ledger: LedgerFile = LEDGER,
+    keys: LedgerKeyFolder = None,
+    k: Annotated[int | None, option(metavar="K", help="The k from now on.")] = None,
+    local: Annotated[
+        list[str] | None,
+        option(metavar="NAME=FILE", help="The new data of a database. Repeatable."),
+    ] = None,
+) -> None:
+    """Let later releases on request keep a lower k, or be held against other local data."""
+    from sfumato.core.declaration import places_by_name
+    from sfumato.table.table_files import data_sha256
+
+    places = places_by_name("option --local", local or ())
+    hashes = {name: data_sha256(place) for name, place in places.items()}
+    with opened(ledger, keys) as found:
+        found.grant(linkage, k=k, local=hashes, note=note, by=by)
+    typer.echo("Granted; the entry says by whom and why.")
+
+
+@app.command()
 def verify(
     ledger: LedgerFile = LEDGER,
     keys: LedgerKeyFolder = None,

@@ -92,7 +92,7 @@ def _said(sketch: Sketch, out: Collection[str]) -> str:
             "withhold the column of persons, so that nobody sees whose records belong together"
         )
     elif len(named) < len(out):
-        said.append("renew the pseudonyms (leave --pseudonym-key out)")
+        said.append("renew the pseudonyms (another --seed, no --pseudonym-key)")
     return "; ".join(said) or "change nothing"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -11,11 +11,11 @@ import numpy as np
 
 from sfumato.core.errors import InputError
 from sfumato.ledger import ledger_store
-from sfumato.ledger.ledger import Ledger
+from sfumato.ledger.ledger import Ledger, check_said
 from sfumato.semantics import requested_content
 from sfumato.semantics.associations import State
 
-_RELEASE, _FOUND, _DECIDED = "release", "associations", "decision"
+_RELEASE, _FOUND, _DECIDED, _GRANTED = "release", "associations", "decision", "granted"
 _STATES = {"accept": State.ACCEPTED, "reject": State.REJECTED}
 
 
@@ -93,6 +93,77 @@ class RequestLedger(Ledger):
             for each in found
             if linkage in {None, each.linkage} and requester in {None, each.requester}
         ]
+
+    def check_kept(self, linkage: str, k: int, local: Mapping[str, str]) -> None:
+        """Refuse a release that asks for less than earlier ones of its linkage, or by other data.
+
+        Parameters
+        ----------
+        linkage
+            What the policy calls it.
+        k
+            The individuals that each tuple has to match.
+        local
+            Hash of the data of each database whose readers ask, by its name.
+
+        Raises
+        ------
+        InputError
+            If k is lower or local data is another than before, and the custodian has not granted
+            it since.
+        """
+        least, hashes = 0, dict[str, str]()
+        for entry in self._log.entries():
+            detail = entry.details
+            if entry.kind not in {_RELEASE, _GRANTED} or detail["linkage"] != linkage:
+                continue
+            least = max(least, detail["k"]) if entry.kind == _RELEASE else detail["k"] or least
+            hashes |= detail.get("local_hashes", {})
+        grant = "the custodian says so with 'sfumato ledger grant'"
+        if k < least:
+            raise InputError(
+                f"linkage '{linkage}'",
+                f"must keep the k of its earlier releases, {least}",
+                found=f"{k}",
+                advice=grant,
+            )
+        for name, digest in local.items():
+            if hashes.get(name, digest) != digest:
+                raise InputError(
+                    f"the data of database '{name}'",
+                    "must be what earlier releases were held against",
+                    found="other data",
+                    advice=f"who adds or corrects patients needs it granted: {grant}",
+                )
+
+    def grant(
+        self, linkage: str, *, k: int | None, local: Mapping[str, str], note: str, by: str
+    ) -> None:
+        """Let later releases of a linkage keep a lower k, or be held against other local data.
+
+        Parameters
+        ----------
+        linkage
+            What the policy calls it.
+        k
+            The k from now on; ``None`` for the one before.
+        local
+            Hash of the new data of each database, by its name.
+        note, by
+            Why, and who says so.
+
+        Raises
+        ------
+        InputError
+            If nobody says why, nothing is granted, or k is none.
+        """
+        check_said(note=note, by=by)
+        if (k is None and not local) or (k is not None and k < 1):
+            raise InputError(
+                "a grant", "must say what is granted", accepted="k of at least 1, or local data"
+            )
+        detail = {"linkage": linkage, "k": k or 0, "local_hashes": dict(local), "note": note}
+        self._log.append(_GRANTED, by, detail)
 
     def release(self, number: int) -> requested_content.Release:
         """A release.

@@ -548,6 +548,8 @@ class ReleaseFacts:
         What was found in earlier releases, with the state in which it was used.
     figures
         Measures of each scheme: ``{"LA": {"risk": 0.21, "sse_sst": 12.5}, "SLA": ...}``.
+    local_hashes
+        Hash of the data of each database whose readers asked, by its name.
     """
 
     requester: str
@@ -564,6 +566,7 @@ class ReleaseFacts:
     file_hashes: Mapping[str, str]
     associations: tuple[NotedAssociation, ...] = ()
     figures: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)
+    local_hashes: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -656,6 +659,7 @@ def detail_of_release(entry: ReleaseEntry, key_id: str) -> dict[str, object]:
         "individuals": int(entry.individuals),
         "quasi_identifiers": list(entry.quasi_identifiers),
         "file_hashes": dict(entry.file_hashes),
+        "local_hashes": dict(entry.local_hashes),
         "associations": as_details(entry.associations),
         "figures": {
             scheme: {name: None if each is None else float(each) for name, each in figures.items()}
@@ -682,6 +686,7 @@ def release_of(number: int, time: str, digest: str, detail: Mapping[str, Any]) -
         **facts,
         quasi_identifiers=tuple(detail["quasi_identifiers"]),
         file_hashes=detail["file_hashes"],
+        local_hashes=detail.get("local_hashes", {}),
         associations=tuple(from_detail(each) for each in detail["associations"]),
         figures=detail["figures"],
         number=number,

@@ -733,7 +733,9 @@ def make_release(
     Raises
     ------
     InputError
-        If the rules leave a reader fewer than k, or the ledger or the output cannot be written.
+        If the rules leave a reader fewer than k, k is lower or local data is other than for
+        earlier releases and the custodian has not granted it, or the ledger or the output cannot be
+        written.
     """
     drawn = drawn_seed(seed)
     request = asked.details
@@ -767,6 +769,8 @@ def make_release(
         found_in(linked, tuples, known, mining or Mining()),
         manifest_of(asked, known, drawn, keyed=pseudonym_key is not None, keep_order=keep_order),
     )
+    if ledger is not None:
+        ledger.check_kept(request.linkage, asked.k, _local_hashes(release.manifest))
     members = None
     ids = person_ids(linked)
     if ids is not None:
@@ -816,6 +820,10 @@ def _noted(
     return number
 
 
+def _local_hashes(about: Mapping[str, Any]) -> dict[str, str]:
+    return {name: str(each["input_sha256"]) for name, each in about["databases"].items()}
+
+
 def _entry(release: RequestedRelease, tuples: Any, name: str) -> ReleaseEntry:
     asked, about = release.asked, release.manifest
     request = asked.details
@@ -837,5 +845,6 @@ def _entry(release: RequestedRelease, tuples: Any, name: str) -> ReleaseEntry:
         file_hashes={name: about["release"]["output_sha256"]} if name else {},
         associations=release.known.noted,
         figures={scheme: each.to_json() for scheme, each in release.figures.items()},
+        local_hashes=_local_hashes(about),
         tuples=tuples,
     )
