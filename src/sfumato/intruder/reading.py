@@ -308,6 +308,7 @@ def read_release(
             "must have a quasi-identifier of the schema",
             found="none of them",
             accepted=", ".join(schema.quasi_identifiers),
+            advice="of several releases name those of all: what one of them lacks says nothing",
         )
     texts = knowledge.read_texts(source, list(source.names), schema.missing)
     records = len(texts[source.names[0]].codes)
