@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -98,7 +99,9 @@ def _fitting(file: Any, values: pd.Series) -> list[Any]:
 def _holds(cell: str, value: object) -> bool:
     if cell == "*" or cell == str(value):
         return True
-    low, dash, high = cell.partition("-")
-    if dash and low.isdigit() and high.isdigit():
-        return int(low) <= int(str(value)) <= int(high)
+    ends = re.fullmatch(r"(-?[\d.]+)(?:-| to )(-?[\d.]+)", cell)
+    if ends is not None:
+        return float(ends[1]) <= float(str(value)) <= float(ends[2])
+    if isinstance(value, int | float) and re.fullmatch(r"-?[\d.]+", cell):
+        return float(cell) == float(value)
     return cell.startswith("{") and str(value) in cell.strip("{}").split(", ")
