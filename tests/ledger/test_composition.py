@@ -95,12 +95,17 @@ def test_a_constant_column_is_counted_as_a_stranger_counts(same_column: bool) ->
         for c, n in zip(classes, names, strict=True)
     ]
     found = together({2: Handed(both[0]), 3: Handed(both[1])})
-    expected = []
-    for person in range(size):
-        there = {values[q] for q in range(size) if classes[1][q] == classes[1][person]}
-        mine = [q for q in range(size) if classes[0][q] == classes[0][person]]
-        expected.append(1 / sum(values[q] in there for q in mine))
-    assert found.found[2] == pytest.approx(np.mean(expected))
+    everybody, uniform, weighed = range(size), 0.0, 0.0
+    for person in everybody:
+        there = [values[q] for q in everybody if classes[1][q] == classes[1][person]]
+        mine = [q for q in everybody if classes[0][q] == classes[0][person]]
+        uniform += 1 / sum(values[q] in there for q in mine)
+        # One of those whose value is most of all where the person is.
+        odds = {q: there.count(values[q]) / values.count(values[q]) for q in mine}
+        likeliest = [q for q in mine if odds[q] >= max(odds.values()) - 1e-12]
+        weighed += (person in likeliest) / len(likeliest)
+    assert weighed > uniform
+    assert found.found[2] == pytest.approx(weighed / size)
 
 
 def test_two_releases_are_refused_together_and_a_stranger_agrees(tmp_path: Path) -> None:

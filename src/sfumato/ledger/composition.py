@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.ledger.overlap import Mask, People, common_columns, people_of
+from sfumato.ledger.overlap import People, common_columns, people_of
 from sfumato.ledger.sketches import Ints, Shown, Sketch, SketchColumn, joined_digests
 
 Floats = npt.NDArray[np.float64]
@@ -279,12 +279,12 @@ class _Measured:
     looked_at: int
 
     @classmethod
-    def of(cls, candidates: Floats, same: Sequence[Floats]) -> _Measured:
-        """From the candidates of each person, and those who show the same of each column."""
+    def of(cls, candidates: Floats, same: Sequence[Floats], hit: float = 0.0) -> _Measured:
+        """From each person's candidates, those of them who show the same, the likeliest's hits."""
         if not len(candidates):
             return cls(0.0, 0, 0.0, 0)
         certain = max((float(np.mean(each == candidates)) for each in same), default=0.0)
-        found = float(np.mean(1 / candidates))
+        found = max(float(np.mean(1 / candidates)), hit)
         return cls(found, int(candidates.min()), certain, len(candidates))
 
 
@@ -320,8 +320,8 @@ def _measured(
         return _in_cells(cell, sketch)
     # What is promised to each person is looked at for everybody.
     rows = np.arange(len(cell)) if handed[number].fewest > 1 else _drawn(len(cell))
-    candidates, same = _candidates(number, cell, rows, beside, handed, people)
-    return _Measured.of(candidates, same)
+    candidates, same, hit = _candidates(number, cell, rows, beside, handed, people)
+    return _Measured.of(candidates, same, hit)
 
 
 def _joins(
@@ -397,7 +397,7 @@ def _candidates(
     beside: Mapping[int, Pairs],
     handed: Mapping[int, Handed],
     people: People,
-) -> tuple[Floats, list[Floats]]:
+) -> tuple[Floats, list[Floats], float]:
     """How many of each person's cell fit the person's class in the other releases.
 
     A candidate fits a class where somebody in that class shows the same. A person whose values
@@ -419,7 +419,8 @@ def _candidates(
     Returns
     -------
     tuple
-        The candidates of each person, and of each sensitive column those who show the same.
+        The candidates of each person, of each sensitive column those who show the same, and the
+        mean share of hits of whoever takes one of the likeliest: what few show weighs more.
     """
     sensitive = [each.digests for each in _sensitive(handed[number].sketch)]
     fitting = _fitting(number, beside, handed, people)
@@ -427,7 +428,7 @@ def _candidates(
     starts = np.searchsorted(cell[order], np.arange(int(cell.max(initial=0)) + 2))
     counts, same = np.empty(len(rows)), [np.empty(len(rows)) for _ in sensitive]
     sizes = np.diff(starts)[cell[rows]]
-    begin, done = 0, np.cumsum(sizes)
+    begin, done, hits = 0, np.cumsum(sizes), 0.0
     while begin < len(rows):
         before = done[begin] - sizes[begin]
         end = max(int(np.searchsorted(done, before + AT_ONCE, side="right")), begin + 1)
@@ -436,22 +437,27 @@ def _candidates(
         within = np.arange(len(target)) - np.repeat(np.cumsum(each) - each, each)
         candidate = order[np.repeat(starts[cell[some]], each) + within]
         fits = candidate == some[target]
-        fits |= np.logical_and.reduce([fit(candidate, some[target]) for fit in fitting])
+        odds = np.multiply.reduce([fit(candidate, some[target]) for fit in fitting])
+        likeliest = odds >= np.maximum.reduceat(odds, np.cumsum(each) - each)[target] * (1 - 1e-9)
+        as_likely = np.bincount(target[likeliest], minlength=len(some))
+        hits += float(np.sum(1 / as_likely[target[likeliest & fits]]))
+        fits |= odds > 0
         target, candidate = target[fits], candidate[fits]
         counts[begin:end] = np.bincount(target, minlength=len(some))
         for place, digests in enumerate(sensitive):
             alike = digests[candidate] == digests[some[target]]
             same[place][begin:end] = np.bincount(target[alike], minlength=len(some))
         begin = end
-    return counts, same
+    return counts, same, hits / max(len(rows), 1)
 
 
 def _fitting(
     number: int, beside: Mapping[int, Pairs], handed: Mapping[int, Handed], people: People
-) -> Sequence[Callable[[Ints, Ints], Mask]]:
-    """By other release, whether candidates show what somebody shows in the class of a person.
+) -> Sequence[Callable[[Ints, Ints], Floats]]:
+    """By other release, how likely what candidates show is that of somebody in a person's class.
 
-    Everybody fits a person whom the other release does not hold.
+    It is the share of those who show it there: 0 where none of the class does, 1 for a person whom
+    the other release does not hold.
     """
     made = []
     for other, columns in beside.items():
@@ -465,14 +471,16 @@ def _fitting(
         wanted = of_person[people.of_release[number]]
         shown = codes[: len(own)].astype(np.int64) * (absent + 1)
         known = np.sort(codes[len(own) :].astype(np.int64) * (absent + 1) + classes)
-        made.append(partial(_fits, shown, wanted, known, absent))
+        shows = np.bincount(codes[len(own) :], minlength=int(codes.max(initial=0)) + 1)
+        made.append(partial(_odds, shown, wanted, known, shows, absent))
     return made
 
 
-def _fits(
-    shown: Ints, wanted: Ints, known: Ints, absent: int, candidate: Ints, person: Ints
-) -> Mask:
+def _odds(
+    shown: Ints, wanted: Ints, known: Ints, shows: Ints, absent: int, candidate: Ints, person: Ints
+) -> Floats:
     key = shown[candidate] + wanted[person]
-    place = np.minimum(np.searchsorted(known, key), len(known) - 1)
-    fits: Mask = (known[place] == key) | (wanted[person] == absent)
-    return fits
+    there = np.searchsorted(known, key, side="right") - np.searchsorted(known, key, side="left")
+    every = np.maximum(shows[shown[candidate] // (absent + 1)], 1)
+    odds: Floats = np.where(wanted[person] == absent, 1.0, there / every)
+    return odds
