@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -65,18 +65,21 @@ def found_by_stranger(
 
     Files as they were written, nothing else; the persons of `data` in the order of their ids.
     A pseudonym of the first file fits a person where its cells hold the person's values and some
-    pseudonym of the second file, whose cells hold them too, has the same values in the column.
+    pseudonym of the second file, whose cells hold them too, has the same values in the column. One
+    is taken of whose values the largest share in the second file is where the person's cells are.
     """
     truth = data.groupby(person)[column].apply(lambda each: tuple(sorted(map(str, each))))
     every = data.drop_duplicates(person).set_index(person)
     one, two = _histories(first, person, column), _histories(second, person, column)
+    shows = Counter(history for each in two.values() for _, history in each)
     total = 0.0
     for name, values in every.iterrows():
-        mine, theirs = _fitting(one, values), _fitting(two, values)
-        shared = {history for _, history in mine} & {history for _, history in theirs}
-        candidates = [history for _, history in mine if history in shared]
-        # Of those who look alike one is taken at random.
-        total += candidates.count(truth[name]) and 1 / len(candidates)
+        mine = Counter(history for _, history in _fitting(one, values))
+        theirs = Counter(history for _, history in _fitting(two, values))
+        odds = {h: theirs[h] / shows[h] for h in mine if theirs[h]}
+        likeliest = [h for h in odds if odds[h] >= max(odds.values()) * (1 - 1e-9)]
+        # Of those who are as likely one is taken at random.
+        total += truth[name] in likeliest and 1 / sum(mine[h] for h in likeliest)
     return total / len(every)
 
 
