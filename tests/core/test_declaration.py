@@ -48,6 +48,7 @@ VERBS = {
         attack_options.Holding,
         attack_options.Referee,
         attack_options.Judging,
+        assess_options.HeldAgainst,
         attack_options.Circumstances,
     ),
     "link": (

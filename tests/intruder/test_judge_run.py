@@ -6,9 +6,15 @@ import numpy as np
 
 from sfumato.core.measure import Measure
 from sfumato.intruder.referee.attack_odds import Outcome, binomial_hits, verdict
-from sfumato.intruder.referee.judgements import judge_run
+from sfumato.intruder.referee.criteria import LEVEL
+from sfumato.intruder.referee.criteria import judge_run as judge_both
 
 ATTEMPTS, RATE = 28, 0.36
+
+
+def judge_run(outcomes: list[Outcome]) -> tuple[Outcome, ...]:
+    """The promises of a run without tolerances."""
+    return judge_both(outcomes)[0]
 
 
 def outcome(right: int, attempts: int = ATTEMPTS) -> Outcome:
@@ -25,15 +31,15 @@ def by_definition(p_values: list[float]) -> list[bool]:
     """Holm's procedure by its definition: reject while the k-th smallest is at most a/(m-k+1)."""
     rejected = [False] * len(p_values)
     for rank, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
-        if p_values[place] > 0.025 / (len(p_values) - rank):
+        if p_values[place] > LEVEL / (len(p_values) - rank):
             break
         rejected[place] = True
     return rejected
 
 
 def test_an_attack_that_is_above_alone_is_not_among_many() -> None:
-    """16 of 28 where 15 are allowed, beside eleven that found what was predicted."""
-    narrow, usual = outcome(16), outcome(10)
+    """17 of 28 where 15 are allowed, beside eleven that found what was predicted."""
+    narrow, usual = outcome(17), outcome(10)
     assert (narrow.broken, narrow.above) == (True, True)
     (alone,) = judge_run([narrow])
     assert alone == narrow
@@ -62,7 +68,7 @@ def test_it_is_holms_procedure() -> None:
 
 def test_attacks_without_a_prediction_are_none_of_them() -> None:
     nothing = Outcome("n", "", 0, 0, Measure("success", 0.0), Measure("baseline", 0.0))
-    found = judge_run([nothing] * 30 + [outcome(16)])
+    found = judge_run([nothing] * 30 + [outcome(17)])
     assert [each.broken for each in found] == [False] * 30 + [True]
     assert not nothing.above
 

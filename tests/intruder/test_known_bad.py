@@ -14,6 +14,7 @@ from sfumato.examples.clinics import worked_example
 from sfumato.intruder import attack_stages
 from sfumato.intruder.attack import attack
 from sfumato.intruder.attack_result import Attack
+from sfumato.intruder.referee.criteria import Criterion, Standing
 from sfumato.release.anonymize import anonymize
 from sfumato.release.promises.k_anonymity import PidKAnonymity
 from sfumato.release.promises.marketer_risk import MarketerRisk
@@ -120,7 +121,9 @@ def test_table_3b_of_the_paper_is_3_anonymous_and_gives_charlie_away() -> None:
     assert found.caught
     outcomes = {outcome.attack: outcome for outcome in found.outcomes}
     surest = outcomes["exact_surest"]
-    assert (surest.right, surest.attempts, surest.broken) == (5, 5, True)
+    assert (surest.right, surest.attempts, surest.above) == (5, 5, True)
+    link = found.verdict[Criterion.LINKABILITY]
+    assert (link.verdict, link.number) == (Standing.EXCEEDED, 1.0)
     assert outcomes["exact_free"].broken
     assert outcomes["multi_record_surest"].broken
 

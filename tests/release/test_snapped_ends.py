@@ -57,7 +57,7 @@ def test_values_are_inside_and_ends_are_nobodys(rows: list[tuple[int, int]]) -> 
             assert (low, high) == (own.min(), own.max())
             continue
         steps = [d * 10**p for p in range(7) for d in (1, 2, 5)]
-        (step,) = {max(2, min(steps, key=lambda each: abs(np.log(12 * each / width))))}
+        (step,) = {max(2, min(steps, key=lambda each: abs(np.log(20 * each / width))))}
         assert low % step == 0
         assert (high + 1) % step == 0
         assert high - low <= width + 2 * step

@@ -87,7 +87,16 @@ def attack(*, broken: bool = False) -> dict[str, Any]:
     """What the attacks found."""
     attacks = [outcome("exact_free", 400, 44, broken=broken), outcome("exact_surest", 31, 3)]
     return {
-        "verdict": "x", "caught": broken, "broken": ["exact_free"] if broken else [],
+        "verdict": {
+            name: {
+                "verdict": "exceeded" if broken and name == "promises" else "within",
+                "number": 0.1, "low": 0.05, "high": 0.2, "attack": "exact_free",
+                "tolerance": 0.2, "right": 44, "attempts": 400, "expected": 80.0,
+                "untried": [], "accepted": [], "assuming": [],
+            }
+            for name in ("promises", "singling_out", "linkability", "inference")
+        },
+        "sentence": "x", "caught": broken, "broken": ["exact_free"] if broken else [],
         "exposed": 3, "records": 1_900, "persons": 400, "register_persons": 403, "held": [HELD],
         "claims": {}, "attacks": attacks, "calibration": {}, "threshold": 0.2, "seed": SEED,
         "warnings": [WARNED],

@@ -52,7 +52,7 @@ def caught(release: Release) -> Attack:
 
 def test_the_verdict_stands_first_and_every_number_follows(attacked: Attack) -> None:
     page = draw_attack(attacked, "Visits", DAY)
-    assert page.index(attacked.verdict) < page.index("<main>")
+    assert page.index(attacked.sentence) < page.index("<main>")
     assert "2 March 2026" in page
     assert [each.attack for each in attacked.outcomes if not each.attempts] == ["identifiers"]
     assert "No such column was found." in page

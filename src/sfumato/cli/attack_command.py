@@ -17,6 +17,7 @@ from sfumato.core.declaration import Place, is_database
 from sfumato.core.errors import InputError
 from sfumato.core.workspace import Workspace
 from sfumato.intruder.attack_options import Circumstances, Holding, Judging, Referee
+from sfumato.risk.assess_options import HeldAgainst
 
 if TYPE_CHECKING:
     from sfumato.core.declaration import Progress
@@ -35,6 +36,7 @@ ADVICE = "say whose the records are with --truth or --same-order"
 
 
 @with_declared(Circumstances)
+@with_declared(HeldAgainst, panel=JUDGED)
 @with_declared(Judging, panel=JUDGED)
 @with_declared(Holding, panel=HELD)
 @with_declared(Referee, panel=TRUTH)
@@ -79,8 +81,8 @@ def attack(
     The intruder reads RELEASE as an outsider does; only the referee is told whose each record is.
     With --review it is, or is also, what the screens of a review showed.
 
-    Exit codes: 0 nothing was exceeded, 1 bad input, 2 a prediction was exceeded, or somebody was
-    exposed in a file that comes without a prediction of its own.
+    Exit codes: 0 nothing was exceeded, 1 bad input, 2 a prediction, or what is tolerable of
+    singling out, linkability or inference, was exceeded beyond what chance explains.
     """
     keep_memory()
     from sfumato.intruder.attack import attack as attack_file
@@ -116,6 +118,7 @@ def attack(
             progress=progress,
             **values_of(Holding, given),
             **values_of(Judging, given),
+            **values_of(HeldAgainst, given),
             **values_of(Circumstances, given),
         )
     _hand_over(found, report, json=json)

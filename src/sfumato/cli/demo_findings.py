@@ -279,9 +279,8 @@ def _of_attack(attack: dict[str, Any]) -> list[str]:
         "guesses whose each record is. How many guesses are right: as found, as predicted by the",
         "release's own measures, at most while chance explains it, and without the release:",
     ]
-    verdict = f"  {attack['verdict']}"
     table = _table(rows, "found", "predicted", "at most", "without")
-    return [*_filled(said), "", *table, "", verdict]
+    return [*_filled(said), "", *table, "", *_filled([attack["sentence"]], "  ")]
 
 
 def _title(attack: str) -> str:

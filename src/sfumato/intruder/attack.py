@@ -26,7 +26,8 @@ from sfumato.intruder.attack_subject import Given, Held, Subject, held_against, 
 from sfumato.intruder.candidates import Candidates, find_candidates
 from sfumato.intruder.reading import ReleasedFile, read_release
 from sfumato.intruder.referee.attack_odds import CalibrationBin, Outcome
-from sfumato.intruder.referee.judgements import judge_run
+from sfumato.intruder.referee.criteria import Finding, Tolerance, judge_run, tolerated, verdict_of
+from sfumato.risk.assess_options import HeldAgainst
 from sfumato.schema import Schema
 
 MOST = 6
@@ -153,15 +154,16 @@ def check_alone(
     return Path(review)
 
 
-def attack_review(folder: Path, *, threshold: float, seed: int, progress: Progress) -> Attack:
+def attack_review(folder: Path, *, tolerance: Tolerance, seed: int, progress: Progress) -> Attack:
     """Attack what workers' screens showed, beside the tables that were linked.
 
     Parameters
     ----------
     folder
         What ``sfumato link`` wrote, or a project, with the journals of a review in it.
-    threshold
-        Chance above which a right guess counts as exposed.
+    tolerance
+        Above its chance for a person a right guess counts as exposed; the criteria are about
+        releases.
     seed
         Seed of every random choice.
     progress
@@ -180,7 +182,7 @@ def attack_review(folder: Path, *, threshold: float, seed: int, progress: Progre
     measures: dict[str, Measure] = {}
     for name, each in screens.items():
         rng = np.random.default_rng([seed, *name.encode()])
-        staged = attack_stages.judged_screen(each, name, rng, threshold)
+        staged = attack_stages.judged_screen(each, name, rng, tolerance.person)
         outcomes.append(staged.outcome)
         if staged.calibration:
             calibrations[name] = staged.calibration
@@ -191,8 +193,11 @@ def attack_review(folder: Path, *, threshold: float, seed: int, progress: Progre
     register = next(iter(screens.values())).knowledge.persons
     rows = sum(len(each.sizes) for each in screens.values())
     records = np.concatenate([np.flatnonzero(each.truth.released) for each in screens.values()])
+    judged, _ = judge_run(outcomes)
     return Attack(
-        outcomes=judge_run(outcomes),
+        outcomes=judged,
+        verdict=verdict_of(judged, (), {}),
+        tolerance=tolerance,
         records=rows,
         persons=len(np.unique(records)),
         register_persons=register,
@@ -201,7 +206,6 @@ def attack_review(folder: Path, *, threshold: float, seed: int, progress: Progre
             f"The tables that were linked, {register:,} records.",
         ),
         claims=Claims(measures, own=True),
-        threshold=threshold,
         seed=seed,
         warnings=_warnings(rows - sum(outcome.attempts for outcome in outcomes)),
         calibration=calibrations,
@@ -213,7 +217,7 @@ def _warnings(without: int) -> tuple[str, ...]:
     return (f"With {without:,} rows no record of the tables seems to agree.",) if without else ()
 
 
-@keywords(Holding, Referee, Judging, Circumstances)
+@keywords(Holding, Referee, Judging, HeldAgainst, Circumstances)
 def attack(
     release: Any = None,
     *,
@@ -225,7 +229,8 @@ def attack(
 
     The intruder reads the released file with a parser that shares no code with the release, and
     holds a register; the referee alone knows whose each record is, counts right guesses, and
-    shows a prediction as broken that they exceed beyond what chance allows.
+    shows a prediction as broken that they exceed beyond what chance allows. Beside the predictions
+    what was found is held against what is tolerable at all (`Attack.verdict`).
 
     Parameters
     ----------
@@ -243,7 +248,9 @@ def attack(
         If the files do not fit the schema or each other, nobody says whose the records are, or a
         parameter is out of range.
     """
-    holding, referee, judging, given = taken(options, Holding, Referee, Judging, Circumstances)
+    holding, referee, judging, against, given = taken(
+        options, Holding, Referee, Judging, HeldAgainst, Circumstances
+    )
     attack_stages.check_names(judging.attacks)
     seed = drawn_seed(given.seed)
     if release is None:
@@ -253,8 +260,10 @@ def attack(
             if name not in BESIDE_REVIEW
         }
         folder = check_alone(holding.review, judging.attacks, others)
-        return attack_review(folder, threshold=judging.threshold, seed=seed, progress=progress)
+        tolerance = tolerated(judging.threshold, against.chosen)
+        return attack_review(folder, tolerance=tolerance, seed=seed, progress=progress)
     subject = subject_of(release)
+    tolerance = tolerated(judging.threshold, against.chosen, subject.k)
     everything = Given(
         register=subject.register if holding.register is None else holding.register,
         original=subject.original if referee.original is None else referee.original,
@@ -279,18 +288,18 @@ def attack(
         claims = claims_of_file(
             held.file,
             population=judging.population,
-            threshold=judging.threshold,
+            threshold=tolerance.person,
             seed=seed,
             events=() if held.events is None else held.events.names,
         )
     else:
         persons = 0 if everything.register is None else held.knowledge.persons
         claims = claims.for_register(persons)
-    scene = _scene(held, everything, claims, judging.threshold, seed, progress)
+    scene = _scene(held, everything, claims, tolerance, seed, progress)
     return _run(scene, judging.attacks, held, everything)
 
 
-BESIDE_REVIEW = frozenset({"review", "attacks", "threshold", "seed"})
+BESIDE_REVIEW = frozenset({"review", "attacks", "threshold", "presets", "thresholds", "seed"})
 """Options that apply where the screens of a review are attacked without a release."""
 
 
@@ -300,7 +309,7 @@ def _is_nothing(value: object) -> bool:
 
 
 def _scene(
-    held: Held, given: Given, claims: Claims, threshold: float, seed: int, progress: Progress
+    held: Held, given: Given, claims: Claims, tolerance: Tolerance, seed: int, progress: Progress
 ) -> attack_stages.Scene:
     return attack_stages.Scene(
         file=held.file,
@@ -308,15 +317,15 @@ def _scene(
         exact=held.exact,
         truth=held.truth,
         claims=claims,
-        threshold=threshold,
+        tolerance=tolerance,
         seed=seed,
         against_register=given.register is not None,
         itself=held.itself,
         priors=_other_releases(given, held),
         review=given.review,
         progress=progress,
+        schema=given.schema,
         events=held.events,
-        person=given.schema.person,
     )
 
 
@@ -327,25 +336,31 @@ def _run(
     outcomes: list[Outcome] = []
     calibrations: dict[str, tuple[CalibrationBin, ...]] = {}
     found: list[str] = []
+    findings: list[Finding] = []
+    assuming: list[str] = []
     for place, name in enumerate(names):
         scene.progress(f"attack {name}", place / len(names))
         for staged in attack_stages.ACTS[name].stage(scene):
             outcomes.append(staged.outcome)
             found.extend(staged.warnings)
+            findings.extend(staged.findings)
+            assuming.extend([staged.assuming] if staged.assuming else [])
             if staged.calibration:
                 calibrations[staged.outcome.attack] = staged.calibration
     scene.progress("attack", 1.0)
     exact = scene.candidates
     if held.exact is not held.knowledge:
         exact = find_candidates(held.file, held.exact)
+    judged, weighed = judge_run(outcomes, findings)
     return Attack(
-        outcomes=judge_run(outcomes),
+        outcomes=judged,
+        verdict=verdict_of(judged, weighed, attack_stages.untried(scene, names), assuming),
+        tolerance=scene.tolerance,
         records=held.file.records,
         persons=held.file.persons,
         register_persons=held.knowledge.persons,
         held=in_words(held, given),
         claims=scene.claims,
-        threshold=scene.threshold,
         seed=scene.seed,
         warnings=(*found, *warnings_of(held, exact), *left_out),
         calibration=calibrations,

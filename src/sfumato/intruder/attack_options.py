@@ -197,13 +197,15 @@ class Judging:
         ),
     ] = None
     threshold: Annotated[
-        float,
+        float | None,
         declaration.Parameter(
-            "A right guess of which the intruder was surer counts as exposed.",
+            "The tolerable chance that a person, or a value of one, is found; more is exceeded. "
+            "Where not given, the strictest that the presets state, else 0.2, as is usual under "
+            "contract.",
             "SHARE",
             declaration.Share(zero=False, one=True),
         ),
-    ] = 0.2
+    ] = None
 
     def __post_init__(self) -> None:
         declaration.check_fields(self)
@@ -232,6 +234,8 @@ class AttackOptions(TypedDict, total=False):
     truth: Any
     attacks: Sequence[str] | None
     population: int | None
-    threshold: float
+    threshold: float | None
+    presets: tuple[str, ...]
+    thresholds: Path | None
     delimiter: str | None
     seed: int | None

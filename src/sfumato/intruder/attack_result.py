@@ -14,6 +14,7 @@ from sfumato.core.measure import Measure
 from sfumato.core.notebook_parts import notes, styled_table
 from sfumato.intruder.reading import ReleasedFile, TextColumn
 from sfumato.intruder.referee.attack_odds import CalibrationBin, Outcome
+from sfumato.intruder.referee.criteria import Criterion, Judged, Standing, Tolerance
 from sfumato.release.release_result import Release
 from sfumato.risk.assessment import assess
 from sfumato.risk.disclosure_risk import Risk
@@ -178,6 +179,11 @@ class Attack:
     ----------
     outcomes
         One for each attack, in the order in which they ran.
+    verdict
+        How the release stands to the promises, and to what is tolerable of singling out,
+        linkability and inference.
+    tolerance
+        What is tolerable, and who says so.
     records, persons
         Number of released records, and of persons (pseudonyms) in them.
     register_persons
@@ -186,8 +192,6 @@ class Attack:
         What the intruder held, one sentence each; publishable.
     claims
         What was predicted.
-    threshold
-        Chance above which a right guess counts as exposed.
     seed
         Seed of every random choice.
     warnings
@@ -200,12 +204,13 @@ class Attack:
     """
 
     outcomes: tuple[Outcome, ...]
+    verdict: Mapping[Criterion, Judged]
+    tolerance: Tolerance
     records: int
     persons: int
     register_persons: int
     held: tuple[str, ...]
     claims: Claims
-    threshold: float
     seed: int
     warnings: tuple[str, ...] = ()
     calibration: Mapping[str, tuple[CalibrationBin, ...]] = field(default_factory=dict)
@@ -226,29 +231,52 @@ class Attack:
         return max((each.exposed for each in self.outcomes if not is_inference(each)), default=0)
 
     @property
-    def caught(self) -> bool:
-        """Whether a prediction was exceeded or, where a file came without any, somebody exposed."""
-        return bool(self.broken) or (not self.claims.own and self.exposed > 0)
+    def threshold(self) -> float:
+        """Chance above which a right guess counts as exposed: what is tolerable of a person."""
+        return self.tolerance.person
 
     @property
-    def verdict(self) -> str:
-        """The result in a sentence, and how many attacks it says nothing of."""
+    def exceeded(self) -> tuple[Criterion, ...]:
+        """The criteria that are exceeded."""
+        return tuple(
+            name for name, each in self.verdict.items() if each.verdict is Standing.EXCEEDED
+        )
+
+    @property
+    def caught(self) -> bool:
+        """Whether a promise is broken, or a tolerance exceeded, beyond what chance explains."""
+        return bool(self.exceeded)
+
+    @property
+    def sentence(self) -> str:
+        """The result in a sentence or two."""
+        parts = []
+        for standing in (Standing.EXCEEDED, Standing.WITHIN, Standing.UNTESTED):
+            names = [
+                name.replace("_", " ")
+                for name, each in self.verdict.items()
+                if each.verdict is standing
+            ]
+            if names:
+                parts.append(f"{standing.value}: {', '.join(names)}")
         tried = [each for each in self.outcomes if each.attempts > 0]
         count = sum(each.predicted is not None for each in tried)
-        broken = len(self.broken)
-        said = f"{broken or 'None'} of {count} attacks found more than was predicted."
-        if self.caught and not broken:
-            said = (
-                f"One of {count} attacks was right with {self.exposed:,} guesses of which it was "
-                f"surer than {self.threshold:.4g}."
-            )
         others = len(tried) - count
-        return f"{said} Nothing was predicted about {others} more." if others else said
+        verdict = "; ".join(parts)
+        said = f"{len(self.broken) or 'None'} of {count} attacks found more than was predicted."
+        more = f" Nothing was predicted about {others} more." if others else ""
+        return f"{verdict[:1].upper()}{verdict[1:]}. {said}{more}"
 
     def to_json(self) -> dict[str, Any]:
         """Plain values: counts, shares and words; no value of the data."""
         return {
-            "verdict": self.verdict,
+            "verdict": {name.value: each.to_json() for name, each in self.verdict.items()},
+            "sentence": self.sentence,
+            "tolerance": {
+                "person": self.tolerance.person,
+                "value": self.tolerance.value,
+                "source": self.tolerance.source,
+            },
             "caught": self.caught,
             "broken": [outcome.attack for outcome in self.broken],
             "exposed": self.exposed,
@@ -288,7 +316,16 @@ class Attack:
         lines += ["", *(f"  {sentence}" for sentence in self.held)]
         lines += [f"  Warning: {warning}" for warning in self.warnings]
         found = f"Right guesses with a chance above {self.threshold:.4g}, at most of one attack: "
-        return "\n".join([*lines, "", f"{found}{self.exposed:,}", self.verdict])
+        lines += ["", f"{found}{self.exposed:,}", "", f"Verdict ({self._tolerable()})"]
+        judged = [each.row(name.value) for name, each in self.verdict.items()]
+        lines += [f"  {line}" for line in _aligned(judged)]
+        return "\n".join([*lines, "", self.sentence])
+
+    def _tolerable(self) -> str:
+        """What is tolerable, and who says so."""
+        person, value = percent(self.tolerance.person), percent(self.tolerance.value)
+        both = person if person == value else f"{person} of a person, {value} of a value"
+        return f"tolerable: {both}, {self.tolerance.source}"
 
     def __repr__(self) -> str:
         return (
@@ -298,7 +335,7 @@ class Attack:
 
     def _repr_html_(self) -> str:
         made = styled_table("Attack", HEAD, self.rows())
-        return f"<p>{escape(self.verdict)}</p>{made}{notes(self.warnings)}"
+        return f"<p>{escape(self.sentence)}</p>{made}{notes(self.warnings)}"
 
 
 def is_inference(outcome: Outcome) -> bool:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from sfumato.core.declaration import Progress
 from sfumato.core.errors import InputError
@@ -19,7 +20,12 @@ from sfumato.intruder.attacks import event_matching, identity_attacks
 from sfumato.intruder.attacks.association_attack import by_associations
 from sfumato.intruder.attacks.bounds_attack import by_ends, isolated
 from sfumato.intruder.attacks.column_attack import with_column
-from sfumato.intruder.attacks.inference_attacks import any_person, most_records, most_shared_value
+from sfumato.intruder.attacks.inference_attacks import (
+    any_person,
+    dealt_values,
+    most_records,
+    most_shared_value,
+)
 from sfumato.intruder.attacks.intersection_attack import intersect
 from sfumato.intruder.attacks.screen_attack import from_screen
 from sfumato.intruder.attacks.trajectory_attack import follow
@@ -36,8 +42,21 @@ from sfumato.intruder.referee.attack_odds import (
     simulated_hits,
     success,
 )
+from sfumato.intruder.referee.criteria import (
+    Criterion,
+    Finding,
+    Tolerance,
+    chance_of_each,
+    columns_found,
+    of_outcome,
+    persons_at_risk,
+    persons_found,
+    persons_isolated,
+    values_found,
+)
 from sfumato.review.review_extra import needs_review
 from sfumato.risk.population.match_distribution import MatchDistribution
+from sfumato.schema import Schema
 
 if TYPE_CHECKING:
     from sfumato.intruder.review_screens import Screen
@@ -55,11 +74,17 @@ class Staged:
         Guesses grouped by the intruder's own chance; empty where that says nothing.
     warnings
         What was found although nothing was predicted about it.
+    findings
+        What it found, held against what is tolerable.
+    assuming
+        What nobody is taken to know, so that what it found is not held against it; or empty.
     """
 
     outcome: Outcome
     calibration: tuple[CalibrationBin, ...] = ()
     warnings: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    assuming: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,8 +103,8 @@ class Scene:
         Whose each record is; for the referee.
     claims
         What was predicted; for the referee.
-    threshold
-        Chance above which a right guess counts as exposed.
+    tolerance
+        The tolerable chance that a person, or a value of one, is found.
     seed
         Seed of every random choice.
     against_register
@@ -92,10 +117,10 @@ class Scene:
         The folder of a clerical review, or ``None``.
     progress
         Told how far the work is.
+    schema
+        What each column is declared to be.
     events
         The events of the persons of the original, of which an intruder may be told some.
-    person
-        The column of pseudonyms, where there is one.
     """
 
     file: ReleasedFile
@@ -103,15 +128,20 @@ class Scene:
     exact: Knowledge
     truth: judgements.Truth
     claims: Claims
-    threshold: float
+    tolerance: Tolerance
     seed: int
     against_register: bool
     itself: bool
     priors: tuple[ReleasedFile, ...]
     review: Path | None
     progress: Progress
+    schema: Schema
     events: event_matching.PersonEvents | None = None
-    person: str | None = None
+
+    @property
+    def threshold(self) -> float:
+        """Chance above which a right guess counts as exposed."""
+        return self.tolerance.person
 
     @cached_property
     def candidates(self) -> Candidates:
@@ -153,11 +183,13 @@ class Scene:
         guesses
             What he guessed.
         """
+        return calibration(*self._made(guesses))
+
+    def _made(self, guesses: Identification) -> tuple[Floats, Bools]:
+        """The intruder's chance of each guess that was made, and whether it is right."""
         made = (guesses.unit >= 0) & (guesses.person >= 0)
-        right = judgements.owners(self.file, self.truth).right(
-            guesses.unit[made], guesses.person[made]
-        )
-        return calibration(guesses.chance[made], right)
+        owner = judgements.owners(self.file, self.truth)
+        return guesses.chance[made], owner.right(guesses.unit[made], guesses.person[made])
 
     def judged(
         self,
@@ -171,6 +203,7 @@ class Scene:
         surest: bool = False,
         targeted: bool = False,
         own: MatchDistribution | None = None,
+        criterion: Criterion | None = None,
     ) -> Staged:
         """How an identification went, as `judge_identification` judges it.
 
@@ -186,6 +219,8 @@ class Scene:
             Whether chances are held against how often they came true.
         one_to_one, surest, targeted, own
             As `judge_identification` takes them.
+        criterion
+            What the guesses are held against beside the prediction; nothing where not given.
         """
         outcome = judgements.judge_identification(
             guesses,
@@ -200,9 +235,39 @@ class Scene:
             own=own,
             targeted=targeted,
         )
-        return Staged(outcome, self.calibrated(guesses) if calibrated else ())
+        findings: tuple[Finding, ...] = ()
+        if criterion is not None:
+            chance, right = self._made(guesses)
+            found = persons_found(
+                criterion, name, right, chance, self.tolerance.person, one_to_one=one_to_one
+            )
+            findings = (found,)
+        return Staged(outcome, self.calibrated(guesses) if calibrated else (), findings=findings)
+
+    def at_risk(
+        self, staged: Staged, guesses: Identification, criterion: Criterion, *, targeted: bool
+    ) -> Staged:
+        """The same with everybody's chance by exact matching held against the tolerance.
+
+        Parameters
+        ----------
+        staged
+            What came of the attack.
+        guesses
+            What was guessed by exact matching.
+        criterion
+            What it is held against.
+        targeted
+            Whether units were named for persons.
+        """
+        chance = chance_of_each(guesses, self.candidates, self.file, self.truth, targeted=targeted)
+        name = staged.outcome.attack
+        found = persons_at_risk(criterion, name, chance, self.tolerance.person)
+        return replace(staged, findings=(found,))
 
 
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
 Stage = Callable[[Scene], Iterable[Staged]]
 """An attack: what came of it, maybe under several claims."""
 
@@ -215,8 +280,9 @@ def row_order(scene: Scene) -> Iterator[Staged]:
     scene
         What to work on.
     """
+    ways = identity_attacks.by_place(scene.file, scene.candidates, scene.knowledge)
     outcome = judgements.judge_row_order(
-        identity_attacks.by_place(scene.file, scene.candidates, scene.knowledge),
+        ways,
         scene.truth,
         scene.file,
         scene.rng("row_order"),
@@ -224,7 +290,8 @@ def row_order(scene: Scene) -> Iterator[Staged]:
         "its person in the register.",
         threshold=scene.threshold,
     )
-    yield Staged(outcome)
+    found = of_outcome(Criterion.LINKABILITY, outcome, scene.tolerance.person, tries=len(ways))
+    yield Staged(outcome, findings=(found,))
 
 
 def identifiers(scene: Scene) -> Iterator[Staged]:
@@ -250,7 +317,10 @@ def identifiers(scene: Scene) -> Iterator[Staged]:
         predicted=scene.claim("marketer"),
         threshold=scene.threshold,
     )
-    yield Staged(_none(what) if outcome is None else outcome)
+    outcome = outcome or _none(what)
+    tries = 2 * len(joins)
+    found = of_outcome(Criterion.LINKABILITY, outcome, scene.tolerance.person, tries=tries)
+    yield Staged(outcome, findings=(found,))
 
 
 def _none(what: str) -> Outcome:
@@ -280,16 +350,20 @@ def exact(scene: Scene) -> Iterator[Staged]:
     knows = "The intruder matches what is known exactly with the released cells"
     parts = scene.file, scene.uncounted, scene.candidates
     free = identity_attacks.exact_free(*parts, scene.rng("exact_free"))
-    yield scene.judged(
+    staged = scene.judged(
         "exact_free",
         f"{knows} and names for everybody in the file one of those who fit.",
         free,
         "marketer",
         calibrated=True,
     )
+    yield scene.at_risk(staged, free, Criterion.LINKABILITY, targeted=False)
     whole, own = _one_to_one(scene)
     named = f"{knows} so that nobody is named twice."
-    yield scene.judged("exact_one_to_one", named, whole, "marketer", one_to_one=True, own=own)
+    link = Criterion.LINKABILITY
+    yield scene.judged(
+        "exact_one_to_one", named, whole, "marketer", one_to_one=True, own=own, criterion=link
+    )
     yield scene.judged(
         "exact_surest",
         f"{knows} and counts only the guesses about records that fewest persons fit.",
@@ -298,15 +372,20 @@ def exact(scene: Scene) -> Iterator[Staged]:
         surest=True,
     )
     inside = np.flatnonzero(scene.truth.released)
-    yield scene.judged(
+    looked = identity_attacks.exact_targeted(*parts, scene.rng("exact_targeted"), targets=inside)
+    staged = scene.judged(
         "exact_targeted",
         "The intruder looks for somebody who is known to be in the file and takes one of the "
         "records that fit; only the targets for whom fewest fit are counted.",
-        identity_attacks.exact_targeted(*parts, scene.rng("exact_targeted"), targets=inside),
+        looked,
         "prosecutor",
         surest=True,
         targeted=True,
     )
+    # Who holds a register of his own is not taken to know who of it is in the file.
+    if not scene.against_register:
+        staged = scene.at_risk(staged, looked, Criterion.SINGLING_OUT, targeted=True)
+    yield staged
 
 
 def counted(scene: Scene) -> Iterator[Staged]:
@@ -325,7 +404,10 @@ def counted(scene: Scene) -> Iterator[Staged]:
         ("exact_counts", "avg_count_risk", False, f"{knows} and names somebody for everybody."),
         ("exact_counts_surest", "max_count_risk", True, f"{knows}; only the surest guesses."),
     ):
-        yield scene.judged(name, what, guesses, measure, surest=surest, calibrated=not surest)
+        link = None if surest else Criterion.LINKABILITY
+        yield scene.judged(
+            name, what, guesses, measure, surest=surest, calibrated=not surest, criterion=link
+        )
 
 
 TOLD, SCORED = (1, 2, 3), (2, 3)
@@ -351,6 +433,23 @@ def events(scene: Scene) -> Iterator[Staged]:
     scene
         What to work on.
     """
+    found = list(_by_events(scene))
+    if scene.schema.events or scene.events is None or not found:
+        yield from found
+        return
+    # Events that nobody has declared to be known are told of, and not held against the release.
+    most = max(found, key=lambda each: each.outcome.success.value)
+    names = ", ".join(f"'{name}'" for name in scene.events.names)
+    told = (
+        f"assuming that nobody knows what {names} say of a person: [events] names none, and "
+        f"by them {most.outcome.success.value:.1%} are found"
+    )
+    counts = most.outcome.success.value > scene.tolerance.person
+    for each in found:
+        yield replace(each, findings=(), assuming=told if counts and each is most else "")
+
+
+def _by_events(scene: Scene) -> Iterator[Staged]:
     if scene.events is None:
         return
     told_of = scene.events
@@ -383,6 +482,7 @@ def events(scene: Scene) -> Iterator[Staged]:
                 guesses,
                 f"found_{m}",
                 targeted=True,
+                criterion=Criterion.SINGLING_OUT,
             )
 
 
@@ -433,6 +533,7 @@ def nearly(scene: Scene) -> Iterator[Staged]:
             "marketer",
             one_to_one=one_to_one,
             calibrated=True,
+            criterion=Criterion.LINKABILITY,
         )
 
 
@@ -547,6 +648,7 @@ def intersection(scene: Scene) -> Iterator[Staged]:
                 surest=surest,
                 targeted=True,
                 calibrated=not surest,
+                criterion=None if surest else Criterion.LINKABILITY,
             )
         for guesses in found.inferences:
             outcome = judgements.judge_inference(
@@ -586,6 +688,7 @@ def trajectory(scene: Scene) -> Iterator[Staged]:
             "marketer",
             targeted=True,
             calibrated=True,
+            criterion=Criterion.LINKABILITY,
         )
 
 
@@ -613,6 +716,7 @@ def associations(scene: Scene) -> Iterator[Staged]:
             found.guesses,
             "marketer",
             calibrated=True,
+            criterion=Criterion.LINKABILITY,
         )
 
 
@@ -657,7 +761,9 @@ def multi_record(scene: Scene) -> Iterator[Staged]:
                 threshold=scene.threshold,
                 attack=f"{name}{end}",
             )
-            yield Staged(outcome)
+            drawn = records == "one_per_class"
+            link = of_outcome(Criterion.LINKABILITY, outcome, scene.tolerance.person)
+            yield Staged(outcome, findings=(link,) if drawn else ())
 
 
 def inference(scene: Scene) -> Iterator[Staged]:
@@ -673,6 +779,16 @@ def inference(scene: Scene) -> Iterator[Staged]:
     for column in scene.file.sensitive:
         guesses = most_shared_value(scene.file, scene.candidates, column)
         rng = scene.rng(f"inference:{column.name}")
+        tolerable, dealing = scene.tolerance.value, scene.rng(f"dealt:{column.name}")
+        found = values_found(
+            f"inference:{column.name}",
+            guesses,
+            dealt_values(scene.file, column, dealing, tolerable),
+            scene.truth,
+            scene.file,
+            dealing,
+            tolerable,
+        )
         for (end, targets, said), measure in zip(CLAIMED, ("avg_gsar", "max_gsar"), strict=True):
             outcome = judgements.judge_inference(
                 guesses,
@@ -686,7 +802,7 @@ def inference(scene: Scene) -> Iterator[Staged]:
                 threshold=scene.threshold,
                 attack=f"inference{end}:{column.name}",
             )
-            yield Staged(outcome)
+            yield Staged(outcome, findings=() if end else (found,))
 
 
 def columns(scene: Scene) -> Iterator[Staged]:
@@ -704,7 +820,7 @@ def columns(scene: Scene) -> Iterator[Staged]:
     owner = truth.owner[np.unique(file.unit, return_index=True)[1]]
     rows = np.unique(known.person, return_index=True)[1]
     row_of_unit = np.where(owner >= 0, rows[owner], -1)
-    shown = [*file.sensitive, *(each for each in file.others if each.name != scene.person)]
+    shown = [*file.sensitive, *(each for each in file.others if each.name != scene.schema.person)]
     for column in shown:
         rng = scene.rng(f"column:{column.name}")
         found = with_column(file, column, known.quasi_identifiers, row_of_unit, rng)
@@ -719,9 +835,11 @@ def columns(scene: Scene) -> Iterator[Staged]:
             f"Column '{column.name}' is released as it is, and it {found.gives}: "
             f"{success_with.value:.1%} are found with it, {without:.1%} without it."
         )
+        name = f"column:{column.name}"
+        accepted = column.name in scene.schema.accepted
         yield Staged(
             Outcome(
-                f"column:{column.name}",
+                name,
                 "The intruder knows the class of everybody in the file and this column's value in "
                 "a record of theirs, and names one of those who have both.",
                 file.persons,
@@ -731,6 +849,7 @@ def columns(scene: Scene) -> Iterator[Staged]:
                 notes=tuple(notes),
             ),
             warnings=(warning,) if found.gives else (),
+            findings=tuple(replace(each, accepted=accepted) for each in columns_found(name, found)),
         )
 
 
@@ -758,22 +877,22 @@ def singling_out(scene: Scene) -> Iterator[Staged]:
     attempts, right = len(alone), int(alone.sum())
     by_chance = float(chance.mean()) if attempts else 0.0
     notes, warnings = [], []
-    untried = predicates.without + int(np.count_nonzero(~judged))
-    if untried:
+    unjudged = predicates.without + len(np.unique(predicates.class_of[~judged]))
+    if unjudged:
         notes.append(
-            f"{untried:,} classes have no range with a value between two ends and were not tried."
+            f"{unjudged:,} classes have no range with a value between two ends and were not tried."
         )
     if attempts and free_hits(chance).at_least(right) < BEYOND:
         warnings.append(
-            "The ends of ranges single persons out: one value of a range, and what else its class "
-            f"shows, holds of exactly one person in {100 * right / attempts:.3g} % of the classes "
-            f"tried, where a value between the ends would in {100 * by_chance:.3g} %."
+            "The ends of ranges single persons out: one end of a range, and what else its class "
+            f"shows, holds of exactly one person for {100 * right / attempts:.3g} % of the ends "
+            f"tried, where a value between the ends would for {100 * by_chance:.3g} %."
         )
     yield Staged(
         Outcome(
             "singling_out",
             "The intruder describes somebody by what a class shows and one end of its widest "
-            "range; right is what holds of exactly one person of the file.",
+            "range, each end alone; right is what holds of exactly one person of the file.",
             attempts,
             right,
             success(right, attempts),
@@ -781,6 +900,7 @@ def singling_out(scene: Scene) -> Iterator[Staged]:
             notes=tuple(notes),
         ),
         warnings=tuple(warnings),
+        findings=(persons_isolated("singling_out", found, scene.tolerance.person),),
     )
 
 
@@ -798,10 +918,17 @@ class Act:
         Runs it.
     lacks
         What it lacks in a scene, in words; empty where it can run.
+    criteria
+        What it is held against.
+    essential
+        Whether nothing is called within these without it, even where it cannot run. Others are
+        for somebody who holds more.
     """
 
     stage: Stage
     lacks: Callable[[Scene], str]
+    criteria: frozenset[Criterion]
+    essential: bool = False
 
 
 def _nothing(_scene: Scene) -> str:
@@ -848,21 +975,25 @@ def _splink(scene: Scene) -> str:
     return _another(scene)
 
 
+PROMISED = frozenset({Criterion.PROMISES})
+SINGLED = frozenset({Criterion.SINGLING_OUT})
+LINKED = frozenset({Criterion.LINKABILITY})
+INFERRED = frozenset({Criterion.INFERENCE})
 ACTS: dict[str, Act] = {
-    "exact": Act(exact, _nothing),
-    "counts": Act(counted, _counts),
-    "probabilistic": Act(nearly, _splink),
-    "multi_record": Act(multi_record, _nothing),
-    "events": Act(events, _events),
-    "inference": Act(inference, _sensitive),
-    "intersection": Act(intersection, _priors),
-    "trajectory": Act(trajectory, _histories),
-    "associations": Act(associations, _priors),
-    "screen": Act(screen, _review),
-    "row_order": Act(row_order, _another),
-    "identifiers": Act(identifiers, _nothing),
-    "columns": Act(columns, _another),
-    "singling_out": Act(singling_out, _another),
+    "exact": Act(exact, _nothing, PROMISED | SINGLED | LINKED, essential=True),
+    "counts": Act(counted, _counts, PROMISED | LINKED),
+    "probabilistic": Act(nearly, _splink, PROMISED | LINKED),
+    "multi_record": Act(multi_record, _nothing, PROMISED | LINKED, essential=True),
+    "events": Act(events, _events, PROMISED | SINGLED),
+    "inference": Act(inference, _sensitive, PROMISED | INFERRED, essential=True),
+    "intersection": Act(intersection, _priors, PROMISED | LINKED),
+    "trajectory": Act(trajectory, _histories, PROMISED | LINKED),
+    "associations": Act(associations, _priors, PROMISED | LINKED),
+    "screen": Act(screen, _review, PROMISED),
+    "row_order": Act(row_order, _another, PROMISED | LINKED, essential=True),
+    "identifiers": Act(identifiers, _nothing, PROMISED | LINKED, essential=True),
+    "columns": Act(columns, _another, SINGLED | INFERRED, essential=True),
+    "singling_out": Act(singling_out, _another, SINGLED, essential=True),
 }
 """By name, in the order in which they run."""
 
@@ -885,6 +1016,30 @@ def check_names(names: Sequence[str] | None) -> tuple[str, ...]:
         if name not in ACTS:
             raise InputError("parameter attacks", "must name attacks", accepted=", ".join(ACTS))
     return tuple(name for name in ACTS if name in asked)
+
+
+def untried(scene: Scene, names: Sequence[str]) -> dict[Criterion, tuple[str, ...]]:
+    """By criterion, the attacks that were not made and without which nothing is called within.
+
+    A promise that cannot be tested here is about what this intruder does not hold.
+
+    Parameters
+    ----------
+    scene
+        What was attacked.
+    names
+        The attacks that were made.
+    """
+    left = {name: act for name, act in ACTS.items() if name not in names}
+    return {
+        criterion: tuple(
+            name
+            for name, act in left.items()
+            if criterion in act.criteria
+            and (not act.lacks(scene) or (act.essential and criterion is not Criterion.PROMISES))
+        )
+        for criterion in Criterion
+    }
 
 
 def chosen(scene: Scene, names: Sequence[str] | None) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -60,6 +60,8 @@ class Subject:
         Row of the original of each released record, where it is known.
     claims
         What the release says of itself; ``None`` where it says nothing.
+    k
+        The k of the policy that the release keeps, where one has it: 1 / k is tolerable to it.
     """
 
     shown: Any
@@ -68,6 +70,7 @@ class Subject:
     register: Any = None
     source_rows: Ints | None = None
     claims: Claims | None = None
+    k: int | None = None
 
 
 def subject_of(release: Any) -> Subject:
@@ -105,6 +108,7 @@ def _linked(release: Any) -> Subject:
             register=next(iter(release.asked.local.values())),
             source_rows=_rows(release.table.num_rows, about["seed"], keep=about["keep_order"]),
             claims=_linkage_claims(release.figures["SLA"].risk, release.k),
+            k=release.k,
         )
     if isinstance(release, LinkageRelease):
         table = release.linked.table
@@ -114,6 +118,7 @@ def _linked(release: Any) -> Subject:
             original=release.original,
             source_rows=_rows(table.records, release.seed, keep=_kept(release.table, table.source)),
             claims=_linkage_claims(release.measured.risk.value, release.k),
+            k=release.k,
         )
     return Subject(shown=release)
 

@@ -34,6 +34,7 @@ from sfumato.pipeline.project_folder import ProjectFolder
 from sfumato.release.anonymize import anonymize, check_constraints
 from sfumato.release.person_table import person_table
 from sfumato.release.promises.promise import Budget, Constraint, unmet
+from sfumato.release.release_manifest import Ends
 from sfumato.review.review_settings import PROPOSED
 from sfumato.schema import Schema, load_schema
 from sfumato.schema.recipe import Cleaning
@@ -81,6 +82,7 @@ No person dominates a class: 0.9 is as much as ten persons with equally many rec
     "release.h_affiliation": "At most this share of a class has one sensitive value.",
     "release.pid_k": "At least so many persons in every class.",
     "release.presets": "The thresholds of these are met, too.",
+    "release.ends": "Ranges of numbers end on a public grid, where nobody's value need be.",
     "attack": """\
 A simulated intruder attacks the release: who knows the exact quasi-identifiers of everybody in
 it, where nothing else is said. Without this section there is no attack.""",
@@ -313,7 +315,7 @@ def _project(
         "schema": columns
         if request.schema is None and columns is not None
         else {"file": _from(request, request.schema or Path("schema.toml"))},
-        "release": promised,
+        "release": {**promised, "ends": Ends.SNAPPED.value},
         "attack": {},
         "outputs": {"folder": "output", "formats": request.formats or ("csv",)},
     }

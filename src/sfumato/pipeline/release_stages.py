@@ -271,7 +271,7 @@ def _attack_earlier(place: ProjectFolder) -> dict[str, tuple[str, ...]]:
 def _attack(place: ProjectFolder, making: Path, progress: Progress) -> Made:
     from sfumato.intruder.attack import attack  # costs a start's time
 
-    asked = _attack_section(place)
+    asked, promised = _attack_section(place), place.project.release
     found = attack(
         # Made again, from the same seed: whose each record is stands in no file.
         _made_release(place, progress),
@@ -282,12 +282,14 @@ def _attack(place: ProjectFolder, making: Path, progress: Progress) -> Made:
         noise=asked.noise,
         missing=asked.missing,
         threshold=asked.threshold,
+        presets=promised.presets,
+        thresholds=None if promised.thresholds is None else place.at(promised.thresholds),
         attacks=asked.attacks,
         seed=place.project.about.seed,
         progress=progress,
     )
     write_report(found, place, making, "Attack")
-    return Made.of(found, found.verdict.rstrip("."), place)
+    return Made.of(found, found.sentence.rstrip("."), place)
 
 
 ATTACK_STAGE = Stage(

@@ -112,7 +112,7 @@ def with_snapped_ends(table: Table) -> Table:
 
 
 _NICE = np.array([digit * 10**power for power in range(18) for digit in (1, 2, 5)], dtype=np.int64)
-STEPS = 12
+STEPS = 20
 """Steps of the grid that a range is about wide."""
 _MOST = np.iinfo(np.int64).max
 _LAST_DAY = date.max.toordinal() - EPOCH.toordinal()
@@ -123,7 +123,7 @@ def snapped_points(domain: NumberDomain, spread: Spread) -> tuple[Ints, Ints]:
     """The ends of each class's range on a grid whose step fits its width; one value stays itself.
 
     The grid is of multiples of 1, 2 or 5 times a power of ten of the last decimal place, days or
-    microseconds, at least two of them; the step is the one nearest to a twelfth of the width. A
+    microseconds, at least two of them; the step is the one nearest to a twentieth of the width. A
     range begins on a point, and ends one unit before one.
 
     Parameters

@@ -15,6 +15,7 @@ from sfumato.core.measure import Measure
 from sfumato.core.number_text import NONE, percent
 from sfumato.intruder.attack_result import Attack
 from sfumato.intruder.referee.attack_odds import CalibrationBin, Outcome
+from sfumato.intruder.referee.criteria import Judged
 from sfumato.reports import pictures
 from sfumato.reports.adversaries import (
     attack_title,
@@ -50,7 +51,7 @@ def draw_attack(attack: Attack, title: str, made: date) -> str:
     )
 
 
-def _interval(measure: Measure | None) -> str:
+def _interval(measure: Measure | Judged | None) -> str:
     return "" if measure is None else interval(measure.low, measure.high)
 
 

@@ -327,6 +327,7 @@ def _attack(results: project_results.ProjectResults, show: Discretion) -> dict[s
     section = results.settings(project_results.ATTACK).get("attack", {})
     return {
         "caught": bool(found["caught"]),
+        "verdict": [_criterion(name, each, show) for name, each in found["verdict"].items()],
         "attacks": sum(each["predicted"] is not None for each in tried),
         "unpredicted": sum(each["predicted"] is None for each in tried),
         "broken": len(found["broken"]),
@@ -337,6 +338,19 @@ def _attack(results: project_results.ProjectResults, show: Discretion) -> dict[s
         "counts": bool(section.get("counts")),
         "own_register": section.get("register") is not None,
         "outcomes": [_outcome(each, show, results) for each in found["attacks"]],
+    }
+
+
+def _criterion(name: str, each: Mapping[str, Any], show: Discretion) -> dict[str, Any]:
+    """How the release stands to a criterion; outside without what was found."""
+    return {
+        "criterion": name.replace("_", " "),
+        "verdict": each["verdict"],
+        "number": None if show.is_public else each["number"],
+        "tolerance": each["tolerance"],
+        "attack": each["attack"],
+        "untried": each["untried"],
+        "assuming": [] if show.is_public else each["assuming"],
     }
 
 

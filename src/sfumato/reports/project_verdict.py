@@ -90,8 +90,13 @@ def _headline(content: dict[str, Any]) -> str:
         made = f"{attack['broken']} of {attack['attacks']}"
         return f"{said}. {made} attacks found more than predicted."
     if attack["caught"]:
-        return f"{said}. An attack found persons whom it was sure of."
+        exceeded = [each["criterion"] for each in attack["verdict"] if _is_exceeded(each)]
+        return f"{said}. Attacks found more than is tolerable: {listed(exceeded)}."
     return f"{said}. None of {attack['attacks']} simulated attacks found more than predicted."
+
+
+def _is_exceeded(criterion: dict[str, Any]) -> bool:
+    return bool(criterion["verdict"] == "exceeded")
 
 
 def _names(limits: list[dict[str, Any]]) -> tuple[str, ...]:

@@ -54,7 +54,7 @@ class EndPredicates:
 
 
 def by_ends(file: ReleasedFile, rng: np.random.Generator, most: int) -> EndPredicates:
-    """For each class one end of its range with most values between, by chance the lower or upper.
+    """For each class both ends of its range with most values between, each alone.
 
     The more values a range has, the fewer of the persons of the class are likely to have one of
     them; so that is the predicate of least weight that one end makes.
@@ -64,7 +64,7 @@ def by_ends(file: ReleasedFile, rng: np.random.Generator, most: int) -> EndPredi
     file
         The released file.
     rng
-        Draws the ends, and the classes where there are more than ``most``.
+        Draws the classes where there are more than ``most``.
     most
         Most classes that are tried.
     """
@@ -82,8 +82,14 @@ def by_ends(file: ReleasedFile, rng: np.random.Generator, most: int) -> EndPredi
     if len(some):
         widest = np.argmax(steps[:, some], axis=0).astype(np.int64)
     first, last = low[widest, some], high[widest, some]
-    value = np.where(rng.random(len(some)) < 1 / 2, last, first)
-    return EndPredicates(classes[some], widest, first, last, value, len(classes) - len(some))
+    return EndPredicates(
+        class_of=np.tile(classes[some], 2),
+        column=np.tile(widest, 2),
+        low=np.tile(first, 2),
+        high=np.tile(last, 2),
+        value=np.concatenate([first, last]),
+        without=len(classes) - len(some),
+    )
 
 
 def step_of(numbers: Floats) -> float:

@@ -54,6 +54,9 @@ class ColumnFinds:
         Share of the units that are the only one of their class with their value.
     foretold
         Of what is not known of each quasi-identifier, the share that the column foretells.
+    company, limit
+        Share of the persons who are alone among 20 with their value, and from which share on the
+        column gives persons away; infinite where it cannot.
     gives
         How it gives the person or a quasi-identifier away, as the end of a sentence that begins
         with "it"; empty where it does not.
@@ -63,6 +66,8 @@ class ColumnFinds:
     without: Floats
     alone: float
     foretold: dict[str, float]
+    company: float
+    limit: float
     gives: str
 
 
@@ -112,19 +117,19 @@ def with_column(
     foretold = _foretold(texts, known, row_of_unit, rng)
     constant = [len(values[one]) == 1 for one in np.flatnonzero(records > 1).tolist()]
     by_itself = _alone_in_company(np.array(code)[first], rng)
+    same = np.mean(constant) >= CONSTANT if constant else not _is_amount(texts)
+    limit = np.inf
+    if same and column not in file.sensitive and file.persons >= LEAST:
+        limit = ALONE if constant else ALONE_UNREPEATED
     gives = ""
     if foretold and max(foretold.values()) >= FORETOLD:
         most = max(foretold, key=foretold.__getitem__)
         gives = f"foretells '{most}' ({foretold[most]:.0%} of what is not known)"
-    elif (
-        column not in file.sensitive
-        and file.persons >= LEAST
-        and by_itself >= (ALONE if constant else ALONE_UNREPEATED)
-    ):
-        same = np.mean(constant) >= CONSTANT if constant else not _is_amount(texts)
-        if same:
-            gives = f"leaves {by_itself:.0%} of the people alone among {CLASS} with their value"
-    return ColumnFinds(right, without, alone / max(file.persons, 1), foretold, gives)
+    elif by_itself >= limit:
+        gives = f"leaves {by_itself:.0%} of the people alone among {CLASS} with their value"
+    return ColumnFinds(
+        right, without, alone / max(file.persons, 1), foretold, by_itself, float(limit), gives
+    )
 
 
 def _alone_in_company(codes: Ints, rng: np.random.Generator) -> float:

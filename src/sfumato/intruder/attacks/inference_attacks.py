@@ -35,7 +35,7 @@ def most_shared_value(file: ReleasedFile, candidates: Candidates, column: TextCo
     column
         The sensitive column, one of ``file.sensitive``.
     """
-    having, present = _tallies(file, column)
+    having, present = _tallies(file, column, file.class_of)
     whole = np.asarray(having.sum(axis=0)).ravel()
     sets, set_of = _distinct_sets(candidates)
     shared = (sets @ having).tocsr()
@@ -48,17 +48,95 @@ def most_shared_value(file: ReleasedFile, candidates: Candidates, column: TextCo
     return Inference(column.name, persons, with_value[of_person], chance[of_person])
 
 
-def _tallies(file: ReleasedFile, column: TextColumn) -> tuple[sparse.csr_array, Ints]:
+@dataclass(frozen=True, eq=False)
+class ChanceValues:
+    """What guessing the commonest value of a class wins where classes tell nothing of values.
+
+    Attributes
+    ----------
+    everybody
+        The share of right guesses, one person of each class.
+    sure
+        The same of classes in which the guess `is_sure`; 0 where there is none.
+    shares
+        The share of the persons of the file who have each value, shape (texts,).
+    """
+
+    everybody: float
+    sure: float
+    shares: Floats
+
+    def is_sure(self, value: Ints, chance: Floats, tolerance: float) -> npt.NDArray[np.bool_]:
+        """Whether a value other than the commonest is guessed beyond what is tolerable.
+
+        Parameters
+        ----------
+        value, chance
+            What is guessed, -1 for nothing, and how surely.
+        tolerance
+            The tolerable chance beyond the share of those who have the value.
+        """
+        if not len(self.shares):
+            return np.zeros(len(value), dtype=np.bool_)
+        share = self.shares[value]
+        uncommon = (value >= 0) & (value != int(self.shares.argmax()))
+        return np.asarray(uncommon & (chance > share + tolerance * (1 - share)), dtype=np.bool_)
+
+
+DEALT = 5
+"""How often values are dealt out anew."""
+
+
+def dealt_values(
+    file: ReleasedFile, column: TextColumn, rng: np.random.Generator, tolerance: float
+) -> ChanceValues:
+    """Deal the values of the persons out to the classes at random, and guess as before.
+
+    A person keeps the values of all records and takes the class of another. O(records log).
+
+    Parameters
+    ----------
+    file
+        The released file.
+    column
+        The sensitive column.
+    rng
+        Deals.
+    tolerance
+        The tolerable chance beyond the share of those who have a value.
+    """
+    counts = np.unique(np.column_stack([column.told, file.unit]), axis=0)[:, 0]
+    having = np.bincount(counts[counts >= 0], minlength=len(column.texts))
+    found = ChanceValues(0.0, 0.0, having / max(file.persons, 1))
+    home = file.class_of[np.unique(file.unit, return_index=True)[1]]
+    every, sure = [], []
+    for _ in range(DEALT):
+        dealt = rng.permutation(home)[file.unit]
+        shared, persons = _tallies(file, column, dealt)
+        value, count = _most(shared, having)
+        some = persons > 0
+        chance = count[some] / persons[some]
+        every.append(chance)
+        sure.append(chance[found.is_sure(value[some], chance, tolerance)])
+    means = [
+        float(each.mean()) if len(each) else 0.0 for each in map(np.concatenate, (every, sure))
+    ]
+    return ChanceValues(means[0], means[1], found.shares)
+
+
+def _tallies(
+    file: ReleasedFile, column: TextColumn, class_of: Ints
+) -> tuple[sparse.csr_array, Ints]:
     """Released persons of each class by value, shape (classes, texts), and of each class at all."""
     texts = len(column.texts)
     some = column.told >= 0
-    place = file.class_of[some] * texts + column.codes[some]
+    place = class_of[some] * texts + column.codes[some]
     pairs = np.unique(np.column_stack([place, file.unit[some]]), axis=0)[:, 0]
     rows, columns = np.divmod(pairs, max(texts, 1))
     having = sparse.coo_array(
         (np.ones(len(pairs), dtype=np.int64), (rows, columns)), shape=(file.classes, texts)
     ).tocsr()
-    persons = np.unique(np.column_stack([file.class_of, file.unit]), axis=0)[:, 0]
+    persons = np.unique(np.column_stack([class_of, file.unit]), axis=0)[:, 0]
     return having, np.bincount(persons, minlength=file.classes).astype(np.int64)
 
 

@@ -634,7 +634,9 @@ def judge_inference(
     AvgGSAR is a mean over classes, so that one target is drawn of each class
     (``one_per_class``): each guess is then right with at most the class's GSAR. MaxGSAR says
     that no value is had by a larger share of a class, so that the intruder goes for the targets
-    of whom he is surest, and what the claim allows among a of a class's n persons is
+    of whose classes he is surest, and guesses the same for everybody else there: whom of a class
+    the guess is about must not depend on who has the value, and those of whom he is surest may be
+    alike in more than the release shows. What the claim allows among a of a class's n persons is
     hypergeometric (`share_hits`). The control is the same guess for the register persons outside
     the release; for ``surest`` those of the same chance. O(records log + persons log).
 
@@ -672,7 +674,7 @@ def judge_inference(
         np.flatnonzero(guessed & truth.released[guesses.person]),
         np.flatnonzero(guessed & ~truth.released[guesses.person] & held.known[guesses.person]),
     )
-    home = _classes(file, truth)
+    home = home_classes(file, truth)
     if targets == "one_per_class":
         inside = one_per_class(inside, home[guesses.person[inside]], rng)
     elif targets == "surest" and len(inside):
@@ -681,6 +683,8 @@ def judge_inference(
         inside = inside[surest(best)]
         outside = outside[guesses.chance[outside] >= least]
     person, value = guesses.person[inside], guesses.value[inside]
+    if targets == "surest" and len(inside):
+        person, value = _whole_classes(person, value, home, truth, file)
     right = held.has(person, value)
     attempts, hits = len(person), int(right.sum())
     drawn, size = _drawn(home[person] * held.texts + value, held.texts, file, truth)
@@ -703,7 +707,7 @@ def judge_inference(
         allowed=allowed,
         broken=broken,
         p_value=p_value,
-        exposed=int(np.count_nonzero(right & (guesses.chance[inside] > threshold))),
+        exposed=int(np.count_nonzero(right[: len(inside)] & (guesses.chance[inside] > threshold))),
     )
 
 
@@ -714,8 +718,32 @@ def _column(file: ReleasedFile, name: str) -> TextColumn:
     raise InputError(f"column '{name}'", "must be a sensitive column of the released file")
 
 
-def _classes(file: ReleasedFile, truth: Truth) -> Ints:
-    """The class of each register person's first released record, -1 for those outside."""
+def _whole_classes(
+    person: Ints, value: Ints, home: Ints, truth: Truth, file: ReleasedFile
+) -> tuple[Ints, Ints]:
+    """The targets, and all others whose records are all in their classes, with the same guess."""
+    of_class = np.full(file.classes, -1, dtype=np.int64)
+    of_class[home[person]] = value
+    elsewhere = np.zeros(len(truth.released), dtype=np.bool_)
+    known = np.flatnonzero(truth.owner >= 0)
+    owner = truth.owner[known]
+    elsewhere[owner[file.class_of[known] != home[owner]]] = True
+    others = truth.released & ~elsewhere & (of_class[home] >= 0)
+    others[person] = False
+    added = np.flatnonzero(others)
+    return np.concatenate([person, added]), np.concatenate([value, of_class[home[added]]])
+
+
+def home_classes(file: ReleasedFile, truth: Truth) -> Ints:
+    """The class of each register person's first released record, -1 for those outside.
+
+    Parameters
+    ----------
+    file
+        The released file.
+    truth
+        Whose each record is.
+    """
     home = np.full(len(truth.released), -1, dtype=np.int64)
     known = truth.owner >= 0
     home[truth.owner[known][::-1]] = file.class_of[known][::-1]
@@ -968,29 +996,3 @@ def _shuffled(
             right = (shuffled[each.unit] == each.person) & (each.person >= 0)
             hits[place, way] = np.count_nonzero(right)
     return [of_rounds(hits[:, way]) for way in range(len(guesses))]
-
-
-_TOLERANCE = 1e-12
-
-
-def judge_run(outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
-    """Say which predictions count as broken, given how many attacks were made.
-
-    If all predictions are true, one or more count as broken with probability at most 2.5 %,
-    however the attacks depend on each other: Holm's step-down procedure (Holm 1979,
-    Scandinavian Journal of Statistics 6:65-70). What each attack is allowed stays.
-
-    Parameters
-    ----------
-    outcomes
-        The attacks of a run, each judged alone.
-    """
-    tested = sorted(
-        (each.p_value, place) for place, each in enumerate(outcomes) if each.p_value is not None
-    )
-    broken: set[int] = set()
-    for rank, (p_value, place) in enumerate(tested):
-        if p_value > (1 - UPPER) / (len(tested) - rank) + _TOLERANCE:
-            break
-        broken.add(place)
-    return tuple(replace(each, broken=place in broken) for place, each in enumerate(outcomes))
