@@ -47,6 +47,8 @@ from sfumato.table.table_files import open_source
 
 G_BALANCE, H_AFFILIATION, PERSONS = 0.9, 0.5, 5
 """What is promised where nobody says: of files with several records per person, and with one."""
+KNOWN_EVENTS = "2:0.2"
+"""Who knows two events that a schema declares to be known finds so many, where nobody says."""
 _PROMISES = ("g_balance", "h_affiliation", "pid_k")
 """The promises that can be asked for, by the keys of their section."""
 _MARGIN, _STEP = 0.1, 0.05
@@ -82,6 +84,8 @@ No person dominates a class: 0.9 is as much as ten persons with equally many rec
     "release.h_affiliation": "At most this share of a class has one sensitive value.",
     "release.pid_k": "At least so many persons in every class.",
     "release.presets": "The thresholds of these are met, too.",
+    "release.known_events": """\
+Whoever also knows two of a person's events, as exactly as [events] says, finds at most 20 %.""",
     "release.ends": "Ranges of numbers end on a public grid, where nobody's value need be.",
     "attack": """\
 A simulated intruder attacks the release: who knows the exact quasi-identifiers of everybody in
@@ -218,6 +222,9 @@ def propose(request: ProposalRequest) -> Proposal:
         made = _specification(request, columns)
         columns = _without(columns, None if made is None else made.spec.id or request.id)
     promised, lost = _promises(request, replace(guess, schema=columns))
+    several = request.is_linked or columns.person is not None
+    if columns.events and several and not _asked_promises(request):
+        promised = {**promised, "known_events": KNOWN_EVENTS}
     project = _project(request, columns, made, promised)
     notes = _notes_of(project, guess.notes, {} if made is None else made.notes)
     notes["release"] += f"\n{fill(lost, 96)}" if lost else ""

@@ -1,0 +1,267 @@
+"""Releases of other tools, honest and leaky, of twenty kinds of leak: which does an attack alarm?
+
+Usage: foreign_releases.py [FILES] [--first SEED]    (100 of either kind unless stated)
+
+The files are made here, in the forms that other tools write: intervals and redacted characters of
+ARX, ranges of sdcMicro's global recoding, of Mondrian, two columns of bounds. Every file promises
+that five persons look alike. The verdict is that of ``sf.attack`` with what it does by default.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from leaks import HONEST, KNOWN, OTHERS, QUASI, People
+
+import sfumato as sf
+
+K = 5
+LOST = 0.1
+"""Share of the persons that may be suppressed for finer cells."""
+ENDS = [0, *(round(10 ** (each / 8)) for each in range(24, 50))]
+"""Ends of income bands, eight to a power of ten, fixed before anybody saw the data."""
+FORMS = ("arx", "sdcmicro", "mondrian", "bounds", "words")
+
+
+@dataclass(frozen=True)
+class Recoded:
+    """Cells of every person, as numbers, before they are written in a form.
+
+    Attributes
+    ----------
+    age, income
+        Both ends of each person's cell, the upper one outside; shape (persons, 2).
+    place
+        Characters of the postcode that are kept.
+    sex
+        Whether the sex is shown.
+    class_of
+        Class of each person, -1 where suppressed.
+    """
+
+    age: np.ndarray
+    income: np.ndarray
+    place: int
+    sex: bool
+    class_of: np.ndarray
+
+
+def recoded(people: People, k: int = K) -> Recoded:
+    """The finest of some full-domain recodings in which few persons stand among fewer than k."""
+    best, finest = None, -1
+    for years, band, place, sex in itertools.product(
+        (5, 10, 20, 40), (2, 4, 8, 40), (2, 1, 0), (True, False)
+    ):
+        age = people.age // years * years
+        ends = np.array(ENDS[::band])
+        at = np.searchsorted(ends, people.income, side="right") - 1
+        area = people.place // 10 ** (5 - place) if place else np.zeros(people.persons, int)
+        keys = np.column_stack([age, at, area, (people.sex == "F") & sex])
+        _, class_of, size = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
+        class_of = class_of.reshape(-1)
+        alone = size[class_of] < k
+        if alone.mean() > LOST or len(size) <= finest:
+            continue
+        upper = np.append(ends[1:], 10**7)
+        finest = len(size)
+        best = Recoded(
+            np.column_stack([age, age + years]),
+            np.column_stack([ends[at], upper[at]]),
+            place,
+            sex,
+            np.where(alone, -1, class_of),
+        )
+    assert best is not None
+    return best
+
+
+def written(people: People, cells: Recoded, form: str) -> pd.DataFrame:
+    """The cells of every record as a tool writes them; suppressed persons are all ``*``."""
+    gone = cells.class_of < 0
+    patterns = {
+        "arx": "[{0}, {1}[", "sdcmicro": "[{0},{1})", "mondrian": "{0}~{2}", "words": "{0} to {2}",
+        "bounds": "{0}-{2}",
+    }  # fmt: skip
+    shown: dict[str, object] = {}
+    for name, ends in (("age", cells.age), ("income", cells.income)):
+        texts = [patterns[form].format(low, high, high - 1) for low, high in ends.tolist()]
+        shown[name] = np.where(gone, "*", texts)
+    kept = cells.place
+    places = [f"{each}"[:kept] + "*" * (5 - kept) if kept else "*" for each in people.place]
+    shown["place"] = np.where(gone, "*", places)
+    shown["sex"] = np.where(gone | (not cells.sex), "*", people.sex)
+    table = pd.DataFrame(shown).iloc[people.of].reset_index(drop=True)
+    if form == "bounds":
+        for place, end in enumerate(("low", "high")):
+            for name, own in (("age", cells.age), ("income", cells.income)):
+                table[f"{name}_{end}"] = np.where(gone, "*", own[:, place] - place)[people.of]
+        table = table.drop(columns=["age", "income"])
+    return table
+
+
+@dataclass(frozen=True)
+class Made:
+    """A released file and what the referee knows.
+
+    Attributes
+    ----------
+    shown, original
+        The released file and the data.
+    truth
+        Id of each released record's person.
+    """
+
+    shown: pd.DataFrame
+    original: pd.DataFrame
+    truth: list[str]
+
+
+@dataclass(frozen=True)
+class Draft:
+    """Records before they are mixed, the shown ones in the order of the original."""
+
+    people: People
+    cells: Recoded
+    shown: pd.DataFrame
+    original: pd.DataFrame
+
+
+Change = Callable[[Draft], None]
+"""Changes the tables of a draft in place."""
+
+
+def _alike(persons: float) -> Change:
+    def change(draft: Draft) -> None:
+        """One disease in each of some classes."""
+        people, class_of = draft.people, draft.cells.class_of
+        codes = np.array([f"{a}{b}" for a in "ABC" for b in range(10, 30)])
+        own = codes[np.abs(class_of) * 7 % len(codes)][people.of]
+        some = (people.rng.random(class_of.max() + 2) < persons)[class_of][people.of]
+        alike = np.where(some, own, draft.original["icd"])
+        draft.original["icd"] = draft.shown["icd"] = alike
+
+    return change
+
+
+def _exact(persons: int) -> Change:
+    def change(draft: Draft) -> None:
+        """Some persons' cells are left as they are."""
+        people, shown, original = draft.people, draft.shown, draft.original
+        some = np.isin(people.of, people.rng.permutation(people.persons)[:persons])
+        for name in ("age", "income"):
+            for each in (name, f"{name}_low", f"{name}_high"):
+                if each in shown:
+                    shown[each] = np.where(some, original[name].astype(str), shown[each])
+
+    return change
+
+
+def _whole_places(draft: Draft) -> None:
+    """Postcodes are shown as they are."""
+    draft.shown["place"] = draft.original["place"].astype(str)
+
+
+def _tight(draft: Draft) -> None:
+    """Incomes from the lowest to the highest of each class."""
+    class_of = draft.cells.class_of
+    income = pd.Series(draft.people.income)
+    low, high = (getattr(income.groupby(class_of), end)() for end in ("min", "max"))
+    ends = [f"{low[each]}-{high[each]}" for each in class_of]
+    draft.shown["income"] = np.where(class_of < 0, "*", ends)[draft.people.of]
+    draft.shown.drop(columns=["income_low", "income_high"], errors="ignore", inplace=True)
+
+
+COLUMNS = {
+    name: (KNOWN | OTHERS)[name]
+    for name in (
+        "2026 - age", "income within 1 %", "pt aged 57 seen", "id without its first letter",
+        "SHA-256 of the id", "time stamp of the person", "house number", "age in Roman numerals",
+        "telephone extension", "initials and day of birth", "age and a number of the ward in one",
+        "years to the pension at 67",
+    )
+}  # fmt: skip
+CHANGES: dict[str, Change] = {
+    "one disease in each class": _alike(1.0),
+    "one disease in each of half of the classes": _alike(0.5),
+    "three persons' cells left as they are": _exact(3),
+    "a tenth of the persons' cells left as they are": _exact(60),
+    "postcodes left as they are": _whole_places,
+    "incomes from the lowest to the highest of a class": _tight,
+}
+KINDS = (*COLUMNS, *CHANGES, "rows in the order of the original", "classes of two")
+
+
+def made(seed: int, kind: str | None) -> Made:
+    """A release of a seed, with one leak or none."""
+    people = People(seed)
+    rng, form = people.rng, FORMS[seed % len(FORMS)]
+    cells = recoded(people, 2 if kind == "classes of two" else K)
+    original = people.data()
+    shown = written(people, cells, form).assign(icd=original["icd"])
+    for name in rng.choice(list(HONEST), 2, replace=False):
+        shown[name] = HONEST[name](rng, len(shown))
+    if kind in COLUMNS:
+        shown["further"] = np.asarray(COLUMNS[kind](people))[people.of]
+    if kind in CHANGES:
+        CHANGES[kind](Draft(people, cells, shown, original))
+    if people.repeated:
+        shown["id"] = rng.permutation(people.persons)[people.of]
+    ordered = kind == "rows in the order of the original"
+    rows = np.arange(len(shown)) if ordered else rng.permutation(len(shown))
+    truth = original["id"].to_numpy()[rows].tolist()
+    return Made(shown.iloc[rows], original.sort_values("icd") if not ordered else original, truth)
+
+
+def attacked(release: Made) -> sf.Attack:
+    """The verdict of an attack with what it does by default."""
+    repeated = "id" in release.shown
+    roles = {"id", "icd", *QUASI, *(f"{name}_{end}" for name in QUASI for end in ("low", "high"))}
+    schema = sf.Schema(
+        person="id",
+        quasi_identifiers=QUASI,
+        sensitive=["icd"],
+        insensitive=[name for name in release.shown if name not in roles],
+    )
+    shown = release.shown if repeated else release.shown.assign(id=range(len(release.shown)))
+    return sf.attack(shown, schema=schema, original=release.original, truth=release.truth, seed=1)
+
+
+def main() -> int:
+    """Print what was alarmed; 1 where the gate is missed."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("files", type=int, nargs="?", default=100)
+    parser.add_argument("--first", type=int, default=0)
+    given = parser.parse_args()
+    started = time.process_time()
+    caught, of, alarms = Counter[str](), Counter[str](), 0
+    for seed in range(given.first, given.first + given.files):
+        kind = KINDS[seed % len(KINDS)]
+        found = attacked(made(seed, kind))
+        caught[kind] += found.caught
+        of[kind] += 1
+        if not found.caught:
+            print(f"missed in {seed}: {kind}: {found.sentence}", flush=True)
+        found = attacked(made(seed + 50_000, None))
+        alarms += found.caught
+        if found.caught:
+            why = [found.verdict[each].attack for each in found.exceeded]
+            print(f"alarmed in {seed + 50_000}: {found.sentence} {why}", flush=True)
+    for kind in KINDS:
+        print(f"{kind:50} {caught[kind]} of {of[kind]}")
+    print(
+        f"alarmed: {caught.total()} of {given.files} leaky, {alarms} of {given.files} honest; "
+        f"{time.process_time() - started:.0f} CPU s"
+    )
+    return int(caught.total() < 0.9 * given.files or alarms > 0.02 * given.files)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
