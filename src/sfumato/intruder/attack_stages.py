@@ -853,8 +853,8 @@ def columns(scene: Scene) -> Iterator[Staged]:
         )
 
 
-PREDICATES = 1_000
-"""Classes of which an end is tried, drawn where there are more."""
+PREDICATES = 500
+"""Classes of which both ends are tried, drawn where there are more."""
 BEYOND = 0.001
 """Probability by chance below which ends are said to single out."""
 

@@ -131,12 +131,13 @@ def _tallies(
     texts = len(column.texts)
     some = column.told >= 0
     place = class_of[some] * texts + column.codes[some]
-    pairs = np.unique(np.column_stack([place, file.unit[some]]), axis=0)[:, 0]
+    units = max(file.persons, 1)
+    pairs = np.unique(place * units + file.unit[some]) // units
     rows, columns = np.divmod(pairs, max(texts, 1))
     having = sparse.coo_array(
         (np.ones(len(pairs), dtype=np.int64), (rows, columns)), shape=(file.classes, texts)
     ).tocsr()
-    persons = np.unique(np.column_stack([class_of, file.unit]), axis=0)[:, 0]
+    persons = np.unique(class_of * units + file.unit) // units
     return having, np.bincount(persons, minlength=file.classes).astype(np.int64)
 
 
