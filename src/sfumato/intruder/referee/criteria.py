@@ -558,17 +558,21 @@ class Judged:
             if self.low is not None and self.high is not None and self.low < self.high:
                 ends = f" ({percent(self.low)} to {percent(self.high)})"
             found = f"{self.attack} finds {percent(self.number)}{ends}"
-            said.append(f"{found}, {self._limit()}")
+            if self.right and self.expected == 0:
+                found += f" of somebody, {self.right:,} of {self.attempts:,} people above"
+            chance = ", which chance explains" if self.is_explained else ""
+            said.append(f"{found}, {percent(self.tolerance)} at most{chance}")
         if self.verdict is Standing.UNTESTED:
             said.append(f"not tried: {', '.join(self.untried) or 'anything'}")
         said += [f"accepted: {each}" for each in self.accepted]
         return [*said, *self.assuming]
 
-    def _limit(self) -> str:
-        within = self.verdict is not Standing.EXCEEDED
-        beyond = (self.number or 0.0) > (self.tolerance or 0.0) * (1 + _TOLERANCE)
-        chance = ", which chance explains" if within and beyond else ""
-        return f"{percent(self.tolerance or 0.0)} at most{chance}"
+    @property
+    def is_explained(self) -> bool:
+        """Whether more was found than the limit, by no more than chance explains."""
+        if self.number is None or self.tolerance is None or self.verdict is Standing.EXCEEDED:
+            return False
+        return self.number > self.tolerance * (1 + _TOLERANCE)
 
 
 def _worst(found: Sequence[Finding]) -> Finding | None:
