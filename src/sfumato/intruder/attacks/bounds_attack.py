@@ -7,6 +7,8 @@ although the class promises that nobody stands alone. It needs the released file
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -217,24 +219,40 @@ def _between_ends(
     spacings = _spacings(high - low, step)
     of_end = [each for each in spacings if _multiple(end, each, step)]
     for spacing in spacings[spacings.index(of_end[0]) :] if of_end else spacings:
-        first = np.floor(low / spacing + CLOSE) + 1
-        last = np.ceil(high / spacing - CLOSE) - 1
-        if first > last:
+        inside = _multiples(low, high, spacing)
+        if not inside:
             continue
-        points = np.arange(first, last + 1) * spacing
+        on = _multiple(at, spacing, step) & (at > low) & (at < high)
         # Rounder values are commoner, as people round what they say.
-        rounder = np.zeros(len(points), dtype=np.bool_)
-        for each in spacings[: spacings.index(spacing)]:
-            rounder |= _multiple(points, each, step)
-        points = points[~rounder] if not rounder.all() else points
-        place = np.minimum(np.searchsorted(points, at - CLOSE * step), len(points) - 1)
-        on = np.abs(points[place] - at) <= CLOSE * step
+        larger = spacings[: spacings.index(spacing)]
+        plain = inside - _rounder(low, high, spacing, larger)
+        if plain:
+            for each in larger:
+                on &= ~_multiple(at, each, step)
+        points = plain or inside
         # The end is one of the values: which of them it is, is as likely as any other.
         both = persons[on | (np.abs(at - end) <= CLOSE * step)]
-        share = np.count_nonzero(both == 1) / (len(points) + 1)
-        crowded = both.sum() > len(points)
+        share = np.count_nonzero(both == 1) / (points + 1)
+        crowded = both.sum() > points
         return max(share, float(np.exp(-1))) if crowded else share
     return float("nan")
+
+
+def _multiples(low: float, high: float, spacing: float) -> int:
+    """Number of multiples of a spacing strictly between two ends."""
+    first = np.floor(low / spacing + CLOSE) + 1
+    last = np.ceil(high / spacing - CLOSE) - 1
+    return max(0, int(last - first) + 1)
+
+
+def _rounder(low: float, high: float, spacing: float, larger: Sequence[float]) -> int:
+    """Number of multiples of a spacing between two ends that are multiples of a larger one too."""
+    unit = 10.0 ** np.floor(np.log10(spacing) + CLOSE)
+    common = {math.lcm(round(spacing / unit), round(each / unit)) for each in larger}
+    # Of 1, 2 and 5 times a power of ten no more than two divide none of the others.
+    least = [each for each in common if not any(each % one == 0 for one in common - {each})]
+    shared = _multiples(low, high, math.lcm(*least) * unit) if len(least) > 1 else 0
+    return sum(_multiples(low, high, each * unit) for each in least) - shared
 
 
 def _multiple(values: float | Floats, spacing: float, step: float) -> Bools:
