@@ -22,7 +22,8 @@ def most_shared_value(file: ReleasedFile, candidates: Candidates, column: TextCo
 
     A released person counts once per class and distinct value, as h-affiliation counts (paper
     003, Definition 3); missing values count for nobody. The chance is the share of the persons
-    of those classes who have the value. Of values that as many have, the one that more persons
+    of those classes who have the value, each class weighed by the share of those who fit it that
+    it holds. Of values that as many have, the one that more persons
     of the whole file have is taken. Persons whom the same classes fit are answered together:
     O(fits + distinct sets of fitting classes times their distinct values).
 
@@ -38,11 +39,13 @@ def most_shared_value(file: ReleasedFile, candidates: Candidates, column: TextCo
     having, present = _tallies(file, column, file.class_of)
     whole = np.asarray(having.sum(axis=0)).ravel()
     sets, set_of = _distinct_sets(candidates)
-    shared = (sets @ having).tocsr()
-    everybody = sets @ present
+    # A class of few among the many who fit it, such as one of suppressed records, says little.
+    weight = present / np.maximum(candidates.of_class, np.maximum(present, 1))
+    shared = (sets @ having.multiply(weight[:, None])).tocsr()
+    everybody = sets @ (weight * present)
     value, count = _most(shared, whole)
     with_value = np.where(count > 0, value, -1)
-    chance = np.where(count > 0, count / np.maximum(everybody, 1), 0.0)
+    chance = np.where(count > 0, count / np.where(everybody > 0, everybody, 1.0), 0.0)
     of_person = set_of[candidates.group]
     persons = np.arange(len(candidates.group), dtype=np.int64)
     return Inference(column.name, persons, with_value[of_person], chance[of_person])
@@ -148,14 +151,14 @@ def _distinct_sets(candidates: Candidates) -> tuple[sparse.csr_array, Ints]:
     return sets.astype(np.int64), set_of
 
 
-def _most(shared: sparse.csr_array, whole: Ints) -> tuple[Ints, Ints]:
+def _most(shared: sparse.csr_array, whole: Ints) -> tuple[Ints, Floats]:
     """The value of each row with the largest count, and that count; 0 where a row is empty."""
     rows = np.repeat(np.arange(shared.shape[0]), np.diff(shared.indptr))
     values = shared.indices.astype(np.int64)
     order = np.lexsort((values, -whole[values], -shared.data, rows))
     first = np.unique(rows[order], return_index=True)
     value = np.zeros(shared.shape[0], dtype=np.int64)
-    count = np.zeros(shared.shape[0], dtype=np.int64)
+    count = np.zeros(shared.shape[0], dtype=np.float64)
     value[first[0]] = values[order][first[1]]
     count[first[0]] = shared.data[order][first[1]]
     return value, count
