@@ -148,5 +148,40 @@ def test_parts_of_a_unit_cost_what_counting_says_and_no_more_than_none_or_all(se
 
     chosen = part[: len(own)].tolist()
     assert_allclose(spent[0], total(chosen)[0])
+    again = unit_risks(events, labels, rung, part=part, silent=silent if learned else None)
+    assert_allclose(again[0], spent[0, :2])
     assert total(chosen)[1] <= total([0] * len(own))[1] + 1e-8
     assert total(chosen)[1] <= total(range(len(own)))[1] + 1e-8
+
+
+@given(files(), st.integers(0, 2**32 - 1), st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_chances_of_units_in_parts_are_those_of_counting(made, seed, learned):
+    classes, slots = made
+    rng, labels = np.random.default_rng(seed), labels_of(slots)
+    rung = rng.integers(0, LEVELS, slots).astype(np.int8)
+    silent = np.zeros(201, dtype=np.bool_)
+    silent[200] = True
+    events = events_of(classes, slots)
+    part = np.concatenate(
+        [
+            np.unique(rng.integers(0, 3, len(unit)), return_inverse=True)[1]
+            for own in classes
+            for unit in own
+        ]
+    ).astype(np.int32)
+    found = unit_risks(events, labels, rung, part=part, silent=silent if learned else None)
+    written, starts, number = labels[np.arange(slots), rung], events.event_start, 0
+    for own in classes:
+        units = []
+        for at, unit in enumerate(own, number):
+            parts = {}
+            for one, (slot, rows) in zip(part[starts[at] :], unit, strict=False):
+                parts.setdefault(int(one), []).extend([int(written[slot])] * rows)
+            units.append([*parts.values()])
+        for at, unit in enumerate(own):
+            others = [one for place, of in enumerate(units) if place != at for one in of]
+            known = [int(written[slot]) for slot, _ in unit]
+            chances = [told(units[at], others, known, {200}, m, learned=learned) for m in (1, 2)]
+            assert_allclose(found[number + at], chances)
+        number += len(own)

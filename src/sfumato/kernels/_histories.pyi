@@ -1,5 +1,7 @@
 from sfumato.kernels.loop_calls import Codes, Floats, Ints
 
+MOST_DIVIDED: int
+
 class Histories:
     def __init__(self, *arrays: object) -> None: ...
     def in_table(self, keys: Ints, stamps: Codes, counts: Codes, weights: Floats) -> None: ...
@@ -28,7 +30,16 @@ class Histories:
         parts: object,
         spent: Floats,
     ) -> None: ...
-    def risks(self, first: int, last: int, rung: object, found: Floats) -> None: ...
+    def risks(
+        self,
+        first: int,
+        last: int,
+        rung: object,
+        parts: object,
+        silent: object,
+        learned: bool,
+        found: Floats,
+    ) -> None: ...
 
 def count_dated(
     sets: Ints,

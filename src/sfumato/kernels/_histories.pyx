@@ -14,7 +14,7 @@ cdef double LEAST_GAIN = 1e-9
 cdef int64_t NEVER = -(<int64_t>1 << 60)
 
 
-cdef enum:
+cpdef enum:
     MOST_DIVIDED = 24  # events of a unit that is divided at most
 
 
@@ -45,6 +45,13 @@ cdef inline bint _twice(Parts* unit, uint32_t events) noexcept nogil:
     return (events & (events - 1)) != 0 or (events & unit.repeated) != 0
 
 
+cdef inline bint _shows_both(Parts* unit, uint32_t part, int e, int f) noexcept nogil:
+    """Whether a part has a row for each of two events."""
+    if unit.alike[e] == unit.alike[f]:
+        return _twice(unit, part & unit.alike[e])
+    return (part & unit.alike[e]) != 0 and (part & unit.alike[f]) != 0
+
+
 cdef inline bint _tells(Parts* unit, Terms* terms, uint32_t part, uint32_t known) noexcept nogil:
     """Whether who has found a part has what counts."""
     return not terms.learned or (part & unit.talking & ~known) != 0
@@ -63,24 +70,18 @@ cdef double _by_one(Parts* unit, Terms* terms, int e, uint32_t known) noexcept n
 cdef double _by_two(Parts* unit, Terms* terms, int e, int f) noexcept nogil:
     """The chance by two events: by both, or by the one that tells more."""
     cdef int at, own = 0, more = 0
-    cdef uint32_t known = unit.alike[e] | unit.alike[f], part
-    cdef bint alike = unit.alike[e] == unit.alike[f], fits
+    cdef uint32_t known = unit.alike[e] | unit.alike[f]
     cdef double found = 0, other
     for at in range(unit.parts):
-        part = unit.part[at]
-        if alike:
-            fits = _twice(unit, part & unit.alike[e])
-        else:
-            fits = (part & unit.alike[e]) != 0 and (part & unit.alike[f]) != 0
-        if fits:
+        if _shows_both(unit, unit.part[at], e, f):
             own += 1
-            more += _tells(unit, terms, part, known)
+            more += _tells(unit, terms, unit.part[at], known)
     if more:
         found = more / (unit.two[e][f] + own)
     if unit.parts > 1:
         other = _by_one(unit, terms, e, known)
         found = other if other > found else found
-        if not alike:
+        if unit.alike[e] != unit.alike[f]:
             other = _by_one(unit, terms, f, known)
             found = other if other > found else found
     return found
@@ -348,18 +349,72 @@ cdef class Histories:
         with nogil:
             self.solve(begin, end, every, part, many, now, kept, paid)
 
-    cdef void risks_of(
-        self, int64_t first, int64_t last, const int8_t[::1] rung, double[:, ::1] risks
+    cdef inline bint tells_beside(
+        self, int64_t e, int64_t f, int64_t first, int64_t end, const uint8_t[::1] silent
     ) noexcept nogil:
-        cdef int64_t group, unit, e, f, start
-        for group in range(first, last):
+        """Whether another event of a unit says something that two of its own do not."""
+        cdef int64_t g
+        for g in range(first, end):
+            if (
+                not silent[self.label[g]]
+                and self.label[g] != self.label[e]
+                and self.label[g] != self.label[f]
+            ):
+                return True
+        return False
+
+    cdef void risks_of(
+        self, int64_t begin, int64_t last, const int8_t[::1] rung, const int32_t[::1] parts,
+        const uint8_t[::1] silent, Terms* terms, double[:, ::1] risks,
+    ) noexcept nogil:
+        cdef int64_t group, unit, e, f, first, end
+        cdef Parts divided
+        cdef Paid paid
+        for group in range(begin, last):
             self.begin(group, rung)
             for unit in range(self.unit_start[group], self.unit_start[group + 1]):
-                start = self.event_start[unit]
-                for e in range(start, self.event_start[unit + 1]):
-                    self.add(risks, unit, self.label[e], self.alone_one[e], self.alone_two[e])
-                    for f in range(start, e):
-                        self.add(risks, unit, self.pair(e, f), 0, self.together[unit])
+                if self.is_divided(unit, parts):
+                    self.meet(&divided, unit, silent)
+                    self.tally(&divided, self.event_start[unit], -1)
+                    self.take_parts(&divided, unit, parts)
+                    self.tally(&divided, self.event_start[unit], 1)
+            for unit in range(self.unit_start[group], self.unit_start[group + 1]):
+                first, end = self.event_start[unit], self.event_start[unit + 1]
+                if self.is_divided(unit, parts):
+                    self.meet(&divided, unit, silent)
+                    self.take_parts(&divided, unit, parts)
+                    self.without(&divided, first)
+                    paid = self.paid(&divided, terms, unit)
+                    risks[unit, 0], risks[unit, 1] = paid.one, paid.two
+                    continue
+                for e in range(first, end):
+                    if not terms.learned or self.tells_beside(e, e, first, end, silent):
+                        self.add(risks, unit, self.label[e], self.alone_one[e], self.alone_two[e])
+                    for f in range(first, e):
+                        if not terms.learned or self.tells_beside(e, f, first, end, silent):
+                            self.add(risks, unit, self.pair(e, f), 0, self.together[unit])
+
+    cdef inline bint is_divided(self, int64_t unit, const int32_t[::1] parts) noexcept nogil:
+        cdef int64_t e
+        for e in range(self.event_start[unit], self.event_start[unit + 1]):
+            if parts[e]:
+                return True
+        return False
+
+    cdef void take_parts(
+        self, Parts* unit, int64_t number, const int32_t[::1] parts
+    ) noexcept nogil:
+        """Divide a unit as it was divided before."""
+        cdef int64_t first = self.event_start[number]
+        cdef int e, at
+        unit.parts = 1
+        for e in range(unit.events):
+            if parts[first + e] + 1 > unit.parts:
+                unit.parts = parts[first + e] + 1
+        for at in range(unit.parts):
+            unit.part[at] = 0
+        for e in range(unit.events):
+            unit.part[parts[first + e]] |= <uint32_t>1 << e
 
     cdef inline void add(
         self, double[:, ::1] risks, int64_t unit, int64_t key, double one, double two
@@ -368,13 +423,17 @@ cdef class Histories:
         risks[unit, 0] += self.price(one, self.counts[at])
         risks[unit, 1] += self.price(two, self.counts[at])
 
-    def risks(self, first, last, rung, found):
+    def risks(self, first, last, rung, parts, silent, learned, found):
         """See `sfumato.kernels.history_loops.unit_risks`."""
         cdef int64_t begin = first, end = last
         cdef const int8_t[::1] now = rung
+        cdef const int32_t[::1] own = parts
+        cdef const uint8_t[::1] nothing = silent
         cdef double[:, ::1] kept = found
+        cdef Terms terms
+        terms.rate, terms.share, terms.weight, terms.learned = 1, 0, 0, learned
         with nogil:
-            self.risks_of(begin, end, now, kept)
+            self.risks_of(begin, end, now, own, nothing, &terms, kept)
 
     cdef Paid paid(self, Parts* unit, Terms* terms, int64_t number) noexcept nogil:
         """What a unit costs and loses in the parts that it has."""
@@ -397,20 +456,17 @@ cdef class Histories:
         return paid.lost + terms.rate * (terms.share * paid.one + (1 - terms.share) * paid.two)
 
     cdef void meet(
-        self, Parts* unit, int64_t number, const int8_t[::1] rung, const double[::1] kept,
-        const uint8_t[::1] silent,
+        self, Parts* unit, int64_t number, const uint8_t[::1] silent
     ) noexcept nogil:
-        """Look up a unit, undivided, and who else shows what it does."""
+        """Look up a unit, undivided."""
         cdef int64_t first = self.event_start[number]
         cdef int e, f
-        cdef double said = 0
         unit.events = <int>(self.event_start[number + 1] - first)
         unit.talking = unit.repeated = 0
         unit.records = 0
         for e in range(unit.events):
             unit.rows[e] = self.rows[first + e]
             unit.records += unit.rows[e]
-            said += unit.rows[e] * kept[rung[self.slot_of[first + e]]]
             unit.alike[e] = 0
             for f in range(unit.events):
                 if self.label[first + e] == self.label[first + f]:
@@ -419,12 +475,21 @@ cdef class Histories:
                 unit.talking |= <uint32_t>1 << e
             if unit.rows[e] > 1:
                 unit.repeated |= <uint32_t>1 << e
-            unit.one[e] = self.counts[self.cell(self.label[first + e])] - 1
-            for f in range(e):
-                unit.two[e][f] = self.counts[self.cell(self.pair(first + e, first + f))] - 1
-        unit.kept = said / unit.records
+        unit.kept = 1
         unit.parts = 1
         unit.part[0] = <uint32_t>((<uint64_t>1 << unit.events) - 1)
+
+    cdef void without(self, Parts* unit, int64_t first) noexcept nogil:
+        """Look up who else shows what a unit does."""
+        cdef int e, f, at
+        for e in range(unit.events):
+            unit.one[e] = self.counts[self.cell(self.label[first + e])]
+            for at in range(unit.parts):
+                unit.one[e] -= (unit.part[at] & unit.alike[e]) != 0
+            for f in range(e):
+                unit.two[e][f] = self.counts[self.cell(self.pair(first + e, first + f))]
+                for at in range(unit.parts):
+                    unit.two[e][f] -= _shows_both(unit, unit.part[at], e, f)
 
     cdef void tally(self, Parts* unit, int64_t first, int32_t sign) noexcept nogil:
         """Add or take away the parts of a unit among those that show labels."""
@@ -443,38 +508,43 @@ cdef class Histories:
                     if part >> f & 1 and not part & unit.alike[f] & ((<uint32_t>1 << f) - 1):
                         self.counts[self.cell(self.pair(first + e, first + f))] += sign
 
-    cdef void merge(self, Parts* unit, Terms* terms, int64_t number) noexcept nogil:
-        """Join the two parts that come to least as one."""
+    cdef Paid settle(self, Parts* unit, Terms* terms, int64_t number) noexcept nogil:
+        """Move single events between the parts of a unit, or out of them, while that pays."""
+        cdef Paid best = self.paid(unit, terms, number), now
         cdef Parts tried
-        cdef Paid paid
-        cdef int i, j, one = 0, other = 1
-        cdef double least = 1e300, now
-        for i in range(unit.parts):
-            for j in range(i + 1, unit.parts):
-                tried = unit[0]
-                _join(&tried, i, j)
-                paid = self.paid(&tried, terms, number)
-                now = self.total(&paid, terms)
-                if now < least:
-                    least, one, other = now, i, j
-        _join(unit, one, other)
+        cdef int e, at
+        cdef bint changed = True
+        while changed:
+            changed = False
+            for e in range(unit.events):
+                for at in range(unit.parts + 1):
+                    tried = unit[0]
+                    if not _moved(&tried, e, at):
+                        continue
+                    now = self.paid(&tried, terms, number)
+                    if self.total(&now, terms) < self.total(&best, terms) - LEAST_GAIN:
+                        best, unit[0], changed = now, tried, True
+                        break
+        return best
 
     cdef Paid divide_one(self, Parts* unit, Terms* terms, int64_t number) noexcept nogil:
-        """Give a unit the parts that come to least, of those that joining its events passes."""
+        """Give a unit the parts that come to least of those that single moves lead to.
+
+        They begin with all events in one part, and with each in its own.
+        """
         cdef Paid best = self.paid(unit, terms, number), now
         cdef Parts tried = unit[0]
         cdef int e
         # Who is divided at all loses at least one record's pairs.
         if self.total(&best, terms) - best.lost <= unit.kept * terms.weight * 2 / unit.records:
             return best
+        best = self.settle(unit, terms, number)
         tried.parts = unit.events
         for e in range(unit.events):
             tried.part[e] = <uint32_t>1 << e
-        while tried.parts > 1:
-            now = self.paid(&tried, terms, number)
-            if self.total(&now, terms) < self.total(&best, terms) - LEAST_GAIN:
-                best, unit[0] = now, tried
-            self.merge(&tried, terms, number)
+        now = self.settle(&tried, terms, number)
+        if self.total(&now, terms) < self.total(&best, terms) - LEAST_GAIN:
+            best, unit[0] = now, tried
         return best
 
     cdef void divide_all(
@@ -485,13 +555,19 @@ cdef class Histories:
         cdef Parts unit
         cdef Paid paid
         cdef int at
+        cdef double said
         for group in range(begin, end):
             self.begin(group, rung)
             for number in range(self.unit_start[group], self.unit_start[group + 1]):
                 first = self.event_start[number]
                 if self.event_start[number + 1] - first > MOST_DIVIDED:
                     continue
-                self.meet(&unit, number, rung, kept, silent)
+                self.meet(&unit, number, silent)
+                self.without(&unit, first)
+                said = 0
+                for at in range(unit.events):
+                    said += unit.rows[at] * kept[rung[self.slot_of[first + at]]]
+                unit.kept = said / unit.records
                 paid = self.divide_one(&unit, terms, number)
                 spent[number, 0], spent[number, 1], spent[number, 2] = paid.one, paid.two, paid.lost
                 if unit.parts == 1:
@@ -520,11 +596,23 @@ cdef class Histories:
             self.divide_all(begin, end, now, left, nothing, &terms, found, paid)
 
 
-cdef void _join(Parts* unit, int one, int other) noexcept nogil:
-    """Two parts as one."""
-    unit.part[one] |= unit.part[other]
-    unit.parts -= 1
-    unit.part[other] = unit.part[unit.parts]
+cdef bint _moved(Parts* unit, int e, int to) noexcept nogil:
+    """Put an event into another part, or into one of its own; whether that changes anything."""
+    cdef int at
+    cdef uint32_t mine = <uint32_t>1 << e
+    for at in range(unit.parts):
+        if unit.part[at] & mine:
+            break
+    if at == to or (to == unit.parts and unit.part[at] == mine):
+        return False
+    if to == unit.parts:
+        unit.part[to], unit.parts = 0, unit.parts + 1
+    unit.part[to] |= mine
+    unit.part[at] ^= mine
+    if not unit.part[at]:
+        unit.parts -= 1
+        unit.part[at] = unit.part[unit.parts]
+    return True
 
 
 # ------------------------------------------------------- who has known events, by their intervals

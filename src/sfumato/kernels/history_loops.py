@@ -16,12 +16,14 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.kernels import _histories
-from sfumato.kernels.loop_calls import Codes, Floats, Ints, in_threads, ints, parts
+from sfumato.kernels.loop_calls import Bools, Codes, Floats, Ints, flags, in_threads, ints, parts
 from sfumato.kernels.loop_calls import codes as as_codes
 
 Rungs = npt.NDArray[np.int8]
 WORTH_A_THREAD = 20_000
 """Pairs of events that are not worth dividing."""
+MOST_DIVIDED = _histories.MOST_DIVIDED
+"""Events of a unit that several pseudonyms may show, at most."""
 SWEEPS = 4
 """How often every event of a class is looked at for one rate, at most."""
 
@@ -188,7 +190,7 @@ def divided(
     rung: Rungs,
     *,
     kept: Floats,
-    silent: npt.NDArray[np.bool_],
+    silent: Bools,
     rate: float,
     share: float,
     weight: float,
@@ -196,11 +198,11 @@ def divided(
 ) -> tuple[Codes, Floats]:
     """Divide units into several pseudonyms where that saves more than it loses.
 
-    Each unit in turn gets the parts of least loss + rate · cost, of those that are passed when its
-    events, each alone at first, are joined step by step; the others are as they are. The loss is
+    Each unit in turn gets parts by single events that move while that makes loss + rate · cost
+    less, all being together at first, or each alone; the other units are as they are. The loss is
     1 - (what its events still say) · (its pairs of rows that stay together); the cost as in
-    `recodings`, by that known event, or both, which tell most. Units of more than 24 events stay
-    whole. O(events⁵) a unit at most; who costs less than the first pair has no look.
+    `recodings`, by that known event, or both, which tell most. Units of more than
+    `MOST_DIVIDED` events stay whole.
 
     Parameters
     ----------
@@ -226,7 +228,7 @@ def divided(
     found = np.zeros(len(events.slot_of), dtype=np.int32)
     spent = np.zeros((len(events.event_start) - 1, 3))
     loops = _Loops(events, labels, np.zeros(labels.shape), 0)
-    nothing = silent.view(np.uint8)
+    nothing = flags(silent)
 
     def divide(some: slice) -> None:
         loops.over(some).divide(
@@ -239,7 +241,13 @@ def divided(
 
 
 def unit_risks(
-    events: Events, labels: Codes, rung: Rungs, *, fewest: int = 0
+    events: Events,
+    labels: Codes,
+    rung: Rungs,
+    *,
+    fewest: int = 0,
+    part: Codes | None = None,
+    silent: Bools | None = None,
 ) -> npt.NDArray[np.float64]:
     """What the questions about each unit cost, by one event known and by two; shape (units, 2).
 
@@ -250,13 +258,26 @@ def unit_risks(
     rung
         Rung of each slot; shape (slots,).
     fewest
-        As in `recodings`.
+        As in `recodings`; 0 where units are divided.
+    part
+        The part of its unit in which each event is, as `divided` gives them back; ``None`` where
+        all units are whole.
+    silent
+        Which labels say nothing, where only what is learned counts; shape (labels,).
     """
     risks = np.zeros((len(events.event_start) - 1, 2))
     loops = _Loops(events, labels, np.zeros(labels.shape), fewest)
+    own = np.zeros(len(events.slot_of), dtype=np.int32) if part is None else part
+    nothing = flags(
+        np.zeros(int(labels.max(initial=0)) + 1, np.bool_) if silent is None else silent
+    )
+    learned = silent is not None
     in_threads(
         [
-            partial(loops.over(each).risks, each.start, each.stop, rung, risks)
+            partial(
+                loops.over(each).risks,
+                *(each.start, each.stop, rung, own, nothing, learned, risks),
+            )
             for each in _parts(events)
         ]
     )

@@ -175,10 +175,14 @@ def _protect(
             iter(()) if promise.k else chances(events, table, draft, _shown(found, table), promise)
         )
 
+    # What the search counts is then what is measured.
+    exactly = dates is None and promise.m <= 2 and not any(each.event.level for each in columns)
+
     def holds(found: histories.Solution) -> bool:
-        if dates is None and promise.of is Success.FOUND and promise.m <= 2:
-            each, many = histories.chances_of_two(gathered, found.rung, promise.m)
-            return _kept(promise, iter([_worse(each, many, np.zeros(len(each)))]))
+        if exactly:
+            risks, own = found.risks(promise.of), np.diff(gathered.events.event_start)
+            of = ((risks[:, m - 1], own >= m) for m in range(promise.m, 0, -1))
+            return _kept(promise, (_worse(each, many, np.zeros(len(each))) for each, many in of))
         if dated is not None and dated.is_hopeless(found.rung):
             return False
         return _kept(promise, measured(found))

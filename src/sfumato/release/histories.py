@@ -22,7 +22,14 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.engines.embedded.counts import group
-from sfumato.kernels.history_loops import Events, Rungs, divided, recodings, unit_risks
+from sfumato.kernels.history_loops import (
+    MOST_DIVIDED,
+    Events,
+    Rungs,
+    divided,
+    recodings,
+    unit_risks,
+)
 from sfumato.release.promises.promise import TOLERANCE
 from sfumato.release.promises.shared_events import KnownEvents, Success
 from sfumato.release.techniques import Technique
@@ -369,6 +376,17 @@ class Solution:
         lost += np.maximum(1 - lost, 0) * np.minimum(self.apart * divided, 1)
         return lost
 
+    def risks(self, of: Success) -> Floats:
+        """Chance of each unit to be found, or learned from, by one event and by two.
+
+        Shape (units, 2); events that are known as exactly as they are.
+        """
+        gathered = self.gathered
+        silent = gathered.silent if of is Success.LEARNED else None
+        return unit_risks(
+            gathered.events, gathered.labels, self.rung, part=self.part, silent=silent
+        )
+
     def pseudonyms(self, person: Codes) -> Codes:
         """The pseudonym of each record of a file, of the person of each."""
         if self.part is None:
@@ -443,8 +461,9 @@ class _Search:
         top = np.full(len(self.gathered.losses), len(self.gathered.rungs) - 1, dtype=np.int8)
         alone = None
         if self.apart is not None:
-            starts = self.gathered.events.event_start[self.gathered.unit_of]
-            alone = (np.arange(len(starts)) - starts).astype(np.int32)
+            starts, unit = self.gathered.events.event_start, self.gathered.unit_of
+            alone = (np.arange(len(unit)) - starts[unit]).astype(np.int32)
+            alone[np.diff(starts)[unit] > MOST_DIVIDED] = 0
         least = Solution(self.gathered, top, alone, self.apart or 1.0)
         if not self.holds(least):
             return None
@@ -634,19 +653,3 @@ def written(gathered: Gathered, rung: Rungs, source: pa.Table) -> dict[str, pa.A
             from_numpy(np.maximum(label, 0), label < 0), from_texts(texts).cast(pa.string())
         )
     return found
-
-
-def chances_of_two(gathered: Gathered, rung: Rungs, m: int) -> tuple[Floats, Bools]:
-    """The chance of each unit to be found by m of its events, and which have as many.
-
-    Parameters
-    ----------
-    gathered
-        The events, each unit being a person.
-    rung
-        Rung of each slot.
-    m
-        Known events, 1 or 2.
-    """
-    risks = unit_risks(gathered.events, gathered.labels, rung)[:, m - 1]
-    return risks, np.diff(gathered.events.event_start) >= m
