@@ -26,7 +26,6 @@ from sfumato.kernels.history_loops import Rungs
 from sfumato.release import event_dates, histories
 from sfumato.release.information_loss import normalized_error
 from sfumato.release.partitioning import Draft
-from sfumato.release.promises.promise import TOLERANCE
 from sfumato.release.promises.shared_events import KnownEvents, Success
 from sfumato.release.techniques import Technique
 from sfumato.risk.known_events import (
@@ -56,9 +55,6 @@ lose, beside what events lose."""
 DRAWN: tuple[Drawn, ...] = ("random", "worst")
 SETS_OF_A_PERSON = 30
 """Sets of three known events or more of a person that are looked at, where all are more."""
-MARGIN = 3.0
-"""Standard errors by which what drawn sets say has to stay below what is asked: the sets that say
-whether it is kept are those that the search saw."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,18 +171,13 @@ def _protect(
             iter(()) if promise.k else chances(events, table, draft, _shown(found, table), promise)
         )
 
-    # What the search counts is then what is measured.
-    exactly = dates is None and promise.m <= 2 and not any(each.event.level for each in columns)
-
     def holds(found: histories.Solution) -> bool:
-        if exactly:
-            risks, own = found.risks(promise.of), np.diff(gathered.events.event_start)
-            of = ((risks[:, m - 1], own >= m) for m in range(promise.m, 0, -1))
-            return _kept(promise, (_worse(each, many, np.zeros(len(each))) for each, many in of))
         if dated is not None and dated.is_hopeless(found.rung):
             return False
-        return _kept(promise, measured(found))
+        return histories.keeps(promise, measured(found))
 
+    # What the search counts is what is measured.
+    exactly = dates is None and promise.m <= 2 and not any(each.event.level for each in columns)
     found: histories.Solution | None
     if promise.k:
         found, broken = histories.solve_shared(gathered, promise.k, promise.m)
@@ -198,8 +189,8 @@ def _protect(
         # Several pseudonyms hide nothing from who looks for the person, only what is beside.
         learned = dates is None and promise.of is Success.LEARNED
         apart = weights.get(Technique.SPLIT_PSEUDONYMS) if learned else None
-        found = histories.solve(gathered, promise, holds, apart)
-        if found is None or not _kept(promise, measured(found)):
+        found = histories.solve(gathered, promise, None if exactly else holds, apart)
+        if found is None or not histories.keeps(promise, measured(found)):
             return None
         pseudonym_of = found.pseudonyms(pseudonym_of)
     seen = _shown(found, table)
@@ -360,40 +351,14 @@ def _shown(found: histories.Solution, table: Table) -> Shown:
 def _reached(
     person: Codes, weight: Floats, chance: Floats, events: Ints, m: int
 ) -> tuple[float, float]:
-    """`_worse` of the chances of sets of m events, of which those of some persons are drawn."""
+    """As `histories.worse`, of sets of m events, of which those of some persons are drawn."""
     mean, square = (
         np.bincount(person, weight * each, minlength=len(events)).astype(np.float64)
         for each in (chance, chance**2)
     )
     drawn = np.array([_are_drawn(many, m) for many in range(int(events.max(initial=0)) + 1)])
     variance = np.where(drawn[events], (square - mean**2) / (SETS_OF_A_PERSON - 1), 0.0)
-    return _worse(mean, events >= m, np.maximum(variance, 0.0))
-
-
-def _worse(each: Floats, many: Bools, variance: Floats) -> tuple[float, float]:
-    """The mean and the 95th percentile of persons, or of those who have many events, if higher.
-
-    Whoever has fewer events is asked for all of them, and hides those who have more. What is known
-    up to a variance, the mean and the chance of each person, is taken `MARGIN` standard errors
-    higher.
-    """
-    found = [(0.0, 0.0)]
-    highest = np.minimum(each + MARGIN * np.sqrt(variance), 1.0)
-    for some in (np.ones_like(many), many):
-        if some.any():
-            error = np.sqrt(variance[some].sum()) / some.sum()
-            p95 = float(np.quantile(highest[some], 0.95, method="inverted_cdf"))
-            found.append((float(each[some].mean() + MARGIN * error), p95))
-    return max(one for one, _ in found), max(one for _, one in found)
-
-
-def _kept(promise: KnownEvents, measured: Chances) -> bool:
-    if promise.k:
-        return all(worst <= promise.risk * (1 + TOLERANCE) for worst, _ in measured)
-    return all(
-        mean <= promise.risk * (1 + TOLERANCE) and p95 <= promise.p95 + TOLERANCE
-        for mean, p95 in measured
-    )
+    return histories.worse(mean, events >= m, np.maximum(variance, 0.0))
 
 
 def _done(gathered: histories.Gathered, found: histories.Solution) -> dict[str, dict[str, float]]:
@@ -421,7 +386,7 @@ def chances(
     """The mean and the 95th percentile of the persons' chances, for every number of known events.
 
     Over all persons or over those who have as many events, whichever is more. Of three events or
-    more that are drawn, both are taken higher (`MARGIN`).
+    more that are drawn, both are taken higher (`histories.MARGIN`).
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ price, where that saves more than it loses.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -42,14 +42,21 @@ Bools = npt.NDArray[np.bool_]
 ANYTHING = "*"
 ROLLED_UP = 0.9
 """What a code loses by the first label above it, of what it loses as ``*``."""
-DEAREST = 32.0
-"""The price of a person found at which the search begins."""
-STEP = 2.0
-"""How much lower the next price is."""
+FIRST, CHEAPEST, DEAREST = 4.0, 0.02, 64.0
+"""The price of a person found at which the search begins, and between which it looks."""
+STEP, NEAR = 2.0, 1.1
+"""How much lower or higher the next price is, until it is between two of which one is too low; and
+how near these are at last."""
+FIRST_SHARE, SHARES = 0.25, (0.05, 0.75)
+"""How much of what is paid is for one event known at first, and at least and at most."""
+PRESSED, PRESSURE, AMPLE = 3, 1.5, 1.3
+"""How often persons count more at one price whose chance is too high, how much more beside how
+much too high it is, and how many of them for each that is too many."""
+MARGIN = 3.0
+"""Standard errors by which what drawn sets say has to stay below what is asked: the sets that say
+whether it is kept are those that the search saw."""
 FORBIDDING = 1e9
 """A price that nothing outweighs."""
-CHEAPEST = 0.02
-"""The price at which the search ends, if nothing breaks the promise."""
 MOST_RUNGS = 16
 """Ways to write one event that are tried."""
 
@@ -403,19 +410,79 @@ def group_pairs(one: npt.NDArray[Any], other: Codes) -> Ints:
 
 
 Holds = Callable[[Solution], bool]
+Reached = tuple[float, float]
+"""The mean and the 95th percentile of persons' chances."""
+
+
+def worse(each: Floats, many: Bools, variance: Floats | float = 0.0) -> Reached:
+    """The mean and the 95th percentile of persons, or of those who have many events, if higher.
+
+    Whoever has fewer events is asked for all of them, and hides those who have more. What is known
+    up to a variance, the mean and the chance of each person, is taken `MARGIN` standard errors
+    higher.
+
+    Parameters
+    ----------
+    each
+        The chance of each person.
+    many
+        Who has as many events as are known.
+    variance
+        Of each person's chance.
+    """
+    found = [(0.0, 0.0)]
+    spread = np.broadcast_to(variance, each.shape)
+    highest = np.minimum(each + MARGIN * np.sqrt(spread), 1.0)
+    for some in (np.ones_like(many), many):
+        if some.any():
+            error = np.sqrt(spread[some].sum()) / some.sum()
+            p95 = float(np.quantile(highest[some], 0.95, method="inverted_cdf"))
+            found.append((float(each[some].mean() + MARGIN * error), p95))
+    return max(one for one, _ in found), max(one for _, one in found)
+
+
+def keeps(promise: KnownEvents, measured: Iterable[Reached]) -> bool:
+    """Whether chances keep a promise; where k is promised, the worst stand for both.
+
+    Parameters
+    ----------
+    promise
+        What is promised.
+    measured
+        The chances by every number of known events.
+    """
+    if promise.k:
+        return all(worst <= promise.risk * (1 + TOLERANCE) for worst, _ in measured)
+    return all(
+        mean <= promise.risk * (1 + TOLERANCE) and p95 <= promise.p95 + TOLERANCE
+        for mean, p95 in measured
+    )
 
 
 @dataclass(frozen=True, eq=False)
 class _Priced:
-    """What is written at a price, and what questions about the units of each class then cost."""
+    """What is written at a price.
+
+    Attributes
+    ----------
+    solution
+        What is written.
+    risks
+        Chance of each unit by one event and by two; shape (units, 2).
+    weights
+        How much the questions about each unit counted; shape (units, 2).
+    share
+        Of what is paid, how much was for one event known; the rest is for two.
+    """
 
     solution: Solution
-    one: Floats
-    two: Floats
+    risks: Floats
+    weights: Floats
+    share: float
 
 
 def solve(
-    gathered: Gathered, promise: KnownEvents, holds: Holds, apart: float | None = None
+    gathered: Gathered, promise: KnownEvents, holds: Holds | None, apart: float | None = None
 ) -> Solution | None:
     """Write events as exactly as a promise allows; ``None`` where nothing that is tried keeps it.
 
@@ -426,16 +493,12 @@ def solve(
     promise
         What is promised.
     holds
-        Whether a way to write them keeps the promise.
+        Whether a way to write them keeps the promise; ``None`` where the chances of units by one
+        event and by two say it.
     apart
         How much a pair of records counts that several pseudonyms divide; ``None`` where none may.
     """
-    # Who learns by one event and by two, each may be what the promise fails for.
-    learned = (0.5, 0.25) if promise.of is Success.LEARNED else (0.0,)
-    shares = (1.0,) if promise.m == 1 else learned
-    found = [_Search(gathered, promise, holds, apart, share).found() for share in shares]
-    kept = [each for each in found if each is not None]
-    return min(kept, key=lambda each: each.lost, default=None)
+    return _Search(gathered, promise, holds, apart).found()
 
 
 @dataclass(frozen=True, eq=False)
@@ -446,103 +509,165 @@ class _Search:
     ----------
     gathered, promise, holds, apart
         As in `solve`.
-    share
-        Of what is paid, how much for one event known; the rest is for two.
     """
 
     gathered: Gathered
     promise: KnownEvents
-    holds: Holds
+    holds: Holds | None
     apart: float | None
-    share: float
 
     def found(self) -> Solution | None:
         """What is written at it, and in some classes at the next lower one."""
-        top = np.full(len(self.gathered.losses), len(self.gathered.rungs) - 1, dtype=np.int8)
-        alone = None
-        if self.apart is not None:
-            starts, unit = self.gathered.events.event_start, self.gathered.unit_of
-            alone = (np.arange(len(unit)) - starts[unit]).astype(np.int32)
-            alone[np.diff(starts)[unit] > MOST_DIVIDED] = 0
-        least = Solution(self.gathered, top, alone, self.apart or 1.0)
-        if not self.holds(least):
+        least = self._least()
+        if not self._keeps(self._measured(least, self._even, 0.0)):
             return None
-        if len(self.gathered.rungs) == 1 and alone is None:
+        if len(self.gathered.rungs) == 1 and self.apart is None:
             return least
-        price, good, bad = DEAREST, None, None
-        while price >= CHEAPEST:
-            found = self._at(price, top if good is None else good.solution.rung)
-            if not self.holds(found.solution):
-                bad = found
-                break
-            good = found
-            price /= STEP
+        price, low, high = FIRST, CHEAPEST, DEAREST
+        good = bad = None
+        while low * NEAR < high and low <= price <= high:
+            found = self._at(price, good or bad)
+            if self._keeps(found):
+                good = found if good is None or found.solution.lost < good.solution.lost else good
+                high = price
+            else:
+                low, bad = price, found
+            if good is None or bad is None:
+                price *= STEP if good is None else 1 / STEP
+            else:
+                price = (low * high) ** 0.5
         if good is None:
             return least
-        if bad is None:
-            return good.solution
-        between = self._at(price * STEP**0.5, good.solution.rung)
-        if self.holds(between.solution):
-            good = between
-        else:
-            bad = between
-        return self._filled(good, bad)
+        return good.solution if bad is None else self._filled(good, bad)
 
-    def _at(self, price: float, start: Rungs) -> _Priced:
-        """Events and pseudonyms as one price has them."""
-        events, labels = self.gathered.events, self.gathered.labels
-        written = recodings(
-            events, labels, self.gathered.losses, np.array([price]), share=self.share, start=start
-        )
-        rung = written.rung[0]
+    def _least(self) -> Solution:
+        """What says least: all events at the last rung, each alone where they may be divided."""
+        rungs, starts = len(self.gathered.rungs), self.gathered.events.event_start
+        top = np.full(len(self.gathered.losses), rungs - 1, dtype=np.int8)
         if self.apart is None:
-            return _Priced(Solution(self.gathered, rung), written.one[0], written.two[0])
-        part, spent = divided(
+            return Solution(self.gathered, top)
+        unit = self.gathered.unit_of
+        alone = (np.arange(len(unit)) - starts[unit]).astype(np.int32)
+        alone[np.diff(starts)[unit] > MOST_DIVIDED] = 0
+        return Solution(self.gathered, top, alone, self.apart)
+
+    @property
+    def _even(self) -> Floats:
+        return np.ones((self.gathered.units, 2))
+
+    def _reached(self, found: _Priced) -> list[Reached]:
+        """What up to two known events reach, one event first."""
+        own = np.diff(self.gathered.events.event_start)
+        upto = range(1, min(self.promise.m, 2) + 1)
+        return [worse(found.risks[:, m - 1], own >= m) for m in upto]
+
+    def _keeps(self, found: _Priced) -> bool:
+        if self.holds is None:
+            return keeps(self.promise, self._reached(found))
+        return self.holds(found.solution)
+
+    def _at(self, price: float, near: _Priced | None) -> _Priced:
+        """Events and pseudonyms as one price has them, the few who may be found easily set aside.
+
+        A mean and a percentile are two things to pay for: where the percentile alone is too high,
+        those count more, step by step, who are next below the few that may exceed it. One event
+        known and two are paid for by how near each is to what is promised.
+        """
+        share = FIRST_SHARE if near is None else self._balanced(near)
+        found = self._written(price, self._even if near is None else near.weights, share)
+        for _ in range(PRESSED if self.holds is None else 0):
+            reached = self._reached(found)
+            means_near = all(mean <= AMPLE * self.promise.risk for mean, _ in reached)
+            if not means_near or all(p95 <= self.promise.p95 for _, p95 in reached):
+                break
+            found = self._written(price, self._pressed(found), self._balanced(found))
+        return found
+
+    def _balanced(self, near: _Priced) -> float:
+        """The share for one event known, more where it is nearer than two to what is promised."""
+        if self.promise.m == 1:
+            return 1.0
+        if self.promise.of is Success.FOUND:
+            return 0.0  # two events find whoever one does
+        of = self.promise
+        one, two = (max(mean / of.risk, p95 / of.p95) for mean, p95 in self._reached(near))
+        return float(np.clip(near.share * np.sqrt(one / max(two, TOLERANCE)), *SHARES))
+
+    def _pressed(self, found: _Priced) -> Floats:
+        """The weights with more for those who have to come below the percentile."""
+        weights, own = found.weights.copy(), np.diff(self.gathered.events.event_start)
+        for m in range(1, min(self.promise.m, 2) + 1):
+            each = found.risks[:, m - 1]
+            over = np.flatnonzero((own >= m) & (each > self.promise.p95))
+            over = over[np.argsort(each[over], kind="stable")]
+            many = len(over) - int(0.05 * (own >= m).sum())
+            eased = over[: max(int(AMPLE * many), 0)]
+            weights[eased, m - 1] *= PRESSURE * each[eased] / self.promise.p95
+        return weights
+
+    def _written(self, price: float, weights: Floats, share: float) -> _Priced:
+        """Events and pseudonyms at a price, the questions about each unit counting so much."""
+        gathered, labels = self.gathered, self.gathered.labels
+        one, two = weights[gathered.unit_of].T
+        events = replace(
+            gathered.events,
+            alone_one=gathered.events.alone_one * one,
+            alone_two=gathered.events.alone_two * two,
+            together=gathered.events.together * weights[:, 1],
+        )
+        rung = recodings(events, labels, gathered.losses, np.array([price]), share=share).rung[0]
+        if self.apart is None:
+            return self._measured(Solution(gathered, rung), weights, share)
+        part, _ = divided(
             events,
             labels,
             rung,
-            kept=np.maximum(1 - np.array([each.loss for each in self.gathered.rungs]), 0),
-            silent=self.gathered.silent,
+            kept=np.maximum(1 - np.array([each.loss for each in gathered.rungs]), 0),
+            silent=gathered.silent,
             rate=price,
-            share=self.share,
+            share=share,
             weight=self.apart,
             learned=self.promise.of is Success.LEARNED,
         )
-        of = self.gathered.class_of_unit
-        paid = np.zeros((events.classes, 2))
-        np.add.at(paid, of, spent[:, :2])
-        return _Priced(Solution(self.gathered, rung, part, self.apart), *paid.T)
+        return self._measured(Solution(gathered, rung, part, self.apart), weights, share)
+
+    def _measured(self, solution: Solution, weights: Floats, share: float) -> _Priced:
+        return _Priced(solution, solution.risks(self.promise.of), weights, share)
 
     def _filled(self, good: _Priced, bad: _Priced) -> Solution:
         """The better way, with as many classes of the cheaper one as the promise allows.
 
         Those come first that gain most for what they cost.
         """
-        extra = self.share * (bad.one - good.one) + (1 - self.share) * (bad.two - good.two)
+        gathered = self.gathered
+        of_unit, classes = gathered.class_of_unit, gathered.events.classes
+        extra = (bad.risks - good.risks) @ [good.share, 1 - good.share]
         fewer = good.solution.lost_of_unit - bad.solution.lost_of_unit
-        gain = np.bincount(self.gathered.class_of_unit, fewer, len(extra))
-        order = np.argsort(-gain / np.maximum(extra, TOLERANCE), kind="stable")
+        gain, cost = (np.bincount(of_unit, each, classes) for each in (fewer, extra))
+        order = np.argsort(-gain / np.maximum(cost, TOLERANCE), kind="stable")
         rank = np.empty(len(order), dtype=np.int64)
         rank[order] = np.arange(len(order))
-        rank_of_slot = rank[self.gathered.class_of_slot]
-        rank_of_event = rank_of_slot[self.gathered.events.slot_of]
+        rank_of_slot = rank[gathered.class_of_slot]
+        rank_of_event = rank_of_slot[gathered.events.slot_of]
 
-        def mixed(many: int) -> Solution:
+        def mixed(many: int) -> _Priced:
             cheap, dear = bad.solution, good.solution
             part = None
             if cheap.part is not None and dear.part is not None:
                 part = np.where(rank_of_event < many, cheap.part, dear.part)
             rung: Rungs = np.where(rank_of_slot < many, cheap.rung, dear.rung)
-            return replace(dear, rung=rung, part=part)
+            # Classes do not touch each other's chances.
+            risks = np.where((rank[of_unit] < many)[:, np.newaxis], bad.risks, good.risks)
+            return replace(good, solution=replace(dear, rung=rung, part=part), risks=risks)
 
         low, high = 0, len(order)
         while high - low > max(len(order) // 100, 1):
             middle = (low + high) // 2
-            if self.holds(mixed(middle)):
+            if self._keeps(mixed(middle)):
                 low = middle
             else:
                 high = middle
-        return mixed(low)
+        return mixed(low).solution
 
 
 def solve_shared(gathered: Gathered, k: int, m: int) -> tuple[Solution, Ints]:
