@@ -313,7 +313,9 @@ def _panels(points: list[dict[str, Any]], ways: list[str]) -> alt.VConcatChart:
             base = alt.Chart(values([each for each in points if each["of"] == of])).encode(
                 x=alt.X("risk:Q", title=f"share {titles[of]}").axis(format=".0%", tickCount=5),
                 y=alt.Y(f"{y}:Q", title=title).axis(format=".0%"),
-                color=alt.Color("way:N", sort=ways, title=None).scale(domain=ways, range=colours),
+                color=alt.Color("way:N", sort=ways, title=None)
+                .scale(domain=ways, range=colours)
+                .legend(columnPadding=40, symbolOpacity=1, labelLimit=200),
             )
             layers = limit.encode(x="risk:Q") + base.mark_line() + base.mark_circle(size=50)
             panels.append(layers.properties(width=300, height=210))

@@ -5,7 +5,8 @@ Within a class every distinct event is written in one way: as it is, with a labe
 a search over all classes at one price for a person found (`sfumato.kernels.history_loops`): the
 lowest price at which the promise is kept, and classes of the next lower one as far as it goes.
 Where only what is learned counts, a person's records go out under several pseudonyms at the same
-price, where that saves more than it loses.
+price, where that saves more than it loses. Where the percentile of the promise is too high and the
+mean is not, those persons count more who are next below the few that may exceed it.
 """
 
 from __future__ import annotations
@@ -42,16 +43,19 @@ Bools = npt.NDArray[np.bool_]
 ANYTHING = "*"
 ROLLED_UP = 0.9
 """What a code loses by the first label above it, of what it loses as ``*``."""
-FIRST, CHEAPEST, DEAREST = 4.0, 0.02, 64.0
+FIRST, CHEAPEST, DEAREST = 2.0, 0.02, 64.0
 """The price of a person found at which the search begins, and between which it looks."""
-STEP, NEAR = 2.0, 1.1
+STEP, NEAR = 2.0, 1.15
 """How much lower or higher the next price is, until it is between two of which one is too low; and
 how near these are at last."""
 FIRST_SHARE, SHARES = 0.25, (0.05, 0.75)
 """How much of what is paid is for one event known at first, and at least and at most."""
-PRESSED, PRESSURE, AMPLE = 3, 1.5, 1.3
-"""How often persons count more at one price whose chance is too high, how much more beside how
-much too high it is, and how many of them for each that is too many."""
+AIMED = 0.047
+"""Share of the persons who may exceed the 95th percentile, a little fewer than 5 %: whoever is
+moved below it takes companions from others."""
+PRESSED, PRESSURE, AMPLE = 2, 1.5, 1.3
+"""How often persons count more at one price whose chance is too high; how much more, beside how
+much too high it is; and how many of them for each that is too many."""
 MARGIN = 3.0
 """Standard errors by which what drawn sets say has to stay below what is asked: the sets that say
 whether it is kept are those that the search saw."""
@@ -600,7 +604,7 @@ class _Search:
             each = found.risks[:, m - 1]
             over = np.flatnonzero((own >= m) & (each > self.promise.p95))
             over = over[np.argsort(each[over], kind="stable")]
-            many = len(over) - int(0.05 * (own >= m).sum())
+            many = len(over) - int(AIMED * (own >= m).sum())
             eased = over[: max(int(AMPLE * many), 0)]
             weights[eased, m - 1] *= PRESSURE * each[eased] / self.promise.p95
         return weights
