@@ -9,6 +9,7 @@ from oracles import histories
 from oracles.holders import holders
 
 import sfumato as sf
+from sfumato.release import histories as searched
 
 CODES = [f"{a}{b}{c}" for a in "12" for b in "0123" for c in "05"]
 
@@ -130,6 +131,19 @@ def test_several_pseudonyms_hide_what_is_beside_and_are_counted_as_a_reader_meet
     assert f"{several} persons have several pseudonyms" in page
     assert "A person may have several" in page
     assert whole.utility.histories.divided == 0
+
+
+@pytest.mark.parametrize("p95", [0.2, 0.3])
+def test_more_is_kept_where_the_percentile_is_paid_for_beside_the_mean(p95, monkeypatch):
+    data, kept = visits(1, persons=800, most=12), []
+    promises = sf.PidKAnonymity(40), sf.KnownEvents(2, 0.15, p95=p95, of="learned")
+    for _ in range(2):
+        release = sf.anonymize(
+            data, schema(), *promises, seed=1, techniques="suppress-cells,split-pseudonyms"
+        )
+        kept.append(release.utility.histories.kept)
+        monkeypatch.setattr(searched._Search, "_is_near", lambda *_: False)
+    assert kept[0] > kept[1]
 
 
 def test_a_person_stays_whole_where_something_else_would_bring_the_records_together():

@@ -527,22 +527,60 @@ class _Search:
             return None
         if len(self.gathered.rungs) == 1 and self.apart is None:
             return least
+        good, bad, price = self._priced()
+        if good is None:
+            return least
+        if bad is None:
+            return good.solution
+        found = [self._filled(good, bad)]
+        if self.holds is None and self._is_near(bad):
+            good, bad = self._eased(good, bad, price)
+            found.append(self._filled(good, bad))
+        return min(found, key=lambda each: each.lost)
+
+    def _priced(self) -> tuple[_Priced | None, _Priced | None, float]:
+        """What the lowest price writes that keeps the promise, what a lower one does, and it."""
         price, low, high = FIRST, CHEAPEST, DEAREST
-        good = bad = None
+        good: _Priced | None = None
+        bad: _Priced | None = None
         while low * NEAR < high and low <= price <= high:
-            found = self._at(price, good or bad)
+            found = self._written(price, self._even, self._balanced(good or bad))
             if self._keeps(found):
-                good = found if good is None or found.solution.lost < good.solution.lost else good
-                high = price
+                good, high = found, price
             else:
-                low, bad = price, found
+                bad, low = found, price
             if good is None or bad is None:
                 price *= STEP if good is None else 1 / STEP
             else:
                 price = (low * high) ** 0.5
-        if good is None:
-            return least
-        return good.solution if bad is None else self._filled(good, bad)
+        return good, bad, high
+
+    def _is_near(self, found: _Priced) -> bool:
+        """Whether a percentile is too high, and no mean is by much."""
+        reached = self._reached(found)
+        too_high = any(p95 > self.promise.p95 for _, p95 in reached)
+        return too_high and all(mean <= AMPLE * self.promise.risk for mean, _ in reached)
+
+    def _eased(self, good: _Priced, bad: _Priced, price: float) -> tuple[_Priced, _Priced]:
+        """The same at lower prices, those counting more who have to come below the percentile.
+
+        A mean and a percentile are two things to pay for: one price for both lowers the mean
+        further than is promised.
+        """
+        near = good
+        while price > CHEAPEST:
+            price /= NEAR
+            found = self._written(price, near.weights, self._balanced(near))
+            for _ in range(PRESSED):
+                if not self._is_near(found):
+                    break
+                found = self._written(price, self._pressed(found), self._balanced(found))
+            if not self._keeps(found):
+                return good, found
+            if found.solution.lost >= near.solution.lost:
+                break
+            good = near = found
+        return good, bad
 
     def _least(self) -> Solution:
         """What says least: all events at the last rung, each alone where they may be divided."""
@@ -570,29 +608,14 @@ class _Search:
             return keeps(self.promise, self._reached(found))
         return self.holds(found.solution)
 
-    def _at(self, price: float, near: _Priced | None) -> _Priced:
-        """Events and pseudonyms as one price has them, the few who may be found easily set aside.
-
-        A mean and a percentile are two things to pay for: where the percentile alone is too high,
-        those count more, step by step, who are next below the few that may exceed it. One event
-        known and two are paid for by how near each is to what is promised.
-        """
-        share = FIRST_SHARE if near is None else self._balanced(near)
-        found = self._written(price, self._even if near is None else near.weights, share)
-        for _ in range(PRESSED if self.holds is None else 0):
-            reached = self._reached(found)
-            means_near = all(mean <= AMPLE * self.promise.risk for mean, _ in reached)
-            if not means_near or all(p95 <= self.promise.p95 for _, p95 in reached):
-                break
-            found = self._written(price, self._pressed(found), self._balanced(found))
-        return found
-
-    def _balanced(self, near: _Priced) -> float:
+    def _balanced(self, near: _Priced | None) -> float:
         """The share for one event known, more where it is nearer than two to what is promised."""
         if self.promise.m == 1:
             return 1.0
         if self.promise.of is Success.FOUND:
             return 0.0  # two events find whoever one does
+        if near is None:
+            return FIRST_SHARE
         of = self.promise
         one, two = (max(mean / of.risk, p95 / of.p95) for mean, p95 in self._reached(near))
         return float(np.clip(near.share * np.sqrt(one / max(two, TOLERANCE)), *SHARES))
