@@ -502,7 +502,10 @@ def solve(
     apart
         How much a pair of records counts that several pseudonyms divide; ``None`` where none may.
     """
-    return _Search(gathered, promise, holds, apart).found()
+    # Pseudonyms that are divided may lead the search to where it loses more than without them.
+    ways = [_Search(gathered, promise, holds, each) for each in dict.fromkeys((apart, None))]
+    kept = [each for each in (way.found() for way in ways) if each is not None]
+    return min(kept, key=lambda each: each.lost, default=None)
 
 
 @dataclass(frozen=True, eq=False)
