@@ -114,9 +114,9 @@ def inspect_persons(
     person_ids
         The person of each record.
     pairs
-        The scored pairs.
+        Those that were scored.
     records
-        The records.
+        Which of them are which source's.
     once
         Sources that hold each person at most once.
     unmet
