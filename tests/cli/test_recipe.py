@@ -70,7 +70,7 @@ def test_a_release_is_made_repeated_and_attacked(files: Path, run: Run) -> None:
     found = json.loads(done.out)
     assert found["persons"] == PEOPLE
     assert {each["name"] for each in found["recipe"]} == set(SCHEMA.recipe) - {"ward"}
-    made = ("anonymize", "in.csv", "--schema", "schema.toml", "--k", "4", "--output", "out.csv")
+    made = ("anonymize", "in.csv", "--schema", "schema.toml", "--pid-k", "5", "--output", "out.csv")
     done = run(*made)
     assert done.code == 0, done.err
     released = pyarrow.csv.read_csv(files / "out.csv")

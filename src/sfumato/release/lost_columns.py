@@ -14,7 +14,7 @@ from sfumato.release.information_loss import WHOLE, certainty_penalty
 from sfumato.release.partitioning import partition_of_persons
 from sfumato.release.person_table import person_table
 from sfumato.release.promises.promise import Constraint, Promise, unmet
-from sfumato.release.release_manifest import Cut, Form, Options, Split
+from sfumato.release.release_manifest import Cut, Ends, Form, Options, Split
 from sfumato.release.utility_measures import ColumnLoss
 from sfumato.risk.risk_thresholds import Bound
 from sfumato.schema import Kind
@@ -142,7 +142,9 @@ def _remedies(
     weight = next(each.weight for each in heavier if each.name == column)
     yield f"a weight of {weight:g}", _with(table, heavier), constraints, options
     own = next(each for each in columns if each.name == column)
-    if own.kind is Kind.CATEGORICAL and options.values is not Form.SET:
+    # Sets have the ends of their classes: who asked for ends on a grid cannot have both.
+    ranges = options.values is not Form.SET and options.ends is Ends.TIGHT
+    if own.kind is Kind.CATEGORICAL and ranges:
         how = "sets as released values"
         yield how, table, constraints, replace(options, values=Form.SET)
     others = sorted(
