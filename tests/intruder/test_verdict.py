@@ -77,6 +77,17 @@ def test_an_honest_file_of_another_tool_is_within(seed: int) -> None:
     assert told["tolerance"] == CONTRACT
 
 
+def test_what_nobody_is_taken_to_know_stands_beside_within() -> None:
+    data = persons(1)
+    found = attacked(data, recoded(data))
+    by_disease = next(each for each in found.outcomes if each.attack == "column:disease")
+    assert by_disease.success.value > CONTRACT
+    single = found.verdict[Criterion.SINGLING_OUT]
+    [told] = [each for each in single.assuming if "'disease'" in each]
+    assert f"{by_disease.success.value:.1%}" in told
+    assert "singling out as far as is assumed" in found.sentence
+
+
 def test_homogeneous_classes_give_values_away() -> None:
     """Each class has one disease, and no class shows who somebody is."""
     data = persons(7)

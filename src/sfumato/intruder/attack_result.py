@@ -253,7 +253,7 @@ class Attack:
         parts = []
         for standing in (Standing.EXCEEDED, Standing.WITHIN, Standing.UNTESTED):
             names = [
-                name.replace("_", " ")
+                name.replace("_", " ") + (" as far as is assumed" if each.assuming else "")
                 for name, each in self.verdict.items()
                 if each.verdict is standing
             ]

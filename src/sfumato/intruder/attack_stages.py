@@ -825,10 +825,10 @@ def columns(scene: Scene) -> Iterator[Staged]:
         rng = scene.rng(f"column:{column.name}")
         found = with_column(file, column, known.quasi_identifiers, row_of_unit, rng)
         right, without = int(found.right.sum()), float(found.without.mean())
-        told = sorted(found.foretold.items(), key=lambda each: -each[1])
+        foretold = sorted(found.foretold.items(), key=lambda each: -each[1])
         notes = [f"{found.alone:.1%} are the only ones of their class with their value."]
-        if told:
-            tells = ", ".join(f"{share:.0%} of '{name}'" for name, share in told)
+        if foretold:
+            tells = ", ".join(f"{share:.0%} of '{name}'" for name, share in foretold)
             notes.append(f"Of what is not known the column foretells {tells}.")
         success_with = success(right, file.persons)
         warning = (
@@ -837,6 +837,9 @@ def columns(scene: Scene) -> Iterator[Staged]:
         )
         name = f"column:{column.name}"
         accepted = column.name in scene.schema.accepted
+        judged = accepted or bool(found.gives) or column.name in scene.schema.events
+        told = f"assuming that nobody knows what '{column.name}' says of a person: with the class "
+        told += f"{success_with.value:.1%} are found by it"
         yield Staged(
             Outcome(
                 name,
@@ -850,6 +853,7 @@ def columns(scene: Scene) -> Iterator[Staged]:
             ),
             warnings=(warning,) if found.gives else (),
             findings=tuple(replace(each, accepted=accepted) for each in columns_found(name, found)),
+            assuming=told if not judged and success_with.value > scene.tolerance.person else "",
         )
 
 
