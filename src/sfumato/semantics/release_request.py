@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from sfumato.core.chain import Head
 from sfumato.core.errors import InputError
 from sfumato.hierarchies import Hierarchy
+from sfumato.ledger.sketches import Names
 from sfumato.release.release_manifest import file_sha256
 from sfumato.schema import QuasiIdentifier, Schema, dump_schema
 from sfumato.schema.roles import RECIPE_SOURCE
@@ -29,7 +30,6 @@ from sfumato.semantics.policy_terms import Policy, Request
 from sfumato.semantics.request_ledger import RequestLedger
 from sfumato.semantics.requested_content import (
     Ints,
-    Names,
     NotedAssociation,
     Release,
     Term,

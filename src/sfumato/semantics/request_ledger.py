@@ -12,6 +12,7 @@ import numpy as np
 from sfumato.core.errors import InputError
 from sfumato.ledger import ledger_store
 from sfumato.ledger.ledger import Ledger, check_said
+from sfumato.ledger.sketches import Names, digests_of
 from sfumato.semantics import requested_content
 from sfumato.semantics.associations import State
 
@@ -227,7 +228,7 @@ class RequestLedger(Ledger):
         persons, tuples = self._log.parts(number, ("persons", "tuples"))
         return requested_content.Digests(persons.reshape(-1).view("S16"), tuples)
 
-    def person_digests(self, persons: Iterable[str | bytes | int]) -> requested_content.Names:
+    def person_digests(self, persons: Iterable[str | bytes | int]) -> Names:
         """The digests of persons, to look up in those of a release.
 
         Parameters
@@ -240,7 +241,7 @@ class RequestLedger(Ledger):
         InputError
             If there is no key of persons.
         """
-        return requested_content.digests_of(persons, self._keys.persons(make=False))
+        return digests_of(persons, self._keys.persons(make=False))
 
     def associations(self) -> list[requested_content.NotedAssociation]:
         """All associations with what was decided on them last, in the order they were found.

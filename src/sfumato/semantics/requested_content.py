@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import hmac
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,6 +14,7 @@ import numpy.typing as npt
 from sfumato.core.chain import detail_text
 from sfumato.core.errors import InputError
 from sfumato.hierarchies import Hierarchy
+from sfumato.ledger.sketches import Names, digests_of
 from sfumato.semantics.associations import Association, Item, Shown, State
 
 Ints = npt.NDArray[np.int32]
@@ -396,10 +396,6 @@ def _item(term: Term, hierarchies: Mapping[str, Hierarchy]) -> Item:
     return Item(term.attribute, term.level, hierarchy.labels[term.level].index(term.label))
 
 
-DIGEST_BYTES = 16
-Names = npt.NDArray[np.bytes_]
-
-
 @dataclass(frozen=True, eq=False)
 class Members:
     """Which person of a release is in which tuple; it is never stored.
@@ -463,26 +459,6 @@ class Digests:
         index = np.repeat(np.arange(len(persons), dtype=np.int64), sizes)
         within = np.arange(len(index)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         return index, self.tuples[np.repeat(start, sizes) + within]
-
-
-def digests_of(persons: Iterable[str | bytes | int], key: bytes) -> Names:
-    """128 bits of HMAC-SHA-256 of each person's identifier, type S16.
-
-    A number and its decimal digits as text have the same digest.
-
-    Parameters
-    ----------
-    persons
-        Identifiers.
-    key
-        The key, kept apart from what is made with it.
-    """
-    digest, sha256 = hmac.digest, hashlib.sha256
-    joined = b"".join(
-        digest(key, each if isinstance(each, bytes) else str(each).encode(), sha256)[:DIGEST_BYTES]
-        for each in persons
-    )
-    return np.frombuffer(joined, dtype=f"S{DIGEST_BYTES}")
 
 
 def digests_of_members(members: Members, tuples: int, key: bytes) -> Digests:
