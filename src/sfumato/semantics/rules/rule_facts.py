@@ -100,9 +100,7 @@ class ItemSets:
         return Item(attribute, level, number - int(self.starts[level]))
 
     def numbers(self, codes: npt.NDArray[np.integer], levels: npt.NDArray[np.integer]) -> Numbers:
-        """The number of each shown value, of the root where it is missing; shape (tuples,).
-
-        A reader infers what is missing as he does what is generalised to the root.
+        """The number of each shown value, -1 where it is missing; shape (tuples,).
 
         Parameters
         ----------
@@ -112,8 +110,7 @@ class ItemSets:
             Level that each is shown at; shape (tuples,).
         """
         present = codes >= 0
-        root = self._lowest[self.starts[self.hierarchy.height]]
-        numbers = np.full(len(codes), root, dtype=np.int64)
+        numbers = np.full(len(codes), -1, dtype=np.int64)
         at = levels[present].astype(np.int64)
         raw = self.starts[at] + self.hierarchy.ancestors[at, codes[present]]
         numbers[present] = self._lowest[raw]
@@ -352,7 +349,7 @@ def tuple_facts(
     for column, (name, items) in enumerate(sets.items()):
         relevant = items.at_or_below(below, name) | items.above(follows, name)
         numbers = items.numbers(shown.codes[:, column], shown.levels[:, column])
-        values[:, column] = np.where(relevant[numbers], numbers, -1)
+        values[:, column] = np.where((numbers >= 0) & relevant[numbers], numbers, -1)
     if not every:
         values[~_telling(values, associations, sets)] = -1
     distinct, alike = _distinct(values)
