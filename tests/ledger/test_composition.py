@@ -37,7 +37,7 @@ def sketch(ids: list[int], classes: list[int], *columns: SketchColumn) -> Sketch
 def test_ganta_kasiviswanathan_smith_2008_the_example_of_their_introduction() -> None:
     """Two hospitals' 4- and 6-anonymous files: alone Alice has AIDS with one of several others.
 
-    Ganta et al. 2008, Section 1, Figure 1: a person of 28 in 13012 is in the first class of both;
+    In the manner of Ganta et al. 2008: a person of 28 in 13012 is in the first class of both;
     the conditions that both classes show have only AIDS in common.
     """
     aids, heart, flu, cancer, tb = 1, 2, 3, 4, 5
