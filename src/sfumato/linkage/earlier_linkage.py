@@ -394,16 +394,13 @@ def settled_again(
     InputError
         If a file of the linkage is not whole.
     """
-    audit, learned, verdicts = earlier.reviewed, None, match_decisions.no_verdicts()
-    if audit is not None:
-        if answers is not None:
-            verdicts = match_decisions.join_workers(answers, earlier.pairs)
-        rng = np.random.default_rng([earlier.manifest.review["seed"], LEARNED])
-        learned = audit.learn(earlier.asked, verdicts, audit.person, None, rng)
-
+    audit, verdicts = earlier.reviewed, match_decisions.no_verdicts()
+    if audit is not None and answers is not None:
+        verdicts = match_decisions.join_workers(answers, earlier.pairs)
     scored = None
-    if learned is not None and learned.answered and not earlier.model.by_relations:
-        scored = learned.probability
+    if audit is not None and len(verdicts) and not earlier.model.by_relations:
+        learned = audit.learn(earlier.asked, verdicts, audit.person, None, _learning(earlier))
+        scored = learned.probability if learned.answered else None
 
     def settled_with(answers: match_decisions.Decisions | None) -> Settled:
         return settle(
@@ -417,17 +414,20 @@ def settled_again(
     settled = settled_with(answers)
     if audit is None:
         return settled, None
-    rng = np.random.default_rng([earlier.manifest.review["seed"], LEARNED])
     person, inferred = settled.persons.person.astype(np.int64), settled.persons.inferred
     draws = None if inferred is None else inferred.draws
     alone = None if scored is None else settled_with(None).persons.person.astype(np.int64)
-    learned = audit.learn(earlier.asked, verdicts, person, draws, rng, alone=alone)
+    learned = audit.learn(earlier.asked, verdicts, person, draws, _learning(earlier), alone=alone)
     half_width = float(earlier.manifest.review["half_width"])
     return settled, Reviewed(len(earlier.asked.pair), learned, half_width)
 
 
 LEARNED = 0
 """The stream of a review's seed that rates are drawn from."""
+
+
+def _learning(earlier: Earlier) -> np.random.Generator:
+    return np.random.default_rng([earlier.manifest.review["seed"], LEARNED])
 
 
 def _digest(answers: match_decisions.Decisions) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +13,7 @@ from scipy.special import expit
 from sfumato.linkage.match_thresholds import Floats, Ints
 
 DRAWS = 1000
-_WARM, _THIN = 300, 3
+_STEPS = 40
 _SHIFT, _SURE, _PATTERN, _OWN = 0.35, 1.2, 0.7, 0.7
 """Standard errors of the model's log odds, in nats: of all cells alike; towards 0 or away from it,
 as a model is too sure or not sure enough; of the cells whose pairs differ in the same columns; of
@@ -87,37 +88,48 @@ def draw_rates(
     left = covariance[np.ix_(rest, rest)] - covariance[np.ix_(rest, seen)] @ cross
     left_root = np.linalg.cholesky(left + 1e-9 * np.eye(len(rest)))
 
-    def likelihood(errors: Floats) -> float:
-        rate = np.clip(expit(odds[seen] + errors), 1e-15, 1 - 1e-15)
-        return float(same[seen] @ np.log(rate) + (answered - same)[seen] @ np.log1p(-rate))
+    said, unsaid = same[seen], (answered - same)[seen]
 
-    at, value = np.zeros(len(seen)), likelihood(np.zeros(len(seen)))
+    def likelihood(errors: Floats) -> Floats:
+        at = odds[seen] + errors
+        return np.asarray(-np.logaddexp(0, -at) @ said - np.logaddexp(0, at) @ unsaid)
+
+    at = np.zeros((DRAWS, len(seen)))
+    value = likelihood(at)
+    for _ in range(_STEPS):
+        aside = scale * (rng.standard_normal(at.shape) @ root.T)
+        at, value = _slice_step(at, value, aside, likelihood, rng)
     drawn = np.empty((DRAWS, count))
-    for turn in range(_WARM + DRAWS * _THIN):
-        at, value = _slice_step(at, value, scale * (root @ rng.standard_normal(len(seen))),
-                                likelihood, rng)  # fmt: skip
-        if turn >= _WARM and (turn - _WARM) % _THIN == 0:
-            place = (turn - _WARM) // _THIN
-            drawn[place, seen] = at
-            beside = scale * (left_root @ rng.standard_normal(len(rest)))
-            drawn[place, rest] = at @ cross + beside
+    drawn[:, seen] = at
+    drawn[:, rest] = at @ cross + scale * (rng.standard_normal((DRAWS, len(rest))) @ left_root.T)
     return np.asarray(odds + drawn)
 
 
 def _slice_step(
-    at: Floats, value: float, aside: Floats, likelihood: object, rng: np.random.Generator
-) -> tuple[Floats, float]:
-    """A step on the ellipse through where we are and a draw of the prior."""
-    level = value + float(np.log(rng.random()))
-    angle = float(rng.random() * 2 * np.pi)
-    low, high = angle - 2 * np.pi, angle
-    while True:
-        there = at * np.cos(angle) + aside * np.sin(angle)
-        found = likelihood(there)  # type: ignore[operator]
-        if found >= level:
-            return np.asarray(there), float(found)
-        low, high = (angle, high) if angle < 0 else (low, angle)
-        angle = float(rng.uniform(low, high))
+    at: Floats,
+    value: Floats,
+    aside: Floats,
+    likelihood: Callable[[Floats], Floats],
+    rng: np.random.Generator,
+) -> tuple[Floats, Floats]:
+    """A step of each chain on the ellipse through where it is and a draw of the prior."""
+    level = value + np.log(rng.random(len(at)))
+    angle = rng.random(len(at)) * 2 * np.pi
+    low, high = angle - 2 * np.pi, angle.copy()
+    at, value, moving = at.copy(), value.copy(), np.arange(len(at))
+    before = at.copy()
+    while len(moving):
+        turn = angle[moving, None]
+        there = before[moving] * np.cos(turn) + aside[moving] * np.sin(turn)
+        found = likelihood(there)
+        taken = found >= level[moving]
+        at[moving[taken]], value[moving[taken]] = there[taken], found[taken]
+        moving = moving[~taken]
+        below = angle[moving] < 0
+        low[moving[below]] = angle[moving[below]]
+        high[moving[~below]] = angle[moving[~below]]
+        angle[moving] = rng.uniform(low[moving], high[moving])
+    return at, value
 
 
 Bools = npt.NDArray[np.bool_]
