@@ -12,13 +12,13 @@ from sfumato.linkage.review_audit import (
     CHAINED,
     DOUBT,
     NONE_ASKED,
-    SPLIT,
     WIDER,
     Asked,
     ReviewAudit,
     Wider,
     wider_blocks,
 )
+from sfumato.linkage.reviewed_persons import learn
 from sfumato.linkage.reviewed_rates import NO_PATTERN, Cells, draw_rates, instrument, rounded
 
 NO_WIDER = Wider(*(np.empty(0, np.int64) for _ in range(5)))
@@ -26,7 +26,7 @@ NO_WIDER = Wider(*(np.empty(0, np.int64) for _ in range(5)))
 
 def test_rates_of_one_cell_are_those_of_an_integral():
     """The mean rate given answers, by sampling, against a sum over a fine grid."""
-    cells = Cells(np.array([1.0]), np.array([NO_PATTERN]))
+    cells = Cells(np.array([1.0]), np.array([NO_PATTERN]), np.array([0]))
     sd, centre = float(np.sqrt(cells.covariance()[0, 0])), float(cells.centre(1.0)[0])
     grid = centre + sd * np.linspace(-8, 8, 20_001)
     for same, answered in ((0, 0), (3, 10), (12, 12)):
@@ -41,7 +41,7 @@ def test_rates_of_one_cell_are_those_of_an_integral():
 
 def test_answers_move_cells_that_differ_in_the_same_columns_most():
     """A cell without answers follows one of its pattern more than one of another."""
-    cells = Cells(np.array([3.0, 3.0, 3.0]), np.array([1, 1, 2]))
+    cells = Cells(np.array([3.0, 3.0, 3.0]), np.array([1, 1, 2]), np.arange(3))
     rng = np.random.default_rng(2)
     drawn = draw_rates(cells, np.array([0, 0, 0]), np.array([20, 0, 0]), rng, scale=1.0)
     own, alike, other = drawn.mean(axis=0)
@@ -88,9 +88,8 @@ def linkage(rng, persons=300):
 
 def audit_of(records, pairs, person):
     none = np.empty(0, np.int64)
-    draws = np.empty((0, records.count), np.int64)
     limited = np.full(records.count, -1)
-    return ReviewAudit(records, pairs, person, none, np.empty(0), DOUBT, draws, limited)
+    return ReviewAudit(records, pairs, person, none, np.empty(0), DOUBT, limited)
 
 
 def nobody(pairs):
@@ -116,7 +115,6 @@ def test_strata_count_every_pair_once():
     explicit = int(np.count_nonzero(person[pairs.left] == person[pairs.right]))
     assert audit.size[:CHAINED].sum() == len(pairs)
     assert audit.size[CHAINED] == within - explicit
-    assert audit.size[SPLIT] == 0
 
 
 def test_totals_weighted_by_the_recorded_chances_have_no_bias():
@@ -124,12 +122,12 @@ def test_totals_weighted_by_the_recorded_chances_have_no_bias():
     records, pairs, person = linkage(np.random.default_rng(5))
     audit = audit_of(records, pairs, person)
     kind = np.random.default_rng(6).random(len(pairs)) < pairs.score
-    learned = audit.learn(NONE_ASKED, nobody(pairs), person, None, np.random.default_rng(7))
+    learned = learn(audit, NONE_ASKED, nobody(pairs), person, None, np.random.default_rng(7))
     found = []
     for seed in range(600):
         rng = np.random.default_rng(seed)
-        left, right, stratum, chance = audit.draw(
-            NONE_ASKED, nobody(pairs), learned, NO_WIDER, 60, rng
+        left, right, stratum, chance, _ = audit.draw(
+            NONE_ASKED, nobody(pairs), learned.rates, NO_WIDER, 60, rng
         )
         own = stratum < CHAINED
         _, number = with_pairs(pairs, left[own], right[own], records.count)
@@ -148,11 +146,12 @@ def test_when_all_is_answered_nothing_is_open():
     verdicts = join_workers(
         decisions(pairs, number, truth[pairs.left] == truth[pairs.right]), pairs
     )
-    asked = Asked(number, audit.stratum, np.ones(len(pairs), np.int64), np.ones(len(pairs)))
+    one = np.ones(len(pairs))
+    asked = Asked(number, audit.stratum, one.astype(np.int64), one, pairs.score)
     judged = np.where(np.arange(120) % 60 < 50, truth, np.arange(120) + 1000)
     judged = np.unique(judged, return_inverse=True)[1]
     rng = np.random.default_rng(9)
-    learned = audit.learn(asked, verdicts, judged, None, rng)
+    learned = learn(audit, asked, verdicts, judged, None, rng)
     assert learned.precision.value == 1
     assert learned.recall.value == pytest.approx(50 / 60)
     assert not audit.left(asked, verdicts)[0].any()
@@ -176,4 +175,4 @@ def test_wider_blocks_count_as_every_pair_counted():
     assert wider.size == pytest.approx(count[2:], rel=0.08)
     assert np.all(wider.rate[0] < wider.rate[1])
     assert not there & set(zip(wider.left.tolist(), wider.right.tolist(), strict=True))
-    assert WIDER == SPLIT + 1
+    assert WIDER == CHAINED + 1

@@ -24,8 +24,9 @@ from sfumato.linkage.linkage_result import Links
 from sfumato.linkage.linked_file import Analytic, LinkedSchema, name_persons
 from sfumato.linkage.match_thresholds import Floats, Ints, Pairs, Records
 from sfumato.linkage.person_clusters import Settled, limited_sources, settle
-from sfumato.linkage.review_audit import DOUBT, NONE_ASKED, UNKNOWN, Asked, ReviewAudit, Reviewed
+from sfumato.linkage.review_audit import DOUBT, NONE_ASKED, UNKNOWN, Asked, ReviewAudit
 from sfumato.linkage.review_pairs import known_records, pairs_of_table
+from sfumato.linkage.reviewed_persons import Reviewed, learn
 from sfumato.schema import Schema, load_schema
 
 
@@ -160,7 +161,9 @@ class Earlier:
         if not self.manifest.review.get("batches"):
             return NONE_ASKED
         table = _table(self.folder / linkage_files.ASKED)
-        columns = [np.asarray(table[name]) for name in ("stratum", "batch", "probability")]
+        columns = [
+            np.asarray(table[name]) for name in ("stratum", "batch", "probability", "foretold")
+        ]
         pair = [int(each[1:]) - 1 for each in table["pair"].to_pylist()]
         return Asked(np.array(pair, np.int64), *columns)
 
@@ -177,10 +180,9 @@ class Earlier:
         InputError
             If the file of the persons at the beginning is missing or not whole.
         """
-        person, draws = self.person, linkage_files.DRAWS
+        person = self.person
         if self.manifest.review.get("batches"):
             person = _table(self.folder / linkage_files.REVIEWED)["person"].combine_chunks()
-            draws = linkage_files.REVIEWED_DRAWS
         number = np.asarray(person.cast(pa.string()).dictionary_encode().indices, np.int64)
         once = {*self.spec.one_per_source, *self.model.once}
         return ReviewAudit(
@@ -190,21 +192,8 @@ class Earlier:
             wider_size,
             wider_odds,
             DOUBT if self.model.by_relations else UNKNOWN,
-            self._draws(self.folder / draws, number),
             limited_sources(self.records, once),
         )
-
-    def _draws(self, path: Path, person: Ints) -> Ints:
-        """Persons in each draw that a file holds, of all records; none where it does not exist."""
-        if not path.exists():
-            return np.empty((0, len(person)), dtype=np.int64)
-        table = _table(path)
-        doubtful = known_records(self.records, table["source"], table["id"])
-        drawn = [np.asarray(column, dtype=np.int64) for column in table.columns[2:]]
-        every = np.tile(person, (len(drawn), 1))
-        for own, each in zip(every, drawn, strict=True):
-            own[doubtful] = person.max(initial=0) + 1 + each
-        return every
 
     @cached_property
     def reviewed(self) -> ReviewAudit | None:
@@ -399,8 +388,8 @@ def settled_again(
         verdicts = match_decisions.join_workers(answers, earlier.pairs)
     scored = None
     if audit is not None and len(verdicts) and not earlier.model.by_relations:
-        learned = audit.learn(earlier.asked, verdicts, audit.person, None, _learning(earlier))
-        scored = learned.probability if learned.answered else None
+        learned = learn(audit, earlier.asked, verdicts, audit.person, None, _learning(earlier))
+        scored = learned.rates.probability if learned.answered else None
 
     def settled_with(answers: match_decisions.Decisions | None) -> Settled:
         return settle(
@@ -417,7 +406,7 @@ def settled_again(
     person, inferred = settled.persons.person.astype(np.int64), settled.persons.inferred
     draws = None if inferred is None else inferred.draws
     alone = None if scored is None else settled_with(None).persons.person.astype(np.int64)
-    learned = audit.learn(earlier.asked, verdicts, person, draws, _learning(earlier), alone=alone)
+    learned = learn(audit, earlier.asked, verdicts, person, draws, _learning(earlier), alone=alone)
     half_width = float(earlier.manifest.review["half_width"])
     return settled, Reviewed(len(earlier.asked.pair), learned, half_width)
 

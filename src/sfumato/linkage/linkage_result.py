@@ -29,8 +29,8 @@ from sfumato.linkage.linkage_quality import Checked, Checks, check_answers
 from sfumato.linkage.linked_file import Analytic, LinkedSchema, PersonIds, free, linked_table
 from sfumato.linkage.match_decisions import Decisions, answers_table
 from sfumato.linkage.person_clusters import Followed, Settled
-from sfumato.linkage.review_audit import Reviewed
 from sfumato.linkage.review_pairs import named_records, pairs_table, write_identifying
+from sfumato.linkage.reviewed_persons import Reviewed
 from sfumato.schema import Schema, dump_schema
 from sfumato.table.table_files import write_table
 

@@ -27,7 +27,6 @@ from sfumato.linkage.match_thresholds import Codes, Ints, Pairs
 from sfumato.linkage.review_audit import (
     NO_RULE,
     Asked,
-    Reviewed,
     Wider,
     odds_of_lost,
     wider_blocks,
@@ -39,6 +38,7 @@ from sfumato.linkage.review_pairs import (
     pairs_table,
     write_identifying,
 )
+from sfumato.linkage.reviewed_persons import Reviewed
 from sfumato.table.table_files import write_table
 
 
@@ -127,11 +127,13 @@ def next_batch(
     )
     open_pairs = np.setdiff1d(earlier.asked.pair, verdicts.pair)
     fresh = max(wanted.pairs - len(open_pairs), 0)
-    left, right, stratum, chance = audit.draw(
-        earlier.asked, verdicts, reviewed.learned, wider, fresh, rng
+    left, right, stratum, chance, foretold = audit.draw(
+        earlier.asked, verdicts, reviewed.learned.rates, wider, fresh, rng
     )
     pairs, drawn = with_pairs(earlier.pairs, left, right, earlier.records.count)
-    asked = earlier.asked.and_these(Asked(drawn, stratum, np.full(len(drawn), number), chance))
+    asked = earlier.asked.and_these(
+        Asked(drawn, stratum, np.full(len(drawn), number), chance, foretold)
+    )
     batch = rng.permutation(np.concatenate([open_pairs, drawn]))
     with all_or_none():
         _write_batch(earlier, pairs, batch, identifying, Path(output))
@@ -266,13 +268,6 @@ def _listed(earlier: Earlier, pairs: Pairs) -> pa.Table:
     return table.set_column(table.column_names.index("outcome"), "outcome", words)
 
 
-_KEPT = (
-    (linkage_files.PERSONS, linkage_files.REVIEWED),
-    (linkage_files.DRAWS, linkage_files.REVIEWED_DRAWS),
-)
-"""Files that stay as they were when the first batch was drawn."""
-
-
 def _record(earlier: Earlier, pairs: Pairs, asked: Asked, number: int) -> None:
     """Write beside the linkage what was drawn, and the pairs that are new to it."""
     numbers = pa.array(asked.pair + 1).cast(pa.string())
@@ -281,6 +276,7 @@ def _record(earlier: Earlier, pairs: Pairs, asked: Asked, number: int) -> None:
         "stratum": pa.array(asked.stratum),
         "batch": pa.array(asked.batch),
         "probability": pa.array(asked.probability),
+        "foretold": pa.array(asked.foretold),
     }
     tables = {
         linkage_files.ASKED: pa.table(drawn),
@@ -291,9 +287,7 @@ def _record(earlier: Earlier, pairs: Pairs, asked: Asked, number: int) -> None:
         for name, table in tables.items():
             write_table(table, place / name)
         if not len(earlier.asked.pair):
-            for before, kept in _KEPT:
-                if (earlier.folder / before).exists():
-                    shutil.copyfile(earlier.folder / before, place / kept)
+            shutil.copyfile(earlier.folder / linkage_files.PERSONS, place / linkage_files.REVIEWED)
         hashes = {each.name: file_hash(each) for each in sorted(place.iterdir())}
         files = {**earlier.manifest.files, **hashes}
         review = {**earlier.manifest.review, "batches": number}

@@ -12,12 +12,13 @@ from scipy.special import expit
 
 from sfumato.linkage.match_thresholds import Floats, Ints
 
-DRAWS = 1000
-_STEPS = 40
-_SHIFT, _SURE, _PATTERN, _OWN = 0.35, 1.2, 0.7, 0.7
+Bools = npt.NDArray[np.bool_]
+DRAWS = 500
+_STEPS, _NEWTON = 8, 20
+_SHIFT, _SURE, _PATTERN, _OWN = 1.0, 0.5, 0.7, 0.5
 """Standard errors of the model's log odds, in nats: of all cells alike; towards 0 or away from it,
 as a model is too sure or not sure enough; of the cells whose pairs differ in the same columns; of
-each cell alone."""
+those of one kind."""
 NO_PATTERN = -1
 
 
@@ -31,17 +32,33 @@ class Cells:
         Log odds of a match by the model.
     pattern
         A number of the columns that the pairs differ in; `NO_PATTERN` where they are mixed.
+    kind
+        A number that cells have in common which are told apart only by their columns.
     """
 
     odds: Floats
     pattern: Ints
+    kind: Ints
+
+    def __getitem__(self, own: Bools) -> Cells:
+        """Some of the cells."""
+        return Cells(self.odds[own], self.pattern[own], self.kind[own])
+
+    def and_these(self, others: Cells) -> Cells:
+        """These cells and others behind them."""
+        return Cells(
+            np.append(self.odds, others.odds),
+            np.append(self.pattern, others.pattern),
+            np.append(self.kind, others.kind),
+        )
 
     def covariance(self) -> Floats:
         """How the errors of the log odds go together; shape (cells, cells)."""
         alike = (self.pattern[:, None] == self.pattern) & (self.pattern != NO_PATTERN)
         side = np.tanh(self.odds / 2)
         common = _SHIFT**2 + _SURE**2 * np.outer(side, side)
-        return np.asarray(common + _PATTERN**2 * alike + _OWN**2 * np.eye(len(self.odds)))
+        kin = self.kind[:, None] == self.kind
+        return np.asarray(common + _PATTERN**2 * alike + _OWN**2 * kin)
 
     def centre(self, scale: float) -> Floats:
         """Log odds around which errors are drawn, so that the mean rate is that of the model.
@@ -61,7 +78,8 @@ def draw_rates(
     shrinks the rate of a cell to that of its neighbours and to the model (as Belin and Rubin 1995,
     JASA 90:694-707, let a few reviewed pairs calibrate all): its covariance is `Cells.covariance`
     times the square of a scale. The cells that have answers are drawn by elliptical slice sampling
-    (Murray, Adams and MacKay 2010, AISTATS), all others given those.
+    (Murray, Adams and MacKay 2010, AISTATS) from Laplace's approximation on, all others given
+    those.
 
     Parameters
     ----------
@@ -74,35 +92,51 @@ def draw_rates(
     scale
         How many times as wrong as usual the model may be.
     """
-    covariance, count = cells.covariance(), len(cells.odds)
-    odds = cells.centre(scale)
-    seen = np.flatnonzero(answered > 0)
-    rest = np.flatnonzero(answered == 0)
+    covariance = scale**2 * cells.covariance() + 1e-9 * np.eye(len(cells.odds))
+    odds, prior = cells.centre(scale), np.linalg.cholesky(covariance)
+    drawn = np.asarray(rng.standard_normal((DRAWS, len(odds))) @ prior.T)
+    seen = np.flatnonzero(answered)
     if not len(seen):
-        root = np.linalg.cholesky(covariance + 1e-9 * np.eye(count))
-        errors = rng.standard_normal((DRAWS, count)) @ root.T
-        return np.asarray(odds + scale * errors)
-    own = covariance[np.ix_(seen, seen)] + 1e-9 * np.eye(len(seen))
-    root, factor = np.linalg.cholesky(own), cho_factor(own)
-    cross = cho_solve(factor, covariance[np.ix_(seen, rest)])
-    left = covariance[np.ix_(rest, rest)] - covariance[np.ix_(rest, seen)] @ cross
-    left_root = np.linalg.cholesky(left + 1e-9 * np.eye(len(rest)))
-
-    said, unsaid = same[seen], (answered - same)[seen]
+        return np.asarray(odds + drawn)
+    own, said, unsaid = covariance[np.ix_(seen, seen)], same[seen], (answered - same)[seen]
+    root = np.linalg.cholesky(own)
 
     def likelihood(errors: Floats) -> Floats:
         at = odds[seen] + errors
-        return np.asarray(-np.logaddexp(0, -at) @ said - np.logaddexp(0, at) @ unsaid)
+        over = np.log1p(np.exp(-np.abs(at)))
+        return np.asarray(
+            np.minimum(at, 0) @ said - np.maximum(at, 0) @ unsaid - over @ (said + unsaid)
+        )
 
-    at = np.zeros((DRAWS, len(seen)))
+    at = _near_mode(own, odds[seen], said, unsaid, rng)
     value = likelihood(at)
     for _ in range(_STEPS):
-        aside = scale * (rng.standard_normal(at.shape) @ root.T)
+        aside = rng.standard_normal(at.shape) @ root.T
         at, value = _slice_step(at, value, aside, likelihood, rng)
-    drawn = np.empty((DRAWS, count))
-    drawn[:, seen] = at
-    drawn[:, rest] = at @ cross + scale * (rng.standard_normal((DRAWS, len(rest))) @ left_root.T)
+    # What is drawn for all, moved to where the cells with answers are (Matheron's rule).
+    drawn += cho_solve((root, True), (at - drawn[:, seen]).T).T @ covariance[seen]
     return np.asarray(odds + drawn)
+
+
+def _near_mode(
+    covariance: Floats, odds: Floats, said: Ints, unsaid: Ints, rng: np.random.Generator
+) -> Floats:
+    """Errors drawn by Laplace's approximation, from which chains begin; shape (DRAWS, cells).
+
+    Newton's method and the algebra are of Rasmussen and Williams 2006, Gaussian Processes for
+    Machine Learning, Algorithm 3.1.
+    """
+    mode, whole = np.zeros(len(odds)), said + unsaid
+    for _ in range(_NEWTON):
+        rate = expit(odds + mode)
+        curved = np.sqrt(whole * rate * (1 - rate) + 1e-9)
+        factor = cho_factor(np.eye(len(odds)) + curved[:, None] * covariance * curved)
+        slope = curved**2 * mode + said - whole * rate
+        mode = covariance @ (slope - curved * cho_solve(factor, curved * (covariance @ slope)))
+    aside = rng.standard_normal((DRAWS, len(odds))) @ np.linalg.cholesky(covariance).T
+    noise = rng.standard_normal(aside.shape)
+    back = cho_solve(factor, (aside * curved + noise).T).T * curved
+    return np.asarray(mode + aside - back @ covariance)
 
 
 def _slice_step(
@@ -130,9 +164,6 @@ def _slice_step(
         high[moving[~below]] = angle[moving[~below]]
         angle[moving] = rng.uniform(low[moving], high[moving])
     return at, value
-
-
-Bools = npt.NDArray[np.bool_]
 
 
 def instrument(

@@ -1,0 +1,429 @@
+"""What the answers of a review say of all pairs, and of precision and recall of the persons."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import expit, logit
+
+from sfumato.core.measure import Measure
+from sfumato.linkage.match_decisions import SAME, Verdicts
+from sfumato.linkage.match_thresholds import Floats, Ints
+from sfumato.linkage.review_audit import (
+    CHAINED,
+    EDGES,
+    WIDER,
+    Asked,
+    Bools,
+    Rates,
+    ReviewAudit,
+)
+from sfumato.linkage.reviewed_rates import DRAWS, NO_PATTERN, Cells, draw_rates
+
+BY_REVIEW = "review"
+_WHY = (
+    "pairs drawn at random from all scores and answered; what the persons drawn say, corrected by "
+    "the answers"
+)
+LOST_DOUBT = 1.0
+"""How many times as wrong as usual log odds are of what capture and recapture say."""
+_FEW_OF_PATTERN, _MOST_CELLS = 20, 200
+_EDGE = 1e-12
+_HALF = 1e-3
+"""Pairs of a cell that count as matches, and as others, whatever the draws say."""
+_PARTED = -2
+"""The kind of pairs that no rule brought together and that answers have parted; -1 are those within
+a person, and those of wider blocks follow."""
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """What answers say.
+
+    Attributes
+    ----------
+    rates
+        Of matches among the pairs.
+    precision, recall
+        Of persons, with 95 % intervals.
+    answered
+        Number of answers to pairs that were drawn.
+    """
+
+    rates: Rates
+    precision: Measure
+    recall: Measure
+    answered: int
+
+
+@dataclass(frozen=True, eq=False)
+class Reviewed:
+    """What a review says of the persons.
+
+    Attributes
+    ----------
+    asked
+        Number of pairs drawn.
+    learned
+        What their answers say.
+    half_width
+        Wanted half width of both intervals.
+    """
+
+    asked: int
+    learned: Learned
+    half_width: float
+
+    @property
+    def quality(self) -> tuple[Measure, Measure]:
+        """Precision and recall of the persons."""
+        return self.learned.precision, self.learned.recall
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether both intervals are as narrow as wanted, by some answers at least."""
+        widths = [(each.high or 0.0) - (each.low or 0.0) for each in self.quality]
+        return self.learned.answered > 0 and max(widths) <= 2 * self.half_width
+
+    def to_json(self) -> dict[str, Any]:
+        """Numbers about it as plain values."""
+        return {
+            "asked": self.asked,
+            "answered": self.learned.answered,
+            "half_width": self.half_width,
+            "narrow_enough": self.is_narrow,
+            **{each.name: each.to_json() for each in self.quality},
+        }
+
+    def lines(self) -> list[str]:
+        """The same in a few lines."""
+        asked, answered = self.asked, self.learned.answered
+        said = "narrow enough" if self.is_narrow else "not yet as narrow as wanted"
+        return [
+            f"Review            {answered:,} of {asked:,} pairs answered",
+            f"Intervals         {said} (± {100 * self.half_width:g} %)",
+            *(
+                f"By review         {each.name} {100 * each.value:.2f} % "
+                f"({100 * (each.low or 0.0):.2f} % to {100 * (each.high or 0.0):.2f} %) of the "
+                "persons"
+                for each in self.quality
+            ),
+        ]
+
+
+def learn(
+    audit: ReviewAudit,
+    asked: Asked,
+    verdicts: Verdicts,
+    person: Ints,
+    draws: npt.NDArray[np.integer[Any]] | None,
+    rng: np.random.Generator,
+    *,
+    alone: Ints | None = None,
+) -> Learned:
+    """Rates, probabilities, and precision and recall of persons, by the answers so far.
+
+    What was answered, or follows from answers, is known. Of all other pairs the partitions drawn
+    given the answers say how likely they are, by cells of pairs of about one score that differ in
+    the same columns. By how much that is wrong, the answers to the pairs drawn for review say:
+    each was foretold when it was asked (Dawid 1984, JRSS A 147:278-292). Errors come in
+    lumps, as a record that is in the wrong person is wrong about all of that one's records: as
+    many lumps as a Poisson number has, each as large as the draws' are on average.
+
+    Parameters
+    ----------
+    audit
+        The pairs that may be drawn.
+    asked
+        Those that were.
+    verdicts
+        What people decided.
+    person
+        Person of each record, which are judged.
+    draws
+        Partitions drawn given what people decided, where persons are inferred; shape (draws,
+        records). The scores speak where there are none.
+    rng
+        Source of randomness.
+    alone
+        Person of each record as they are without any decision, by what answers have taught:
+        where scores join records, so that pairs that were answered are told apart as all others
+        are. Those at the beginning if not given.
+    """
+    side = None if draws is not None else audit.together(audit.person if alone is None else alone)
+    groups, same, answered = _answers(audit, asked, verdicts, side)
+    unknown = _unknown(audit, asked, verdicts, person, draws)
+    rate, moved = _rates(groups, same, answered, unknown.cells, audit.doubt, rng)
+    lumps = _lumps(draws, person)
+    wrong = lumps[0] * rng.poisson((1 - rate) @ unknown.inside / lumps[0])
+    wrong = np.minimum(wrong, unknown.inside.sum())
+    missed = lumps[1] * rng.poisson(rate @ unknown.outside / lumps[1]) + unknown.missed
+    right = audit.pairs_within(person) - wrong
+    again = logit(np.clip(unknown.likely, _EDGE, 1 - _EDGE))
+    again[unknown.cell >= 0] += moved[unknown.cell[unknown.cell >= 0]]
+    mean, variance = _by_stratum(audit, unknown, rate)
+    joined = groups.kind % 2 == 1
+    rates = Rates(
+        unknown.foretold,
+        expit(unknown.cells.odds[-len(audit.wider_size) - 2 :]),
+        np.where(unknown.cell >= 0, expit(again), unknown.likely),
+        mean,
+        variance,
+    )
+    return Learned(
+        rates,
+        _measure("precision", right, wrong, is_open=not (answered - same)[joined].sum()),
+        _measure("recall", right, missed, is_open=not same[~joined].sum()),
+        int(answered.sum()),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Unknown:
+    """Pairs whose truth does not follow from answers, in cells.
+
+    Attributes
+    ----------
+    cells
+        The cells; the last ones hold what no rule brought together: chained within persons, parted
+        by answers, and the wider blocks.
+    inside, outside
+        Number of pairs of each that are within a person, and that are not.
+    cell
+        Cell of each of the linkage's pairs, -1 where it is known.
+    likely
+        Probability of each pair by draws or score.
+    foretold
+        Mean of those in the cell of each pair, which is what an answer is held against.
+    missed
+        Number of pairs that are known to be one person's and are apart.
+    """
+
+    cells: Cells
+    inside: Ints
+    outside: Ints
+    cell: Ints
+    likely: Floats
+    foretold: Floats
+    missed: int
+
+
+def _unknown(
+    audit: ReviewAudit,
+    asked: Asked,
+    verdicts: Verdicts,
+    person: Ints,
+    draws: npt.NDArray[np.integer[Any]] | None,
+) -> _Unknown:
+    known, is_same, node = audit.known(verdicts)
+    now, ruled = audit.together(person), audit.stratum >= 0
+    listed, there = ruled | known, np.flatnonzero(ruled & ~known)
+    likely, held_out, part = _likely(audit, draws)
+    place, pattern = _places(audit, part, now, there)
+    count, inside = np.bincount(place), np.bincount(place, now[there])
+    rate = (np.bincount(place, held_out[there]) + _HALF) / (count + 2 * _HALF)
+    cell = np.full(len(now), -1)
+    cell[there] = place
+    foretold = likely.copy()
+    foretold[there] = rate[place]
+    first = np.zeros(len(count), np.int64)
+    first[place[::-1]] = there[::-1]
+
+    # Pairs that no rule brought together: chained, parted by answers, and of wider blocks.
+    parted = audit.together(audit.person) & ~now & listed
+    chained = audit.pairs_within(person) - np.count_nonzero(now & listed)
+    chained -= audit.pairs_within(node, person) - np.count_nonzero(now & is_same & listed)
+    apart = audit.pairs_within(audit.person) - audit.pairs_within(audit.person, person)
+    gone = np.bincount(asked.stratum, minlength=audit.strata)[WIDER:]
+    rest = [max(int(chained), 0), max(int(apart - np.count_nonzero(parted)), 0)]
+    odds = _by_draws(audit, draws, person, (now & listed, parted), rest)
+    wider = np.maximum(audit.wider_size - gone, 0)
+    unruled = 2 + len(wider)
+    return _Unknown(
+        Cells(
+            np.concatenate([logit(np.clip(rate, _EDGE, 1 - _EDGE)), odds, audit.wider_odds]),
+            np.append(pattern, np.full(unruled, NO_PATTERN)),
+            np.append(_kind(rate, now[first]), -1 - np.arange(unruled)),
+        ),
+        np.concatenate([inside, rest[:1], np.zeros(unruled - 1)]).astype(np.int64),
+        np.concatenate([count - inside, [0], rest[1:], wider]).astype(np.int64),
+        cell,
+        likely,
+        foretold,
+        int(np.count_nonzero(is_same & ~now)),
+    )
+
+
+def _kind(rate: Floats, joined: Bools) -> Ints:
+    """A number of about which rate it is, odd where the pairs are within a person."""
+    odds = logit(np.clip(rate, _EDGE, 1 - _EDGE))
+    return np.asarray(2 * np.searchsorted(EDGES, odds, side="right") + joined)
+
+
+def _likely(
+    audit: ReviewAudit, draws: npt.NDArray[np.integer[Any]] | None
+) -> tuple[Floats, Floats, Ints]:
+    """Probability of each pair: by all draws, by half of them, and its part by the other half.
+
+    The parts are those that no draw joins, fewer than half of them, more, and all. As one half says
+    where a pair belongs and the other how likely it is, the mean of a part has no bias. What no
+    draw joins for its low score keeps that.
+    """
+    score = audit.pairs.score
+    if draws is None:
+        return score, score, np.zeros(len(score), np.int64)
+    by_half = [np.mean([audit.together(draw) for draw in draws[k::2]], axis=0) for k in range(2)]
+    fits = (audit.odds > EDGES[0]) | (np.maximum(*by_half) > 0)
+    one, other = (np.where(fits, each, score) for each in by_half)
+    part = (one > 0).astype(np.int64) + (one >= 0.5) + (one == 1)
+    return (one + other) / 2, other, part
+
+
+def _places(audit: ReviewAudit, part: Ints, now: Bools, there: Ints) -> tuple[Ints, Ints]:
+    """Cell of each of some pairs, and the pattern of each cell.
+
+    A cell is a stratum, whether the pairs are within a person, their part by the draws, and, where
+    many do, the columns in which they differ.
+    """
+    own = 8 * audit.stratum[there] + 2 * part[there] + now[there]
+    pattern = audit.pattern[there]
+    joint = own * (int(audit.pattern.max(initial=0)) + 1) + pattern
+    keys, place, count = np.unique(joint, return_inverse=True, return_counts=True)
+    usual = np.zeros(len(keys), dtype=np.bool_)
+    usual[np.argsort(-count, kind="stable")[:_MOST_CELLS]] = True
+    usual = (usual & (count >= _FEW_OF_PATTERN))[place]
+    keys, first, place = np.unique(
+        np.where(usual, joint, -1 - own), return_index=True, return_inverse=True
+    )
+    return place, np.where(keys < 0, NO_PATTERN, pattern[first])
+
+
+def _answers(
+    audit: ReviewAudit, asked: Asked, verdicts: Verdicts, side: Bools | None
+) -> tuple[Cells, Ints, Ints]:
+    """Answers to the pairs that were drawn, those alike together: as cells, said same, and all."""
+    result = np.zeros(len(audit.pairs), dtype=np.int8)
+    there = verdicts.pair >= 0
+    result[verdicts.pair[there]] = verdicts.result[there]
+    given = np.flatnonzero(result[asked.pair])
+    pair, stratum = asked.pair[given], asked.stratum[given]
+    rate = asked.foretold[given]
+    kind = _kind(rate, rate > 0.5 if side is None else side[pair])
+    kind = np.where(stratum < CHAINED, kind, CHAINED - 1 - stratum - (stratum >= WIDER))
+    pattern = np.where(stratum < CHAINED, audit.pattern[pair], NO_PATTERN)
+    odds = np.round(4 * logit(np.clip(rate, _EDGE, 1 - _EDGE))) / 4
+    keys, place = np.unique(np.stack([odds, pattern, kind]), axis=1, return_inverse=True)
+    groups = Cells(keys[0], keys[1].astype(np.int64), keys[2].astype(np.int64))
+    said = result[pair] == SAME
+    return (
+        groups,
+        np.bincount(place, said, len(keys[0])).astype(np.int64),
+        np.bincount(place, minlength=len(keys[0])),
+    )
+
+
+def _rates(
+    groups: Cells,
+    same: Ints,
+    answered: Ints,
+    cells: Cells,
+    doubt: float,
+    rng: np.random.Generator,
+) -> tuple[Floats, Floats]:
+    """Rates drawn for all cells, and by how much answers have moved their log odds."""
+    every = groups.and_these(cells)
+    none = np.zeros(len(cells.odds), np.int64)
+    same, answered = np.append(same, none), np.append(answered, none)
+    wider = every.kind < _PARTED
+    drawn = np.empty((DRAWS, len(every.odds)))
+    for own, scale in ((~wider, doubt), (wider, LOST_DOUBT)):
+        drawn[:, own] = draw_rates(every[own], same[own], answered[own], rng, scale=scale)
+    drawn = drawn[:, len(groups.odds) :]
+    moved = (drawn.mean(axis=0) - cells.centre(1.0)) * (answered.sum() > 0)
+    return np.asarray(expit(drawn)), np.asarray(moved)
+
+
+def _by_draws(
+    audit: ReviewAudit,
+    draws: npt.NDArray[np.integer[Any]] | None,
+    person: Ints,
+    listed: tuple[Bools, Bools],
+    size: list[int],
+) -> Floats:
+    """Log odds of a match of pairs that only others have joined, and that answers have parted.
+
+    ``listed`` are the linkage's own pairs within a person now, and within one at the beginning but
+    no more; ``size`` is the number of the others of both kinds.
+    """
+    if draws is None:
+        return np.zeros(2)
+    both, kept = [], []
+    for draw in draws.astype(np.int64):
+        drawn = audit.together(draw)
+        both.append(audit.pairs_within(person, draw) - np.count_nonzero(listed[0] & drawn))
+        apart = audit.pairs_within(audit.person, draw)
+        apart -= audit.pairs_within(audit.person, person, draw)
+        kept.append(apart - np.count_nonzero(listed[1] & drawn))
+    mean = np.clip([np.mean(both), np.mean(kept)], 0, size)
+    return np.asarray(logit((mean + 0.5) / (np.array(size) + 1)))
+
+
+def _lumps(draws: npt.NDArray[np.integer[Any]] | None, person: Ints) -> tuple[float, float]:
+    """Pairs that are wrong together, and missed together, on average over those pairs.
+
+    Where nothing is drawn, a record is wrong about all others of its person.
+    """
+    if draws is None:
+        size = np.bincount(person).astype(np.float64)
+        pairs = float((size * (size - 1)).sum())
+        return max(float((size * (size - 1) ** 2).sum()) / max(pairs, 1.0), 1.0), 1.0
+    sums = np.zeros((2, 2))
+    for draw in draws.astype(np.int64):
+        for side, (one, other) in enumerate(((person, draw), (draw, person))):
+            keys, whole = np.unique(one, return_inverse=True)
+            _, first, count = np.unique(
+                whole * (int(other.max()) + 1) + other, return_index=True, return_counts=True
+            )
+            size = np.bincount(whole).astype(np.float64)
+            lump = size * (size - 1) / 2
+            lump -= np.bincount(whole[first], count * (count - 1) / 2, len(keys))
+            sums[side] += lump.sum(), (lump**2).sum()
+    wrong, missed = (max(float(b / a), 1.0) if a else 1.0 for a, b in sums)
+    return wrong, missed
+
+
+def _by_stratum(audit: ReviewAudit, unknown: _Unknown, rate: Floats) -> tuple[Floats, Floats]:
+    """Mean and variance of the rate of matches of each stratum."""
+    mean, variance = np.full(audit.strata, 0.5), np.full(audit.strata, 1 / 12)
+    last = len(unknown.cells.odds) - len(audit.wider_size) - 2
+    there = unknown.cell >= 0
+    number = np.zeros((audit.strata, rate.shape[1]))
+    np.add.at(number, (audit.stratum[there], unknown.cell[there]), 1.0)
+    number[CHAINED, last] = 1.0
+    number[WIDER:, last + 2 :] = np.eye(len(audit.wider_size))
+    for stratum in np.flatnonzero(number.any(axis=1)).tolist():
+        weight = number[stratum] / number[stratum].sum()
+        low, middle, high = np.quantile(rate @ weight, [0.16, 0.5, 0.84])
+        mean[stratum], variance[stratum] = middle, ((high - low) / 2) ** 2
+    return mean, variance
+
+
+def _measure(
+    name: str, right: npt.NDArray[Any], wrong: npt.NDArray[Any], *, is_open: bool
+) -> Measure:
+    """The median share and its 95 % interval, rounded outwards to whole pairs.
+
+    Where no answer has found an error (``is_open``), that there is none is not ruled out, as by an
+    exact interval of a binomial share.
+    """
+    pairs = right + wrong
+    share = np.divide(right, pairs, out=np.ones(len(right)), where=pairs > 0)
+    low, middle, high = np.quantile(share, [0.025, 0.5, 0.975]).tolist()
+    size = max(float(pairs.mean()), 1.0)
+    low = max(1 - math.ceil((1 - low) * size + 1) / size, 0.0)
+    high = 1.0 if is_open else 1 - max(math.floor((1 - high) * size - 1), 0) / size
+    return Measure(name, middle, low=low, high=high, estimator=BY_REVIEW, why=_WHY)
