@@ -89,7 +89,7 @@ def linkage(rng, persons=300):
 def audit_of(records, pairs, person):
     none = np.empty(0, np.int64)
     limited = np.full(records.count, -1)
-    return ReviewAudit(records, pairs, person, none, np.empty(0), DOUBT, limited)
+    return ReviewAudit(records, pairs, person, none, np.empty(0), DOUBT, limited, 0.0)
 
 
 def nobody(pairs):

@@ -167,6 +167,25 @@ class Earlier:
         pair = [int(each[1:]) - 1 for each in table["pair"].to_pylist()]
         return Asked(np.array(pair, np.int64), *columns)
 
+    def with_review(
+        self, pairs: Pairs, asked: Asked, answers: match_decisions.Decisions | None
+    ) -> Earlier:
+        """The same with pairs, those asked and answers that its files do not hold yet.
+
+        Parameters
+        ----------
+        pairs
+            The pairs, the linkage's first.
+        asked
+            Those drawn so far.
+        answers
+            All answers so far.
+        """
+        other = replace(self)
+        known = {name: value for name, value in vars(self).items() if name != "reviewed"}
+        vars(other).update(known | {"pairs": pairs, "asked": asked, "answers": answers})
+        return other
+
     def audit(self, wider_size: Ints, wider_odds: Floats) -> ReviewAudit:
         """The pairs that may be drawn for review.
 
@@ -193,6 +212,7 @@ class Earlier:
             wider_odds,
             DOUBT if self.model.by_relations else UNKNOWN,
             limited_sources(self.records, once),
+            self.model.lost,
         )
 
     @cached_property

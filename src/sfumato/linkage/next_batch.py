@@ -21,7 +21,7 @@ from sfumato.linkage import linkage_files
 from sfumato.linkage.earlier_linkage import Earlier, read_earlier, settled_again
 from sfumato.linkage.link_options import NextPairs
 from sfumato.linkage.link_spec import Mode
-from sfumato.linkage.linkage_manifest import LinkManifest, file_hash
+from sfumato.linkage.linkage_manifest import file_hash
 from sfumato.linkage.match_decisions import join_workers, no_verdicts
 from sfumato.linkage.match_thresholds import Codes, Ints, Pairs
 from sfumato.linkage.review_audit import (
@@ -108,17 +108,63 @@ def next_batch(
             found="none",
             advice="link again with this version of sfumato",
         )
-    known = earlier.manifest.review
-    seed = int(known["seed"]) if known else declaration.drawn_seed(wanted.seed)
-    number = int(earlier.asked.batch.max(initial=0)) + 1
     identifying = pq.read_table(earlier.identifying)
-    rng = np.random.default_rng([seed, DRAWN, number])
-    wider = _wider(earlier, identifying, rng)
-    if not known:
-        earlier = replace(earlier, manifest=_begun(earlier, seed, wider))
-    given = {**earlier.manifest.review, "half_width": wanted.half_width}
-    earlier = replace(earlier, manifest=replace(earlier.manifest, review=given))
+    number = int(earlier.asked.batch.max(initial=0)) + 1
+    earlier, wider = begun(earlier, identifying, wanted, number)
     progress("draw", 0.5)
+    after, batch, reviewed = drawn(earlier, wider, wanted.pairs, number)
+    with all_or_none():
+        _write_batch(earlier, after.pairs, batch, identifying, Path(output))
+        _record(earlier, after.pairs, after.asked, number)
+    progress("draw", 1.0)
+    return Batch(len(batch), reviewed)
+
+
+def begun(
+    earlier: Earlier, identifying: pa.Table, wanted: NextPairs, number: int
+) -> tuple[Earlier, Wider]:
+    """The linkage with what stays as it is while people answer, and pairs of wider blocks.
+
+    Parameters
+    ----------
+    earlier
+        The linkage.
+    identifying
+        What is shown of its records.
+    wanted
+        How sure the persons are to be.
+    number
+        Number of the batch that comes next.
+    """
+    review = dict(earlier.manifest.review)
+    if not review:
+        review = {"seed": declaration.drawn_seed(wanted.seed), "half_width": 0.0, "batches": 0}
+    wider = _wider(earlier, identifying, _stream(review["seed"], number))
+    review.setdefault("wider_pairs", wider.size.tolist())
+    review.setdefault("wider_odds", odds_of_lost(wider, earlier.model.lost).tolist())
+    review["half_width"] = wanted.half_width
+    return replace(earlier, manifest=replace(earlier.manifest, review=review)), wider
+
+
+def _stream(seed: int, number: int) -> np.random.Generator:
+    return np.random.default_rng([int(seed), DRAWN, number])
+
+
+def drawn(earlier: Earlier, wider: Wider, size: int, number: int) -> tuple[Earlier, Ints, Reviewed]:
+    """Draw a batch: the linkage with its pairs, their numbers, and what answers so far say.
+
+    Parameters
+    ----------
+    earlier
+        The linkage, its review begun.
+    wider
+        Pairs of wider blocks.
+    size
+        Number of pairs, those of batches before that nobody has answered among them.
+    number
+        Number of the batch.
+    """
+    rng = _stream(earlier.manifest.review["seed"], number).spawn(1)[0]
     audit, reviewed = earlier.reviewed, settled_again(earlier, earlier.answers)[1]
     assert audit is not None
     assert reviewed is not None
@@ -126,20 +172,21 @@ def next_batch(
         no_verdicts() if earlier.answers is None else join_workers(earlier.answers, earlier.pairs)
     )
     open_pairs = np.setdiff1d(earlier.asked.pair, verdicts.pair)
-    fresh = max(wanted.pairs - len(open_pairs), 0)
     left, right, stratum, chance, foretold = audit.draw(
-        earlier.asked, verdicts, reviewed.learned.rates, wider, fresh, rng
+        earlier.asked,
+        verdicts,
+        reviewed.learned.rates,
+        wider,
+        max(size - len(open_pairs), 0),
+        rng,
     )
-    pairs, drawn = with_pairs(earlier.pairs, left, right, earlier.records.count)
+    pairs, new = with_pairs(earlier.pairs, left, right, earlier.records.count)
     asked = earlier.asked.and_these(
-        Asked(drawn, stratum, np.full(len(drawn), number), chance, foretold)
+        Asked(new, stratum, np.full(len(new), number), chance, foretold)
     )
-    batch = rng.permutation(np.concatenate([open_pairs, drawn]))
-    with all_or_none():
-        _write_batch(earlier, pairs, batch, identifying, Path(output))
-        _record(earlier, pairs, asked, number)
-    progress("draw", 1.0)
-    return Batch(len(batch), replace(reviewed, asked=len(asked.pair)))
+    batch = rng.permutation(np.concatenate([open_pairs, new]))
+    reviewed = replace(reviewed, asked=len(asked.pair))
+    return earlier.with_review(pairs, asked, earlier.answers), batch, reviewed
 
 
 def _check_output(output: Path) -> None:
@@ -194,19 +241,6 @@ def _rows_of_records(earlier: Earlier, identifying: pa.Table) -> Ints:
     row = np.empty(earlier.records.count, dtype=np.int64)
     row[number] = np.arange(len(number))
     return row
-
-
-def _begun(earlier: Earlier, seed: int, wider: Wider) -> LinkManifest:
-    """The manifest with what stays as it is while people answer."""
-    odds = odds_of_lost(wider, earlier.model.lost)
-    review = {
-        "seed": seed,
-        "half_width": 0.0,
-        "batches": 0,
-        "wider_pairs": wider.size.tolist(),
-        "wider_odds": odds.tolist(),
-    }
-    return replace(earlier.manifest, review=review)
 
 
 def with_pairs(pairs: Pairs, left: Ints, right: Ints, records: int) -> tuple[Pairs, Ints]:

@@ -43,7 +43,8 @@ _FEW_OF_PATTERN, _MOST_CELLS = 20, 200
 _EDGE = 1e-12
 _HALF = 1e-3
 """Pairs of a cell that count as matches, and as others, whatever the draws say."""
-_LEAST_LOST = 0.5
+LEAST_LOST = 0.5
+"""Matches that no rule brought together, where none is expected."""
 _TRIES = 50
 
 
@@ -147,6 +148,8 @@ class ReviewAudit:
         How many times as wrong as usual the model's log odds may be.
     limited
         Source of each record where it has at most one record per person, else -1.
+    lost
+        Expected number of matches that no rule brought together.
     """
 
     records: Records
@@ -156,6 +159,7 @@ class ReviewAudit:
     wider_odds: Floats
     doubt: float
     limited: Ints
+    lost: float
 
     @cached_property
     def stratum(self) -> Ints:
@@ -420,5 +424,5 @@ def odds_of_lost(wider: Wider, lost: float) -> Floats:
     """Log odds of a match in each wider block, so that they add up to what is expected lost."""
     likely = wider.size * wider.rate
     share = likely / likely.sum() if likely.sum() > 0 else likely
-    rate = max(lost, _LEAST_LOST) * share / np.maximum(wider.size, 1)
+    rate = max(lost, LEAST_LOST) * share / np.maximum(wider.size, 1)
     return np.asarray(logit(np.clip(rate, _EDGE, 0.5)))

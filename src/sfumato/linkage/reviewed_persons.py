@@ -16,6 +16,7 @@ from sfumato.linkage.match_thresholds import Floats, Ints
 from sfumato.linkage.review_audit import (
     CHAINED,
     EDGES,
+    LEAST_LOST,
     WIDER,
     Asked,
     Bools,
@@ -162,6 +163,9 @@ def learn(
     wrong = lumps[0] * rng.poisson((1 - rate) @ unknown.inside / lumps[0])
     wrong = np.minimum(wrong, unknown.inside.sum())
     missed = lumps[1] * rng.poisson(rate @ unknown.outside / lumps[1]) + unknown.missed
+    # What blocking has lost may agree in less than the wider blocks ask for, which nobody draws.
+    lost = max(audit.lost, LEAST_LOST) * np.exp(LOST_DOUBT * rng.standard_normal(len(missed)))
+    missed += rng.poisson(lost)
     right = audit.pairs_within(person) - wrong
     again = logit(np.clip(unknown.likely, _EDGE, 1 - _EDGE))
     again[unknown.cell >= 0] += moved[unknown.cell[unknown.cell >= 0]]

@@ -15,10 +15,11 @@ from sfumato.linkage.match_thresholds import Floats, Ints
 Bools = npt.NDArray[np.bool_]
 DRAWS = 500
 _STEPS, _NEWTON = 8, 20
-_SHIFT, _SURE, _PATTERN, _OWN = 1.0, 0.5, 0.7, 0.5
-"""Standard errors of the model's log odds, in nats: of all cells alike; towards 0 or away from it,
-as a model is too sure or not sure enough; of the cells whose pairs differ in the same columns; of
-those of one kind."""
+_SHIFT, _SLOPE, _PATTERN, _OWN = 1.0, 0.15, 0.7, 0.5
+"""Standard errors of the model's log odds, in nats: of all cells alike; for each nat away from 0, up
+to ten, as a model is too sure or not sure enough; of the cells whose pairs differ in the same
+columns; of those of one kind."""
+_FARTHEST = 10.0
 NO_PATTERN = -1
 
 
@@ -55,8 +56,8 @@ class Cells:
     def covariance(self) -> Floats:
         """How the errors of the log odds go together; shape (cells, cells)."""
         alike = (self.pattern[:, None] == self.pattern) & (self.pattern != NO_PATTERN)
-        side = np.tanh(self.odds / 2)
-        common = _SHIFT**2 + _SURE**2 * np.outer(side, side)
+        far = np.clip(self.odds, -_FARTHEST, _FARTHEST)
+        common = _SHIFT**2 + _SLOPE**2 * np.outer(far, far)
         kin = self.kind[:, None] == self.kind
         return np.asarray(common + _PATTERN**2 * alike + _OWN**2 * kin)
 
