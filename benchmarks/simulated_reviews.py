@@ -4,9 +4,10 @@ Usage: simulated_reviews.py [REVIEWS] [--errors SHARE] [ROW ...]
 
 Each data set is linked once, written, and reviewed REVIEWS times with another seed: four batches of
 50 pairs, drawn, answered and applied as `sfumato link next` and `sfumato link apply` do, but for
-the files between. People are right, or wrong about a SHARE of the pairs. At least 93 % of all
-intervals must hold the truth of the persons then, and the mean error of the printed precision must
-be at most half of that which was printed before. "bias" is what is printed less the truth.
+the files between. People are right, or wrong about a SHARE of the pairs, when two of them look at
+every fifth one. At least 93 % of all intervals must hold the truth of the persons then, and the
+mean error of the printed precision must be at most half of that which was printed before. "bias" is
+what is printed less the truth.
 """
 
 from __future__ import annotations
@@ -33,17 +34,22 @@ SMALL = (
     "clinics 1,000", "fake_people", "families, duplicates", "families, many errors",
     "families, twins", "ten records a person",
 )  # fmt: skip
-BATCHES, PAIRS, COVERED, HALF = 4, 50, 0.93, 0.5
+BATCHES, PAIRS, COVERED, HALF, AGAIN = 4, 50, 0.93, 0.5, 5
 QUALITY = ("precision", "recall")
 
 
-def answered(earlier: Earlier, batch: np.ndarray, labels: np.ndarray, wrong: np.ndarray) -> Earlier:
-    """The linkage with the answers to a batch."""
+def answered(
+    earlier: Earlier, batch: np.ndarray, labels: np.ndarray, errors: float, rng: np.random.Generator
+) -> Earlier:
+    """The linkage with the answers to a batch; of every fifth pair two, where people err."""
+    worker = np.repeat(["one", "two"], [len(batch), len(batch[::AGAIN]) if errors else 0])
+    batch = np.append(batch, batch[::AGAIN])[: len(worker)]
     left, right = earlier.pairs.left[batch], earlier.pairs.right[batch]
-    same, count = (labels[left] == labels[right]) ^ wrong, len(batch)
+    count = len(batch)
+    same = (labels[left] == labels[right]) ^ (rng.random(count) < errors)
     own = Decisions(
         left, right,
-        worker=np.array(["truth"] * count, dtype=np.object_),
+        worker=worker.astype(np.object_),
         answer=np.where(same, 3, -3).astype(np.int8),
         time=np.arange(count), withdrawn=np.zeros(count, dtype=np.bool_),
     )  # fmt: skip
@@ -59,7 +65,7 @@ def reviewed(earlier: Earlier, labels: np.ndarray, seed: int, errors: float) -> 
     at = at.with_review(earlier.pairs, at.asked, None)
     for number in range(1, BATCHES + 1):
         at, batch, _ = drawn(at, wider, PAIRS, number)
-        at = answered(at, batch, labels, rng.random(len(batch)) < errors)
+        at = answered(at, batch, labels, errors, rng)
     settled, review = settled_again(at, at.answers)
     true = rates(settled.persons.person.tolist(), labels.tolist())
     return np.array([[e.value, e.low, e.high, true[e.name]] for e in review.quality])

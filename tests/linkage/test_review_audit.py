@@ -1,11 +1,13 @@
 """Pairs drawn for review: rates against an integral, draws without bias, what is known."""
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pytest
 from scipy.special import expit
 
-from sfumato.linkage.match_decisions import Decisions, join_workers
+from sfumato.linkage.match_decisions import Decisions, join_workers, together
 from sfumato.linkage.match_thresholds import Pairs, Records
 from sfumato.linkage.next_batch import with_pairs
 from sfumato.linkage.review_audit import (
@@ -18,25 +20,30 @@ from sfumato.linkage.review_audit import (
     Wider,
     wider_blocks,
 )
-from sfumato.linkage.reviewed_persons import learn
+from sfumato.linkage.reviewed_persons import _lumps, _misjudged, _worker_errors, learn
 from sfumato.linkage.reviewed_rates import NO_PATTERN, Cells, draw_rates, instrument, rounded
 
 NO_WIDER = Wider(*(np.empty(0, np.int64) for _ in range(5)))
 
 
-def test_rates_of_one_cell_are_those_of_an_integral():
-    """The mean rate given answers, by sampling, against a sum over a fine grid."""
-    cells = Cells(np.array([1.0]), np.array([NO_PATTERN]), np.array([0]))
+@pytest.mark.parametrize("odds", [1.0, -6.0, 5.0])
+@pytest.mark.parametrize("error", [0.0, 0.1])
+def test_rates_of_one_cell_are_those_of_an_integral(odds, error):
+    """The mean rate given answers, some of them wrong, against a sum over a fine grid."""
+    cells = Cells(np.array([odds]), np.array([NO_PATTERN]), np.array([0]))
     sd, centre = float(np.sqrt(cells.covariance()[0, 0])), float(cells.centre(1.0)[0])
     grid = centre + sd * np.linspace(-8, 8, 20_001)
-    for same, answered in ((0, 0), (3, 10), (12, 12)):
+    rate = error + (1 - 2 * error) * expit(grid)
+    for same, answered in ((0, 0), (3, 10), (12, 12), (1, 40)):
         density = -0.5 * ((grid - centre) / sd) ** 2
-        density += same * np.log(expit(grid)) + (answered - same) * np.log(expit(-grid))
+        density += same * np.log(rate) + (answered - same) * np.log1p(-rate)
         density = np.exp(density - density.max())
         wanted = float(density @ expit(grid) / density.sum())
-        rng = np.random.default_rng(1)
-        drawn = draw_rates(cells, np.array([same]), np.array([answered]), rng, scale=1.0)
-        assert expit(drawn).mean() == pytest.approx(wanted, abs=0.015)
+        drawn = draw_rates(
+            cells, np.array([same]), np.array([answered]), np.random.default_rng(1),
+            scale=1.0, error=error,
+        )  # fmt: skip
+        assert expit(drawn).mean() == pytest.approx(wanted, abs=0.025)
 
 
 def test_answers_move_cells_that_differ_in_the_same_columns_most():
@@ -155,6 +162,55 @@ def test_when_all_is_answered_nothing_is_open():
     assert learned.precision.value == 1
     assert learned.recall.value == pytest.approx(50 / 60)
     assert not audit.left(asked, verdicts)[0].any()
+
+
+def test_persons_are_judged_by_the_draws_given_the_answers():
+    """Where all draws agree with the persons nothing is open, whatever the scores say."""
+    records, pairs, person = linkage(np.random.default_rng(12), persons=100)
+    audit, rng = audit_of(records, pairs, person), np.random.default_rng(13)
+    sure = np.tile(person, (40, 1))
+    learned = learn(audit, NONE_ASKED, nobody(pairs), person, sure, rng)
+    assert learned.precision.value == 1
+    assert learned.precision.low > 0.95
+    apart = np.where(np.arange(40)[:, None] < 20, np.arange(records.count), person)
+    learned = learn(audit, NONE_ASKED, nobody(pairs), person, apart, rng)
+    assert learned.precision.value == pytest.approx(0.5, abs=0.1)
+
+
+def test_lumps_are_those_counted_person_by_person():
+    """Of records of which three are wrong about a person of five: six pairs, not one by one."""
+    person = np.array([0, 0, 0, 0, 0, 1, 1])
+    drawn = np.array([[0, 0, 0, 1, 1, 2, 3], [0, 0, 0, 0, 0, 0, 0]])
+    for counted, lump in zip(([6, 1], [10]), _lumps(drawn, person), strict=True):
+        assert lump == pytest.approx(sum(n * n for n in counted) / sum(counted))
+
+
+def test_disputed_pairs_say_how_often_a_worker_errs():
+    """Two workers who err about a tenth of the pairs; none is known to err where one answers."""
+    _, pairs, _ = linkage(np.random.default_rng(14), persons=400)
+    rng, number = np.random.default_rng(15), np.arange(1000)
+    truth = rng.random(1000) < 0.5
+    one, two = (decisions(pairs, number, truth ^ (rng.random(1000) < 0.1)) for _ in range(2))
+    once = join_workers(one, pairs)
+    assert not _worker_errors(once, rng).any()
+    two = replace(two, worker=np.array(["v"] * 1000, dtype=object))
+    both = join_workers(together(one, two), pairs)
+    assert _worker_errors(both, rng).mean() == pytest.approx(0.1, abs=0.02)
+
+
+def test_wrong_answers_are_expected_where_they_contradict_what_was_foretold():
+    """Sums of Bayes' rule over the pairs."""
+    records, pairs, person = linkage(np.random.default_rng(16))
+    audit, number = audit_of(records, pairs, person), np.arange(300)
+    one = np.ones(300)
+    for likely in (0.02, 0.98):
+        asked = Asked(number, audit.stratum[:300], one.astype(np.int64), one, likely * one)
+        same = join_workers(decisions(pairs, number, one > 0), pairs)
+        error = np.full(500, 0.05)
+        wrong, missed = _misjudged(audit, asked, same, error, np.random.default_rng(17))
+        share = 0.05 * (1 - likely) / (0.05 * (1 - likely) + 0.95 * likely)
+        assert wrong.mean() == pytest.approx(300 * share, rel=0.1)
+        assert not missed.any()
 
 
 def test_wider_blocks_count_as_every_pair_counted():

@@ -281,8 +281,14 @@ def persons_json(found: Found, unknown: str, reviewed: Reviewed | None = None) -
     quality = () if inferred is None or unknown else (inferred.precision, inferred.recall)
     if reviewed is not None and reviewed.learned.answered:
         quality = reviewed.quality
+    decided = "; what people decided taken to be right" if found.settled.verdicts.pair.size else ""
     expected |= {
-        each.name: {"value": each.value, "low": each.low, "high": each.high, "why": each.why}
+        each.name: {
+            "value": each.value,
+            "low": each.low,
+            "high": each.high,
+            "why": f"{each.why}{decided if reviewed is None else ''}",
+        }
         for each in quality
     }
     return {
@@ -624,6 +630,8 @@ def _decided(links: Linkage) -> list[str]:
             f"{said['undecided_pairs']:,} left open, {said['gave_way']:,} gave way to others"
         )
     ]
+    if links.reviewed is None and said["decided_pairs"]:
+        lines.append("                  taken to be right, in what is expected, too")
     for each in said["contradictions"]:
         against = f"{each['different']} different" if each["different"] else "one per source"
         lines.append(f"Contradiction     {', '.join(each['same'])} same, but {against}")

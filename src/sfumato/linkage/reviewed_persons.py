@@ -11,7 +11,7 @@ import numpy.typing as npt
 from scipy.special import expit, logit
 
 from sfumato.core.measure import Measure
-from sfumato.linkage.match_decisions import SAME, Verdicts
+from sfumato.linkage.match_decisions import DIFFERENT, SAME, Verdicts
 from sfumato.linkage.match_thresholds import Floats, Ints
 from sfumato.linkage.review_audit import (
     CHAINED,
@@ -36,9 +36,12 @@ _FEW_OF_PATTERN, _MOST_CELLS = 20, 200
 _EDGE = 1e-12
 _HALF = 1e-3
 """Pairs of a cell that count as matches, and as others, whatever the draws say."""
-_PARTED = -2
-"""The kind of pairs that no rule brought together and that answers have parted; -1 are those within
-a person, and those of wider blocks follow."""
+_CHAINED, _PARTED = -1, -2
+"""Kinds of pairs that no rule brought together: within a person, and parted by answers; those of
+wider blocks follow."""
+_MOST_DISPUTED = 0.48
+_LOOKED_AT = 8
+"""Draws that say how errors come together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,12 +56,15 @@ class Learned:
         Of persons, with 95 % intervals.
     answered
         Number of answers to pairs that were drawn.
+    error
+        Share of the pairs that one worker judges wrongly; 0 where no pair has two answers.
     """
 
     rates: Rates
     precision: Measure
     recall: Measure
     answered: int
+    error: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +102,7 @@ class Reviewed:
             "asked": self.asked,
             "answered": self.learned.answered,
             "half_width": self.half_width,
+            "answers_wrong": self.learned.error or None,
             "narrow_enough": self.is_narrow,
             **{each.name: each.to_json() for each in self.quality},
         }
@@ -104,8 +111,13 @@ class Reviewed:
         """The same in a few lines."""
         asked, answered = self.asked, self.learned.answered
         said = "narrow enough" if self.is_narrow else "not yet as narrow as wanted"
+        error = self.learned.error
+        trust = "taken to be right, as nobody answered a pair that another did"
+        if error:
+            trust = f"about {100 * error:.1f} % wrong, by pairs that two answered"
         return [
             f"Review            {answered:,} of {asked:,} pairs answered",
+            f"Answers           {trust}",
             f"Intervals         {said} (± {100 * self.half_width:g} %)",
             *(
                 f"By review         {each.name} {100 * each.value:.2f} % "
@@ -158,7 +170,10 @@ def learn(
     side = None if draws is not None else audit.together(audit.person if alone is None else alone)
     groups, same, answered = _answers(audit, asked, verdicts, side)
     unknown = _unknown(audit, asked, verdicts, person, draws)
-    rate, moved = _rates(groups, same, answered, unknown.cells, audit.doubt, rng)
+    error = _worker_errors(verdicts, rng)
+    rate, moved = _rates(
+        groups, same, answered, unknown.cells, rng, doubt=audit.doubt, error=float(error.mean())
+    )
     lumps = _lumps(draws, person)
     wrong = lumps[0] * rng.poisson((1 - rate) @ unknown.inside / lumps[0])
     wrong = np.minimum(wrong, unknown.inside.sum())
@@ -166,11 +181,13 @@ def learn(
     # What blocking has lost may agree in less than the wider blocks ask for, which nobody draws.
     lost = max(audit.lost, LEAST_LOST) * np.exp(LOST_DOUBT * rng.standard_normal(len(missed)))
     missed += rng.poisson(lost)
-    right = audit.pairs_within(person) - wrong
+    misjudged = _misjudged(audit, asked, verdicts, error, rng)
+    wrong, missed = wrong + misjudged[0], missed + misjudged[1]
+    right = np.maximum(audit.pairs_within(person) - wrong, 0)
     again = logit(np.clip(unknown.likely, _EDGE, 1 - _EDGE))
     again[unknown.cell >= 0] += moved[unknown.cell[unknown.cell >= 0]]
     mean, variance = _by_stratum(audit, unknown, rate)
-    joined = groups.kind % 2 == 1
+    joined = (groups.kind % 2 == 1) & (groups.kind >= 0) | (groups.kind == _CHAINED)
     rates = Rates(
         unknown.foretold,
         expit(unknown.cells.odds[-len(audit.wider_size) - 2 :]),
@@ -183,7 +200,43 @@ def learn(
         _measure("precision", right, wrong, is_open=not (answered - same)[joined].sum()),
         _measure("recall", right, missed, is_open=not same[~joined].sum()),
         int(answered.sum()),
+        float(np.median(error)),
     )
+
+
+def _worker_errors(verdicts: Verdicts, rng: np.random.Generator) -> Floats:
+    """Share of the pairs that one worker judges wrongly, drawn; 0 where no pair has two answers.
+
+    Of the pairs that two answered who err about a share e, independently, 2e(1 − e) are disputed.
+    """
+    twice = verdicts.workers > 1
+    if not np.any(twice):
+        return np.zeros(DRAWS)
+    disputed = np.count_nonzero(twice & ~verdicts.agreed)
+    share = rng.beta(disputed + 0.5, np.count_nonzero(twice) - disputed + 0.5, DRAWS)
+    return np.asarray((1 - np.sqrt(1 - 2 * np.minimum(share, _MOST_DISPUTED))) / 2)
+
+
+def _misjudged(
+    audit: ReviewAudit, asked: Asked, verdicts: Verdicts, error: Floats, rng: np.random.Generator
+) -> tuple[Ints, Ints]:
+    """Number of pairs wrongly called the same, and wrongly called different, drawn.
+
+    Which answers of one worker are wrong, Bayes' rule says by what was foretold of the pair.
+    """
+    likely = audit.pairs.score.copy()
+    likely[asked.pair] = asked.foretold
+    once = (verdicts.pair >= 0) & (verdicts.workers == 1)
+
+    def number(result: int) -> Ints:
+        same = likely[verdicts.pair[once & (verdicts.result == result)]]
+        against = np.clip(1 - same if result == SAME else same, _EDGE, 1 - _EDGE)
+        share = error[:, None] * against
+        share /= share + (1 - error[:, None]) * (1 - against)
+        drawn = rng.random(share.shape) < share
+        return np.asarray(drawn.sum(axis=1, dtype=np.int64))
+
+    return number(SAME), number(DIFFERENT)
 
 
 @dataclass(frozen=True, eq=False)
@@ -335,8 +388,10 @@ def _rates(
     same: Ints,
     answered: Ints,
     cells: Cells,
-    doubt: float,
     rng: np.random.Generator,
+    *,
+    doubt: float,
+    error: float,
 ) -> tuple[Floats, Floats]:
     """Rates drawn for all cells, and by how much answers have moved their log odds."""
     every = groups.and_these(cells)
@@ -345,7 +400,9 @@ def _rates(
     wider = every.kind < _PARTED
     drawn = np.empty((DRAWS, len(every.odds)))
     for own, scale in ((~wider, doubt), (wider, LOST_DOUBT)):
-        drawn[:, own] = draw_rates(every[own], same[own], answered[own], rng, scale=scale)
+        drawn[:, own] = draw_rates(
+            every[own], same[own], answered[own], rng, scale=scale, error=error
+        )
     drawn = drawn[:, len(groups.odds) :]
     moved = (drawn.mean(axis=0) - cells.centre(1.0)) * (answered.sum() > 0)
     return np.asarray(expit(drawn)), np.asarray(moved)
@@ -386,7 +443,7 @@ def _lumps(draws: npt.NDArray[np.integer[Any]] | None, person: Ints) -> tuple[fl
         pairs = float((size * (size - 1)).sum())
         return max(float((size * (size - 1) ** 2).sum()) / max(pairs, 1.0), 1.0), 1.0
     sums = np.zeros((2, 2))
-    for draw in draws.astype(np.int64):
+    for draw in draws[:: max(len(draws) // _LOOKED_AT, 1)].astype(np.int64):
         for side, (one, other) in enumerate(((person, draw), (draw, person))):
             keys, whole = np.unique(one, return_inverse=True)
             _, first, count = np.unique(

@@ -14,10 +14,10 @@ from sfumato.linkage.match_thresholds import Floats, Ints
 
 Bools = npt.NDArray[np.bool_]
 DRAWS = 500
-_STEPS, _NEWTON = 8, 20
+_STEPS, _MORE_STEPS, _NEWTON, _LEAST_STEP = 8, 120, 20, 1e-3
 _SHIFT, _SLOPE, _PATTERN, _OWN = 1.0, 0.15, 0.7, 0.5
-"""Standard errors of the model's log odds, in nats: of all cells alike; for each nat away from 0, up
-to ten, as a model is too sure or not sure enough; of the cells whose pairs differ in the same
+"""Standard errors of the model's log odds, in nats: of all cells alike; for each nat away from 0,
+up to ten, as a model is too sure or not sure enough; of the cells whose pairs differ in the same
 columns; of those of one kind."""
 _FARTHEST = 10.0
 NO_PATTERN = -1
@@ -71,7 +71,13 @@ class Cells:
 
 
 def draw_rates(
-    cells: Cells, same: Ints, answered: Ints, rng: np.random.Generator, *, scale: float
+    cells: Cells,
+    same: Ints,
+    answered: Ints,
+    rng: np.random.Generator,
+    *,
+    scale: float,
+    error: float = 0.0,
 ) -> Floats:
     """Log odds of a match in each cell, drawn given the answers; shape (draws, cells).
 
@@ -92,6 +98,8 @@ def draw_rates(
         Source of randomness.
     scale
         How many times as wrong as usual the model may be.
+    error
+        Share of the answers that are wrong.
     """
     covariance = scale**2 * cells.covariance() + 1e-9 * np.eye(len(cells.odds))
     odds, prior = cells.centre(scale), np.linalg.cholesky(covariance)
@@ -104,14 +112,16 @@ def draw_rates(
 
     def likelihood(errors: Floats) -> Floats:
         at = odds[seen] + errors
+        if error:
+            rate = error + (1 - 2 * error) * expit(at)
+            return np.asarray(np.log(rate) @ said + np.log1p(-rate) @ unsaid)
         over = np.log1p(np.exp(-np.abs(at)))
-        return np.asarray(
-            np.minimum(at, 0) @ said - np.maximum(at, 0) @ unsaid - over @ (said + unsaid)
-        )
+        right = np.minimum(at, 0) @ said - np.maximum(at, 0) @ unsaid
+        return np.asarray(right - over @ (said + unsaid))
 
     at = _near_mode(own, odds[seen], said, unsaid, rng)
     value = likelihood(at)
-    for _ in range(_STEPS):
+    for _ in range(_MORE_STEPS if error else _STEPS):
         aside = rng.standard_normal(at.shape) @ root.T
         at, value = _slice_step(at, value, aside, likelihood, rng)
     # What is drawn for all, moved to where the cells with answers are (Matheron's rule).
@@ -125,15 +135,25 @@ def _near_mode(
     """Errors drawn by Laplace's approximation, from which chains begin; shape (DRAWS, cells).
 
     Newton's method and the algebra are of Rasmussen and Williams 2006, Gaussian Processes for
-    Machine Learning, Algorithm 3.1.
+    Machine Learning, Algorithm 3.1; a step that leads past the mode is halved.
     """
-    mode, whole = np.zeros(len(odds)), said + unsaid
+    mode, force, whole = np.zeros(len(odds)), np.zeros(len(odds)), said + unsaid
+
+    def worth(mode: Floats, force: Floats) -> float:
+        at = odds + mode
+        return float(said @ at - whole @ np.logaddexp(0, at) - force @ mode / 2)
+
     for _ in range(_NEWTON):
         rate = expit(odds + mode)
         curved = np.sqrt(whole * rate * (1 - rate) + 1e-9)
         factor = cho_factor(np.eye(len(odds)) + curved[:, None] * covariance * curved)
         slope = curved**2 * mode + said - whole * rate
-        mode = covariance @ (slope - curved * cho_solve(factor, curved * (covariance @ slope)))
+        step = slope - curved * cho_solve(factor, curved * (covariance @ slope)) - force
+        ahead, best = covariance @ step, worth(mode, force)
+        share = 1.0
+        while share > _LEAST_STEP and worth(mode + share * ahead, force + share * step) < best:
+            share /= 2
+        mode, force = mode + share * ahead, force + share * step
     aside = rng.standard_normal((DRAWS, len(odds))) @ np.linalg.cholesky(covariance).T
     noise = rng.standard_normal(aside.shape)
     back = cho_solve(factor, (aside * curved + noise).T).T * curved
