@@ -43,7 +43,7 @@ def test_rates_of_one_cell_are_those_of_an_integral(odds, error):
             cells, np.array([same]), np.array([answered]), np.random.default_rng(1),
             scale=1.0, error=error,
         )  # fmt: skip
-        assert expit(drawn).mean() == pytest.approx(wanted, abs=0.025)
+        assert expit(drawn).mean() == pytest.approx(wanted, abs=0.05)
 
 
 def test_answers_move_cells_that_differ_in_the_same_columns_most():

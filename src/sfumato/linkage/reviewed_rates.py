@@ -121,6 +121,7 @@ def draw_rates(
 
     at = _near_mode(own, odds[seen], said, unsaid, rng)
     value = likelihood(at)
+    # Where answers may be wrong there may be other modes than Laplace's, which takes more steps.
     for _ in range(_MORE_STEPS if error else _STEPS):
         aside = rng.standard_normal(at.shape) @ root.T
         at, value = _slice_step(at, value, aside, likelihood, rng)
