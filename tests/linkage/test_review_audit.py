@@ -31,7 +31,7 @@ NO_WIDER = Wider(*(np.empty(0, np.int64) for _ in range(5)))
 def test_rates_of_one_cell_are_those_of_an_integral(odds, error):
     """The mean rate given answers, some of them wrong, against a sum over a fine grid."""
     cells = Cells(np.array([odds]), np.array([NO_PATTERN]), np.array([0]))
-    sd, centre = float(np.sqrt(cells.covariance()[0, 0])), float(cells.centre(1.0)[0])
+    sd, centre = float(np.sqrt(cells.covariance()[0, 0])), float(cells.centre()[0])
     grid = centre + sd * np.linspace(-8, 8, 20_001)
     rate = error + (1 - 2 * error) * expit(grid)
     for same, answered in ((0, 0), (3, 10), (12, 12), (1, 40)):
@@ -52,7 +52,7 @@ def test_answers_move_cells_that_differ_in_the_same_columns_most():
     rng = np.random.default_rng(2)
     drawn = draw_rates(cells, np.array([0, 0, 0]), np.array([20, 0, 0]), rng, scale=1.0)
     own, alike, other = drawn.mean(axis=0)
-    assert own < alike < other < cells.centre(1.0)[2]
+    assert own < alike < other < cells.centre()[2]
 
 
 def test_the_batch_is_as_large_as_wanted_and_no_stratum_is_passed_over():
@@ -64,6 +64,7 @@ def test_the_batch_is_as_large_as_wanted_and_no_stratum_is_passed_over():
         np.array([1e-10, 0.05, 1e-4, 0.05, 0.08]),
         np.array([10.0, 0.05, 1.0, 0.1, 0.01]),
         np.array([0.1, 20.0, 5.0, 0.0, 9.0]),
+        np.zeros(5),
         50,
     )
     assert expected.sum() == pytest.approx(50)

@@ -286,6 +286,7 @@ class ReviewAudit:
             rates.variance,
             np.hypot(*by),
             self._change(rates, free),
+            left * matches * float(self.doubt > DOUBT),
             min(size, int(left.sum())),
         )
         wanted = rounded(expected, rng)

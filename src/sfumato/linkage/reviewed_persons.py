@@ -404,7 +404,7 @@ def _rates(
             every[own], same[own], answered[own], rng, scale=scale, error=error
         )
     drawn = drawn[:, len(groups.odds) :]
-    moved = (drawn.mean(axis=0) - cells.centre(1.0)) * (answered.sum() > 0)
+    moved = (drawn.mean(axis=0) - cells.centre()) * (answered.sum() > 0)
     return np.asarray(expit(drawn)), np.asarray(moved)
 
 

@@ -61,12 +61,12 @@ class Cells:
         kin = self.kind[:, None] == self.kind
         return np.asarray(common + _PATTERN**2 * alike + _OWN**2 * kin)
 
-    def centre(self, scale: float) -> Floats:
-        """Log odds around which errors are drawn, so that the mean rate is that of the model.
+    def centre(self) -> Floats:
+        """Log odds around which errors are drawn, so that the mean rate is that of a usual model.
 
         Of rates near 0 and 1 errors of log odds raise the mean of the rarer kind by exp(σ²/2).
         """
-        half = scale**2 * np.diag(self.covariance()) / 2
+        half = np.diag(self.covariance()) / 2
         return np.asarray(self.odds + half * np.tanh(self.odds / 2))
 
 
@@ -102,7 +102,7 @@ def draw_rates(
         Share of the answers that are wrong.
     """
     covariance = scale**2 * cells.covariance() + 1e-9 * np.eye(len(cells.odds))
-    odds, prior = cells.centre(scale), np.linalg.cholesky(covariance)
+    odds, prior = cells.centre(), np.linalg.cholesky(covariance)
     drawn = np.asarray(rng.standard_normal((DRAWS, len(odds))) @ prior.T)
     seen = np.flatnonzero(answered)
     if not len(seen):
@@ -194,6 +194,7 @@ def instrument(
     variance: Floats,
     weight: Floats,
     change: Floats,
+    found: Floats,
     size: int,
 ) -> Floats:
     """How many pairs of each stratum the next batch is expected to hold; shape (strata,).
@@ -215,9 +216,13 @@ def instrument(
         What the rate moves in precision and recall.
     change
         Expected number of pairs of records that answers about the whole stratum would change.
+    found
+        Pairs within persons, where a third of the batch is to be spread over them: nothing that a
+        model is sure of is looked at else; 0 elsewhere.
     size
         Number of pairs of the batch.
     """
+    by_found = BY_FOUND if np.any(found) else 0.0
     spread = np.maximum(mean * (1 - mean), 1e-12)
     known = spread / np.maximum(variance, 1e-15) - 1
     known = np.maximum(known, 0.0)
@@ -228,7 +233,12 @@ def instrument(
         enough = np.minimum(np.maximum(middle * use - known, 0), left).sum() >= size
         low, high = (low, middle) if enough else (middle, high)
     best = np.minimum(np.maximum(high * use - known, 0), left)
-    shares = [(1 - BY_CHANGE - UNDERLYING, best), (UNDERLYING, left), (BY_CHANGE, change)]
+    shares = [
+        (1 - BY_CHANGE - UNDERLYING - by_found, best),
+        (UNDERLYING, left),
+        (BY_CHANGE, change),
+        (by_found, found),
+    ]
     wanted = np.zeros(len(left))
     for share, by in shares:
         total = float(np.sum(by))
@@ -244,8 +254,9 @@ def instrument(
     return expected
 
 
-BY_CHANGE, UNDERLYING = 0.3, 0.05
-"""Shares of a batch that go by what answers change, and by how many pairs a stratum has."""
+BY_CHANGE, UNDERLYING, BY_FOUND = 0.3, 0.05, 0.33
+"""Shares of a batch that go by what answers change, by how many pairs a stratum has, and by how
+many of those are within persons, where the model is not to be relied on."""
 
 
 def rounded(expected: Floats, rng: np.random.Generator) -> Ints:
