@@ -30,6 +30,10 @@ _WHY = (
     "pairs drawn at random from all scores and answered; what the persons drawn say, corrected by "
     "the answers"
 )
+_BY_SCORES = (
+    "pairs drawn at random from all scores and answered; nothing tells relatives from persons but "
+    "the answers, so that the interval can miss the truth"
+)
 LOST_DOUBT = 1.0
 """How many times as wrong as usual log odds are of what capture and recapture say."""
 _FEW_OF_PATTERN, _MOST_CELLS = 20, 200
@@ -58,6 +62,9 @@ class Learned:
         Number of answers to pairs that were drawn.
     error
         Share of the pairs that one worker judges wrongly; 0 where no pair has two answers.
+    inferred
+        Whether partitions were drawn; scores alone are too sure of relatives for 200 answers to
+        mend them.
     """
 
     rates: Rates
@@ -65,6 +72,7 @@ class Learned:
     recall: Measure
     answered: int
     error: float
+    inferred: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,9 +100,10 @@ class Reviewed:
 
     @property
     def is_narrow(self) -> bool:
-        """Whether both intervals are as narrow as wanted, by some answers at least."""
+        """Whether both intervals are as narrow as wanted, by some answers, and can be relied on."""
         widths = [(each.high or 0.0) - (each.low or 0.0) for each in self.quality]
-        return self.learned.answered > 0 and max(widths) <= 2 * self.half_width
+        relied = self.learned.inferred and self.learned.answered > 0
+        return relied and max(widths) <= 2 * self.half_width
 
     def to_json(self) -> dict[str, Any]:
         """Numbers about it as plain values."""
@@ -111,6 +120,8 @@ class Reviewed:
         """The same in a few lines."""
         asked, answered = self.asked, self.learned.answered
         said = "narrow enough" if self.is_narrow else "not yet as narrow as wanted"
+        if not self.learned.inferred:
+            said = "can miss the truth, as persons were not inferred: use --check"
         error = self.learned.error
         trust = "taken to be right, as nobody answered a pair that another did"
         if error:
@@ -195,12 +206,14 @@ def learn(
         mean,
         variance,
     )
+    why = _WHY if draws is not None else _BY_SCORES
     return Learned(
         rates,
-        _measure("precision", right, wrong, is_open=not (answered - same)[joined].sum()),
-        _measure("recall", right, missed, is_open=not same[~joined].sum()),
+        _measure("precision", right, wrong, why, is_open=not (answered - same)[joined].sum()),
+        _measure("recall", right, missed, why, is_open=not same[~joined].sum()),
         int(answered.sum()),
         float(np.median(error)),
+        draws is not None,
     )
 
 
@@ -474,7 +487,7 @@ def _by_stratum(audit: ReviewAudit, unknown: _Unknown, rate: Floats) -> tuple[Fl
 
 
 def _measure(
-    name: str, right: npt.NDArray[Any], wrong: npt.NDArray[Any], *, is_open: bool
+    name: str, right: npt.NDArray[Any], wrong: npt.NDArray[Any], why: str, *, is_open: bool
 ) -> Measure:
     """The median share and its 95 % interval, rounded outwards to whole pairs.
 
@@ -487,4 +500,4 @@ def _measure(
     size = max(float(pairs.mean()), 1.0)
     low = max(1 - math.ceil((1 - low) * size + 1) / size, 0.0)
     high = 1.0 if is_open else 1 - max(math.floor((1 - high) * size - 1), 0) / size
-    return Measure(name, middle, low=low, high=high, estimator=BY_REVIEW, why=_WHY)
+    return Measure(name, middle, low=low, high=high, estimator=BY_REVIEW, why=why)
