@@ -102,11 +102,11 @@ def measure(name: str, reviews: int, errors: float) -> tuple[np.ndarray, float, 
 
 def main() -> None:
     """Print a row for each linkage, and what all reviews together say."""
-    parser = argparse.ArgumentParser(usage=__doc__)
+    parser = argparse.ArgumentParser()
     parser.add_argument("reviews", nargs="?", type=int, default=40)
     parser.add_argument("rows", nargs="*")
     parser.add_argument("--errors", type=float, default=0.0)
-    asked = parser.parse_args()
+    asked = parser.parse_intermixed_args()
     part = "".join(f"{e:>8}" for e in ("true", "error", "true", "error", "bias"))
     part += f"{'width':>7}{'held':>{6 + len(str(asked.reviews))}}"
     print(f"{'':26}{'precision before | after':^{len(part)}}{'recall before | after':^{len(part)}}")
