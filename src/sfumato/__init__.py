@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from sfumato.release.promises.delta_presence import DeltaPresence
     from sfumato.release.promises.g_balance import GBalance
     from sfumato.release.promises.h_affiliation import HAffiliation
+    from sfumato.release.promises.household_k import HouseholdK
     from sfumato.release.promises.k_anonymity import KAnonymity, PidKAnonymity
     from sfumato.release.promises.l_diversity import LDiversity
     from sfumato.release.promises.marketer_risk import MarketerRisk
@@ -114,6 +115,7 @@ __all__ = [
     "GBalance",
     "Guess",
     "HAffiliation",
+    "HouseholdK",
     "InputError",
     "IntervalHierarchy",
     "KAnonymity",

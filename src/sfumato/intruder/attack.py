@@ -291,6 +291,7 @@ def attack(
             threshold=tolerance.person,
             seed=seed,
             events=() if held.events is None else held.events.names,
+            household=everything.schema.household,
         )
     else:
         persons = 0 if everything.register is None else held.knowledge.persons

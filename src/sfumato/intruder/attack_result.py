@@ -20,7 +20,7 @@ from sfumato.risk.assessment import assess
 from sfumato.risk.disclosure_risk import Risk
 from sfumato.schema import Kind, QuasiIdentifier, Schema
 
-CLASS, PERSON, SENSITIVE, EVENT = "class", "person", "s", "e"
+CLASS, PERSON, HOUSEHOLD, SENSITIVE, EVENT = "class", "person", "household", "s", "e"
 """Names of the columns of the table of codes that a released file is measured by."""
 
 
@@ -97,6 +97,7 @@ def claims_of_file(
     threshold: float = 0.2,
     seed: int | None = None,
     events: Sequence[str] = (),
+    household: str | None = None,
 ) -> Claims:
     """What `assess` measures on a released file, records with the same cells in one class.
 
@@ -113,6 +114,8 @@ def claims_of_file(
         Seed of the estimator's draws.
     events
         Columns that tell events of which an intruder may know some, as exactly as they are shown.
+    household
+        The column that names households, where the file may have it.
 
     Raises
     ------
@@ -124,11 +127,14 @@ def claims_of_file(
         columns[PERSON] = pa.array(file.person)
     names = {f"{SENSITIVE}{place}": column for place, column in enumerate(file.sensitive)}
     columns |= {name: _codes(column) for name, column in names.items()}
+    homes = [each for each in file.others if each.name == household]
+    columns |= {HOUSEHOLD: _codes(each) for each in homes}
     others = [each for each in file.others if each.name in events]
     silent = {f"{EVENT}{place}": _codes(column) for place, column in enumerate(others)}
     told = [name for name, column in names.items() if column.name in events]
     schema = Schema(
         person=None if file.person is None else PERSON,
+        household=HOUSEHOLD if homes else None,
         quasi_identifiers={CLASS: QuasiIdentifier(kind=Kind.CATEGORICAL)},
         sensitive=tuple(names),
         insensitive=tuple(silent),
@@ -159,6 +165,9 @@ def _measures(risk: Risk, names: Mapping[str, str] | None = None) -> dict[str, M
     """The measures that an attack can exceed, by name."""
     own = ("prosecutor", "journalist", "marketer", "max_gidr", "avg_gidr")
     measures = {name: getattr(risk, name) for name in (*own, "max_count_risk", "avg_count_risk")}
+    if risk.household is not None:
+        whole = risk.household.avg_composition_risk, risk.household.max_composition_risk
+        measures |= {each.name: each for each in whole}
     told = () if risk.known_events is None else risk.known_events.risks
     measures |= {each.found.name: each.found for each in told if each.drawn == "random"}
     for column, of_column in risk.sensitive.items():

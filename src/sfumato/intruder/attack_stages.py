@@ -20,6 +20,7 @@ from sfumato.intruder.attacks import event_matching, identity_attacks
 from sfumato.intruder.attacks.association_attack import by_associations
 from sfumato.intruder.attacks.bounds_attack import by_ends, isolated
 from sfumato.intruder.attacks.column_attack import with_column
+from sfumato.intruder.attacks.household_attack import Neighbours, by_members, known_households
 from sfumato.intruder.attacks.inference_attacks import (
     any_person,
     dealt_values,
@@ -31,7 +32,7 @@ from sfumato.intruder.attacks.screen_attack import from_screen
 from sfumato.intruder.attacks.trajectory_attack import follow
 from sfumato.intruder.candidates import Candidates, Identification, find_candidates
 from sfumato.intruder.knowledge import Knowledge
-from sfumato.intruder.reading import ReleasedFile
+from sfumato.intruder.reading import ReleasedFile, TextColumn
 from sfumato.intruder.referee import judgements
 from sfumato.intruder.referee.attack_odds import (
     CalibrationBin,
@@ -820,7 +821,8 @@ def columns(scene: Scene) -> Iterator[Staged]:
     owner = truth.owner[np.unique(file.unit, return_index=True)[1]]
     rows = np.unique(known.person, return_index=True)[1]
     row_of_unit = np.where(owner >= 0, rows[owner], -1)
-    shown = [*file.sensitive, *(each for each in file.others if each.name != scene.schema.person)]
+    people = (scene.schema.person, scene.schema.household)
+    shown = [*file.sensitive, *(each for each in file.others if each.name not in people)]
     for column in shown:
         rng = scene.rng(f"column:{column.name}")
         found = with_column(file, column, known.quasi_identifiers, row_of_unit, rng)
@@ -855,6 +857,74 @@ def columns(scene: Scene) -> Iterator[Staged]:
             findings=tuple(replace(each, accepted=accepted) for each in columns_found(name, found)),
             assuming=told if not judged and success_with.value > scene.tolerance.person else "",
         )
+
+
+def household(scene: Scene) -> Iterator[Staged]:
+    """Look for households by all of their members, in a file that shows who lives together.
+
+    The mean over those that are looked for is held against the mean chance of a household, the
+    surest against the largest.
+
+    Parameters
+    ----------
+    scene
+        What to work on.
+    """
+    column, name = _shown_household(scene), scene.schema.household
+    if column is None or name is None:
+        return
+    rng, known = scene.rng("household"), known_households(scene.knowledge, name)
+    inside = np.unique(known[scene.truth.released])
+    targets = np.sort(rng.permutation(inside)[:TARGETS])
+    found = by_members(scene.file, scene.candidates, known, column, targets, rng)
+    # As if households were the persons: what is judged is which one was named for which.
+    owner = scene.truth.owner
+    homes = replace(
+        scene,
+        file=replace(scene.file, person=found.shown, persons=int(found.shown.max()) + 1),
+        truth=judgements.owned(np.where(owner >= 0, known[owner], -1), int(known.max()) + 1),
+    )
+    what = (
+        "The intruder knows all members of a household that is in the file, and names one of the "
+        "released households whose people they can be"
+    )
+    staged = homes.judged(
+        "household", f"{what}.", found.guesses, "avg_composition_risk",
+        targeted=True, calibrated=True,
+    )  # fmt: skip
+    # Who holds a register of his own is not taken to know who of it is in the file.
+    if not scene.against_register:
+        chance = _household_chances(found, homes)
+        risk = persons_at_risk(Criterion.SINGLING_OUT, "household", chance, scene.threshold)
+        staged = replace(staged, findings=(risk,))
+    yield staged
+    yield homes.judged(
+        "household_surest",
+        f"{what}; only the households are counted for which fewest can be.",
+        found.guesses,
+        "max_composition_risk",
+        surest=True,
+        targeted=True,
+    )
+
+
+def _household_chances(found: Neighbours, homes: Scene) -> Floats:
+    """The chance that each household is found which was looked for, without drawing."""
+    shown, known = found.shown, homes.truth.owner
+    pairs = np.unique(np.stack([known[known >= 0], shown[known >= 0]], axis=1), axis=0)
+    targets = found.guesses.person
+    place = np.full(len(homes.truth.released), -1, dtype=np.int64)
+    place[targets] = np.arange(len(targets))
+    pairs = pairs[place[pairs[:, 0]] >= 0]
+    fits = found.can_be[place[pairs[:, 0]], found.composition[pairs[:, 1]]]
+    own = np.bincount(place[pairs[:, 0]], np.asarray(fits).reshape(-1), minlength=len(targets))
+    return np.asarray(np.minimum(own * found.guesses.chance, 1.0), dtype=np.float64)
+
+
+def _shown_household(scene: Scene) -> TextColumn | None:
+    """The released column by which records are of one household; ``None`` without one."""
+    name = scene.schema.household
+    return next((each for each in scene.file.others if each.name == name), None)
 
 
 PREDICATES = 500
@@ -969,6 +1039,14 @@ def _review(scene: Scene) -> str:
     return "" if scene.review is not None else "the folder of a review (review)"
 
 
+def _households(scene: Scene) -> str:
+    name = scene.schema.household
+    if name is None or _shown_household(scene) is None:
+        return "the schema's household column in the released file"
+    known = any(each.name == name for each in scene.knowledge.others)
+    return _another(scene) if known or scene.itself else "households in what the intruder holds"
+
+
 def _another(scene: Scene) -> str:
     return "a register or original other than the file itself" if scene.itself else ""
 
@@ -989,6 +1067,7 @@ ACTS: dict[str, Act] = {
     "probabilistic": Act(nearly, _splink, PROMISED | LINKED),
     "multi_record": Act(multi_record, _nothing, PROMISED | LINKED, essential=True),
     "events": Act(events, _events, PROMISED | SINGLED),
+    "household": Act(household, _households, PROMISED | SINGLED),
     "inference": Act(inference, _sensitive, PROMISED | INFERRED, essential=True),
     "intersection": Act(intersection, _priors, PROMISED | LINKED),
     "trajectory": Act(trajectory, _histories, PROMISED | LINKED),

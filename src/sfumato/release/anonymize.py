@@ -14,6 +14,7 @@ from sfumato.core.secret_keys import check_key
 from sfumato.release import release_manifest
 from sfumato.release.assembly import make_release
 from sfumato.release.coarsen_counts import promised
+from sfumato.release.household_classes import household_of
 from sfumato.release.lost_columns import lost_columns
 from sfumato.release.on_spark.spark_refusals import refuse_before_work
 from sfumato.release.population_register import check_population
@@ -113,6 +114,7 @@ def anonymize(
         making.recoding is not release_manifest.Recoding.LOCAL
         or register is not None
         or population is not None
+        or promise.asked_of_households(promises)
     ):
         return release
     constraints = [each for each in promises if not isinstance(each, (promise.Budget, KnownEvents))]
@@ -154,6 +156,8 @@ def check_asked(
     if about or register or population is not None:
         check_population(constraints, options, register=register, population=population)
     _check_coarsening(options, constraints, pseudonym_key)
+    if promise.asked_of_households(constraints):
+        _check_households(schema, options, about=register or population is not None)
     _check_key(schema, pseudonym_key)
 
 
@@ -243,6 +247,36 @@ def _check_coarsening(
         )
 
 
+def _check_households(schema: Schema, options: release_manifest.Options, *, about: bool) -> None:
+    """Refuse what a promise about households does not go with."""
+    if schema.household is None:
+        raise InputError(
+            "constraint household_k",
+            "needs the column that says who lives together",
+            found="none in the schema",
+            advice="name it under 'household'",
+        )
+    for name, given, why in (
+        (
+            "recoding",
+            options.recoding is not release_manifest.Recoding.LOCAL,
+            "one level for all records, which no household decides",
+        ),
+        (
+            "coarsen_counts",
+            options.coarsen_counts is release_manifest.Coarsening.SPLIT,
+            "several pseudonyms of a person, who would be as many members",
+        ),
+        ("register", about, "a population, of whose households nothing is known"),
+    ):
+        if given:
+            raise InputError(
+                f"parameter {name}",
+                "must be left out where a promise is made about households",
+                found=why,
+            )
+
+
 def check_table(
     table: Table | SparkTable,
     options: release_manifest.Options,
@@ -258,6 +292,8 @@ def check_table(
     """
     _check_names(table, options)
     _check_ends(table, options)
+    if promise.asked_of_households(promises) and isinstance(table, Table):
+        household_of(table)
     ranks_of(table, promise.ordered_attributes(promises, table.schema.sensitive))
 
 

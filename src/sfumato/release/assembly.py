@@ -42,6 +42,7 @@ from sfumato.release.generalisation import (
     with_snapped_ends,
 )
 from sfumato.release.history_utility import HistoryUtility, history_utility
+from sfumato.release.household_classes import divide_households, household_of
 from sfumato.release.partitioning import Draft, divide
 from sfumato.release.person_table import PersonTable, person_table
 from sfumato.release.population_cells import with_gaps
@@ -57,6 +58,7 @@ from sfumato.release.promises.promise import (
     Budget,
     Constraint,
     Counted,
+    asked_of_households,
     ordered_attributes,
     overspent_alone,
     unmet,
@@ -93,8 +95,9 @@ def assemble(
     pseudonyms: pa.Array | None,
     order: npt.NDArray[np.int64],
     cells: Mapping[str, pa.Array],
+    households: pa.Array | None = None,
 ) -> pa.Table:
-    """The released file, without direct identifiers and households, in the file's column order.
+    """The released file, without direct identifiers, in the file's column order.
 
     Parameters
     ----------
@@ -110,9 +113,13 @@ def assemble(
         The records in the order in which they leave.
     cells
         The columns of events that say less than they did.
+    households
+        The pseudonym of each record's household; ``None`` where none is shown.
     """
     columns: dict[str, pa.Array | pa.ChunkedArray] = {}
     for name in table.columns:
+        if name == table.schema.household and households is not None:
+            columns[name] = households.take(from_numpy(order))
         if name in table.schema.withheld():
             continue
         if name in released:
@@ -142,6 +149,21 @@ def person_pseudonyms(table: Table, key: bytes | None, rng: np.random.Generator)
         return from_texts(random_pseudonyms(table.persons, rng)).cast(pa.string())
     _, first = np.unique(table.person, return_index=True)
     return pseudonyms_of(table.source.column(table.schema.person).take(from_numpy(first)), key)
+
+
+def household_pseudonyms(
+    table: Table, promises: Sequence[Constraint | Budget], rng: np.random.Generator
+) -> pa.Array | None:
+    """A fresh pseudonym for the household of each record; ``None`` where none is promised.
+
+    A key would make them the same in every release, and what households have in common there is
+    not what one release promises.
+    """
+    if not asked_of_households(promises):
+        return None
+    home = household_of(table)[table.person]
+    names = from_texts(random_pseudonyms(int(home.max()) + 1, rng)).cast(pa.string())
+    return pa.DictionaryArray.from_arrays(from_numpy(home), names)
 
 
 def pseudonyms_of(ids: pa.Array | pa.ChunkedArray, key: bytes) -> pa.Array:
@@ -266,6 +288,7 @@ def make_release(
                 pseudonyms,
                 order,
                 cells,
+                household_pseudonyms(part, promises, rng),
             ),
             original,
             table.labels,
@@ -352,9 +375,11 @@ def _protected(
 ) -> _Generalised:
     """The same, as wide as loses least, with events written as the promise allows."""
     weights = dict(Techniques().read(manifest.options.techniques))
-    if key is not None or manifest.options.keep_order or _others(table):
+    households = asked_of_households(manifest.constraints)
+    if key is not None or manifest.options.keep_order or _others(table) or households:
         # A key makes one pseudonym per person, the same in every release; and the order of a
-        # person's records, or what else is the same in all of them, would bring them together.
+        # person's records, or what else is the same in all of them, would bring them together. In a
+        # household several pseudonyms would be several members.
         weights.pop(Technique.SPLIT_PSEUDONYMS, None)
     state = rng.bit_generator.state
 
@@ -369,7 +394,7 @@ def _protected(
         return Attempt(found, kept, float(lost), least, width)
 
     may_widen, first = Technique.WIDEN in weights, promise.k or 0
-    if table.persons > REGION and may_widen:
+    if table.persons > REGION and may_widen and not households:
         # How wide classes are best hardly depends on where they are.
         tried = widened(partial(attempt, _region(table)), promise, first, may_widen=True)
         first = max(first, tried.width)
@@ -441,6 +466,12 @@ def _divided(
     rows, part, owned = _remaining(
         with_coded_ends(table), while_tree, budgets, options, rng, population
     )
+
+    k = asked_of_households(while_tree)
+    if k:
+        persons = table.persons
+        draft = divide_households(part, k, while_tree, budgets, options, persons, progress=progress)
+        return replace(draft, rows=rows[draft.rows])
 
     def made(owned: list[PersonTable], chosen: Options) -> Draft:
         draft = divide(

@@ -116,7 +116,7 @@ def _columns(release: Release) -> list[tuple[str, str, str, str]]:
     """Every column of the original: name, role, kind, and what was done with it and why."""
     schema = release.schema
     lines = [
-        (name, role, "", "removed" if name in schema.withheld() else _released(release, name, role))
+        (name, role, "", _released(release, name, role))
         for role, names in schema.roles().items()
         if role != "quasi-identifier"
         for name in names
@@ -155,6 +155,10 @@ def _released(release: Release, name: str, role: str) -> str:
     if role == "person" and name not in release.event_treatments:
         how = "keyed" if release.manifest.keyed else "fresh random"
         return f"pseudonymised: replaced by {how} pseudonyms"
+    if role == "household" and name in release.columns:
+        return "pseudonymised: replaced by fresh random pseudonyms"
+    if name in release.schema.withheld():
+        return "removed"
     return release.event_treatments.get(name, "unchanged")
 
 

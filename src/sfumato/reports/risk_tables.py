@@ -211,6 +211,14 @@ class RiskTables:
             lines.append(MeasureLine(name, MEANINGS[name], _cells(measures, True), *limit))
         note = "As if persons were found independently of each other."
         yield MeasureGroup("Can somebody of a household be found?", note, tuple(lines))
+        alike = tuple(MeasureCell(count(each.household_k)) for each in own)
+        limit = self._limit("household_k")
+        lines = [MeasureLine("household_k", MEANINGS["household_k"], alike, *limit)]
+        for name in ("max_composition_risk", "avg_composition_risk"):
+            measures = [getattr(each, name) for each in own]
+            lines.append(MeasureLine(name, MEANINGS[name], _cells(measures, True)))
+        note = "Where a release shows who lives together, which it does under household_k only."
+        yield MeasureGroup("Can a household be found by its members?", note, tuple(lines))
 
     def _special_uniques(self) -> Iterator[MeasureGroup]:
         own = self.risks[-1].special_uniques

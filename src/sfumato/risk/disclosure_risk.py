@@ -272,7 +272,8 @@ class Risk:
         places["count_k"] = _place(self.count_k_where)
         places |= {measure.name: _place(measure.where) for measure in measures}
         if self.household is not None:
-            places["max_household_risk"] = _place(self.household.max_household_risk.where)
+            for one in (self.household.max_household_risk, self.household.max_composition_risk):
+                places[one.name] = _place(one.where)
         if self.sensitive:
             places |= {
                 "h_affiliation": self._each(lambda risk: _place(risk.h_affiliation.where)),

@@ -224,26 +224,37 @@ class HouseholdRisk:
         Largest risk of a household, and the mean over households.
     households_at_risk
         Share of households whose risk is above the threshold.
+    household_k
+        Fewest households that have the same members, by the classes of these.
+    max_composition_risk, avg_composition_risk
+        Largest chance to find a household of which all members are known, and the mean over
+        households: 1 / the number of households that have the same members.
     """
 
     households: int
     max_household_risk: Measure
     avg_household_risk: Measure
     households_at_risk: Measure
+    household_k: int
+    max_composition_risk: Measure
+    avg_composition_risk: Measure
 
     def rows(self) -> list[measure_table.Row]:
         """The lines of a table."""
-        shares = (self.max_household_risk, self.avg_household_risk, self.households_at_risk)
+        alone = (self.max_household_risk, self.avg_household_risk, self.households_at_risk)
+        whole = (self.max_composition_risk, self.avg_composition_risk)
         return [
             row("households", measure_table.count(self.households)),
-            *(row(one.name, measure_table.share(one), one.where) for one in shares),
+            *(row(one.name, measure_table.share(one), one.where) for one in alone),
+            row("household_k", measure_table.count(self.household_k)),
+            *(row(one.name, measure_table.share(one), one.where) for one in whole),
         ]
 
 
 def household_risk(
     class_of: Codes, person: Codes, household: Codes, summary: ClassSummary, threshold: float
 ) -> HouseholdRisk:
-    """Risk of every household, persons being found independently of each other.
+    """Risk of every household: of its persons, found independently of each other, and as a whole.
 
     The risk of a person is r = 1 / f, f being the persons of the class; of several classes, as
     a raw file may have them, the riskiest counts. A person with records in several households
@@ -271,7 +282,7 @@ def household_risk(
     check_threshold(threshold)
     risk = np.zeros(int(person.max()) + 1)
     np.maximum.at(risk, person, 1.0 / summary.persons[class_of])
-    home = _homes(person, household)
+    home = homes(person, household)
     named = home >= 0
     pairs = np.unique(
         home[named].astype(np.int64) * len(risk) + person[named],
@@ -283,6 +294,9 @@ def household_risk(
     found = 1.0 - nobody
     worst = int(np.argmax(found))
     row = int(np.argmax(home == houses[worst]))
+    sharing = sharing_composition(class_of[named], person[named], home[named])
+    rarest = int(np.argmin(sharing))
+    its_row = int(np.argmax(home == houses[rarest]))
     return HouseholdRisk(
         households=len(houses),
         max_household_risk=Measure(
@@ -297,11 +311,53 @@ def household_risk(
             float((found > threshold * (1 + RISK_TOLERANCE)).mean()),
             why=f"risk above {threshold:g}",
         ),
+        household_k=int(sharing[rarest]),
+        max_composition_risk=Measure(
+            "max_composition_risk",
+            1 / float(sharing[rarest]),
+            where=Position(its_row + 1, int(class_of[its_row]) + 1),
+        ),
+        avg_composition_risk=Measure("avg_composition_risk", float((1 / sharing).mean())),
     )
 
 
-def _homes(person: Codes, household: Codes) -> npt.NDArray[np.int64]:
-    """The household of each record; who has none at all gets one, other records without are -1."""
+def sharing_composition(
+    class_of: Codes, person: Codes, household: npt.NDArray[np.integer]
+) -> Counts:
+    """How many households have the same members as each one, itself among them.
+
+    Two households have the same members where these can be paired so that each pair is in the same
+    class. A person in several classes is a member in each. Shape (households,), by ascending
+    household; O(records log records).
+
+    Parameters
+    ----------
+    class_of, person, household
+        Class, person and household of each record, none of them missing; shape (records,).
+    """
+    order = np.lexsort((person, class_of, household))
+    home, of_class, who = household[order], class_of[order], person[order]
+    new = np.ones(len(order), dtype=bool)
+    new[1:] = (np.diff(home) != 0) | (np.diff(of_class) != 0) | (np.diff(who) != 0)
+    home, of_class = home[new], of_class[new]
+    _, first, members = np.unique(home, return_index=True, return_counts=True)
+    sharing = np.empty(len(first), dtype=np.int64)
+    for size in np.unique(members).tolist():
+        alike = np.flatnonzero(members == size)
+        composed = of_class[first[alike][:, None] + np.arange(size)]
+        number, times = np.unique(composed, axis=0, return_inverse=True, return_counts=True)[1:]
+        sharing[alike] = times[number.reshape(-1)]
+    return sharing
+
+
+def homes(person: Codes, household: Codes) -> npt.NDArray[np.int64]:
+    """The household of each record; who has none at all gets one, other records without are -1.
+
+    Parameters
+    ----------
+    person, household
+        As in `household_risk`.
+    """
     housed = np.zeros(int(person.max()) + 1, dtype=bool)
     housed[person[household >= 0]] = True
     alone = int(household.max()) + 1 + person.astype(np.int64)

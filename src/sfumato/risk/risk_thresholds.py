@@ -28,7 +28,13 @@ _SHARES = (
     "max_count_risk",
     "avg_count_risk",
 )
-_HOUSEHOLD = ("max_household_risk", "avg_household_risk", "households_at_risk")
+_HOUSEHOLD = (
+    "max_household_risk",
+    "avg_household_risk",
+    "households_at_risk",
+    "max_composition_risk",
+    "avg_composition_risk",
+)
 _COUNTS = ("k", "pid_k", "count_k")
 POPULATION_COUNTERPARTS = {
     "prosecutor": "journalist",
@@ -102,6 +108,7 @@ KINDS: dict[str, Kind] = {
     "t_closeness": Kind(Bound.AT_MOST, Scale.NUMBER, Part.SENSITIVE),
     "t_closeness_ordered": Kind(Bound.AT_MOST, Scale.NUMBER, Part.SENSITIVE),
     **dict.fromkeys(_HOUSEHOLD, Kind(Bound.AT_MOST, Scale.SHARE, Part.HOUSEHOLD)),
+    "household_k": Kind(Bound.AT_LEAST, Scale.COUNT, Part.HOUSEHOLD),
     "presence_high": Kind(Bound.AT_MOST, Scale.SHARE, Part.PRESENCE),
     "population_average_risk": Kind(Bound.AT_MOST, Scale.SHARE, Part.POPULATION),
     "population_records_at_risk": Kind(Bound.AT_MOST, Scale.SHARE, Part.POPULATION),

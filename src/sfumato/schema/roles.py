@@ -300,8 +300,8 @@ class Schema(Frozen):
         The column that says which person a record belongs to. Without it every record is a
         person of its own.
     household
-        The column that says which household a person belongs to, for household risk. It is
-        never released: it says who lives together.
+        The column that says which household a person belongs to, for household risk. It says
+        who lives together, and is released as pseudonyms where `HouseholdK` is promised only.
     quasi_identifiers
         Columns that an intruder may know: a mapping from the name to a `QuasiIdentifier`, to
         its fields, or to its kind as a word; or a list of names.
@@ -413,7 +413,7 @@ class Schema(Frozen):
         return tuple(name for name in in_order(self.recipe) if self.recipe[name].derives)
 
     def withheld(self) -> frozenset[str]:
-        """The columns that no release hands out in any form."""
+        """The columns that no release hands out, but pseudonyms of households under a promise."""
         roles = self.roles()
         return frozenset(
             name

@@ -559,7 +559,7 @@ class Judged:
                 ends = f" ({percent(self.low)} to {percent(self.high)})"
             found = f"{self.attack} finds {percent(self.number)}{ends}"
             if self.right and self.expected == 0:
-                found += f" of somebody, {self.right:,} of {self.attempts:,} people above"
+                found += f" of somebody, {self.right:,} of {self.attempts:,} above"
             chance = ", which chance explains" if self.is_explained else ""
             said.append(f"{found}, {percent(self.tolerance)} at most{chance}")
         if self.verdict is Standing.UNTESTED:

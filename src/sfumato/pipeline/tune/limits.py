@@ -23,6 +23,7 @@ Limits = Mapping[str, float]
 """Limits by the name of their knob."""
 Promise = Constraint | Budget
 CAP, COUNTS, PRESENCE = "cap_records", "shared_counts", "presence_high"
+HOUSEHOLDS = "household_k"
 EQUAL, ORDERED = "equal", "ordered"
 """Distances of t-closeness."""
 _T_EQUAL, _T_ORDERED = "t_closeness", "t_closeness_ordered"
@@ -108,6 +109,11 @@ def _sensitive_reached(
     return lambda release: worst(map(measure, release.risk.sensitive.values()), default=None)
 
 
+def _households_reached(release: Release) -> float | None:
+    own = release.risk.household
+    return None if own is None else own.household_k
+
+
 _KNOBS = (
     Knob("g_balance", *_BALANCE, _half_of_persons, lambda release: release.risk.g_balance.value),
     Knob(
@@ -131,6 +137,12 @@ _KNOBS = (
         *_SHARE,
         lambda _table: -log(_LEAST_SHARE),
         _sensitive_reached(max, lambda each: each.t_closeness.value),
+    ),
+    Knob(
+        HOUSEHOLDS,
+        *_COUNT,
+        _half_of_persons,
+        _households_reached,
     ),
     Knob(PRESENCE, *_SHARE, lambda _table: -log(_LEAST_SHARE)),
     Knob(CAP, *_MOST, lambda _table: 0.0),
@@ -277,6 +289,9 @@ RULES: dict[str, Rule] = {
     _T_ORDERED: _exactly(_same("t_closeness")),
     "count_k": _exactly(_number(COUNTS)),
     "max_count_risk": _exactly(_one_in(COUNTS)),
+    HOUSEHOLDS: _exactly(_number(HOUSEHOLDS)),
+    "max_composition_risk": _exactly(_one_in(HOUSEHOLDS)),
+    "avg_composition_risk": _found_by(_one_in(HOUSEHOLDS), HOUSEHOLDS),
     PRESENCE: _exactly(_same(PRESENCE)),
     # Where no share is above t, the sum of their squares is at most t.
     "max_gidr": Rule(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sfumato.core.errors import InputError
 from sfumato.release.promises.delta_presence import DeltaPresence
-from sfumato.release.promises.promise import Budget
+from sfumato.release.promises.promise import Budget, asked_of_households
 from sfumato.release.release_manifest import Ends, Manifest, Recoding
 from sfumato.schema import Schema
 
@@ -80,6 +80,8 @@ def refuse_options(manifest: Manifest) -> None:
     ):
         if is_set:
             raise InputError(f"parameter {name}", "must be left out on Spark", advice=ADVICE)
+    if asked_of_households(manifest.constraints):
+        raise InputError("parameter household_k", "must be left out on Spark", advice=ADVICE)
     for each in manifest.constraints:
         if isinstance(each, Budget | DeltaPresence):
             raise InputError(

@@ -247,6 +247,11 @@ class Promise:
         return float(getattr(self, declared(type(self))[0].name))
 
     @property
+    def households_alike(self) -> int:
+        """Households that have the same members where it is kept; 0 where it speaks of none."""
+        return 0
+
+    @property
     def fewest_persons(self) -> int:
         """Persons that every class has at least where the promise is kept."""
         return 1
@@ -303,8 +308,9 @@ class Promise:
         attribute
             The sensitive attribute, where the promise is about one.
         """
-        of_attribute = KINDS[self.measure].part is Part.SENSITIVE
-        holder: Any = risk.sensitive[attribute] if of_attribute else risk
+        part = KINDS[self.measure].part
+        holder: Any = risk.sensitive[attribute] if part is Part.SENSITIVE else risk
+        holder = risk.household if part is Part.HOUSEHOLD else holder
         found: Measure | float | None = getattr(holder, self.measure)
         if found is None:
             return 0.0, None
@@ -363,6 +369,12 @@ def asked(promise: type[Any], given: Mapping[str, Any]) -> Constraint | Budget |
         if named
         else None
     )
+
+
+def asked_of_households(promises: Sequence[Constraint | Budget]) -> int:
+    """The most households that must have the same members; 0 where nothing is promised of any."""
+    own = [each.households_alike for each in promises if isinstance(each, Promise)]
+    return max(own, default=0)
 
 
 def unmet(whole: ClassSummary, constraints: Sequence[Constraint]) -> list[Constraint]:

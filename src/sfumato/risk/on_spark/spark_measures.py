@@ -475,7 +475,9 @@ def _ordered(distance: float | None) -> Measure | None:
     return None if distance is None else Measure("t_closeness_ordered", distance)
 
 
-_RISK, _HOME, _SURE, _SUM = (f"sfumato_{each}" for each in ("risk", "home", "sure", "sum"))
+_RISK, _HOME, _SURE, _SUM, _WHO = (
+    f"sfumato_{each}" for each in ("risk", "home", "sure", "sum", "who")
+)
 
 
 def household_on_spark(
@@ -486,9 +488,9 @@ def household_on_spark(
     household: str,
     threshold: float,
 ) -> reidentification.HouseholdRisk:
-    """Risk of every household, persons being found independently of each other: one job.
+    """Risk of every household, as `household_risk` has it: two jobs.
 
-    As `household_risk` has it: the riskiest of a person's classes counts, a person belongs to
+    The riskiest of a person's classes counts, a person belongs to
     every household of their records, and is one alone without any. A class that is larger than
     a partition is joined in parts where Spark's adaptive execution is on, as it is by default.
 
@@ -530,9 +532,21 @@ def household_on_spark(
         f.avg((f.col(_RISK) > threshold * (1 + reidentification.RISK_TOLERANCE)).cast("int")),
     )
     number, most, mean, at_risk = found.first()
+    homes = housed.select(person, _HOME).distinct()
+    classes_of = of_person.select(person, f.struct(*keys).alias(_WHO))
+    composed = (
+        homes.join(classes_of, person)
+        .groupBy(_HOME, f.when(f.col(_HOME).isNull(), f.col(person)))
+        .agg(f.sort_array(f.collect_list(_WHO)).alias(_WHO))
+    )
+    sharing = composed.groupBy(_WHO).agg(f.count(f.lit(1)).alias(_SUM))
+    fewest, different = sharing.agg(f.min(_SUM), f.count(f.lit(1))).first()
     return reidentification.HouseholdRisk(
         households=number,
         max_household_risk=Measure("max_household_risk", most, threshold=threshold),
         avg_household_risk=Measure("avg_household_risk", mean),
         households_at_risk=Measure("households_at_risk", at_risk, why=f"risk above {threshold:g}"),
+        household_k=fewest,
+        max_composition_risk=Measure("max_composition_risk", 1 / fewest),
+        avg_composition_risk=Measure("avg_composition_risk", different / number),
     )
