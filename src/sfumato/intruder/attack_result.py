@@ -128,7 +128,8 @@ def claims_of_file(
     names = {f"{SENSITIVE}{place}": column for place, column in enumerate(file.sensitive)}
     columns |= {name: _codes(column) for name, column in names.items()}
     homes = [each for each in file.others if each.name == household]
-    columns |= {HOUSEHOLD: _codes(each) for each in homes}
+    if homes:
+        columns[HOUSEHOLD] = _codes(homes[0])
     others = [each for each in file.others if each.name in events]
     silent = {f"{EVENT}{place}": _codes(column) for place, column in enumerate(others)}
     told = [name for name, column in names.items() if column.name in events]

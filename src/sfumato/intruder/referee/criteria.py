@@ -416,7 +416,7 @@ def values_found(
     inside = one_per_class(inside, judgements.home_classes(file, truth)[inside], rng)
     outside = np.flatnonzero(guessed & ~truth.released & held.known)
     sure = by_chance.is_sure(guesses.value, guesses.chance, tolerance)
-    found = [
+    return _likelier(
         _valued(attack, right[inside], right[outside], by_chance.everybody, tolerance),
         _valued(
             attack,
@@ -425,7 +425,43 @@ def values_found(
             by_chance.sure,
             tolerance,
         ),
-    ]
+    )
+
+
+def values_beyond(
+    attack: str,
+    right: Bools,
+    without: Bools,
+    sure: Bools,
+    by_chance: ChanceValues,
+    tolerance: float,
+) -> Finding:
+    """What a model foretells of values, beyond what it foretells without the person's record.
+
+    Chance is the larger of two: what is right without the record, and what is right where the
+    values are dealt out to persons at random, as in `values_found`; tried are all, and the surest.
+
+    Parameters
+    ----------
+    attack
+        Name of what was done with the sensitive column.
+    right, without
+        Whether each guess is right, and that without the record, shape (guesses,).
+    sure
+        Whether a value is foretold beyond what is tolerable, shape (guesses,).
+    by_chance
+        What is right where values are dealt out.
+    tolerance
+        The tolerable success beyond chance.
+    """
+    return _likelier(
+        _valued(attack, right, without, by_chance.everybody, tolerance),
+        _valued(attack, right[sure], without[sure], by_chance.sure, tolerance),
+    )
+
+
+def _likelier(*found: Finding) -> Finding:
+    """Of several ways to look at guesses the one that is less likely, its p-value multiplied."""
     tried = [each for each in found if each.attempts]
     if not tried:
         return found[0]
