@@ -22,6 +22,7 @@ PARTS = {
     "many_cells": ["many_cells.py"],
     "histories": ["histories.py", "informs"],
     "leaks": ["leaks.py"],
+    "foreign_releases": ["foreign_releases.py"],
     "review": ["review.py"],
     "serve": ["serve.py", "--records", "100000", "--seconds", "20", "clicks"],
     "linkage": ["linkage.py"],

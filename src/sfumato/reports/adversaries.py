@@ -381,6 +381,9 @@ ATTACK_TITLES = {
     "inference": "Sensitive value",
     "inference_surest": "Sensitive value, surest classes",
     "inference_intersection": "Sensitive value from two releases",
+    "inference_model": "Sensitive value by a model",
+    "household": "Households by their members",
+    "household_surest": "Households, surest guesses",
 }
 """By the name of the attack, or what stands before its colon."""
 

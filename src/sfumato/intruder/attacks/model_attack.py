@@ -145,9 +145,7 @@ class ShownValues:
     def has(self, unit: Ints, value: Ints) -> Bools:
         """Whether each released person shows the value beside."""
         keys = np.unique(self.unit * self.values + self.value)
-        wanted = unit * self.values + value
-        at = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
-        return np.asarray((value >= 0) & (len(keys) > 0) & (keys[at] == wanted), dtype=np.bool_)
+        return np.isin(unit * self.values + value, keys)
 
 
 def shown_values(file: ReleasedFile, column: TextColumn, place: Ints | None = None) -> ShownValues:

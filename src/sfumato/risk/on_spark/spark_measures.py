@@ -490,9 +490,9 @@ def household_on_spark(
 ) -> reidentification.HouseholdRisk:
     """Risk of every household, as `household_risk` has it: two jobs.
 
-    The riskiest of a person's classes counts, a person belongs to
-    every household of their records, and is one alone without any. A class that is larger than
-    a partition is joined in parts where Spark's adaptive execution is on, as it is by default.
+    The riskiest of a person's classes counts, a person belongs to every household of their
+    records, and is one alone without any. A class that is larger than a partition is joined in
+    parts where Spark's adaptive execution is on, as it is by default.
 
     Parameters
     ----------
