@@ -11,9 +11,12 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from made_households import SCHEMA, households
 
+import sfumato as sf
 from sfumato.core.errors import InputError
 from sfumato.core.workspace import Workspace
+from sfumato.intruder import attack_stages
 from sfumato.intruder.attacks.field_agreement import Levels, Scorer, Slips, database, levels_of
 from sfumato.intruder.attacks.identity_attacks import exact_free
 from sfumato.intruder.attacks.probabilistic_attack import (
@@ -253,3 +256,16 @@ def test_what_it_spills_lies_in_a_private_folder_that_goes(
         assert Path(place).parent.parent.parent == tmp_path
         assert Path(place).parent.is_dir()
     assert not Path(place).parent.exists()
+
+
+def test_of_a_large_file_some_classes_are_weighed(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = households(300, 1, visits=2)
+    release = sf.anonymize(table, SCHEMA, sf.PidKAnonymity(4), effort=0, seed=1)
+    monkeypatch.setattr(attack_stages, "WEIGHED", 30 * table.num_rows)
+    free, one_to_one = sf.attack(
+        release, attacks=["probabilistic"], original=table, seed=1
+    ).outcomes
+    assert free.notes[-1] == f"Of {release.risk.classes:,} classes 30 were drawn."
+    assert 30 * 4 <= free.attempts == one_to_one.attempts < release.risk.persons / 2
+    assert not free.broken
+    assert free.success.low < release.risk.marketer.value < free.success.high

@@ -347,3 +347,28 @@ def _check_candidates(file: ReleasedFile, made: _Original) -> None:
         ]
         assert found.persons_of(number).tolist() == naive
         assert found.of_class[number] == len(naive)
+
+
+def test_a_part_of_a_file_shows_the_same_of_fewer_records():
+    shown = pa.table(
+        {
+            "id": ["a", "b", "a", "c", "b"],
+            "age": ["20-29", "30-39", "20-29", "*", "30-39"],
+            "ill": ["x", "y", "z", "x", "y"],
+        }
+    )
+    schema = sf.Schema(person="id", quasi_identifiers={"age": "numeric"}, sensitive=["ill"])
+    whole = read_release(shown, schema)
+    rows = np.array([1, 3, 4])
+    part, again = whole.part(rows), read_release(shown.take(rows), schema)
+    assert (part.records, part.persons, part.classes) == (3, 2, 2)
+    assert part.person.tolist() == again.person.tolist()
+    assert part.class_of.tolist() == again.class_of.tolist()
+    assert part.first_row.tolist() == again.first_row.tolist()
+    for one, other in zip(
+        (*part.quasi_identifiers, *part.sensitive), (*again.quasi_identifiers, *again.sensitive),
+        strict=True,
+    ):  # fmt: skip
+        kept = one.cells if hasattr(one, "cells") else one.texts
+        same = other.cells if hasattr(other, "cells") else other.texts
+        assert [kept[code] for code in one.codes] == [same[code] for code in other.codes]

@@ -6,7 +6,7 @@ import csv
 import io
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -107,6 +107,36 @@ class ReleasedFile:
     def unit(self) -> Ints:
         """Whom each record belongs to: its pseudonym, else itself, shape (records,)."""
         return np.arange(self.records, dtype=np.int64) if self.person is None else self.person
+
+    def part(self, rows: Ints) -> ReleasedFile:
+        """Some of the records, persons and classes numbered anew in order of appearance.
+
+        Parameters
+        ----------
+        rows
+            The records, ascending.
+        """
+
+        def of(columns: tuple[TextColumn, ...]) -> tuple[TextColumn, ...]:
+            return tuple(replace(column, codes=column.codes[rows]) for column in columns)
+
+        shown = tuple(replace(each, codes=each.codes[rows]) for each in self.quasi_identifiers)
+        class_of, first_row = combined([column.codes for column in shown], len(rows))
+        person, persons = self.person, len(rows)
+        if person is not None:
+            person, first = combined([person[rows]], len(rows))
+            persons = len(first)
+        return ReleasedFile(
+            len(rows),
+            person,
+            persons,
+            shown,
+            class_of,
+            len(first_row),
+            first_row,
+            of(self.sensitive),
+            of(self.others),
+        )
 
 
 _CLASSIFICATION = ["code", "label", "narrow_group", "narrow_label", "broad_group", "broad_label"]
