@@ -238,7 +238,8 @@ def test_an_original_with_a_row_of_nobody_is_refused(release: Release, original:
 def test_each_attack_is_held_against_its_measure(original: pa.Table, release: Release) -> None:
     """And numbers of records help those attacks alone that say so."""
     other = anonymize(original, SCHEMA, PidKAnonymity(5), split="range", seed=9).table
-    names = [name for name in ACTS if name not in {"probabilistic", "screen", "associations"}]
+    left_out = {"probabilistic", "screen", "associations", "household"}
+    names = [name for name in ACTS if name not in left_out]
     found, without = (
         attack(release, priors=[other], counts=counts, seed=1, attacks=chosen)
         for counts, chosen in ((True, names), (False, ["exact"]))
@@ -263,6 +264,7 @@ def test_each_attack_is_held_against_its_measure(original: pa.Table, release: Re
         "events_scored_3": "found_3",
         "inference:illness": "avg_gsar",
         "inference_surest:illness": "max_gsar",
+        "inference_model:illness": None,
         "intersection": "marketer",
         "intersection_surest": "prosecutor",
         "inference_intersection:illness": "avg_gsar",
