@@ -159,23 +159,16 @@ def leaves_of(one: Item) -> frozenset[int]:
 
 
 def naive(release: Shown, number: int, associations: list[Association]) -> set[int]:
-    """The associations from which a reader of one tuple infers more than it shows."""
-    names = list(HIERARCHIES)
-    cells = {
-        name: leaves_of(
-            Item(
-                name,
-                int(release.levels[number, column]),
-                int(
-                    HIERARCHIES[name].ancestors[
-                        release.levels[number, column], release.codes[number, column]
-                    ]
-                ),
-            )
-        )
-        for column, name in enumerate(names)
-        if release.codes[number, column] >= 0
-    }
+    """The associations from which a reader of one tuple infers more than it shows.
+
+    A value that is missing says nothing below the root, where it shows as missing, and as much as
+    every other at the root.
+    """
+    cells = {}
+    for column, (name, hierarchy) in enumerate(HIERARCHIES.items()):
+        level, code = int(release.levels[number, column]), int(release.codes[number, column])
+        if code >= 0 or level == hierarchy.height:
+            cells[name] = leaves_of(Item(name, level, int(hierarchy.ancestors[level, code])))
     told = list(cells.items())
     fired: set[int] = set()
     while True:

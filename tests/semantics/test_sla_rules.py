@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import example as also
 from hypothesis import given, settings
 from semantics.figures import (
     HIERARCHIES,
@@ -17,6 +18,7 @@ from semantics.figures import (
 )
 from semantics.made import built, cases
 from semantics.policies import example
+from semantics.reader import Tree
 
 from sfumato.core.errors import InputError
 from sfumato.semantics.associations import Association, Item, State
@@ -37,8 +39,14 @@ def rules(hierarchies, known, **changed) -> Enforce:
     )
 
 
+TWO = Tree((("l0", "*"), ("l1", "*")))
+HIDDEN = ([TWO] * 3, [[(0, 0, 0), (1, 0, 0)]], [[(0, 0, 0)]] * 4, [(0, None, 0)], 2, [(0, 1, 2)])
+"""The second value, which the first one tells, is missing, and shown as the root."""
+
+
 @settings(max_examples=40, deadline=None)
 @given(cases())
+@also(HIDDEN)
 def test_the_rules_ask_for_what_is_done_without_them(case) -> None:
     hierarchies, associations, locals_, _, _, linked = built(case)
     start = linkage_levels(linked, locals_, hierarchies)

@@ -124,13 +124,11 @@ def enforce(asked: Asked, known: Known, linked: Linked, start: Levels) -> Enforc
 def _derived(
     asked: Asked, known: Known, linked: Linked, codes: Ints, levels: npt.NDArray[np.integer]
 ) -> Requirements:
-    """What the rules require of some tuples; a missing value at the root is shown as any other."""
-    height = np.array([each.height for each in linked.hierarchies])
-    leaves = np.where((codes < 0) & (levels == height), 0, codes).astype(np.int32)
+    """What the rules require of some tuples."""
     found = derive(
         asked.policy,
         asked.request,
-        shown=Shown(linked.hierarchy_of, leaves, levels, np.ones(len(codes), dtype=np.int64)),
+        shown=Shown(linked.hierarchy_of, codes, levels, np.ones(len(codes), dtype=np.int64)),
         associations=known.accepted,
         rules=asked.rules,
     )

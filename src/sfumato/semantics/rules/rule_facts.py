@@ -102,6 +102,9 @@ class ItemSets:
     def numbers(self, codes: npt.NDArray[np.integer], levels: npt.NDArray[np.integer]) -> Numbers:
         """The number of each shown value, -1 where it is missing; shape (tuples,).
 
+        Missing is a value of its own below the root; the root shows it as any other, and a reader
+        infers what is hidden there.
+
         Parameters
         ----------
         codes
@@ -110,7 +113,9 @@ class ItemSets:
             Level that each is shown at; shape (tuples,).
         """
         present = codes >= 0
+        hidden = ~present & (levels == self.hierarchy.height)
         numbers = np.full(len(codes), -1, dtype=np.int64)
+        numbers[hidden] = self._lowest[self.starts[self.hierarchy.height]]
         at = levels[present].astype(np.int64)
         raw = self.starts[at] + self.hierarchy.ancestors[at, codes[present]]
         numbers[present] = self._lowest[raw]
