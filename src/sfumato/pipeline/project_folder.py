@@ -7,7 +7,7 @@ import json
 import os
 import shlex
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, overload
@@ -43,10 +43,14 @@ class ProjectFolder:
         What its file says.
     file
         The file.
+    made
+        What a stage of this run made and a later one reads again, by the key of what it was made
+        of; in memory alone, as it holds whose each record is.
     """
 
     project: Project
     file: Path
+    made: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def folder(self) -> Path:

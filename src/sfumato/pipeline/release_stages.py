@@ -14,7 +14,7 @@ from sfumato.pipeline.project.outputs import Attack
 from sfumato.pipeline.project.releasing import Assess
 from sfumato.pipeline.project.releasing import Release as ReleaseSection
 from sfumato.pipeline.project_folder import ASSESS, ATTACK, RELEASE, ProjectFolder
-from sfumato.pipeline.stage import Made, Stage, write_report
+from sfumato.pipeline.stage import Made, Stage, depends, write_report
 from sfumato.release.anonymize import anonymize, check_asked
 from sfumato.release.preset_promises import held_against, strictest
 from sfumato.release.preset_promises import promises as promises_of
@@ -215,6 +215,8 @@ def _memory(place: ProjectFolder) -> AbstractContextManager[ReleaseLedger | None
 
 def _release(place: ProjectFolder, making: Path, progress: Progress) -> Made:
     release = _made_release(place, progress)
+    if place.project.attack is not None:
+        place.made[depends(place, RELEASE_STAGE).key] = release
     first, *others = made_files(place)
     section = place.project.ledger
     with _memory(place) as memory:
@@ -272,9 +274,11 @@ def _attack(place: ProjectFolder, making: Path, progress: Progress) -> Made:
     from sfumato.intruder.attack import attack  # costs a start's time
 
     asked, promised = _attack_section(place), place.project.release
+    # Whose each record is stands in no file: where this run did not make the release, it is made
+    # again, from the same seed.
+    release = place.made.pop(depends(place, RELEASE_STAGE).key, None)
     found = attack(
-        # Made again, from the same seed: whose each record is stands in no file.
-        _made_release(place, progress),
+        _made_release(place, progress) if release is None else release,
         original=place.data[0],
         register=_register(place, asked),
         knows=asked.knows,
