@@ -24,6 +24,29 @@ ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src"
 KINDS = {".py", ".pyi", ".html", ".css", ".js", ".svg", ".lp", ".toml", ".typed"}
 """Endings of what the package is made of, beside the compiled loops."""
+WORDS = """
+for word; do
+    case $word in *.pyx) source=$word ;; *.pyx.c) c=$word ;; *.o) object=$word ;; esac
+done
+"""
+COPY = {
+    "cython": WORDS + """
+ours=$KERNELS/${source##*/}
+for made in "$BUILD"/*/*.p/"${c##*/}"; do
+    cmp -s "$source" "$ours" && [ "$made" -nt "$ours" ] && exec cp "$made" "$c"
+done
+""",
+    "cc": WORDS + """
+for made in "$BUILD"/*/*.p/"${c##*/}"; do
+    o=${made%/*}/meson-generated_${c##*/}.o
+    [ "$object" ] && cmp -s "$c" "$made" && [ "$o" -nt "$made" ] && exec cp "$o" "$object"
+done
+fast=-O0  # to optimise takes most of a build, and no test looks at it
+""",
+}  # fmt: skip
+COPY["gcc"] = COPY["cc"]
+"""What stands before a call of a program: where the editable installation has made the same of the
+same, that is copied."""
 LOOPS = {"_classes", "_groups", "_histories", "_pairs", "_partitions", "_tree"}
 
 
@@ -44,18 +67,20 @@ def surroundings(folder: Path, *, with_git: bool) -> dict[str, str]:
     """Where programs are: those of this environment, a compiler, and git only if asked."""
     programs = folder.parent / f"programs-{'with' if with_git else 'without'}-git"
     programs.mkdir(exist_ok=True)
-    wanted = ("cc", "gcc", "as", "ld", "ar", *(("git",) if with_git else ()))
+    here = Path(sys.executable).parent
+    wanted = ("cmp", "cp", "cython", "cc", "gcc", "as", "ld", "ar", *(("git",) if with_git else ()))
     for name in wanted:
-        found = shutil.which(name)
+        found = shutil.which(name, path=f"{here}{os.pathsep}{os.environ['PATH']}")
         if not found or (programs / name).exists():
             continue
-        if name in ("cc", "gcc"):  # to optimise takes most of a build, and no test looks at it
-            (programs / name).write_text(f'#!/bin/sh\nexec {shlex.quote(found)} "$@" -O0\n')
+        if name in COPY:
+            text = f'#!/bin/sh\n{COPY[name]}exec {shlex.quote(found)} "$@" $fast\n'
+            (programs / name).write_text(text)
             (programs / name).chmod(0o755)
         else:
             (programs / name).symlink_to(found)
-    here = Path(sys.executable).parent
-    return {"PATH": f"{here}{os.pathsep}{programs}", "HOME": str(folder), **compiler()}
+    places = {"BUILD": str(ROOT / "build"), "KERNELS": str(SOURCE / "sfumato" / "kernels")}
+    return {"PATH": f"{programs}{os.pathsep}{here}", "HOME": str(folder), **places, **compiler()}
 
 
 def compiler() -> dict[str, str]:
