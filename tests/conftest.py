@@ -32,9 +32,9 @@ REQUIRED = os.environ.get("SFUMATO_REQUIRE") == "1"
 """Whether what is missing fails a test instead of skipping it."""
 
 _slow = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
-_usual = settings(deadline=None, max_examples=50, suppress_health_check=_slow)
+_usual = settings(deadline=None, max_examples=20, suppress_health_check=_slow)
 settings.register_profile("local", _usual)
-settings.register_profile("ci", _usual, derandomize=True, print_blob=True)
+settings.register_profile("ci", _usual, max_examples=50, derandomize=True, print_blob=True)
 settings.load_profile("ci" if REQUIRED or "CI" in os.environ else "local")
 
 

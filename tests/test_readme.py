@@ -81,24 +81,29 @@ def review(words):
 def test_the_readme_in_order(demo, tmp_path, project_root, monkeypatch):
     """Every block in one folder, as a newcomer would."""
     folder = shutil.copytree(demo[0], tmp_path / "readme")
-    keep_one_in_four(folder / "sfumato-demo")
+    keep_one_in_ten(folder / "sfumato-demo")
     run_in_order(project_root / "README.md", folder, monkeypatch)
     for name in ("report.html", "attack.html", "clinics/output/reports/report.html"):
         assert (folder / name).exists()
 
 
-def keep_one_in_four(folder):
-    """Leave a quarter of the persons in the clinics' tables and among those that were linked.
+def keep_one_in_ten(folder):
+    """Leave a tenth of the persons in the clinics' tables and among those that were linked.
 
     The tutorial links and releases them all.
     """
     linked = folder / "stages" / "linked" / "linked.parquet"
     visits = pq.read_table(linked)
-    found = pc.unique(visits["person"])[::4]
+    found = pc.unique(visits["person"])[::10]
     pq.write_table(visits.filter(pc.is_in(visits["person"], found)), linked)
+    keep_few_patients(folder, 10)
+
+
+def keep_few_patients(folder, every):
+    """Leave some of the persons in the clinics' tables: the first, and each so many later."""
     with (folder / "truth.csv").open(encoding="utf-8", newline="") as file:
         truth = list(csv.DictReader(file))
-    persons = set(sorted({row["person"] for row in truth})[::4])
+    persons = set(sorted({row["person"] for row in truth})[::every])
     kept = {(row["clinic"], row["patient"]) for row in truth if row["person"] in persons}
     for path in folder.glob("*_*.csv"):
         clinic = path.stem.partition("_")[2]
@@ -197,7 +202,7 @@ def without_times(line):
     return " ".join(re.sub(r"[\d.]+ s +[\d.]+ [kM]B", "", line.removesuffix("...")).split())
 
 
-def test_the_page_on_linkage(tmp_path, project_root, monkeypatch):
+def test_the_page_on_linkage(tmp_path, project_root, monkeypatch, few_random_pairs):
     """Its example runs as it stands, and finds what the page prints."""
     shown = blocks(project_root / "docs" / "linkage.md")
     generate, link_in_python = (code for language, code in shown if language == "python")
@@ -216,6 +221,7 @@ def test_the_page_on_linkage(tmp_path, project_root, monkeypatch):
             assert line in printed
     run(["sh", "-e", "-c", measure], clinics)
     (clinics / "linked" / "report.html").unlink()
+    keep_few_patients(clinics, 5)  # as no figure is printed of what follows
     monkeypatch.chdir(clinics)
     run_python(link_in_python, {})
     assert (clinics / "report.html").exists()
