@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +13,7 @@ import pytest
 from patience import PATIENCE
 
 from sfumato.cli.app import main
+from sfumato.pipeline import report_stage
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,14 @@ def done_in(folder: Path, *words: str | Path) -> None:
         with pytest.raises(SystemExit) as end:
             main()
     assert not end.value.code
+
+
+@pytest.fixture(scope="package", autouse=True)
+def no_pdf() -> Iterator[None]:
+    """No report as PDF, which takes seconds; those of reports and of the README draw some."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(report_stage, "find_spec", lambda _name: None)
+        yield
 
 
 PROGRAM = "import sys; from sfumato.cli.start import main; sys.argv[0] = 'sfumato'; main()"

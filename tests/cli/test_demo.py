@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from io import StringIO
@@ -21,7 +21,6 @@ from cli.conftest import PROGRAM, Run, done_in
 from cli.malformed.case import make_folder
 
 import sfumato as sf
-from sfumato.pipeline import report_stage as report
 
 pytestmark = pytest.mark.usefixtures("few_random_pairs")
 
@@ -65,16 +64,8 @@ class Demo:
     visits: dict[Key, Counter[Visit]]
 
 
-@pytest.fixture(scope="module", autouse=True)
-def no_pdf() -> Iterator[None]:
-    """No report as PDF: the demo of the README draws one."""
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(report, "find_spec", lambda _name: None)
-        yield
-
-
 @pytest.fixture(scope="module")
-def demo(few_random_pairs: None, no_pdf: None, tmp_path_factory: pytest.TempPathFactory) -> Demo:
+def demo(few_random_pairs: None, tmp_path_factory: pytest.TempPathFactory) -> Demo:
     """The demo of 400 persons."""
     folder = tmp_path_factory.mktemp("demo")
     out, err = StringIO(), StringIO()
