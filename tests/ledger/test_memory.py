@@ -28,7 +28,7 @@ def test_what_is_tried_is_not_noted_and_a_draft_blocks_nothing(tmp_path: Path) -
         assert ledger.remembered() == []
         draft(first, tmp_path, "first", ledger)
         two = draft(released(data, SECOND, seed=2), tmp_path, "second", ledger)
-        assert [each.is_draft for each in ledger.remembered()] == [True, True]
+        assert [each.to for each in ledger.remembered()] == [(), ()]
         assert ledger.hand_over(two, "somebody").releases == (two,)
         assert ledger.remembered()[1].to == ("somebody",)
 

@@ -111,11 +111,6 @@ class Remembered:
     kept_in: int = 0
     beyond: float | None = None
 
-    @property
-    def is_draft(self) -> bool:
-        """Whether nobody got it."""
-        return not self.to
-
 
 @dataclass(frozen=True, eq=False)
 class ReleaseLedger(Ledger):

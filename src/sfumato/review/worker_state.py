@@ -505,16 +505,6 @@ class WorkerState:
             facts.rarity,
         )
 
-    def openings(self, pair: int) -> tuple[Opening, ...]:
-        """What can be asked for: each cell, the name and everything, partly and in full.
-
-        Raises
-        ------
-        InputError
-            If the pair is not one of this worker's, or not shown.
-        """
-        return openings_of(self.review.facts(pair), self.modes(pair), self.review.names)
-
     def costs(self, pair: int) -> tuple[Cost, ...]:
         """What each of the openings of a pair would cost, and whether it would be refused.
 
