@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from cli.conftest import Run
 from cli.review_terminal import PAIRS, PLANTED, Terminal, grams, project_folder
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.cli.review_screen import Loop
@@ -215,7 +215,6 @@ def test_nothing_undisclosed_reaches_the_terminal(tmp_path: Path) -> None:
     assert not [piece for piece in hidden | opened if piece in kept]
 
 
-@settings(max_examples=40)
 @given(
     st.text("apoANsfu123456nbgh?x\t", max_size=40),
     st.sampled_from([None, 0.02, 0.2]),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -36,7 +36,6 @@ def weight_tables(draw: st.DrawFn) -> np.ndarray:
 
 
 @given(weight_tables(), st.integers(0, 2**32 - 1))
-@settings(max_examples=60, deadline=None)
 def test_an_item_of_weight_zero_never_comes(table: np.ndarray, seed: int) -> None:
     strata = np.repeat(np.arange(len(table)), 4)
     choice = WeightedChoice.of(table)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.core.errors import InputError
@@ -71,7 +71,6 @@ def hierarchies(draw: st.DrawFn) -> Hierarchy:
     )
 
 
-@settings(max_examples=60)
 @given(hierarchies(), st.dictionaries(LABELS, LABELS, max_size=4), st.booleans())
 def test_nothing_is_lost(
     tmp_path_factory: pytest.TempPathFactory, tree: Hierarchy, names: dict[str, str], own: bool

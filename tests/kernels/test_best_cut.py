@@ -62,7 +62,6 @@ def kept(known, limits, held, part):
     return True
 
 
-@settings(max_examples=60)
 @given(drawn())
 def test_both_sides_of_every_place(level):
     rng, known, limits, held, order, start, stop = level
@@ -79,7 +78,6 @@ def test_both_sides_of_every_place(level):
             assert np.isfinite(lost[end - start - 1]) == expected
 
 
-@settings(max_examples=60)
 @given(drawn())
 def test_members_and_others(level):
     _, known, limits, held, order, start, stop = level

@@ -108,7 +108,6 @@ cases = st.integers(1, 3).flatmap(
 )
 
 
-@settings(max_examples=60)
 @given(cases, st.integers(1, 3), st.booleans(), st.booleans(), st.integers(1, 2**63))
 def test_the_loss_is_that_of_the_groups_and_every_group_keeps_the_limits(
     case, least, several, once, seed

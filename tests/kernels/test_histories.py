@@ -57,7 +57,6 @@ def labels_of(slots):
 
 
 @given(files(), st.integers(0, 2**32 - 1))
-@settings(max_examples=60, deadline=None)
 def test_chances_are_those_of_counting(made, seed):
     classes, slots = made
     labels = labels_of(slots)
@@ -70,7 +69,6 @@ def test_chances_are_those_of_counting(made, seed):
 
 
 @given(files(), st.floats(0.1, 30))
-@settings(max_examples=60, deadline=None)
 def test_no_single_move_is_better_and_sums_are_those_of_units(made, rate):
     classes, slots = made
     labels, events = labels_of(slots), events_of(classes, slots)
@@ -95,7 +93,6 @@ def test_no_single_move_is_better_and_sums_are_those_of_units(made, rate):
 
 
 @given(files(), st.integers(2, 4))
-@settings(max_examples=40, deadline=None)
 def test_what_is_forbidden_is_no_more_than_at_the_top(made, fewest):
     classes, slots = made
     labels, events = labels_of(slots), events_of(classes, slots)
@@ -155,7 +152,6 @@ def test_parts_of_a_unit_cost_what_counting_says_and_no_more_than_none_or_all(se
 
 
 @given(files(), st.integers(0, 2**32 - 1), st.booleans())
-@settings(max_examples=60, deadline=None)
 def test_chances_of_units_in_parts_are_those_of_counting(made, seed, learned):
     classes, slots = made
     rng, labels = np.random.default_rng(seed), labels_of(slots)

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles.released_cells import contains, parse_released
 from oracles.remeasure import remeasure
@@ -90,7 +90,6 @@ def cells(table):
     ]
 
 
-@settings(max_examples=60)
 @given(
     files(),
     PROMISES,
@@ -144,7 +143,6 @@ def test_release_keeps_every_promise(table, promises, cuts, values, seed):
         assert own.l_distinct == found.l[name]
 
 
-@settings(max_examples=60)
 @given(files(), st.sampled_from(["range", "set", "hierarchy"]))
 def test_released_cells_contain_the_originals(table, values):
     release = sf.anonymize(table, SCHEMA, sf.KAnonymity(2), values=values, keep_order=True)
@@ -160,7 +158,6 @@ def test_released_cells_contain_the_originals(table, values):
 
 
 @pytest.mark.parametrize("cut", ["median", "search"])
-@settings(max_examples=40)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_row_order_and_names_of_persons_change_nothing_without_ties(cut, seed):
     """Ages are all different and nothing else can be cut, so no two persons tie."""

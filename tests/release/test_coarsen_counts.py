@@ -82,7 +82,6 @@ def best_kept(numbers, m):
     return best(0, 10**6, m)
 
 
-@settings(max_examples=60, deadline=None)
 @given(NUMBERS, st.integers(1, 3))
 def test_targets_are_shared_and_keep_most_records(numbers, m):
     targets = shared_targets(np.array(numbers), m).tolist()
@@ -121,7 +120,6 @@ def test_pieces_keep_both_rules(numbers, m):
         assert all(len(own) == 1 for own in pieces)
 
 
-@settings(max_examples=60, deadline=None)
 @given(files(), st.sampled_from([2, 3]), st.integers(0, 2**32))
 def test_drop_shares_every_number_and_says_what_it_lost(table, m, seed):
     promises = (sf.GBalance(0.5), sf.HAffiliation(0.9))
@@ -146,7 +144,6 @@ def test_drop_shares_every_number_and_says_what_it_lost(table, m, seed):
     assert lost.links_lost == pytest.approx(1 - pairs[1] / pairs[0] if pairs[0] else 0)
 
 
-@settings(max_examples=60, deadline=None)
 @given(files(), st.sampled_from([2, 3]), st.integers(0, 2**32))
 def test_split_loses_no_record_and_no_promise(table, m, seed):
     promises = (sf.GBalance(0.5), sf.HAffiliation(0.9), sf.KAnonymity(5), sf.LDiversity(2))
@@ -194,7 +191,6 @@ def test_split_loses_no_record_and_no_promise(table, m, seed):
     assert lost.links_lost == pytest.approx(1 - linked / pairs if pairs else 0)
 
 
-@settings(max_examples=40, deadline=None)
 @given(files(), st.sampled_from([2, 3]))
 def test_without_coarsening_the_tree_or_suppression_keeps_it(table, m):
     try:

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles.released_cells import contains, parse_released
 
@@ -150,7 +150,6 @@ PROMISES = [
 ]
 
 
-@settings(max_examples=60)
 @given(files(), st.sampled_from(PROMISES))
 def test_the_levels_are_the_best_of_all(table, promises):
     wanted, constraints = promises
@@ -175,7 +174,6 @@ def test_the_levels_are_the_best_of_all(table, promises):
     assert [each.split(" ")[0] for each in said] == ([str(split)] if split else [])
 
 
-@settings(max_examples=40)
 @given(files(), st.sampled_from(PROMISES), st.sampled_from([0.1, 0.3]))
 def test_suppression_within_the_limit_is_the_best_too(table, promises, share):
     wanted, constraints = promises

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles.released_cells import contains, parse_released
 from oracles.remeasure import remeasure
@@ -67,7 +67,6 @@ def ends_of(cell, lowest, highest):
     return int(cell.label), int(cell.label)
 
 
-@settings(max_examples=60)
 @given(files(), st.integers(-5, 20), st.integers(21, 50), st.sampled_from(["range", "set", "mean"]))
 def test_nothing_beyond_the_ends_shows(table, bottom, top, values):
     coded = schema(bottom, top, step_top="much")

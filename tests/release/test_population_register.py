@@ -121,7 +121,6 @@ def check(release, register, promises, person=None, *, exact):
             assert found.count_k >= promise.m
 
 
-@settings(max_examples=40)
 @given(
     populations(),
     st.sampled_from(sorted(PROMISES)),
@@ -142,7 +141,6 @@ def test_one_record_each(population, name, cut, values, suppress):
         check(release, register, promises, exact=exact)
 
 
-@settings(max_examples=40)
 @given(
     populations(several=True, missing=True),
     st.sampled_from(sorted(set(PROMISES) - {"low presence"})),

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from oracles.remeasure import remeasure
@@ -74,7 +74,6 @@ def files(draw):
     )
 
 
-@settings(max_examples=50)
 @given(files(), st.sampled_from(PROMISES), st.sampled_from(["range", "set"]))
 def test_keeps_the_promises_and_loses_no_more(table, promises, values):
     try:

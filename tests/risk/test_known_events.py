@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
@@ -90,7 +90,6 @@ def agrees(risk, wanted):
 files = st.integers(0, 2**32 - 1).map(np.random.default_rng)
 
 
-@settings(max_examples=40)
 @given(files)
 def test_agrees_with_naive_python(rng):
     rows = rng.integers([6, 2, 5], size=(rng.integers(2, 20), 3))
@@ -98,7 +97,6 @@ def test_agrees_with_naive_python(rng):
     agrees(sf.assess(data, schema(events=["code"])), naive(rows.tolist()))
 
 
-@settings(max_examples=40)
 @given(files)
 def test_dates_may_be_known_nearly(rng):
     rows = rng.integers([5, 2, 2, 12], size=(rng.integers(2, 14), 4)).tolist()

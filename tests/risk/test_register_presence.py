@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
@@ -55,7 +55,6 @@ def test_a_register_that_lacks_somebody_is_said():
 person = st.tuples(st.integers(0, 2), st.sampled_from(["f", "m", None]))
 
 
-@settings(deadline=None, max_examples=50)
 @given(st.lists(person, min_size=1, max_size=8), st.lists(person, max_size=8))
 def test_is_the_naive_share(inside, others):
     inside = [*inside, (0, "f")]

@@ -4,7 +4,7 @@ import logging
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from semantics.policies import EXAMPLE, example, policies
 
 from sfumato.core.errors import InputError
@@ -31,7 +31,6 @@ def in_order(policy: Policy) -> str:
 
 
 @given(policies)
-@settings(max_examples=60)
 def test_a_policy_survives_toml_and_turtle(tmp_path: Path, policy: Policy) -> None:
     for form in ("toml", "ttl"):
         file = tmp_path / f"policy.{form}"

@@ -13,7 +13,7 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from semantics.made import NAMES, built, cases
 from semantics.policies import example
@@ -555,7 +555,6 @@ def work_of(case: Any, earlier: tuple[Any, ...] = ()) -> tuple[Asked, Known, Lin
     return asked, known, linked, linked.least_levels()
 
 
-@settings(max_examples=40, deadline=None)
 @given(cases())
 def test_the_rules_enforce_what_semantic_anonymity_needs(case: Any) -> None:
     asked, known, linked, start = work_of(case)
@@ -571,7 +570,6 @@ def test_the_rules_enforce_what_semantic_anonymity_needs(case: Any) -> None:
         assert one.loss == pytest.approx(other.loss)
 
 
-@settings(max_examples=40, deadline=None)
 @given(cases(), st.data())
 def test_a_naive_reader_of_two_releases_never_gets_below_k(case: Any, data: Any) -> None:
     made, naive = case[0], built(case)[4]

@@ -100,7 +100,6 @@ def test_several_releases_leave_no_fewer_than_k_or_than_before(case, data) -> No
         assert got.exposed[row] == (min(least) < k)
 
 
-@settings(max_examples=60, deadline=None)
 @given(cases(), st.lists(st.tuples(*[st.floats(0.1, 9)] * 3), min_size=2, max_size=3))
 def test_releases_one_after_the_other_leave_k(case, weights) -> None:
     """Each is made with those before it: their reader never gets below k."""
@@ -122,7 +121,6 @@ def test_releases_one_after_the_other_leave_k(case, weights) -> None:
         assert holds(made, known, naive, held, [k] * len(naive))
 
 
-@settings(max_examples=60, deadline=None)
 @given(cases(), st.data())
 def test_a_person_whose_data_has_changed(case, data) -> None:
     """Releases that contradict each other: the later one is believed."""
@@ -143,7 +141,6 @@ def test_a_person_whose_data_has_changed(case, data) -> None:
         assert holds(made, known, naive, together([past, now]), least)
 
 
-@settings(max_examples=60, deadline=None)
 @given(cases())
 def test_reachable_is_what_the_naive_reader_reaches(case) -> None:
     made = case[0]

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from hypothesis import example as also
-from hypothesis import given, settings
+from hypothesis import given
 from semantics.figures import (
     HIERARCHIES,
     LINKED,
@@ -44,7 +44,6 @@ HIDDEN = ([TWO] * 3, [[(0, 0, 0), (1, 0, 0)]], [[(0, 0, 0)]] * 4, [(0, None, 0)]
 """The second value, which the first one tells, is missing, and shown as the root."""
 
 
-@settings(max_examples=40, deadline=None)
 @given(cases())
 @also(HIDDEN)
 def test_the_rules_ask_for_what_is_done_without_them(case) -> None:

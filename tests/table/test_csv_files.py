@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.table.sources import Source
@@ -146,7 +146,6 @@ def test_shared_data(shared_data: Path, name: str, records: int, columns: int) -
 cells = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=6)
 
 
-@settings(max_examples=60)
 @given(rows=st.lists(st.tuples(cells, cells, cells), min_size=1, max_size=12))
 def test_reads_what_the_csv_module_writes(
     tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, ...]]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.table.cleaning import cleaned
@@ -155,7 +155,6 @@ def test_a_few_texts_among_numbers_are_values() -> None:
     assert (measured.look, measured.unreadable) == ("numbers", 2)
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.none() | st.text(max_size=8) | st.integers(-99, 3000).map(str), min_size=1))
 def test_a_line_gives_the_values_of_the_form(values: list[str | None]) -> None:
     column = pa.chunked_array([pa.array(values, pa.string())])
