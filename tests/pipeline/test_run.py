@@ -14,8 +14,10 @@ import pytest
 from pipeline.clinics_project import STAGES, Call, caller, change, released, write_project
 
 from sfumato.core.declaration import silent
+from sfumato.pipeline import release_stages
 from sfumato.pipeline.run import run_lock
 from sfumato.pipeline.stage import read_record
+from sfumato.release.anonymize import anonymize
 from sfumato.review.review_decisions import Answer
 
 pytestmark = pytest.mark.usefixtures("few_random_pairs")
@@ -338,7 +340,8 @@ def _carried(project: Path) -> set[str]:
     return set(table["pair"].to_pylist())
 
 
-def test_one_table_needs_no_linkage(tmp_path: Path, call: Call, project: Path) -> None:
+def write_one_table(project: Path) -> None:
+    """A project of one table that is attacked, beside the other in its folder."""
     rng = np.random.default_rng(5)
     lines = [f"{rng.integers(20, 90)},{'FM'[rng.integers(2)]}" for _ in range(200)]
     (project / "one.csv").write_text("\n".join(["age,sex", *lines]) + "\n")
@@ -348,6 +351,10 @@ def test_one_table_needs_no_linkage(tmp_path: Path, call: Call, project: Path) -
         '[outputs]\nfolder = "out"\nstages = "made"\nformats = ["csv", "parquet"]\n'
         'report = "json"\n'
     )
+
+
+def test_one_table_needs_no_linkage(call: Call, project: Path) -> None:
+    write_one_table(project)
     made = call("run", "one.toml", "--json")
     assert made.code == 0, made.err
     assert made.ran() == ["assess", "release", "attack", "report"]
@@ -356,6 +363,25 @@ def test_one_table_needs_no_linkage(tmp_path: Path, call: Call, project: Path) -
     told = json.loads((project / "out" / "reports" / "project.json").read_text())
     assert told["stages"]["attack"]["measured"]["caught"] is False
     assert call("run", "one.toml", "--json").ran() == []
+
+
+def test_a_run_makes_its_release_once_and_a_later_attack_makes_the_same_again(
+    call: Call, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = []
+    monkeypatch.setattr(
+        release_stages,
+        "anonymize",
+        lambda *words, **more: calls.append(1) or anonymize(*words, **more),
+    )
+    write_one_table(project)
+    assert call("run", "one.toml").code == 0
+    found = project / "made" / "attack" / "measured.json"
+    before = found.read_bytes()
+    assert len(calls) == 1
+    assert call("run", "one.toml", "--force", "attack", "--json").ran() == ["attack"]
+    assert len(calls) == 2
+    assert found.read_bytes() == before
 
 
 def test_an_attack_that_found_more_is_an_exit_code(
