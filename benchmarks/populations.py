@@ -15,13 +15,13 @@ Draw = np.random.Generator
 SEED = 20_100_322
 
 
-def _zipf(values: int, exponent: float) -> npt.NDArray[np.float64]:
+def zipf(values: int, exponent: float) -> npt.NDArray[np.float64]:
     weights = np.array([1.0 / rank**exponent for rank in range(1, values + 1)])
     shares: npt.NDArray[np.float64] = weights / weights.sum()
     return shares
 
 
-def _ages(persons: int, rng: Draw) -> Column:
+def ages(persons: int, rng: Draw) -> Column:
     """Years of age: level up to 55, then falling to the hundreds."""
     pyramid = np.concatenate([np.full(56, 1.0), np.linspace(1, 0.02, 47)])
     return rng.choice(len(pyramid), persons, p=pyramid / pyramid.sum())
@@ -29,12 +29,12 @@ def _ages(persons: int, rng: Draw) -> Column:
 
 def places(persons: int, count: int, exponent: float, rng: Draw) -> Column:
     """The place of each person, the larger ones first."""
-    return rng.choice(count, persons, p=_zipf(count, exponent))
+    return rng.choice(count, persons, p=zipf(count, exponent))
 
 
 def mostly(usual: Column, often: float, values: int, exponent: float, rng: Draw) -> Column:
     """The usual value of each person's group with a probability, else any."""
-    other = rng.choice(values, len(usual), p=_zipf(values, exponent))
+    other = rng.choice(values, len(usual), p=zipf(values, exponent))
     return np.where(rng.random(len(usual)) < often, usual % values, other)
 
 
@@ -45,30 +45,30 @@ def sexes(persons: int, rng: Draw) -> Column:
 
 def _birth_date(persons: int, count: int, rng: Draw) -> Columns:
     """Date of birth, sex, postcode; the young live in the large places."""
-    age = _ages(persons, rng)
+    age = ages(persons, rng)
     place = places(persons, count, 0.9, rng)
     place = np.where((age < 35) & (rng.random(persons) < 0.3), place // 4, place)
     return [age * 366 + rng.integers(0, 365, persons), sexes(persons, rng), place]
 
 
-def _birth_year(persons: int, count: int, rng: Draw) -> Columns:
+def birth_year(persons: int, count: int, rng: Draw) -> Columns:
     """Year of birth, sex, municipality, ethnicity; ethnicities live in clusters."""
     place = places(persons, count, 1.0, rng)
     ethnicity = mostly(place // 7, 0.35, 9, 1.6, rng)
-    return [_ages(persons, rng), sexes(persons, rng), place, ethnicity]
+    return [ages(persons, rng), sexes(persons, rng), place, ethnicity]
 
 
-def _birth_month(persons: int, rng: Draw) -> Columns:
+def birth_month(persons: int, rng: Draw) -> Columns:
     """Month of birth, sex, municipality, marital status; status goes with age."""
-    age = _ages(persons, rng)
+    age = ages(persons, rng)
     status = np.where(age < 18, 0, np.clip((age + rng.normal(0, 18, persons)) // 22, 0, 4))
     month = age * 12 + rng.integers(0, 12, persons)
     return [month, sexes(persons, rng), places(persons, 350, 0.8, rng), status.astype(np.int64)]
 
 
-def _census(persons: int, columns: int, rng: Draw) -> Columns:
+def census(persons: int, columns: int, rng: Draw) -> Columns:
     """Age, sex, region, education, occupation, marital status, industry, citizenship."""
-    age, sex = _ages(persons, rng), sexes(persons, rng)
+    age, sex = ages(persons, rng), sexes(persons, rng)
     region = places(persons, 20, 0.4, rng)
     level = rng.normal(4, 2, persons) + (age > 25) - 0.4 * (age // 30) + 0.05 * region
     education = np.where(age < 15, 0, np.clip(level, 1, 10)).astype(np.int64)
@@ -81,10 +81,10 @@ def _census(persons: int, columns: int, rng: Draw) -> Columns:
     return made[:columns]
 
 
-def _hospital(rng: Draw) -> Columns:
+def hospital(rng: Draw) -> Columns:
     """Discharges: age, sex, region, diagnosis, days of stay."""
     persons = 60_000
-    age, sex = _ages(persons, rng), sexes(persons, rng)
+    age, sex = ages(persons, rng), sexes(persons, rng)
     diagnosis = mostly(age // 8 * 7 + sex, 0.3, 150, 1.1, rng)
     days = np.minimum(rng.geometric(1 / (2 + diagnosis % 9)), 60)
     return [age, sex, places(persons, 30, 0.6, rng), diagnosis, days]
@@ -121,20 +121,20 @@ def _schools(rng: Draw) -> Columns:
 def _streets(rng: Draw) -> Columns:
     """Street, ethnicity of the household, age in five years, sex."""
     persons = 60_000
-    household = rng.choice(24_000, persons, p=_zipf(24_000, 0.15))
-    ethnicity = rng.choice(10, 24_000, p=_zipf(10, 1.3))[household]
-    return [household // 30, ethnicity, _ages(persons, rng) // 5, sexes(persons, rng)]
+    household = rng.choice(24_000, persons, p=zipf(24_000, 0.15))
+    ethnicity = rng.choice(10, 24_000, p=zipf(10, 1.3))[household]
+    return [household // 30, ethnicity, ages(persons, rng) // 5, sexes(persons, rng)]
 
 
 def _small(rng: Draw) -> Columns:
     """Ten thousand persons of five quasi-identifiers."""
-    return [column[:10_000] for column in _census(20_000, 5, rng)]
+    return [column[:10_000] for column in census(20_000, 5, rng)]
 
 
 def _insured(rng: Draw) -> Columns:
     """Insured persons: year of birth, sex, county, three flags of chronic disease."""
     persons = 150_000
-    age = _ages(persons, rng)
+    age = ages(persons, rng)
     flags = [(rng.random(persons) < age / 250 * share).astype(np.int64) for share in (1, 0.4, 0.1)]
     return [age, sexes(persons, rng), places(persons, 60, 0.7, rng), *flags]
 
@@ -146,14 +146,14 @@ def _weighted(weights: npt.NDArray[np.float64], persons: int, rng: Draw) -> Colu
 GENERATED: dict[str, Callable[[Draw], Columns]] = {
     "date of birth, sex, postcode": lambda rng: _birth_date(120_000, 250, rng),
     "the same, 1,000,000 persons": lambda rng: _birth_date(1_000_000, 2_500, rng),
-    "year of birth, municipality, ethnicity": lambda rng: _birth_year(200_000, 800, rng),
-    "month of birth, marital status": lambda rng: _birth_month(300_000, rng),
-    "year of birth, sex, region": lambda rng: _birth_year(100_000, 16, rng)[:3],
+    "year of birth, municipality, ethnicity": lambda rng: birth_year(200_000, 800, rng),
+    "month of birth, marital status": lambda rng: birth_month(300_000, rng),
+    "year of birth, sex, region": lambda rng: birth_year(100_000, 16, rng)[:3],
     "insured persons": _insured,
-    "census, 5 QIs": lambda rng: _census(50_000, 5, rng),
-    "census, 8 QIs": lambda rng: _census(50_000, 8, rng),
+    "census, 5 QIs": lambda rng: census(50_000, 5, rng),
+    "census, 8 QIs": lambda rng: census(50_000, 8, rng),
     "census, 10,000 persons": _small,
-    "hospital discharges": _hospital,
+    "hospital discharges": hospital,
     "births": _births,
     "cancer register": _cancer,
     "schools": _schools,

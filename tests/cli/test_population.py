@@ -134,7 +134,12 @@ def test_the_risks_of_the_records(run, folder, kind, suffix):
     result = run("assess", *WORDS, *KINDS[kind], "--seed", "1", "--record-risks", path)
     assert result.code == 0, result.err
     risks = pd.read_csv(path) if suffix == "csv" else pq.read_table(path).to_pandas()
-    assert list(risks.columns) == ["row", "equivalence_class", "risk"]
+    ends = ["risk_low", "risk_high", "unique", "unique_low", "unique_high"]
+    assert list(risks.columns) == ["row", "equivalence_class", "risk", *ends]
+    assert (risks["risk_low"] <= risks["risk"] + 1e-12).all()
+    assert (risks["risk"] <= risks["risk_high"] + 1e-12).all()
+    assert (risks["unique_low"] <= risks["unique"] + 1e-12).all()
+    assert risks["unique"].between(0, 1).all()
     assert risks["row"].tolist() == list(range(1, 101))
     sample = pd.read_csv(folder / "sample.csv").join(risks)
     by_class = sample.groupby("equivalence_class")
@@ -145,6 +150,7 @@ def test_the_risks_of_the_records(run, folder, kind, suffix):
         whole = pd.read_csv(folder / "whole.csv").groupby(["age", "sex"]).size()
         real = 1 / whole.loc[list(zip(sample["age"], sample["sex"], strict=True))].to_numpy()
         assert sample["risk"].to_numpy() == pytest.approx(real)
+        assert sample["unique"].tolist() == (real == 1).tolist()
 
 
 def test_the_report_shows_the_interval(run, folder):

@@ -107,7 +107,7 @@ def check_record_risks(
 
 
 def write_record_risks(risk: Risk, target: Path) -> None:
-    """Write row, equivalence class and risk of every record.
+    """Write row, equivalence class, risk and chance to be unique of every record.
 
     Raises
     ------
@@ -121,9 +121,11 @@ def write_record_risks(risk: Risk, target: Path) -> None:
 
     if risk.population is None or risk.population.class_of is None:
         return
+    population, class_of = risk.population, risk.population.class_of
     columns = {
         "row": np.arange(1, risk.records + 1),
-        "equivalence_class": risk.population.class_of.astype(np.int64) + 1,
-        "risk": risk.population.record_risks,
+        "equivalence_class": class_of.astype(np.int64) + 1,
+        "risk": population.record_risks,
+        **{name: values[class_of] for name, values in population.class_intervals.items()},
     }
     write_table(pa.table(columns), target)

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.core.declaration import Progress, silent
+from sfumato.core.errors import ConstraintsNotMetError
 from sfumato.core.secret_keys import keyed_pseudonyms, random_pseudonyms
 from sfumato.engines.embedded.counts import group
 from sfumato.release.coarsen_counts import (
@@ -55,6 +56,7 @@ from sfumato.release.population_register import (
 )
 from sfumato.release.promises.k_anonymity import PidKAnonymity
 from sfumato.release.promises.promise import (
+    AboutPopulation,
     Budget,
     Constraint,
     Counted,
@@ -601,8 +603,24 @@ def _with_population(
     if register is None:
         if manifest.population is None:
             return table, None
-        cut = manifest.options.recoding is Recoding.LOCAL
-        return with_gaps(table) if cut else table, Population(manifest.population)
+        # Its optimisers take as long to import as a small release takes.
+        from sfumato.release.modelled_population import modelled
+
+        table = with_gaps(table)
+        rng = np.random.default_rng(manifest.seed)
+
+        def divided(part: Table, population: Population) -> Draft | None:
+            promises = population.bound(manifest.constraints, part.persons)
+            if not any(isinstance(each, AboutPopulation) for each in promises):
+                return None
+            constraints = [each for each in promises if not isinstance(each, Budget)]
+            options = manifest.options
+            try:
+                return _divided(part, promises, constraints, options, population, rng, silent)
+            except ConstraintsNotMetError:
+                return None
+
+        return table, modelled(table, manifest.population, rng, divided)
     table, register = join_register(table, register)
     return table, Population(register.persons, with_coded_ends(register))
 
@@ -611,10 +629,10 @@ def _against(population: Population, draft: Draft, order: Ints, risk: Risk) -> P
     """The released classes against the population, numbered as the risk numbers them."""
     summary = risk.own_classes()
     first_row = summary.first_row.astype(np.int64)
-    of_register, alike = draft.class_of_register, None
-    if of_register is not None:
-        counts = np.bincount(of_register[of_register >= 0], minlength=draft.classes)
-        alike = counts[draft.class_of[order[first_row]]]
+    of_register = draft.class_of_register
+    assert of_register is not None
+    counts = np.bincount(of_register[of_register >= 0], minlength=draft.classes)
+    alike = counts[draft.class_of[order[first_row]]].astype(np.int64)
     return measured(population, summary.persons, alike, first_row)
 
 

@@ -17,6 +17,7 @@ from pyarrow import csv
 
 import sfumato as sf
 from sfumato.core.errors import InputError
+from sfumato.risk.population.cell_model import fit_cells
 from sfumato.risk.population.estimation import (
     ESTIMATORS,
     Estimate,
@@ -468,15 +469,14 @@ def test_the_posterior_is_right_where_the_truth_is_known():
 
 
 def test_rarer_values_are_riskier():
-    """Of two persons who are alone, the one with rarer values is the likelier unique."""
+    """Of two persons who are alone, the one whom the model expects less is the likelier unique."""
     generator = np.random.default_rng(3)
     sample, _ = sample_of(generator)
     classes = ClassPosteriors(sample)
     inverse = classes.inverse_sizes(0.0)
-    margins = [np.bincount(codes, sample.sizes)[codes] for codes in sample.keys.T]
     alone = sample.sizes == 1
-    common = (margins[0] * margins[1])[alone]
-    order = np.argsort(common)
+    model = fit_cells(sample.keys, sample.sizes, sample.domains, np.random.default_rng(0))
+    order = np.argsort(model.of(sample.keys, sample.sizes)[alone])
     assert (np.diff(inverse[alone][order]) <= 1e-9).mean() > 0.99
 
 

@@ -112,9 +112,9 @@ class DeltaPresence(promise.Promise):
         """Both ends."""
         return {"low": self.low, "high": self.high}
 
-    def against(self, fraction: float | None) -> DeltaPresence:
+    def against(self, cells: object) -> DeltaPresence:
         """The same: it speaks about the register and nothing else."""
-        del fraction
+        del cells
         return self
 
     def in_population(self, population: promise.PopulationMeasures) -> promise.InPopulation:

@@ -15,11 +15,9 @@ from sfumato.release.promises.promise import TOLERANCE, InPopulation, Population
 
 if TYPE_CHECKING:
     from sfumato.risk.classes import ClassSummary
+    from sfumato.risk.population.cell_dispersion import CellPrices
 
 Floats = npt.NDArray[np.float64]
-
-ALLOWANCE = 1.2
-"""By how much the true risk may be above its estimate from the size of the population."""
 
 
 @dataclass(frozen=True)
@@ -30,8 +28,7 @@ class MarketerRisk(Promise):
     of the population (paper 004, Theorem 1); class j spends f_j/F_j expected matches. Without a
     population the file is its own, and every class spends one. Where only the size N of the
     population is known, the budget is estimated, not promised: class j spends f_j·E[1/F_j | f_j]
-    by the estimator of Argus with p = n/N, times `ALLOWANCE` for its bias, and the true risk may
-    be several times τ where a column has many categories.
+    by a model of the population's cells (`CellPrices`).
 
     Parameters
     ----------
@@ -66,17 +63,17 @@ class MarketerRisk(Promise):
         """One expected match per class."""
         return np.ones(classes.classes)
 
-    def against(self, fraction: float | None) -> MarketerRisk:
+    def against(self, cells: CellPrices | None) -> MarketerRisk:
         """The same promise about another population than the file.
 
         Parameters
         ----------
-        fraction
-            Share of the population that is in the file; ``None`` where a register counts it.
+        cells
+            What a class spends by a model; ``None`` where a register counts it.
         """
-        if fraction is None:
+        if cells is None:
             return _AgainstRegister(self.tau)
-        return _Estimated(self.tau, fraction)
+        return _Estimated(self.tau, cells)
 
     def in_population(self, population: PopulationMeasures) -> InPopulation:
         """The expected share of the release's persons who are matched with the population."""
@@ -122,27 +119,11 @@ class _AgainstRegister(MarketerRisk):
 
 @dataclass(frozen=True)
 class _Estimated(MarketerRisk):
-    """1/F_j is estimated from f_j."""
+    """1/F_j is estimated from f_j and what the model of the population has in the class."""
 
-    fraction: float = 1.0
+    cells: CellPrices | None = None
 
     def spent(self, classes: ClassSummary) -> Floats:
-        """f_j·E[1/F_j | f_j], with the allowance; at most 1."""
-        return np.minimum(estimated_matches(classes.persons, self.fraction) * ALLOWANCE, 1.0)
-
-
-def estimated_matches(persons: npt.NDArray[np.int64], fraction: float) -> Floats:
-    """f_j·E[1/F_j | f_j] of each class by the estimator of Argus, in (0, 1].
-
-    Parameters
-    ----------
-    persons
-        f_j, shape (classes,).
-    fraction
-        n/N.
-    """
-    from sfumato.risk.population.inverse_sizes import argus
-
-    sizes, of = np.unique(persons, return_inverse=True)
-    matches: Floats = (sizes * argus(sizes, fraction))[of]
-    return matches
+        """f_j·E[1/F_j | f_j], at most 1."""
+        assert self.cells is not None
+        return self.cells.matches(classes.persons, classes.population)

@@ -110,13 +110,14 @@ class AboutPopulation(Protocol):
     The data alone cannot keep it: a register counts the population, its size lets it be estimated.
     """
 
-    def against(self, fraction: float | None) -> Any:
+    def against(self, cells: Any) -> Any:
         """The same about another population than the file.
 
         Parameters
         ----------
-        fraction
-            Share of the population that is in the file; ``None`` where a register counts it.
+        cells
+            What a class spends by a model of the population, see
+            `sfumato.risk.population.cell_dispersion.CellPrices`; ``None`` where a register counts.
         """
 
     def in_population(self, population: PopulationMeasures) -> InPopulation:

@@ -18,6 +18,7 @@ from sfumato.engines.embedded.counts import LARGEST_SPACE, group
 from sfumato.risk.classes import ClassSummary
 from sfumato.risk.population import subsample_validation
 from sfumato.risk.population.accumulation import Accumulation
+from sfumato.risk.population.cell_model import TINY, fit_cells
 from sfumato.risk.population.class_count_estimators import CLASS_COUNTS
 from sfumato.risk.population.closed_forms import Argus, NegativeBinomial
 from sfumato.risk.population.estimation import (
@@ -45,7 +46,7 @@ from sfumato.risk.population.population_uniques import UNIQUES_MODELS
 from sfumato.risk.population.sampling_weights import Weighted, share_between
 from sfumato.table.table import Table
 
-SHAPE_FACTOR = 2.0
+SHAPE_FACTOR = 3.0
 """By how much more the ends of λ count for the number of small classes."""
 SUBSAMPLES = 10
 """Subsamples on which the estimator is checked."""
@@ -130,9 +131,15 @@ def population_of_file(
     found = estimated_population(
         summary.records[order], sample, persons, chosen, threshold, seed, auto=estimator == AUTO
     )
-    inverse = np.empty(len(order))
-    inverse[order] = found.inverse_sizes
-    return replace(found, inverse_sizes=inverse, class_records=summary.records, class_of=class_of)
+    back = np.empty_like(order)
+    back[order] = np.arange(len(order))
+    return replace(
+        found,
+        inverse_sizes=found.inverse_sizes[back],
+        class_intervals={name: each[back] for name, each in found.class_intervals.items()},
+        class_records=summary.records,
+        class_of=class_of,
+    )
 
 
 def order_of_keys(keys: Codes, domains: tuple[int, ...]) -> npt.NDArray[np.int64]:
@@ -320,11 +327,25 @@ class _EstimateMeasures:
             inverse_sizes=inverse,
             class_records=self.records,
             class_of=None,
+            class_intervals=self._class_intervals(inverse),
             population_uniques_by_model=_by_model(self.sample),
             check=check,
             path=estimate.path,
             seed=seed,
         )
+
+    def _class_intervals(self, inverse: Floats) -> dict[str, Floats]:
+        """What each class's risk and chance to be unique are at the ends of λ."""
+        single = self.sample.sizes == 1
+        if self.classes is None:
+            ends, unique = [inverse] * 2, [single.astype(float)] * 3
+        else:
+            ends = [self.classes.inverse_sizes(shift) for shift in self.shifts[1:]]
+            unique = [np.where(single, self.classes.at_most(1, s), 0.0) for s in self.shifts]
+        # Estimators with risks of their own may lie beyond what the ends of λ say.
+        low, high = np.minimum(ends[0], inverse), np.maximum(ends[1], inverse)
+        named = zip(("unique", "unique_low", "unique_high"), unique, strict=True)
+        return {"risk_low": low, "risk_high": high, **dict(named)}
 
     def _measure(self, name: str, values: tuple[float, float, float]) -> Measure:
         value, low, high = values
@@ -436,12 +457,13 @@ def _by_model(sample: SampleClasses) -> dict[str, float | str]:
 
 
 class ClassPosteriors:
-    """The posterior of F_j given f_j and how common the class's values are.
+    """The posterior of F_j given f_j and how many persons a model expects in the class.
 
-    The rate of a class is lognormal around a line in the logarithm of what independent
-    quasi-identifiers would give it; f_j is Poisson with that rate, truncated at 0, and F_j - f_j
-    Poisson with (1 - π)/π times it. The line and the spread are fitted to the observed classes;
-    what they miss of the whole is put right by moving the odds of all classes together.
+    The rate of a class is lognormal around a line in the logarithm of what the model of the cells
+    (`sfumato.risk.population.cell_model`) expects there without the class's own persons; f_j is
+    Poisson with that rate, truncated at 0, and F_j - f_j Poisson with (1 - π)/π times it. The line
+    and the spread are fitted to the observed classes; what they miss of the whole is put right by
+    moving the odds of all classes together.
 
     Parameters
     ----------
@@ -452,7 +474,7 @@ class ClassPosteriors:
     def __init__(self, sample: SampleClasses) -> None:
         self._sample = sample
         self._ratio = (1 - sample.fraction) / sample.fraction
-        expected = _independent(sample)
+        expected = _expected(sample)
         intercept, slope, self._spread = _fitted(sample, expected)
         self._predictor = intercept + slope * expected
         self._odds = logit(np.clip(self._matches(), EDGE, 1 - EDGE))
@@ -513,13 +535,12 @@ class ClassPosteriors:
             values[here] = np.interp(self._predictor[here], grid, mean)
 
 
-def _independent(sample: SampleClasses) -> Floats:
-    """Logarithm of each class's expected size were the quasi-identifiers independent."""
+def _expected(sample: SampleClasses) -> Floats:
+    """Logarithm of the persons of the sample in each class by a model that lacks the class's."""
     if sample.keys is None:
         return np.zeros(len(sample.sizes))
-    expected = np.full(sample.classes, np.log(sample.n))
-    for codes in sample.keys.T:
-        expected += np.log(np.bincount(codes, sample.sizes)[codes] / sample.n)
+    model = fit_cells(sample.keys, sample.sizes, sample.domains, np.random.default_rng(0))
+    expected: Floats = np.log(np.maximum(model.of(sample.keys, sample.sizes), TINY) * sample.n)
     return expected
 
 

@@ -57,6 +57,10 @@ class PopulationRisk:
         Number of records of each class; shape (classes,).
     class_of
         Class of each record; shape (records,); ``None`` where a cluster measured.
+    class_intervals
+        ``risk_low`` and ``risk_high``, the ends of 1 / F_j of each class at the ends of λ, and
+        ``unique``, ``unique_low`` and ``unique_high``, the probability that F_j = 1; each of
+        shape (classes,), by name.
     population_uniques_by_model
         Population uniques of the whole population by the models of other tools; why a model
         has no value, where it has none. Empty where the population is known.
@@ -83,6 +87,7 @@ class PopulationRisk:
     inverse_sizes: Floats
     class_records: npt.NDArray[np.int64]
     class_of: npt.NDArray[np.int32] | None
+    class_intervals: Mapping[str, Floats]
     population_uniques_by_model: Mapping[str, float | str]
     check: SubsampleCheck | None
     path: tuple[str, ...]
@@ -237,6 +242,10 @@ def register_population(classes: RegisterClasses, persons: int, threshold: float
         inverse_sizes=inverse,
         class_records=classes.records,
         class_of=classes.class_of,
+        class_intervals={
+            **dict.fromkeys(("risk_low", "risk_high"), inverse),
+            **dict.fromkeys(("unique", "unique_low", "unique_high"), (sizes == 1).astype(float)),
+        },
         population_uniques_by_model={},
         check=None,
         path=(),

@@ -1,0 +1,298 @@
+"""How far the shares of ranges and sets are from those of a model of the population's cells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import minimize
+from scipy.special import expit, gammaln
+
+from sfumato.risk.population.estimation import Floats, Ints
+from sfumato.risk.population.inverse_sizes import negative_binomial
+
+Keys = npt.NDArray[np.int32]
+LEAST_DRAWN = 0.5
+"""Persons of the model in a box that has none."""
+PRIOR_SHAPE = (1.0, 0.3)
+"""Logarithm of ν in a box of one person of the population, and by how much it grows with log F."""
+
+
+@dataclass(frozen=True, eq=False)
+class Boxes:
+    """Combinations of ranges and sets: how many persons lie in each.
+
+    Attributes
+    ----------
+    chosen
+        Persons of the part of the sample by which the boxes were chosen; shape (boxes,).
+    others
+        Persons of the other part.
+    shares
+        Share of the model's persons.
+    persons
+        Persons of both parts, whether they lie in a box or not.
+    """
+
+    chosen: Ints
+    others: Ints
+    shares: Floats
+    persons: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Dispersion:
+    """How far the shares of boxes are from those of a model.
+
+    A box that the model gives the share Π has the share c Π, times a Gamma variable with mean 1
+    and shape ν = exp(level + slope · log(N c Π)).
+
+    Attributes
+    ----------
+    population
+        N.
+    level, slope
+        Of the shape.
+    factor
+        c.
+    discount
+        Share of one person that says nothing of the box, as the model knows that person and the
+        box was made around them.
+    """
+
+    population: int
+    level: float = PRIOR_SHAPE[0]
+    slope: float = PRIOR_SHAPE[1]
+    factor: float = 1.0
+    discount: float = 0.5
+
+    def shapes(self, shares: Floats) -> tuple[Floats, Floats]:
+        """Shares c Π and shapes ν of boxes to which the model gives shares Π."""
+        mass = self.factor * shares
+        return mass, np.exp(self.level + self.slope * np.log(self.population * mass))
+
+    def inverse_sizes(self, persons: Ints, shares: Floats, sample: int) -> Floats:
+        """E[1/F | f] of boxes with f persons of a sample: F - f is negative binomial.
+
+        Parameters
+        ----------
+        persons
+            f, at least 1; shape (boxes,).
+        shares
+            Π.
+        sample
+            n, the persons of the sample.
+        """
+        mass, shape = self.shapes(shares)
+        scale = (self.population - sample) * mass / (shape + sample * mass)
+        prior = np.maximum(shape - self.discount, 0.0)
+        return negative_binomial(persons, prior, 1 / (1 + scale))
+
+    def log_likelihood(self, boxes: Boxes) -> Floats:
+        """Of the other part's persons in each box, given those of the part that chose it."""
+        mass, shape = self.shapes(boxes.shares)
+        n, m = boxes.persons
+        k = np.maximum(shape - self.discount, 0.0) + boxes.chosen
+        mean = m * mass * k / (shape + n * mass)
+        found: Floats = (
+            gammaln(k + boxes.others)
+            - gammaln(k)
+            - k * np.log1p(mean / k)
+            + boxes.others * np.log(mean / (k + mean))
+        )
+        return found
+
+
+def random_boxes(
+    chosen: Keys,
+    others: Keys,
+    drawn: Keys,
+    ordered: Sequence[bool],
+    size: int,
+    rng: np.random.Generator,
+) -> Boxes:
+    """Boxes of at most ``size`` persons of the part, divided at random as a tree divides.
+
+    An ordered column is cut in the middle of the persons, of another one value is cut off. Who has
+    a value that is not ordered and that the part does not have lies in no box.
+    O(persons x log(persons / size)).
+
+    Parameters
+    ----------
+    chosen, others
+        Keys of the persons of both parts, shape (persons, columns).
+    drawn
+        Keys of persons of the model.
+    ordered
+        Whether each column is.
+    size
+        Persons of the part up to whom a box is not divided.
+    rng
+        Draws the columns.
+    """
+    keys = (chosen, others, drawn)
+    persons = len(chosen), len(others), len(drawn)
+    inside = [np.ones(len(each), dtype=bool) for each in keys]
+    for column, numbers in enumerate(ordered):
+        if not numbers:
+            for some, each in zip(inside, keys, strict=True):
+                np.logical_and(some, np.isin(each[:, column], chosen[:, column]), out=some)
+    open_ = [tuple(np.flatnonzero(some) for some in inside)]
+    found = []
+    while open_:
+        parts = open_.pop()
+        own = chosen[parts[0]]
+        columns = np.flatnonzero((own != own[0]).any(axis=0))
+        if len(own) <= size or not len(columns):
+            found.append([len(part) for part in parts])
+            continue
+        column = int(rng.choice(columns))
+        codes, both = own[:, column], list(zip(keys, parts, strict=True))
+        if ordered[column]:
+            high = np.partition(codes, len(codes) // 2)[len(codes) // 2]
+            if high == codes.min():
+                high = codes[codes > high].min()
+            low = codes[codes < high].max()
+            lefts = [2 * each[part, column] <= low + high for each, part in both]
+        else:
+            one = rng.choice(codes)
+            lefts = [each[part, column] == one for each, part in both]
+        open_ += [
+            tuple(part[left == side] for part, left in zip(parts, lefts, strict=True))
+            for side in (True, False)
+        ]
+    sizes = np.array(found)
+    shares = np.maximum(sizes[:, 2], LEAST_DRAWN) / persons[2]
+    return Boxes(sizes[:, 0], sizes[:, 1], shares, persons[:2])
+
+
+def dispersion_of(partitions: Sequence[Boxes], population: int) -> Dispersion:
+    """The dispersion under which the persons of the other part lie in boxes as they do.
+
+    Maximum of the likelihood, which is the mean over the partitions, with a weak prior.
+
+    Parameters
+    ----------
+    partitions
+        Boxes of different sizes of the same persons.
+    population
+        N.
+    """
+
+    def loss(parameters: Floats) -> float:
+        own = _with(population, parameters)
+        likely = np.mean([own.log_likelihood(each).sum() for each in partitions])
+        far = (parameters - start) / [1.0, 0.3, 0.3, 1.5]
+        return float(far @ far / 2 - likely)
+
+    start = np.array([*PRIOR_SHAPE, 0.0, 0.0])
+    options = {"xatol": 1e-3, "fatol": 1e-4}
+    return _with(population, minimize(loss, start, method="Nelder-Mead", options=options).x)
+
+
+def _with(population: int, parameters: Floats) -> Dispersion:
+    level, slope, log_factor, discount = parameters.tolist()
+    factor = float(np.exp(min(log_factor, 0.0)))
+    return Dispersion(population, level, slope, factor, float(expit(discount)))
+
+
+def revised(first: Dispersion, boxes: Boxes) -> tuple[Dispersion, float]:
+    """The dispersion of boxes that were chosen to lose little, and how wrong their risk may be.
+
+    Who chooses classes that seem to be large prefers those that the model overrates. The
+    likelihood counts each box as much as its expected matches; level and factor are estimated
+    again.
+
+    Parameters
+    ----------
+    first
+        The dispersion of boxes that nobody chose.
+    boxes
+        Classes that were chosen by one part.
+
+    Returns
+    -------
+    tuple[Dispersion, float]
+        The dispersion, and the standard error of the logarithm of λ: what level and factor leave
+        open, and the scatter of the matches that the other part can show.
+    """
+    n = boxes.persons[0]
+
+    def moved(parameters: Floats) -> Dispersion:
+        level, factor = first.level + parameters[0], first.factor * np.exp(parameters[1])
+        return replace(first, level=float(level), factor=float(factor))
+
+    def matches(parameters: Floats) -> Floats:
+        return boxes.chosen * moved(parameters).inverse_sizes(boxes.chosen, boxes.shares, n)
+
+    weights = matches(np.zeros(2))
+    weights = weights * weights.sum() / (weights @ weights)
+
+    def loss(parameters: Floats) -> float:
+        far = parameters / [1.0, 0.5]
+        return float(far @ far / 2 - weights @ moved(parameters).log_likelihood(boxes))
+
+    options = {"xatol": 1e-3, "fatol": 1e-4}
+    best = minimize(loss, np.zeros(2), method="Nelder-Mead", options=options).x
+    best[1] = min(best[1], -np.log(first.factor))
+    steps = np.eye(2) * 0.1
+    curve = np.array(
+        [
+            [
+                loss(best + one + other)
+                - loss(best + one - other)
+                - loss(best - one + other)
+                + loss(best - one - other)
+                for one in steps
+            ]
+            for other in steps
+        ]
+    ) / (4 * 0.1**2)
+    slope = np.array(
+        [np.log(matches(best + one).sum() / matches(best - one).sum()) / (2 * 0.1) for one in steps]
+    )
+    found = moved(best)
+    mass, shape = found.shapes(boxes.shares)
+    k = np.maximum(shape - found.discount, 0.0) + boxes.chosen
+    mean = boxes.persons[1] * mass * k / (shape + n * mass)
+    own = (matches(best + steps[1]) - matches(best - steps[1])) / 0.2
+    seen = float(own**2 @ (1 / mean + 1 / k)) / float(matches(best).sum()) ** 2
+    return found, float(np.sqrt(max(slope @ np.linalg.pinv(curve) @ slope, 0.0) + seen))
+
+
+@dataclass(frozen=True)
+class CellPrices:
+    """What a class spends, by the persons that a model of the population has in its cells.
+
+    Attributes
+    ----------
+    sample
+        n.
+    drawn
+        Persons drawn from the model.
+    dispersion
+        How far classes are from the model.
+    allowance
+        By how much more is counted, so that the true λ is below in 95 of 100 releases.
+    """
+
+    sample: int
+    drawn: int
+    dispersion: Dispersion
+    allowance: float = 1.0
+
+    def matches(self, persons: Ints, drawn: Ints) -> Floats:
+        """f_j·E[1/F_j] of each class times the allowance, at most 1.
+
+        Parameters
+        ----------
+        persons
+            f_j, shape (classes,).
+        drawn
+            Persons drawn from the model who lie in the class, shape (classes,).
+        """
+        shares = np.maximum(drawn, LEAST_DRAWN) / self.drawn
+        found = persons * self.dispersion.inverse_sizes(persons, shares, self.sample)
+        return np.minimum(found * self.allowance, 1.0)

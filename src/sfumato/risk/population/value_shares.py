@@ -1,0 +1,198 @@
+"""How likely each value of a quasi-identifier is in the population, unseen ones included."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import minimize
+from scipy.special import gammaln
+
+from sfumato.risk.population.estimation import Codes, Floats, Ints, counts_of
+
+LARGEST = 200
+"""Classes above this size are known well enough: the sample's share is taken for the rate's."""
+NODES = np.linspace(-5.0, 5.0, 101)
+"""Standard deviations from the mean at which the lognormal is evaluated."""
+RARE = 1e-4
+"""Share of persons who are alone with their value, from which on there are unseen values."""
+FEW = 4
+"""Persons up to whom the sample's shares are taken."""
+UNSEEN = -1
+"""Code of the values that the sample does not show."""
+
+
+@dataclass(frozen=True, eq=False)
+class Mixture:
+    """Rates of classes: the expected numbers of their persons in a sample of the same size.
+
+    Attributes
+    ----------
+    log_rates
+        Logarithms of the rates, shape (nodes,).
+    weights
+        Share of the classes with each rate, shape (nodes,).
+    classes
+        Number of classes, those that the sample does not show included.
+    """
+
+    log_rates: Floats
+    weights: Floats
+    classes: float
+
+    def posterior(self, sizes: Ints) -> Floats:
+        """Probability of each rate given a class's size; shape (sizes, nodes)."""
+        log_weights = np.log(self.weights)
+        log = sizes[:, None] * self.log_rates - np.exp(self.log_rates) + log_weights
+        log -= log.max(axis=1, keepdims=True)
+        probability = np.exp(log)
+        probability /= probability.sum(axis=1, keepdims=True)
+        return probability
+
+
+def fit_mixture(sizes: Ints, counts: Floats) -> Mixture:
+    """Fit a Poisson-lognormal to the sizes up to `LARGEST`, a class of size 0 being unseen.
+
+    Maximum likelihood of the zero-truncated distribution (Bulmer 1974), the integral over the
+    lognormal being a sum over `NODES`. O(sizes x nodes) per evaluation.
+
+    Parameters
+    ----------
+    sizes
+        The class sizes that occur, shape (sizes,); one of them is at most `LARGEST`.
+    counts
+        Number of classes of each size.
+    """
+    kept = sizes <= LARGEST
+    sizes, counts = sizes[kept], counts[kept]
+    classes = float(counts.sum())
+    weights = np.exp(-NODES * NODES / 2)
+    weights /= weights.sum()
+    factorials = gammaln(sizes + 1.0)[:, None]
+
+    def log_rates(parameters: Floats) -> Floats:
+        rates: Floats = parameters[0] + np.exp(parameters[1]) * NODES
+        return np.clip(rates, -60.0, 30.0)
+
+    def unseen(log: Floats) -> float:
+        return float(np.exp(-np.exp(log)) @ weights)
+
+    def loss(parameters: Floats) -> float:
+        log = log_rates(parameters)
+        likely = np.exp(sizes[:, None] * log - np.exp(log) - factorials) @ weights
+        seen = np.log1p(-min(unseen(log), 1 - 1e-12))
+        return float(seen - counts @ np.log(np.maximum(likely, 1e-300)) / classes)
+
+    start = np.array([np.log(float(sizes @ counts) / classes), 0.0])
+    options = {"xatol": 1e-3, "fatol": 1e-8, "maxiter": 200}
+    best = minimize(loss, start, method="Nelder-Mead", options=options).x
+    log = log_rates(best)
+    return Mixture(log, weights, classes / max(1 - unseen(log), 1e-12))
+
+
+class Margin:
+    """The values of a quasi-identifier, as the persons of a sample show them.
+
+    Where many values have one person, the sample has not seen all: rates are then those of a
+    `Mixture` given each value's persons, unseen values included. Where everybody has a value of
+    their own, the mixture is that of one pair among them, as the sample may have missed it. Else
+    the shares of the sample are taken.
+
+    Parameters
+    ----------
+    codes
+        Value of each class, shape (classes,).
+    sizes
+        Persons of each class, shape (classes,).
+    times
+        Number of values that each code stands for; ``None`` for one each.
+    values
+        Number of codes, where there may be more than occur.
+    """
+
+    def __init__(
+        self,
+        codes: npt.NDArray[np.integer],
+        sizes: Ints,
+        times: Ints | None = None,
+        values: int = 0,
+    ) -> None:
+        self.persons = np.bincount(codes, sizes, minlength=values).astype(np.int64)
+        self._times = np.ones(self.values, dtype=np.int64) if times is None else times
+        self._total = float(self.persons @ self._times)
+        self._mass = self.persons.astype(float)
+        self._unseen = 0.0
+        self._classes = 0.0
+        self._log_rates: Floats | None = None
+        some = self.persons > 0
+        shown, counts = counts_of(self.persons[some], self._times[some])
+        alone = counts[0] if shown[0] == 1 else 0
+        if alone >= RARE * self._total and self._total > FEW:
+            self._mix(shown, counts.astype(float))
+
+    @property
+    def values(self) -> int:
+        """Number of codes."""
+        return len(self.persons)
+
+    @property
+    def shares(self) -> Floats:
+        """Probability of each code, the last entry being that of one value not shown."""
+        absent = self.persons == 0
+        each = self._unseen / max(float(absent.sum()), self._classes, 1.0)
+        return np.append(np.where(absent, each, self._mass), each) / self._total
+
+    def shares_without(self, codes: Codes, persons: Ints) -> Floats:
+        """Probability of values of which so many persons are left out.
+
+        Parameters
+        ----------
+        codes
+            The values, shape (values,).
+        persons
+            How many of each are left out.
+        """
+        own = np.append(self.persons, 0)[codes]
+        left = self.shares[codes] * (own - persons) / np.maximum(own, 1)
+        unseen = 1.0 if self._log_rates is None else self._unseen / max(self._classes, 1.0)
+        return np.where(own > persons, left, unseen / self._total)
+
+    def draw(self, count: int, rng: np.random.Generator) -> Ints:
+        """The values of persons drawn at random, `UNSEEN` among them; shape (count,)."""
+        chances = np.append(self._mass * self._times, self._unseen)
+        codes = rng.choice(len(chances), count, p=chances / chances.sum())
+        return np.where(codes == self.values, UNSEEN, codes).astype(np.int64)
+
+    def log_probability(self, codes: Ints, rng: np.random.Generator) -> Floats:
+        """Logarithm of the probability of each value, drawn where the sample leaves it open."""
+        persons = np.where(codes == UNSEEN, 0, self.persons[codes])
+        log = np.log(np.maximum(persons, 1)) - np.log(self._total)
+        if self._log_rates is not None:
+            small = persons <= LARGEST
+            row = self._row[persons[small]]
+            node = np.searchsorted(self._steps, row + rng.random(len(row)), side="right")
+            at = np.minimum(node - row * len(self._log_rates), len(self._log_rates) - 1)
+            log[small] = self._log_rates[at] - np.log(self._total)
+        return np.asarray(log)
+
+    def _mix(self, shown: Ints, counts: Floats) -> None:
+        """Take the rates of a mixture; a drawn person's value has a rate by its mass."""
+        small = shown <= LARGEST
+        if small.sum() > 1:
+            mixture = fit_mixture(shown, counts)
+        else:
+            mixture = fit_mixture(np.array([1, 2]), np.array([max(counts[0] - 2, 1.0), 1.0]))
+        seen = np.concatenate([[0], shown[small]])
+        mass = mixture.posterior(seen) * np.exp(mixture.log_rates)
+        rate = mass.sum(axis=1)
+        self._row = np.zeros(LARGEST + 1, dtype=np.int64)
+        self._row[seen] = np.arange(len(seen))
+        within = np.cumsum(mass / np.maximum(rate, 1e-300)[:, None], axis=1)
+        self._steps = (np.minimum(within, 1.0) + np.arange(len(seen))[:, None]).ravel()
+        self._log_rates = mixture.log_rates
+        few = (self.persons > 0) & (self.persons <= LARGEST)
+        self._mass[few] = rate[self._row[self.persons[few]]]
+        self._classes = max(mixture.classes - float(counts[small].sum()), 0.0)
+        self._unseen = self._classes * float(rate[0])
+        self._total = float(self._mass @ self._times) + self._unseen
