@@ -67,7 +67,7 @@ def openmed(data: pd.DataFrame) -> pd.DataFrame:
 
     # Names that say nothing: ages and places have levels of the tool's own.
     names = {name: f"q{place}" for place, name in enumerate(QUASI)}
-    hierarchies = {}
+    hierarchies: dict[str, list[dict[str, object]]] = {}
     for name, code in names.items():
         below = [data[name].astype(str).tolist()]
         hierarchies[code] = [{"name": "value"}]

@@ -136,11 +136,13 @@ def _inside(values: pd.Series, cell: str, *, number: bool) -> npt.NDArray[np.boo
     if cell == "*":
         return np.ones(len(values), dtype=bool)
     if cell.startswith("{"):
-        return values.isin(next(csv.reader([cell[1:-1]], skipinitialspace=True))).to_numpy()
-    if number and "-" in cell[1:]:
+        inside = values.isin(next(csv.reader([cell[1:-1]], skipinitialspace=True)))
+    elif number and "-" in cell[1:]:
         low, high = cell.split("-")
-        return ((values >= float(low)) & (values <= float(high))).to_numpy()
-    return (values == (float(cell) if number else cell)).to_numpy()
+        inside = (values >= float(low)) & (values <= float(high))
+    else:
+        inside = values == (float(cell) if number else cell)
+    return np.asarray(inside, dtype=bool)
 
 
 def true_risk(released: pd.DataFrame, everybody: pd.DataFrame) -> float:

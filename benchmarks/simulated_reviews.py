@@ -67,6 +67,7 @@ def reviewed(earlier: Earlier, labels: np.ndarray, seed: int, errors: float) -> 
         at, batch, _ = drawn(at, wider, PAIRS, number)
         at = answered(at, batch, labels, errors, rng)
     settled, review = settled_again(at, at.answers)
+    assert review is not None
     true = rates(settled.persons.person.tolist(), labels.tolist())
     return np.array([[e.value, e.low, e.high, true[e.name]] for e in review.quality])
 

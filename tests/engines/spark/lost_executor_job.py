@@ -46,14 +46,10 @@ class Cluster:
 
     def __init__(self, folder: Path) -> None:
         builder = SparkSession.builder.master("local-cluster[2,1,1024]").appName("lost")
-        java = (
-            "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC "
-            "-XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
-        )
         settings = {
             "spark.checkpoint.dir": folder / "checkpoint",
-            "spark.driver.extraJavaOptions": java,
-            "spark.executor.extraJavaOptions": java,
+            "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+            "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
             "spark.driver.memory": "512m",
             "spark.local.dir": folder / "local",
             "spark.log.level": "OFF",
