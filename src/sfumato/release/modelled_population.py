@@ -14,9 +14,9 @@ from sfumato.release.population_register import Population
 from sfumato.risk.population.cell_dispersion import (
     LEAST_DRAWN,
     Boxes,
-    CellPrices,
     Dispersion,
     Keys,
+    ModelPrices,
     dispersion_of,
     random_boxes,
     revised,
@@ -50,7 +50,8 @@ def modelled(
     """Fit a model of the cells, and see on parts of the file how far its classes can be trusted.
 
     Half of the file's persons choose classes, by the model of that half; in which of them the
-    other half lies says how far the model is off in classes that were chosen.
+    other half lies says how far the model is off in classes that were chosen. Where records of a
+    person differ, and in small files, nothing is tried, and the allowance is that of `UNKNOWN`.
 
     Parameters
     ----------
@@ -66,7 +67,7 @@ def modelled(
     keys, ordered = _keys(table), _ordered(table)
     domains = [column.domain.size + 1 for column in table.quasi_identifiers]
     dispersion, error = Dispersion(persons), UNKNOWN
-    if len(keys) >= FEWEST:
+    if len(keys) >= FEWEST and not _varies(table):
         some = rng.permutation(len(keys))[: 2 * LARGEST_HALF]
         own, other = some[: len(some) // 2], some[len(some) // 2 :]
         half, drawn = _drawn(keys[own], domains, ordered, rng)
@@ -75,13 +76,13 @@ def modelled(
         ]
         dispersion = dispersion_of(parts, persons)
         part = table.take(np.flatnonzero(np.isin(table.person, own)))
-        prices = CellPrices(len(own), drawn, dispersion)
+        prices = ModelPrices(len(own), drawn, dispersion)
         draft = divided(part, Population(persons, None, _table(table, half), prices))
         if draft is not None:
             boxes = _boxes(draft, keys[other], ordered, (part.persons, len(other), drawn))
             dispersion, error = revised(dispersion, boxes)
     model, drawn = _drawn(keys, domains, ordered, rng)
-    prices = CellPrices(len(keys), drawn, dispersion, float(np.exp(SURE * error)))
+    prices = ModelPrices(len(keys), drawn, dispersion, float(np.exp(SURE * error)))
     return Population(persons, None, _table(table, model), prices)
 
 
@@ -90,6 +91,15 @@ def _keys(table: Table) -> Keys:
     first = np.unique(table.person, return_index=True)[1]
     columns = [column.codes[first] + 1 for column in table.quasi_identifiers]
     return np.column_stack(columns).astype(np.int32)
+
+
+def _varies(table: Table) -> bool:
+    """Whether the records of a person differ: cells then reach no further than their values."""
+    first = np.unique(table.person, return_index=True)[1]
+    return any(
+        (column.codes != column.codes[first][table.person]).any()
+        for column in table.quasi_identifiers
+    )
 
 
 def _ordered(table: Table) -> list[bool]:
@@ -164,4 +174,8 @@ def _held(
         up = np.maximum.accumulate(some, axis=1)
         down = np.maximum.accumulate(some[:, ::-1], axis=1)[:, ::-1]
         held[:, 1:] = up & down
+    # Where all miss the value the cell holds every one, and whoever has one lies elsewhere.
+    known = np.zeros(draft.classes, dtype=bool)
+    known[draft.class_of[codes != MISSING]] = True
+    held[~known, 1:] = False
     return held

@@ -38,7 +38,7 @@ from sfumato.table.table import (
 )
 
 if TYPE_CHECKING:
-    from sfumato.risk.population.cell_dispersion import CellPrices
+    from sfumato.risk.population.cell_dispersion import ModelPrices
 
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
@@ -198,7 +198,7 @@ class Population:
     persons: int
     register: Table | None = None
     drawn: Table | None = None
-    prices: CellPrices | None = None
+    prices: ModelPrices | None = None
 
     def bound(
         self, promises: Sequence[Constraint | Budget], sample: int

@@ -11,11 +11,16 @@ import numpy.typing as npt
 from sfumato.core.declaration import Parameter, Share
 from sfumato.core.measure import is_estimate
 from sfumato.core.number_text import count, percent
-from sfumato.release.promises.promise import TOLERANCE, InPopulation, PopulationMeasures, Promise
+from sfumato.release.promises.promise import (
+    TOLERANCE,
+    CellPrices,
+    InPopulation,
+    PopulationMeasures,
+    Promise,
+)
 
 if TYPE_CHECKING:
     from sfumato.risk.classes import ClassSummary
-    from sfumato.risk.population.cell_dispersion import CellPrices
 
 Floats = npt.NDArray[np.float64]
 

@@ -103,6 +103,15 @@ class PopulationMeasures(Protocol):
         """The largest."""
 
 
+class CellPrices(Protocol):
+    """What classes spend by a model of the population."""
+
+    def matches(
+        self, persons: npt.NDArray[np.int64], drawn: npt.NDArray[np.int64]
+    ) -> npt.NDArray[np.float64]:
+        """f_j·E[1/F_j] of classes of so many persons, and so many drawn from the model."""
+
+
 @runtime_checkable
 class AboutPopulation(Protocol):
     """A constraint or budget about the population that the file's persons come from.
@@ -110,14 +119,13 @@ class AboutPopulation(Protocol):
     The data alone cannot keep it: a register counts the population, its size lets it be estimated.
     """
 
-    def against(self, cells: Any) -> Any:
+    def against(self, cells: CellPrices | None) -> Any:
         """The same about another population than the file.
 
         Parameters
         ----------
         cells
-            What a class spends by a model of the population, see
-            `sfumato.risk.population.cell_dispersion.CellPrices`; ``None`` where a register counts.
+            What a class spends by a model of the population; ``None`` where a register counts it.
         """
 
     def in_population(self, population: PopulationMeasures) -> InPopulation:

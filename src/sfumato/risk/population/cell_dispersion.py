@@ -263,7 +263,7 @@ def revised(first: Dispersion, boxes: Boxes) -> tuple[Dispersion, float]:
 
 
 @dataclass(frozen=True)
-class CellPrices:
+class ModelPrices:
     """What a class spends, by the persons that a model of the population has in its cells.
 
     Attributes
