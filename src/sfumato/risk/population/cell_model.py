@@ -16,7 +16,7 @@ from sfumato.risk.population.estimation import Codes, Floats, Ints
 from sfumato.risk.population.value_shares import UNSEEN, Margin
 
 Keys = npt.NDArray[np.int32]
-FITTED = 12_000
+FITTED = 6_000
 """Classes that the models are fitted to at most."""
 LATENT = ((8, 30.0), (24, 12.0))
 """Numbers of latent classes, and the persons of the whole that each one's shares are mixed with."""

@@ -48,7 +48,7 @@ from sfumato.table.table import Table
 
 SHAPE_FACTOR = 3.0
 """By how much more the ends of λ count for the number of small classes."""
-SUBSAMPLES = 10
+SUBSAMPLES = 5
 """Subsamples on which the estimator is checked."""
 SEARCHING = ("log-linear", "log-linear-uniques", "log-linear-all-two-way", "log-linear-count")
 FEW_SUBSAMPLES = 3
