@@ -606,6 +606,7 @@ def _with_population(
         # Its optimisers take as long to import as a small release takes.
         from sfumato.release.modelled_population import modelled
 
+        Population(manifest.population).check_size(table.persons)
         table = with_gaps(table)
         rng = np.random.default_rng(manifest.seed)
 

@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from scipy.spatial import cKDTree
 
 from sfumato.core.declaration import Progress, silent
 from sfumato.core.errors import ConstraintsNotMetError, InputError
@@ -110,6 +109,8 @@ class Stratum:
 
     def joined(self, failing: Bools) -> Stratum:
         """The same with each failing group as one with the group that is nearest to it."""
+        from scipy.spatial import cKDTree  # costs a start's time
+
         middles = self._middles()
         _, nearest = cKDTree(middles).query(middles[failing], k=2)
         number = np.arange(self.groups)

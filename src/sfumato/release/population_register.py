@@ -200,6 +200,27 @@ class Population:
     drawn: Table | None = None
     prices: ModelPrices | None = None
 
+    def check_size(self, sample: int) -> None:
+        """Refuse a number of persons below that of the file.
+
+        Parameters
+        ----------
+        sample
+            Number of persons of the file.
+
+        Raises
+        ------
+        InputError
+            If the population is smaller than the file.
+        """
+        if self.persons < sample:
+            raise InputError(
+                "parameter population",
+                "must have at least as many persons as the file",
+                found="fewer",
+                accepted=f"{sample:,} or more",
+            )
+
     def bound(
         self, promises: Sequence[Constraint | Budget], sample: int
     ) -> tuple[Constraint | Budget, ...]:
@@ -217,13 +238,8 @@ class Population:
         InputError
             If the population is smaller than the file.
         """
-        if self.register is None and self.persons < sample:
-            raise InputError(
-                "parameter population",
-                "must have at least as many persons as the file",
-                found="fewer",
-                accepted=f"{sample:,} or more",
-            )
+        if self.register is None:
+            self.check_size(sample)
         return tuple(
             each.against(self.prices) if isinstance(each, AboutPopulation) else each
             for each in promises
