@@ -62,7 +62,7 @@ def test_population_and_again(run, folder):
     asked = ("--marketer", "0.1", "--k", "2", "--population", "300", "--seed", "1")
     result = run("anonymize", *WORDS, *asked, "--preset", "cancer-registry-research")
     assert result.code == 0, result.err
-    assert "; argus)" in result.out
+    assert "; cell model)" in result.out
     said = [" ".join(each.split()) for each in result.out.splitlines()]
     assert "marketer (tau = 0.1): estimated, not promised" in said
     assert "k (k = 2): met" in said
@@ -75,7 +75,7 @@ def test_population_and_again(run, folder):
     (folder / "out.csv").rename(folder / "first.csv")
     again = run("anonymize", *WORDS, "--repeat", "release.toml", "--json")
     found = json.loads(again.out)
-    assert found["population"]["marketer"]["estimator"] == "argus"
+    assert found["population"]["marketer"]["estimator"] == "cell model"
     assert {each["name"]: each["promised"] for each in found["constraints"]}["marketer"] is False
     assert (folder / "out.csv").read_bytes() == (folder / "first.csv").read_bytes()
 

@@ -14,6 +14,7 @@ from sfumato.release.person_table import PersonTable, RegisterPersons, Values
 from sfumato.release.promises import PROMISES
 from sfumato.release.promises.promise import Budget
 from sfumato.risk.classes import ClassSummary
+from sfumato.risk.population.cell_dispersion import Dispersion, ModelPrices
 
 CONSTRAINTS = [
     sf.GBalance(0.5),
@@ -194,7 +195,10 @@ def test_marketer_risk_is_additive_over_classes():
 
 
 def test_marketer_risk_against_a_population():
-    """Paper 004, Theorem 1: f/F per class, and for f = 1 Argus's p ln(1/p) / (1 - p), times 1.2."""
+    """Paper 004, Theorem 1: f/F per class; of a model that scatters much, for f = 1, it is Argus's.
+
+    Argus has p ln(1/p) / (1 - p); the allowance is counted on top of it, up to certainty.
+    """
     sizes = np.array([1, 4])
     classes = ClassSummary(sizes, sizes, sizes, sizes, population=np.array([5, 2]))
     counted = sf.MarketerRisk(0.25).against(None)
@@ -202,9 +206,12 @@ def test_marketer_risk_against_a_population():
     assert counted.limit(records=100, persons=40) == 10
     with pytest.raises(LookupError):
         counted.spent(ClassSummary(sizes, sizes, sizes, sizes))
-    estimated = sf.MarketerRisk(0.25).against(0.1).spent(classes)
-    assert estimated[0] == pytest.approx(1.2 * 0.1 * np.log(10) / 0.9)
+    wide = Dispersion(1_000, level=-20.0, slope=0.0)
+    estimated = sf.MarketerRisk(0.25).against(ModelPrices(100, 10_000, wide, 1.2)).spent(classes)
+    assert estimated[0] == pytest.approx(1.2 * 0.1 * np.log(10) / 0.9, rel=1e-4)
     assert 0.1 < estimated[1] < estimated[0]
+    certain = ModelPrices(100, 10_000, wide, 50.0).matches(sizes, np.array([5, 2]))
+    assert certain.tolist() == [1, 1]
     assert counted.parameters() == {"tau": 0.25}
 
 
