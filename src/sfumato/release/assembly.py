@@ -241,7 +241,7 @@ def make_release(
     table, population = _with_population(table, register, manifest)
     promises = manifest.constraints
     if population is not None:
-        promises = population.bound(promises, table.persons)
+        promises = population.bound(promises)
     if options.recoding is Recoding.FULL_DOMAIN:
         table = with_hierarchies(table)
     if options.ends is Ends.SNAPPED:
@@ -611,7 +611,7 @@ def _with_population(
         rng = np.random.default_rng(manifest.seed)
 
         def divided(part: Table, population: Population) -> Draft | None:
-            promises = population.bound(manifest.constraints, part.persons)
+            promises = population.bound(manifest.constraints)
             if not any(isinstance(each, AboutPopulation) for each in promises):
                 return None
             constraints = [each for each in promises if not isinstance(each, Budget)]

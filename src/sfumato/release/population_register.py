@@ -54,8 +54,8 @@ MODEL = "cell model"
 """The name of the estimator where only the number of persons is known."""
 ESTIMATED = (
     "estimated from the size of each class and from what a model of the quasi-identifiers expects "
-    "in its cells, tried on halves of the file; the upper end is what 95 of 100 such estimates are "
-    "below, where the population is like those that this was tried on. It is no promise"
+    "in its cells, tried on halves of the file; the upper end is meant to be above the true risk "
+    "in 95 of 100 releases: of 40 of known populations it was in 37. It is no promise"
 )
 CAREFUL = 0.5
 """The least true risk over its estimate: no class counts for more than the model gives, and classes
@@ -221,25 +221,14 @@ class Population:
                 accepted=f"{sample:,} or more",
             )
 
-    def bound(
-        self, promises: Sequence[Constraint | Budget], sample: int
-    ) -> tuple[Constraint | Budget, ...]:
+    def bound(self, promises: Sequence[Constraint | Budget]) -> tuple[Constraint | Budget, ...]:
         """The promises, those about a population as ones about this population.
 
         Parameters
         ----------
         promises
             What was asked.
-        sample
-            Number of persons of the file.
-
-        Raises
-        ------
-        InputError
-            If the population is smaller than the file.
         """
-        if self.register is None:
-            self.check_size(sample)
         return tuple(
             each.against(self.prices) if isinstance(each, AboutPopulation) else each
             for each in promises

@@ -90,12 +90,16 @@ class Dispersion:
         prior = np.maximum(shape - self.discount, 0.0)
         return negative_binomial(persons, prior, 1 / (1 + scale))
 
-    def log_likelihood(self, boxes: Boxes) -> Floats:
-        """Of the other part's persons in each box, given those of the part that chose it."""
+    def foretold(self, boxes: Boxes) -> tuple[Floats, Floats]:
+        """Shape and mean of the other part's persons in each box, by those that chose it."""
         mass, shape = self.shapes(boxes.shares)
         n, m = boxes.persons
-        k = np.maximum(shape - self.discount, 0.0) + boxes.chosen
-        mean = m * mass * k / (shape + n * mass)
+        k: Floats = np.maximum(shape - self.discount, 0.0) + boxes.chosen.astype(np.float64)
+        return k, m * mass * k / (shape + n * mass)
+
+    def log_likelihood(self, boxes: Boxes) -> Floats:
+        """Of the other part's persons in each box, given those of the part that chose it."""
+        k, mean = self.foretold(boxes)
         found: Floats = (
             gammaln(k + boxes.others)
             - gammaln(k)
@@ -254,9 +258,7 @@ def revised(first: Dispersion, boxes: Boxes) -> tuple[Dispersion, float]:
         [np.log(matches(best + one).sum() / matches(best - one).sum()) / (2 * 0.1) for one in steps]
     )
     found = moved(best)
-    mass, shape = found.shapes(boxes.shares)
-    k = np.maximum(shape - found.discount, 0.0) + boxes.chosen
-    mean = boxes.persons[1] * mass * k / (shape + n * mass)
+    k, mean = found.foretold(boxes)
     own = (matches(best + steps[1]) - matches(best - steps[1])) / 0.2
     seen = float(own**2 @ (1 / mean + 1 / k)) / float(matches(best).sum()) ** 2
     return found, float(np.sqrt(max(slope @ np.linalg.pinv(curve) @ slope, 0.0) + seen))
@@ -275,7 +277,8 @@ class ModelPrices:
     dispersion
         How far classes are from the model.
     allowance
-        By how much more is counted, so that the true λ is below in 95 of 100 releases.
+        By how much more is counted, to have the true λ below in 95 of 100 releases; how often it is
+        so stands in docs/population_release.md.
     """
 
     sample: int
