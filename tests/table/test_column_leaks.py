@@ -119,6 +119,30 @@ def test_what_is_accepted_goes_out_and_is_told_first() -> None:
     assert [each.column for each in accepted] == ["house"]
 
 
+def test_a_column_that_tells_a_promised_event_stops_the_release_and_honest_ones_do_not() -> None:
+    honest, _ = people(9, repeated=True)
+    rng = np.random.default_rng(9)
+    admitted = np.datetime64("2021-01-01") + rng.integers(0, 1400, len(honest))
+    stay = rng.geometric(0.2, len(honest))
+    leaks = {
+        "discharged": admitted + stay,
+        "half_year": pd.Series(admitted).dt.year * 2 + pd.Series(admitted).dt.month // 7,
+        "code_name": "diagnosis " + honest["icd"].str.lower(),
+    }
+    events = {"admitted": {"kind": "date", "known": "3 days"}, "icd": {"kind": "code"}}
+    data = honest.assign(admitted=admitted, stay=stay)
+    promises = sf.PidKAnonymity(5), sf.KnownEvents(1, 0.5)
+    for name, column in leaks.items():
+        leaking = data.assign(**{name: column})
+        schema = schema_of(leaking, True, events=events)
+        sf.anonymize(leaking, schema, sf.PidKAnonymity(5), effort=0)  # events go out as they are
+        with pytest.raises(sf.InputError, match=rf"'{name}'.*must not.*tells '(admitted|icd)' \("):
+            sf.anonymize(leaking, schema, *promises, effort=0)
+    accepted = schema_of(leaking, True, events=events, accepted={"code_name": "why"})
+    for each, schema in ((data, schema_of(data, True, events=events)), (leaking, accepted)):
+        assert sf.anonymize(each, schema, *promises, effort=0, seed=1).risk.records == len(data)
+
+
 def naive_found(data: pd.DataFrame, column: str | None) -> float:
     """Who is named for the first record of each person in a class, one by one."""
     chances = []

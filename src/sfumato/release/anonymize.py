@@ -25,7 +25,12 @@ from sfumato.risk.class_measures import ranks_of
 from sfumato.risk.register_presence import open_register
 from sfumato.schema import EventKind, Schema, check_schema
 from sfumato.table.classification import check_person, classified, open_classified
-from sfumato.table.dependence import PERSONS_LOOKED_AT, acceptances, check_leaks
+from sfumato.table.dependence import (
+    PERSONS_LOOKED_AT,
+    acceptances,
+    check_event_leaks,
+    check_leaks,
+)
 from sfumato.table.door import open_table
 from sfumato.table.table import Table
 from sfumato.table.table_files import data_sha256
@@ -287,13 +292,16 @@ def check_table(
     Raises
     ------
     InputError
-        If a column has the name of a bound, coded ends go with no hierarchy's labels, or values
-        that are to be compared by their order are no numbers.
+        If a column has the name of a bound, coded ends go with no hierarchy's labels, values
+        that are to be compared by their order are no numbers, or a column tells an event of which
+        a promise is made.
     """
     _check_names(table, options)
     _check_ends(table, options)
     if promise.asked_of_households(promises) and isinstance(table, Table):
         household_of(table)
+    if any(isinstance(each, KnownEvents) for each in promises) and isinstance(table, Table):
+        check_event_leaks(table)
     ranks_of(table, promise.ordered_attributes(promises, table.schema.sensitive))
 
 

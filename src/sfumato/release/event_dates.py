@@ -133,7 +133,8 @@ def date_column(table: Table) -> EventColumn | None:
             "[events]",
             "must have one column of dates where a promise is made about known events",
             found=f"{len(found)}",
-            advice="keep the one that an intruder would know, and leave the others out",
+            advice="keep the one that an intruder would know; of the others, release the days "
+            'between, which [recipe] counts (from = "one", at = "the other", unit = "days")',
         )
     if (found[0].codes == MISSING).any():
         raise InputError(

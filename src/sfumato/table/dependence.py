@@ -19,9 +19,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.core.errors import InputError
-from sfumato.schema import Kind
+from sfumato.schema import EventKind, Kind
 from sfumato.table import sources
-from sfumato.table.table import MISSING, CodedColumn, Codes, ColumnFigures, Table
+from sfumato.table.table import MISSING, CodedColumn, Codes, ColumnFigures, EventColumn, Table
 
 LOOKED_AT = 20_000
 """Records on which columns are held against each other."""
@@ -291,20 +291,57 @@ def check_leaks(table: Table) -> Table:
         nobody accepted that under ``[accepted]``.
     """
     figures = column_figures(table)
-    open_ = [each for each in figures if each.leak and not each.accepted]
-    if open_:
-        first, *others = open_
-        also = "".join(f"; column '{each.column}': it {each.leak}" for each in others)
-        raise InputError(
-            f"column '{first.column}'",
-            "must not give away what the release hides",
-            found=f"that it {first.leak}{also}",
-            accepted="columns that tell neither a quasi-identifier nor the person",
-            advice="make it a quasi-identifier, coarsen it under [recipe], leave it out as a "
-            "direct identifier, or say under [accepted] why it may go out: "
-            f'{first.column} = "the reason"',
-        )
+    _refuse_leaks(
+        {each.column: each.leak for each in figures if each.leak and not each.accepted},
+        "columns that tell neither a quasi-identifier nor the person",
+        "make it a quasi-identifier, coarsen it under [recipe]",
+    )
     return replace(table, column_figures=figures)
+
+
+def check_event_leaks(table: Table) -> None:
+    """Refuse columns that tell what a promise about known events has written otherwise.
+
+    A date of discharge gives away the date of admission that it lies a few days behind, the name
+    of a diagnosis its code: columns that are no events go out as they are.
+
+    Raises
+    ------
+    InputError
+        If a column that is none of the events gives one away, and nobody accepted that under
+        ``[accepted]``.
+    """
+    schema = table.schema
+    sample = _Sample(table, [event for event in table.events if event.domain is not None])
+    if len(sample.first) < LEAST_PERSONS:
+        return
+    told = {}
+    for name in (*schema.sensitive, *schema.insensitive):
+        if name not in schema.events and name not in schema.accepted:
+            leaks = [each for each in sample.told_by(name) if each.stops]
+            if leaks:
+                told[name] = max(leaks, key=lambda each: each.share).how
+    _refuse_leaks(
+        told,
+        "columns that tell no event of which a promise is made",
+        "name it under [events], count the days between two dates under [recipe] "
+        '(from = "one", at = "the other", unit = "days")',
+    )
+
+
+def _refuse_leaks(leaks: Mapping[str, str], accepted: str, advice: str) -> None:
+    if not leaks:
+        return
+    (first, leak), *others = leaks.items()
+    also = "".join(f"; column '{name}': it {how}" for name, how in others)
+    raise InputError(
+        f"column '{first}'",
+        "must not give away what the release hides",
+        found=f"that it {leak}{also}",
+        accepted=accepted,
+        advice=f"{advice}, leave it out as a direct identifier, or say under [accepted] why it may "
+        f'go out: {first} = "the reason"',
+    )
 
 
 def column_figures(table: Table) -> tuple[ColumnFigures, ...]:
@@ -317,7 +354,7 @@ def column_figures(table: Table) -> tuple[ColumnFigures, ...]:
     people of a class of 20 would be alone with their value. O(columns x (quasi-identifiers +
     sensitive columns) x persons log persons) for those looked at.
     """
-    sample, schema = _Sample(table), table.schema
+    sample, schema = _Sample(table, table.quasi_identifiers), table.schema
     few = len(sample.first) < LEAST_PERSONS
     found = []
     for role, names in (("sensitive", schema.sensitive), ("insensitive", schema.insensitive)):
@@ -435,10 +472,10 @@ def order_figures(table: Table, class_of: Codes) -> tuple[ColumnFigures, ...]:
 
 
 class _Sample:
-    """The records of some persons, and what a release hides about them."""
+    """The first records of some persons, and the columns that a release hides about them."""
 
-    def __init__(self, table: Table) -> None:
-        self.table = table
+    def __init__(self, table: Table, columns: Sequence[CodedColumn | EventColumn]) -> None:
+        self.table, self.columns = table, columns
         person = table.person
         step = -(-max(table.persons, 1) // PERSONS_LOOKED_AT)
         self.rows = np.flatnonzero(person % step == 0)
@@ -448,10 +485,10 @@ class _Sample:
         self.first = np.flatnonzero(np.diff(seen, prepend=-1) > 0)
 
     @cached_property
-    def hidden(self) -> list[tuple[CodedColumn, sources.Ints]]:
-        """The quasi-identifiers, with the code of each person."""
+    def hidden(self) -> list[tuple[CodedColumn | EventColumn, sources.Ints]]:
+        """The columns that are hidden, with the code of each person."""
         rows = self.rows[self.first]
-        return [(each, each.codes[rows].astype(np.int64)) for each in self.table.quasi_identifiers]
+        return [(each, each.codes[rows].astype(np.int64)) for each in self.columns]
 
     @cached_property
     def sensitive(self) -> list[tuple[CodedColumn, Kind, sources.Ints]]:
@@ -476,24 +513,24 @@ class _Sample:
     def leaks(self, name: str) -> tuple[list[ColumnLeak], dict[str, float]]:
         """What a column gives away, by each mechanism, and what it tells of sensitive ones."""
         whole = self._column(name)
-        column = whole.take(sources.from_numpy(self.first))
-        groupings = [codes_of(column)]
-        numbers = _numbers(column)
-        if numbers is not None:
-            groupings.append(neighbours(numbers))
-        found = []
-        for of, codes in self.hidden:
-            share = max(_told(each, codes, of.kind) for each in groupings)
-            how = f"tells '{of.name}' ({share:.0%} of what is not known)"
-            found.append(ColumnLeak(name, of.name, how, share, share >= GIVEN_AWAY))
+        groupings = _groupings(whole.take(sources.from_numpy(self.first)))
         others = {
             of.name: max(_told(each, codes, kind) for each in groupings)
             for of, kind, codes in self.sensitive
             if of.name != name
         }
-        if numbers is None and sources.is_text(column.type):
-            found += self._within_texts(name, column)
-        return [*found, *self._persons(name, whole, groupings[0])], others
+        return [*self.told_by(name), *self._persons(name, whole, groupings[0])], others
+
+    def told_by(self, name: str) -> Iterator[ColumnLeak]:
+        """What a column tells of each one that is hidden, as a whole and within its texts."""
+        column = self._column(name).take(sources.from_numpy(self.first))
+        groupings = _groupings(column)
+        for of, codes in self.hidden:
+            share = max(_told(each, codes, _kind(of)) for each in groupings)
+            how = f"tells '{of.name}' ({share:.0%} of what is not known)"
+            yield ColumnLeak(name, of.name, how, share, share >= GIVEN_AWAY)
+        if len(groupings) == 1 and sources.is_text(column.type):
+            yield from self._within_texts(name, column)
 
     def _within_texts(self, name: str, column: pa.Array) -> Iterator[ColumnLeak]:
         """What numbers and words in the texts tell."""
@@ -501,19 +538,16 @@ class _Sample:
         texts = [each or "" for each in column[::step].to_pylist()]
         found = [_NUMBER.findall(each) for each in texts]
         words = [_words(each) for each in texts]
-        for quasi_identifier, every in self.hidden:
-            codes = every[::step]
-            labels = [
-                _words(quasi_identifier.domain.label(code)) if code >= 0 else None for code in codes
-            ]
+        for of, every in self.hidden:
+            codes, domain = every[::step], of.domain
+            assert domain is not None
+            labels = [_words(domain.label(code)) if code >= 0 else None for code in codes]
             share = _held(words, labels)
             for place in range(NUMBERS_OF_TEXT):
                 each = [float(one[place]) if len(one) > place else np.nan for one in found]
-                grouping = neighbours(np.array(each))
-                share = max(share, _told(grouping, codes, quasi_identifier.kind))
-            of = quasi_identifier.name
-            how = f"holds '{of}' in its texts ({share:.0%} of what is not known)"
-            yield ColumnLeak(name, of, how, share, share >= GIVEN_AWAY)
+                share = max(share, _told(neighbours(np.array(each)), codes, _kind(of)))
+            how = f"holds '{of.name}' in its texts ({share:.0%} of what is not known)"
+            yield ColumnLeak(name, of.name, how, share, share >= GIVEN_AWAY)
 
     def _persons(self, name: str, whole: pa.Array, codes: sources.Ints) -> Iterator[ColumnLeak]:
         """Whether people are alone with their value, and it belongs to them."""
@@ -539,8 +573,22 @@ class _Sample:
         yield ColumnLeak(name, None, within + how, alone, stops)
 
 
+def _groupings(column: pa.Array) -> list[sources.Ints]:
+    """Records that agree in a column; of numbers, those that are near each other as well."""
+    numbers = _numbers(column)
+    return [codes_of(column), *([] if numbers is None else [neighbours(numbers)])]
+
+
+def _kind(column: CodedColumn | EventColumn) -> Kind:
+    """How a column's values are compared: dates and amounts by their order."""
+    if isinstance(column, CodedColumn):
+        return column.kind
+    ordered = column.event.kind in (EventKind.DATE, EventKind.AMOUNT)
+    return Kind.NUMERIC if ordered else Kind.CATEGORICAL
+
+
 def _told(by: sources.Ints, of: sources.Ints, kind: Kind) -> float:
-    """What one column tells of a quasi-identifier: its value, or where in the order it is."""
+    """What one column tells of another one: its value, or where in the order it is."""
     exact = tells(by, of)
     return exact if kind is Kind.CATEGORICAL else max(exact, narrows(by, of))
 

@@ -313,6 +313,8 @@ def _proposed(column: ColumnProfile, *, constant: bool | None) -> Proposed:
             and not quasi
         ):
             return Proposed("sensitive", 0.7, "its name says something not to be learned")
+        if content is Content.DATE and constant is False:
+            why = f"{why}; below [events] it would stay more useful than in ranges"
         return Proposed("quasi-identifier", sure, f"{content}: an intruder may know it; {why}")
     return _by_header(column, words, quasi=quasi, sensitive=sensitive) or _by_values(
         column, constant
