@@ -23,7 +23,7 @@ DATA ?= $(wildcard ../shared/data)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-bounds check format bench bench-spark docs dist wheels study clean
+.PHONY: help demo test test-slow test-bounds check format bench bench-spark docs dist wheels study clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,8 +31,11 @@ help: ## list these targets
 demo: $(STAMP)-demo ## a whole project: two clinics linked, reviewed, released, attacked, reported
 	@$(BIN)/sfumato demo
 
-test: $(STAMP)-test ## run the tests
-	@$(BIN)/python -m pytest $(PYTEST_ARGS)
+test: $(STAMP)-test ## run the tests, but for those that are slow
+	@$(BIN)/python -m pytest $(PYTEST_ARGS) -m "not slow"
+
+test-slow: $(STAMP)-test ## run the slow tests: Spark, whole projects, real data; CI runs them, too
+	@$(BIN)/python -m pytest $(PYTEST_ARGS) -m slow
 
 test-bounds: $(STAMP)-test ## run the tests of the loops with every index checked
 	@$(BUILDING); $(BIN)/python tools/check_bounds.py
