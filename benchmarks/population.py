@@ -49,7 +49,7 @@ class Runs:
     covered: list[bool] = field(default_factory=list)
     half_widths: list[float] = field(default_factory=list)
     unique_matches: list[float] = field(default_factory=list)
-    population_uniques: list[float] = field(default_factory=list)
+    expected_uniques: list[float] = field(default_factory=list)
 
     def add(self, name: str, error: float | None) -> None:
         self.errors.setdefault(name, []).append(error)
@@ -120,7 +120,7 @@ def _one(population: Population, fraction: float, runs: Runs, rng: np.random.Gen
     if matched:
         runs.unique_matches.append((auto.unique_matches or 0.0) / matched - 1)
     if unique:
-        runs.population_uniques.append((auto.population_uniques or 0.0) / unique - 1)
+        runs.expected_uniques.append((auto.expected_uniques or 0.0) / unique - 1)
     least = _least(sample, rng)
     runs.add(CHOSEN, runs.errors[least[0]][-1])
     runs.add(CHOSEN_OLDER, runs.errors[least[1]][-1])
@@ -197,8 +197,7 @@ def print_summary(found: list[Runs]) -> None:
             "intervals that hold": 100 * np.mean([np.mean(runs.covered) for runs in here]),
             "half width": 100 * np.mean([np.mean(runs.half_widths) for runs in here]),
             "matches of uniques, mean |error|": 100 * _mean_error(r.unique_matches for r in here),
-            "population uniques, mean |error|": 100
-            * _mean_error(r.population_uniques for r in here),
+            "population uniques, mean |error|": 100 * _mean_error(r.expected_uniques for r in here),
         }
         for name, value in means.items():
             lines.setdefault(name, []).append(f"{value:.1f} %")

@@ -194,9 +194,9 @@ def test_sdcmicro_global_risk_is_another_number():
     printed = (0.552916, 0.7053842)
     assert [each.sum() / len(means) for each in theirs] == pytest.approx(printed, abs=5e-7)
     further = 0.99 * alone / 0.01
-    assert found.population_uniques.value == pytest.approx(np.exp(-further).sum())
+    assert found.expected_uniques.value == pytest.approx(np.exp(-further).sum())
     assert found.unique_matches.value == pytest.approx((-np.expm1(-further) / further).sum())
-    assert found.population_uniques.value == pytest.approx(2.517e-9, rel=1e-3)
+    assert found.expected_uniques.value == pytest.approx(2.517e-9, rel=1e-3)
     assert found.unique_matches.value == pytest.approx(0.191919, rel=1e-5)
 
 

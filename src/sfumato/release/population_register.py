@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ import numpy.typing as npt
 
 from sfumato.core.declaration import Count
 from sfumato.core.errors import InputError
-from sfumato.core.measure import REGISTER, Measure, Position
+from sfumato.core.measure import REGISTER, Measure, Position, is_estimate
 from sfumato.hierarchies.builders import build_hierarchy, leaf_order
 from sfumato.release.person_table import (
     PersonTable,
@@ -22,7 +23,14 @@ from sfumato.release.person_table import (
     take_persons,
 )
 from sfumato.release.promises.delta_presence import DeltaPresence
-from sfumato.release.promises.promise import AboutPopulation, Budget, Constraint
+from sfumato.release.promises.k_map import RARELY
+from sfumato.release.promises.promise import (
+    AboutPopulation,
+    Budget,
+    CellPrices,
+    Constraint,
+    RegisterCells,
+)
 from sfumato.release.release_manifest import Form, Options, Recoding
 from sfumato.schema import Kind, QuasiIdentifier
 from sfumato.table.domains import coded_ends
@@ -200,6 +208,11 @@ class Population:
     drawn: Table | None = None
     prices: ModelPrices | None = None
 
+    @property
+    def cells(self) -> CellPrices:
+        """What is known of who lies in the cells of classes."""
+        return self.prices or RegisterCells()
+
     def check_size(self, sample: int) -> None:
         """Refuse a number of persons below that of the file.
 
@@ -230,7 +243,7 @@ class Population:
             What was asked.
         """
         return tuple(
-            each.against(self.prices) if isinstance(each, AboutPopulation) else each
+            each.against(self.cells) if isinstance(each, AboutPopulation) else each
             for each in promises
         )
 
@@ -423,6 +436,10 @@ class PopulationRisk:
     marketer
         λ = (1/n) Σ f_j/F_j, the expected share of the release's persons whom an intruder with
         the register matches correctly (paper 004, Theorem 1); an estimate where only N is known.
+    population_uniques
+        Share of the release's persons with f_j = F_j = 1.
+    k_map
+        The smallest F_j.
     presence_low, presence_high
         Smallest and largest f_j/F_j of a class; ``None`` without a register.
     strangers
@@ -431,6 +448,8 @@ class PopulationRisk:
 
     persons: int
     marketer: Measure
+    population_uniques: Measure
+    k_map: Measure
     presence_low: Measure | None = None
     presence_high: Measure | None = None
     strangers: int = 0
@@ -439,29 +458,24 @@ class PopulationRisk:
         """Plain values."""
         return {
             "persons": self.persons,
-            "marketer": self.marketer.to_json(),
-            **{
-                each.name: each.to_json()
-                for each in (self.presence_low, self.presence_high)
-                if each is not None
-            },
+            **{each.name: each.to_json() for each in self._measures},
             "strangers": self.strangers,
         }
 
     def __str__(self) -> str:
         """A table."""
-        marketer = self.marketer
-        by = f"  ({marketer.low:.4g} to {marketer.high:.4g}; {marketer.estimator})"
-        if marketer.estimator == REGISTER:
-            by = ""
-        lines = [
-            "Against the population",
-            f"  persons        {self.persons:,}",
-            f"  marketer       {marketer.value:.4g}{by}",
-        ]
-        shares = [each for each in (self.presence_low, self.presence_high) if each is not None]
-        lines += [f"  {each.name:<14} {each.value:.4g}" for each in shares]
+        lines = ["Against the population", f"  {'persons':<19}{self.persons:,}"]
+        for each in self._measures:
+            by = f"  ({each.low:.4g} to {each.high:.4g}; {each.estimator})"
+            by = by if is_estimate(each.estimator) else ""
+            lines.append(f"  {each.name:<19}{each.value:.4g}{by}")
         return "\n".join(lines)
+
+    @property
+    def _measures(self) -> list[Measure]:
+        ends = (self.presence_low, self.presence_high)
+        counted = (self.marketer, self.population_uniques, self.k_map)
+        return [*counted, *(each for each in ends if each is not None)]
 
     def warnings(self) -> tuple[str, ...]:
         """What the reader should know."""
@@ -495,24 +509,73 @@ def measured(
         0-based first row of each class in the release.
     """
     n = int(persons.sum())
-    if population.prices is not None:
-        high = float(population.prices.matches(persons, alike).sum()) / n
-        value = high / population.prices.allowance
-        low = value * CAREFUL / population.prices.allowance
+
+    def place(at: int) -> Position:
+        return Position(int(first[at]) + 1, at + 1)
+
+    def uniques(cells: CellPrices) -> float:
+        return float(cells.smaller(2, persons, alike).sum()) / n
+
+    prices = population.prices
+    if prices is not None:
+        likely = replace(prices, allowance=1.0)
+        estimate = partial(Measure, estimator=MODEL, why=ESTIMATED)
+        high = float(prices.matches(persons, alike).sum()) / n
+        value = high / prices.allowance
+        sizes = [
+            fewest(cells, persons, alike, chance)
+            for cells, chance in ((likely, 0.5), (prices, RARELY), (likely, 1 - RARELY))
+        ]
+        worst = int(np.argmax(prices.smaller(sizes[1] + 1, persons, alike)))
         return PopulationRisk(
-            population.persons, Measure("marketer", value, low, high, MODEL, ESTIMATED)
+            population.persons,
+            estimate("marketer", value, value * CAREFUL / prices.allowance, high),
+            estimate("population_uniques", uniques(likely), 0.0, uniques(prices)),
+            estimate("k_map", *sizes, where=place(worst)),
         )
     # Persons whom the register lacks are added to it: a share above 1 is no probability.
-    share = persons / np.maximum(alike, persons)
-    marketer = float(share.sum()) / n
+    whole = np.maximum(alike, persons)
+    share = persons / whole
+
+    def counted(name: str, value: float, where: Position | None = None) -> Measure:
+        return Measure(name, value, value, value, REGISTER, COUNTED, where)
+
+    worst = int(np.argmin(whole))
     smallest, largest = (
-        Measure(f"presence_{end}", float(share[at]), where=Position(int(first[at]) + 1, at + 1))
+        Measure(f"presence_{end}", float(share[at]), where=place(at))
         for end, at in (("low", int(np.argmin(share))), ("high", int(np.argmax(share))))
     )
     return PopulationRisk(
         population.persons,
-        Measure("marketer", marketer, marketer, marketer, REGISTER, COUNTED),
+        counted("marketer", float(share.sum()) / n),
+        counted("population_uniques", uniques(RegisterCells())),
+        counted("k_map", int(whole[worst]), place(worst)),
         smallest,
         largest,
         int(np.maximum(persons - alike, 0).sum()),
     )
+
+
+def fewest(cells: CellPrices, persons: Ints, alike: Ints, chance: float) -> int:
+    """The most persons whom every class has, fewer with at most that chance.
+
+    Parameters
+    ----------
+    cells
+        What is known of who lies in the cells.
+    persons, alike
+        As in `measured`.
+    chance
+        In (0, 1).
+    """
+
+    def lacking(size: int) -> bool:
+        return bool((cells.smaller(size, persons, alike) > chance).any())
+
+    low, high = int(persons.min()), 2 * int(persons.min())
+    while not lacking(high):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if lacking(middle) else (middle, high)
+    return low

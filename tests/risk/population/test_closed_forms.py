@@ -23,7 +23,7 @@ def test_argus_on_a_small_sample():
     np.testing.assert_allclose(found.inverse_sizes, [one, two, one], rtol=1e-14)
     assert found.marketer == pytest.approx((2 * one + 2 * two) / 4)
     assert found.unique_matches == pytest.approx(2 * one)
-    assert found.population_uniques == pytest.approx(0.4)
+    assert found.expected_uniques == pytest.approx(0.4)
     assert found.estimator == "argus"
 
 
@@ -32,14 +32,14 @@ def test_equal_weights_are_equal_probabilities():
     plain = Argus().estimate(SampleClasses(sizes, 90), RNG)
     weighted = Argus().estimate(SampleClasses(sizes, 90, weighted=10.0 * sizes), RNG)
     np.testing.assert_allclose(weighted.inverse_sizes, plain.inverse_sizes, rtol=1e-13)
-    assert weighted.population_uniques == pytest.approx(plain.population_uniques)
+    assert weighted.expected_uniques == pytest.approx(plain.expected_uniques)
 
 
 def test_weights_below_one_count_as_one():
     sample = SampleClasses(np.array([1, 3]), 10, weighted=np.array([0.5, 12.0]))
     found = Argus().estimate(sample, RNG)
     assert found.inverse_sizes[0] == 1.0
-    assert found.population_uniques == 1.0
+    assert found.expected_uniques == 1.0
     assert found.inverse_sizes[1] < 1 / 3
 
 
@@ -53,7 +53,7 @@ def test_weights_that_are_none_have_no_estimate(weight):
 def test_argus_where_the_sample_is_the_population():
     found = Argus().estimate(SampleClasses(np.array([1, 1, 4]), 6), RNG)
     assert found.marketer == pytest.approx(0.5)
-    assert found.population_uniques == found.unique_matches == 2
+    assert found.expected_uniques == found.unique_matches == 2
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_every_measure_of_a_small_sample():
     inverse = negative_binomial(sample.sizes, shape, success)
     np.testing.assert_allclose(found.inverse_sizes, inverse, rtol=1e-13)
     assert found.marketer == pytest.approx(float(sample.sizes @ inverse) / 15)
-    assert found.population_uniques == pytest.approx(success ** (shape + 1))
+    assert found.expected_uniques == pytest.approx(success ** (shape + 1))
     assert found.unique_matches == pytest.approx(inverse[0])
     assert found.class_count == 5.0
 
@@ -131,7 +131,7 @@ def test_it_counts_classes_by_the_hybrid_unless_told():
 def test_a_sample_that_is_the_population():
     found = NegativeBinomial().estimate(SampleClasses(np.array([1, 1, 4]), 6), RNG)
     assert found.marketer == pytest.approx(0.5)
-    assert found.population_uniques == found.unique_matches == 2
+    assert found.expected_uniques == found.unique_matches == 2
 
 
 def test_an_estimator_without_a_number_of_classes_is_refused():

@@ -126,7 +126,7 @@ def test_estimates_are_consistent(mode):
     assert found.marketer == pytest.approx((sample.sizes * found.inverse_sizes).sum() / sample.n)
     unique = sample.sizes == 1
     assert found.unique_matches == pytest.approx(found.inverse_sizes[unique].sum())
-    assert 0 < found.population_uniques < found.unique_matches
+    assert 0 < found.expected_uniques < found.unique_matches
     assert found.marketer == pytest.approx(lam, rel=0.4)
 
 

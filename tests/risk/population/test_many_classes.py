@@ -85,7 +85,7 @@ def test_formulas_read_nothing_but_counts(name: str) -> None:
         assert there.class_count == pytest.approx(here.class_count, rel=1e-12)
     if here.unique_matches is not None:
         assert there.unique_matches == pytest.approx(here.unique_matches, rel=1e-12)
-        assert there.population_uniques == pytest.approx(here.population_uniques, rel=1e-12)
+        assert there.expected_uniques == pytest.approx(here.expected_uniques, rel=1e-12)
 
 
 @pytest.mark.parametrize("name", ["duj1", "argus", "auto"])
@@ -95,7 +95,7 @@ def test_all_risks_follow_from_counts(name: str) -> None:
     here, there = measured(one, name), measured(many, name)
     near = 0.05 if name == "auto" else 1e-9
     for measure, other in zip(here.measures, there.measures, strict=True):
-        exact = measure.name != "population_uniques"
+        exact = measure.name != "expected_uniques"
         assert other.value == pytest.approx(measure.value, rel=near if exact else 0.15), (
             measure.name
         )

@@ -39,7 +39,7 @@ MEASURES = (
     "journalist",
     "population_average_risk",
     "population_records_at_risk",
-    "population_uniques",
+    "expected_uniques",
     "unique_matches",
     "expected_matches",
 )
@@ -102,7 +102,7 @@ def test_everything_is_ordered_and_says_how(file):
     found = sf.assess(file, SCHEMA, population=0.05, seed=1).population
     for name in ("marketer", "journalist", "population_average_risk", "population_records_at_risk"):
         assert ordered(getattr(found, name)), name
-    for name in ("population_uniques", "unique_matches", "expected_matches"):
+    for name in ("expected_uniques", "unique_matches", "expected_matches"):
         assert ordered(getattr(found, name), 600), name
     assert ordered(found.class_count, 12_000)
     for name in MEASURES:
@@ -112,7 +112,7 @@ def test_everything_is_ordered_and_says_how(file):
     assert found.expected_matches.value == pytest.approx(600 * found.marketer.value)
     assert found.one_to_one.mean == pytest.approx(found.expected_matches.value)
     assert found.free.mean == pytest.approx(found.expected_matches.value)
-    assert found.population_uniques.value <= found.unique_matches.value
+    assert found.expected_uniques.value <= found.unique_matches.value
 
 
 def test_the_records_risks_are_those_of_their_classes(file):
@@ -141,7 +141,7 @@ def test_the_order_of_rows_hardly_matters(file):
         sf.assess(each, SCHEMA, population=0.1, seed=5).population for each in (file, other)
     )
     assert one.marketer.value == pytest.approx(two.marketer.value, rel=0.02)
-    for name in ("population_uniques", "unique_matches", "population_records_at_risk"):
+    for name in ("expected_uniques", "unique_matches", "population_records_at_risk"):
         assert getattr(one, name).value == pytest.approx(getattr(two, name).value, rel=0.06)
     risks = pd.Series(two.record_risks, index=other.index).loc[file.index].to_numpy()
     assert one.record_risks == pytest.approx(risks, rel=0.1)
@@ -157,7 +157,7 @@ def test_a_whole_population_is_exact_for_every_estimator(name):
     sizes = {(1, "a"): 2, (2, "b"): 1, (3, "b"): 3}
     assert found.marketer.value == pytest.approx(3 / 6)
     assert (found.marketer.low, found.marketer.high) == (found.marketer.value,) * 2
-    assert (found.journalist.value, found.population.population_uniques.value) == (1, 1)
+    assert (found.journalist.value, found.population.expected_uniques.value) == (1, 1)
     inverse = [1 / sizes[row] for row in file.itertuples(index=False, name=None)]
     assert found.population.record_risks == pytest.approx(inverse)
     assert found.population.check is None
@@ -261,7 +261,7 @@ def test_a_register_is_the_naive_count(inside, others, threshold):
         "journalist": max(1 / whole[row] for row in inside),
         "population_average_risk": sum(1 / whole[row] for row in inside) / n,
         "population_records_at_risk": sum(1 / whole[row] > threshold for row in inside) / n,
-        "population_uniques": sum(whole[row] == 1 for row in inside),
+        "expected_uniques": sum(whole[row] == 1 for row in inside),
         "unique_matches": sum(1 / whole[row] for row in inside if own[row] == 1),
         "expected_matches": sum(1 / whole[row] for row in inside),
     }
@@ -389,7 +389,7 @@ def test_intervals_of_small_classes_hold_on_adult(shared_data: Path) -> None:
         shared_data / "adult" / "adult.csv", parse_options=csv.ParseOptions(delimiter=";")
     ).select(["age", "education", "race", "sex"])
     schema = sf.Schema(quasi_identifiers=adult.column_names)
-    held = {"population_uniques": 0, "population_records_at_risk": 0}
+    held = {"expected_uniques": 0, "population_records_at_risk": 0}
     for seed in range(6):
         rows = np.random.default_rng(seed).choice(adult.num_rows, 3_016, replace=False)
         file = adult.take(pa.array(np.sort(rows)))

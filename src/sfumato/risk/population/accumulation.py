@@ -402,6 +402,6 @@ def _estimate(sample: SampleClasses, reach: Reach, name: str) -> Estimate:
         estimator=name,
         marketer=marketer,
         class_count=classes,
-        population_uniques=min(fraction * classes * float(reach.growth[0]), matches),
+        expected_uniques=min(fraction * classes * float(reach.growth[0]), matches),
         unique_matches=matches,
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import minimize
-from scipy.special import expit, gammaln
+from scipy.special import betainc, expit, gammaln
 
 from sfumato.risk.population.estimation import Floats, Ints
 from sfumato.risk.population.inverse_sizes import negative_binomial
@@ -85,10 +85,20 @@ class Dispersion:
         sample
             n, the persons of the sample.
         """
+        return negative_binomial(persons, *self._others(shares, sample))
+
+    def smaller(self, size: int, persons: Ints, shares: Floats, sample: int) -> Floats:
+        """P(F < size | f); the parameters are those of `inverse_sizes`."""
+        prior, success = self._others(shares, sample)
+        missing = size - persons
+        chance: Floats = betainc(prior + persons, np.maximum(missing, 1), success)
+        return np.where(missing > 0, chance, 0.0)
+
+    def _others(self, shares: Floats, sample: int) -> tuple[Floats, Floats]:
+        """Of the negative binomial distribution of F - f: its shape less f, and its success."""
         mass, shape = self.shapes(shares)
         scale = (self.population - sample) * mass / (shape + sample * mass)
-        prior = np.maximum(shape - self.discount, 0.0)
-        return negative_binomial(persons, prior, 1 / (1 + scale))
+        return np.maximum(shape - self.discount, 0.0), 1 / (1 + scale)
 
     def foretold(self, boxes: Boxes) -> tuple[Floats, Floats]:
         """Shape and mean of the other part's persons in each box, by those that chose it."""
@@ -296,6 +306,21 @@ class ModelPrices:
         drawn
             Persons drawn from the model who lie in the class, shape (classes,).
         """
-        shares = np.maximum(drawn, LEAST_DRAWN) / self.drawn
-        found = persons * self.dispersion.inverse_sizes(persons, shares, self.sample)
+        found = persons * self.dispersion.inverse_sizes(persons, self._shares(drawn), self.sample)
         return np.minimum(found * self.allowance, 1.0)
+
+    def smaller(self, size: int, persons: Ints, drawn: Ints) -> Floats:
+        """P(F_j < size) of each class, the model's share of it divided by the allowance.
+
+        Parameters
+        ----------
+        size
+            A number of persons.
+        persons, drawn
+            As in `matches`.
+        """
+        shares = self._shares(drawn) / self.allowance
+        return self.dispersion.smaller(size, persons, shares, self.sample)
+
+    def _shares(self, drawn: Ints) -> Floats:
+        return np.maximum(drawn, LEAST_DRAWN) / self.drawn

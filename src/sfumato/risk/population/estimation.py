@@ -168,7 +168,7 @@ class Estimate:
         correctly (paper 004, Theorem 1); in (0, 1].
     class_count
         J̃, the number of classes of the population.
-    population_uniques
+    expected_uniques
         τ1, the expected number of sample uniques that are population uniques.
     unique_matches
         τ2, the expected number of correct matches among the sample uniques: Σ 1/F_j.
@@ -184,7 +184,7 @@ class Estimate:
     estimator: str
     marketer: float
     class_count: float | None = None
-    population_uniques: float | None = None
+    expected_uniques: float | None = None
     unique_matches: float | None = None
     inverse_sizes: Floats | None = None
     low: float | None = None
@@ -227,7 +227,7 @@ class Estimate:
             estimator=name,
             marketer=float((sample.each * sample.sizes) @ inverse_sizes) / sample.n,
             class_count=class_count,
-            population_uniques=float((every * sample.each)[unique].sum()),
+            expected_uniques=float((every * sample.each)[unique].sum()),
             unique_matches=float((inverse_sizes * sample.each)[unique].sum()),
             inverse_sizes=inverse_sizes,
             path=path,
@@ -241,7 +241,7 @@ class Estimate:
             estimator=name,
             marketer=sample.classes / sample.n,
             class_count=float(sample.classes),
-            population_uniques=alone,
+            expected_uniques=alone,
             unique_matches=alone,
             inverse_sizes=1.0 / sample.sizes,
         )

@@ -279,11 +279,11 @@ def _completed(estimate: Estimate, sample: SampleClasses, rng: np.random.Generat
         classes = estimate.marketer * sample.population
         matched = fraction * (classes - sample.classes) / (1 - fraction)
         estimate = replace(estimate, unique_matches=float(np.clip(matched, 0.0, alone)))
-    if estimate.population_uniques is None:
+    if estimate.expected_uniques is None:
         other = Accumulation().estimate(replace(sample, weighted=None), rng)
-        found = other.population_uniques or 0.0
+        found = other.expected_uniques or 0.0
         limit = alone if estimate.unique_matches is None else estimate.unique_matches
-        estimate = replace(estimate, population_uniques=min(found, limit))
+        estimate = replace(estimate, expected_uniques=min(found, limit))
     return estimate
 
 
@@ -316,7 +316,7 @@ class _EstimateMeasures:
             journalist=self._journalist(),
             population_average_risk=self._scaled("population_average_risk", average, 1.0),
             population_records_at_risk=self._records_at_risk(),
-            population_uniques=self._uniques(),
+            expected_uniques=self._uniques(),
             unique_matches=self._unique_matches(),
             class_count=counted,
             expected_matches=self._scaled("expected_matches", estimate.marketer * n, n),
@@ -406,11 +406,11 @@ class _EstimateMeasures:
         return self._measure("population_records_at_risk", self._realised(largest, shares))
 
     def _uniques(self) -> Measure:
-        value = float(self.estimate.population_uniques or 0.0)
+        value = float(self.estimate.expected_uniques or 0.0)
         middle, low, high = self._realised(1, self.sample.each.astype(np.float64))
         scale = value / middle if middle > 0 else 0.0
         most = float(self.sample.alone)
-        return self._measure("population_uniques", (value, low * scale, min(high * scale, most)))
+        return self._measure("expected_uniques", (value, low * scale, min(high * scale, most)))
 
     def _unique_matches(self) -> Measure:
         value = float(self.estimate.unique_matches or 0.0)
