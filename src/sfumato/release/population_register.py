@@ -466,9 +466,9 @@ class PopulationRisk:
         """A table."""
         lines = ["Against the population", f"  {'persons':<19}{self.persons:,}"]
         for each in self._measures:
-            by = f"  ({each.low:.4g} to {each.high:.4g}; {each.estimator})"
-            by = by if is_estimate(each.estimator) else ""
-            lines.append(f"  {each.name:<19}{each.value:.4g}{by}")
+            lines.append(f"  {each.name:<19}{each.value:.4g}")
+            if is_estimate(each.estimator):
+                lines[-1] += f"  ({each.low:.4g} to {each.high:.4g}; {each.estimator})"
         return "\n".join(lines)
 
     @property
