@@ -67,11 +67,11 @@ def test_without_a_population_they_are_numbers(run, folder):
 
 
 def test_an_estimator_by_name_and_the_same_seed(run, folder):
-    words = ("assess", *WORDS, "--population", "300", "--estimator", "argus", "--seed", "4")
+    words = ("assess", *WORDS, "--population", "300", "--estimator", "accumulation", "--seed", "4")
     one, two = (run(*words, "--json") for _ in range(2))
     assert one.out == two.out
     found = json.loads(one.out)
-    assert found["marketer"]["estimator"] == "argus"
+    assert found["marketer"]["estimator"] == "accumulation"
     assert found["seed"] == 4
 
 

@@ -518,7 +518,7 @@ def measured(
 
     prices = population.prices
     if prices is not None:
-        likely = replace(prices, allowance=1.0)
+        likely = replace(prices, least=1.0)
         estimate = partial(Measure, estimator=MODEL, why=ESTIMATED)
         high = float(prices.matches(persons, alike).sum()) / n
         value = high / prices.allowance

@@ -21,7 +21,6 @@ from sfumato.risk.population.cell_model import fit_cells
 from sfumato.risk.population.estimation import (
     ESTIMATORS,
     Estimate,
-    EstimationFailedError,
     SampleClasses,
 )
 from sfumato.risk.population.population_estimates import LARGEST_UNCERTAIN, ClassPosteriors
@@ -30,7 +29,6 @@ from sfumato.risk.population.subsample_validation import (
     SubsampleCheck,
     check_on_subsamples,
     reason,
-    with_interval,
 )
 
 SCHEMA = sf.Schema(quasi_identifiers={"age": "numeric", "zip": "categorical"})
@@ -177,13 +175,9 @@ def test_every_estimator_has_an_interval_and_its_name(file, name):
     assert found.population.record_risks.mean() == pytest.approx(found.marketer.value, rel=1e-6)
 
 
-def test_an_estimator_without_a_value_is_refused():
-    alone = pd.DataFrame({"age": [30], "zip": ["z"]})
-    with pytest.raises(InputError, match="'auto' or another"):
-        sf.assess(alone, SCHEMA, population=800, estimator="pitman")
-    weighed = people(50).assign(weight=np.arange(2, 52) % 7 + 2)
-    with pytest.raises(InputError, match="'auto' or another"):
-        sf.assess(weighed, SCHEMA, population="weight", estimator="log-linear")
+def test_a_published_estimator_is_a_peer_only():
+    with pytest.raises(InputError, match="peers of the study"):
+        sf.assess(people(50), SCHEMA, population=800, estimator="argus")
 
 
 # --------------------------------------------------------------------------- degenerate files
@@ -339,7 +333,7 @@ def test_what_is_given_is_told_apart(tmp_path):
 
 
 class _Fixed:
-    """An estimator that is always off by a factor, or never has a value."""
+    """An estimator that is always off by a factor."""
 
     name = "fixed"
 
@@ -347,8 +341,6 @@ class _Fixed:
         self.factor = factor
 
     def estimate(self, sample, rng):
-        if self.factor is None:
-            raise EstimationFailedError("no value")
         whole = np.array([4] * 400)
         real = sample.n and float(sample.sizes.sum() / whole[0]) / sample.n
         return Estimate("fixed", marketer=real * self.factor)
@@ -360,21 +352,8 @@ def test_the_check_finds_a_constant_error():
     assert check.subsamples == 7
     assert check.error == pytest.approx(np.log(1.2))
     assert check.scatter == pytest.approx(0, abs=1e-12)
-    assert check_on_subsamples(_Fixed(None), sample, np.random.default_rng(1), 3) is None
     few = SampleClasses(np.array([1] * 60), 600)
     assert check_on_subsamples(_Fixed(1.0), few, np.random.default_rng(1), 3) is None
-
-
-def test_an_interval_adds_noise_and_bias_as_squares():
-    sample = SampleClasses(np.array([1, 1, 2]), 16)
-    check = SubsampleCheck(5, 0.3, 0.2)
-    found = with_interval(Estimate("x", 0.4), sample, check)
-    width = np.hypot(0.3, 1.96 * 0.2 * 0.5)
-    assert found.low == pytest.approx(0.4 * np.exp(-width))
-    assert found.high == pytest.approx(0.4 * np.exp(width))
-    own = Estimate("x", 0.4, low=0.3, high=0.5)
-    assert with_interval(own, sample, check) is own
-    assert with_interval(Estimate("x", 0.4), sample, None).low is None
 
 
 def test_words_say_when_it_is_not_sure():

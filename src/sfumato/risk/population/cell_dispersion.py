@@ -7,13 +7,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import minimize
+from scipy.optimize import brentq, minimize
 from scipy.special import betainc, expit, gammaln
 
 from sfumato.risk.population.estimation import Floats, Ints
 from sfumato.risk.population.inverse_sizes import negative_binomial
 
 Keys = npt.NDArray[np.int32]
+LEAST_LOG_SHARE = -3.0
+"""Logarithm of the least share of the model's persons who are surely there."""
 LEAST_DRAWN = 0.5
 """Persons of the model in a box that has none."""
 PRIOR_SHAPE = (1.0, 0.3)
@@ -274,6 +276,30 @@ def revised(first: Dispersion, boxes: Boxes) -> tuple[Dispersion, float]:
     return found, float(np.sqrt(max(slope @ np.linalg.pinv(curve) @ slope, 0.0) + seen))
 
 
+def least_share(dispersion: Dispersion, boxes: Boxes, allowance: float) -> float:
+    """The share of the model's persons with whom the risk of classes grows by the allowance.
+
+    Parameters
+    ----------
+    dispersion
+        What `revised` gave.
+    boxes
+        The classes.
+    allowance
+        By how much more matches are counted.
+    """
+
+    def matches(log_share: float) -> float:
+        shares = boxes.shares * np.exp(log_share)
+        inverse = dispersion.inverse_sizes(boxes.chosen, shares, boxes.persons[0])
+        return float(boxes.chosen @ inverse)
+
+    aim = matches(0.0) * allowance
+    if matches(LEAST_LOG_SHARE) <= aim:
+        return float(np.exp(LEAST_LOG_SHARE))
+    return float(np.exp(brentq(lambda at: matches(at) - aim, LEAST_LOG_SHARE, 0.0, xtol=1e-3)))
+
+
 @dataclass(frozen=True)
 class ModelPrices:
     """What a class spends, by the persons that a model of the population has in its cells.
@@ -289,12 +315,15 @@ class ModelPrices:
     allowance
         By how much more is counted, to have the true λ below in 95 of 100 releases; how often it is
         so stands in docs/population_release.md.
+    least
+        The share of the model's persons that is surely there: with it λ has that upper end.
     """
 
     sample: int
     drawn: int
     dispersion: Dispersion
     allowance: float = 1.0
+    least: float = 1.0
 
     def matches(self, persons: Ints, drawn: Ints) -> Floats:
         """f_j·E[1/F_j] of each class times the allowance, at most 1.
@@ -310,7 +339,7 @@ class ModelPrices:
         return np.minimum(found * self.allowance, 1.0)
 
     def smaller(self, size: int, persons: Ints, drawn: Ints) -> Floats:
-        """P(F_j < size) of each class, the model's share of it divided by the allowance.
+        """P(F_j < size) of each class, with as many persons as surely are there.
 
         Parameters
         ----------
@@ -319,7 +348,7 @@ class ModelPrices:
         persons, drawn
             As in `matches`.
         """
-        shares = self._shares(drawn) / self.allowance
+        shares = self._shares(drawn) * self.least
         return self.dispersion.smaller(size, persons, shares, self.sample)
 
     def _shares(self, drawn: Ints) -> Floats:

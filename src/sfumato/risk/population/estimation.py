@@ -15,26 +15,7 @@ Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int32]
 AUTO = "auto"
-ESTIMATORS = (
-    AUTO,
-    "accumulation",
-    "argus",
-    "log-linear",
-    "log-linear-uniques",
-    "log-linear-independence",
-    "log-linear-all-two-way",
-    "log-linear-count",
-    "negative-binomial",
-    "shlosser",
-    "sh3",
-    "duj1",
-    "duj2",
-    "duj2a",
-    "jackknife",
-    "hybrid",
-    "hybrid-vldb",
-    "pitman",
-)
+ESTIMATORS = (AUTO, "accumulation")
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,48 +173,6 @@ class Estimate:
     path: tuple[str, ...] = field(default=())
 
     @classmethod
-    def of_inverse_sizes(
-        cls,
-        name: str,
-        sample: SampleClasses,
-        inverse_sizes: Floats,
-        alone: Floats | float,
-        class_count: float | None = None,
-        path: tuple[str, ...] = (),
-    ) -> Estimate:
-        """λ = Σ f E[1/F] / n, and over the sample uniques τ2 = Σ E[1/F] and τ1 = Σ P(F = 1).
-
-        Paper 004, Theorem 1.
-
-        Parameters
-        ----------
-        name
-            The estimator's name.
-        sample
-            The classes of the sample.
-        inverse_sizes
-            E[1/F | f] of each class, shape (classes,).
-        alone
-            P(F = 1 | f = 1) of each class, shape (classes,), read only where f = 1; or one for
-            all.
-        class_count
-            The number of classes of the population that the model took.
-        path
-            How it was reached, in publishable words.
-        """
-        unique = sample.sizes == 1
-        every = np.broadcast_to(np.asarray(alone, dtype=np.float64), unique.shape)
-        return cls(
-            estimator=name,
-            marketer=float((sample.each * sample.sizes) @ inverse_sizes) / sample.n,
-            class_count=class_count,
-            expected_uniques=float((every * sample.each)[unique].sum()),
-            unique_matches=float((inverse_sizes * sample.each)[unique].sum()),
-            inverse_sizes=inverse_sizes,
-            path=path,
-        )
-
-    @classmethod
     def of_census(cls, name: str, sample: SampleClasses) -> Estimate:
         """The measures of a sample that is its population."""
         alone = float(sample.alone)
@@ -279,6 +218,7 @@ def check_estimator(name: str) -> None:
     if name not in ESTIMATORS:
         raise InputError(
             "parameter estimator",
-            "must be the name of an estimator",
+            "must be the name of an estimator; published ones err more, and are peers of the study "
+            "of Dankar and El Emam and of the benchmarks now",
             accepted=", ".join(ESTIMATORS),
         )

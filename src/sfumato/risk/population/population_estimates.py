@@ -12,15 +12,12 @@ import numpy.typing as npt
 from scipy.optimize import brentq, minimize
 from scipy.special import expit, gammaln, logit, pdtr
 
-from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
 from sfumato.engines.embedded.counts import LARGEST_SPACE, group
 from sfumato.risk.classes import ClassSummary
 from sfumato.risk.population import subsample_validation
 from sfumato.risk.population.accumulation import Accumulation
 from sfumato.risk.population.cell_model import TINY, fit_cells
-from sfumato.risk.population.class_count_estimators import CLASS_COUNTS
-from sfumato.risk.population.closed_forms import Argus, NegativeBinomial
 from sfumato.risk.population.estimation import (
     AUTO,
     Codes,
@@ -33,7 +30,6 @@ from sfumato.risk.population.estimation import (
     check_estimator,
 )
 from sfumato.risk.population.inverse_sizes import poisson
-from sfumato.risk.population.log_linear import LogLinear, LogLinearCount
 from sfumato.risk.population.match_distribution import matches
 from sfumato.risk.population.population_risk import PopulationRisk
 from sfumato.risk.population.population_size import (
@@ -50,9 +46,6 @@ SHAPE_FACTOR = 3.0
 """By how much more the ends of λ count for the number of small classes."""
 SUBSAMPLES = 5
 """Subsamples on which the estimator is checked."""
-SEARCHING = ("log-linear", "log-linear-uniques", "log-linear-all-two-way", "log-linear-count")
-FEW_SUBSAMPLES = 3
-"""The same for estimators that search."""
 LARGEST_UNCERTAIN = 100
 """Above this size F is f/π: the sample tells all."""
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(21)
@@ -125,9 +118,7 @@ def population_of_file(
         domains=domains,
         weighted=None if weighted is None else weighted[order],
     )
-    chosen: Estimator = estimator_named(estimator, tuple(column.name for column in quasi))
-    if estimator == AUTO:
-        chosen = Weighted(between)
+    chosen = estimator_named(estimator, between)
     found = estimated_population(
         summary.records[order], sample, persons, chosen, threshold, seed, auto=estimator == AUTO
     )
@@ -174,15 +165,15 @@ def _weights(
     return weighted, share_between(of_pair, mean)
 
 
-def estimator_named(name: str, columns: tuple[str, ...] = ()) -> Estimator:
+def estimator_named(name: str, between: float = 1.0) -> Estimator:
     """The estimator of that name.
 
     Parameters
     ----------
     name
         One of `ESTIMATORS`.
-    columns
-        Names of the quasi-identifiers, for the path of a search.
+    between
+        How much of the sampling weights goes with the classes; see `Weighted`.
 
     Raises
     ------
@@ -190,20 +181,7 @@ def estimator_named(name: str, columns: tuple[str, ...] = ()) -> Estimator:
         If there is none of that name.
     """
     check_estimator(name)
-    if name in CLASS_COUNTS:
-        return CLASS_COUNTS[name]
-    others: dict[str, Estimator] = {
-        AUTO: Weighted(),
-        "accumulation": Accumulation(),
-        "argus": Argus(),
-        "negative-binomial": NegativeBinomial(),
-        "log-linear": LogLinear(columns=columns),
-        "log-linear-uniques": LogLinear("uniques", columns),
-        "log-linear-independence": LogLinear("independence", columns),
-        "log-linear-all-two-way": LogLinear("all-two-way", columns),
-        "log-linear-count": LogLinearCount(columns=columns),
-    }
-    return others[name]
+    return Weighted(between) if name == AUTO else Accumulation()
 
 
 def estimated_population(
@@ -250,41 +228,11 @@ def estimated_population(
     if sample.n == sample.population:
         estimate = Estimate.of_census(estimator.name, sample)
     else:
-        estimate = _estimated(estimator, sample, rng)
-        repeats = FEW_SUBSAMPLES if estimator.name in SEARCHING else SUBSAMPLES
-        check = subsample_validation.check_on_subsamples(estimator, sample, rng, repeats)
-        estimate = subsample_validation.with_interval(estimate, sample, check)
-    estimate = _completed(estimate, sample, rng)
+        estimate = estimator.estimate(sample, rng)
+        check = subsample_validation.check_on_subsamples(estimator, sample, rng, SUBSAMPLES)
     why = subsample_validation.reason(estimator.name, check, auto=auto)
     measures = _EstimateMeasures(records, sample, estimate, threshold, why)
     return measures.population_risk(persons, check, seed)
-
-
-def _estimated(estimator: Estimator, sample: SampleClasses, rng: np.random.Generator) -> Estimate:
-    try:
-        return estimator.estimate(sample, rng)
-    except EstimationFailedError as error:
-        raise InputError(
-            "parameter estimator",
-            f"must have a value for this file: {error}",
-            advice="take 'auto' or another estimator",
-        ) from None
-
-
-def _completed(estimate: Estimate, sample: SampleClasses, rng: np.random.Generator) -> Estimate:
-    """Fill in τ1 and τ2 where the estimator gives λ and the class count only."""
-    alone = float(sample.alone)
-    fraction = sample.fraction
-    if estimate.unique_matches is None and fraction < 1:
-        classes = estimate.marketer * sample.population
-        matched = fraction * (classes - sample.classes) / (1 - fraction)
-        estimate = replace(estimate, unique_matches=float(np.clip(matched, 0.0, alone)))
-    if estimate.expected_uniques is None:
-        other = Accumulation().estimate(replace(sample, weighted=None), rng)
-        found = other.expected_uniques or 0.0
-        limit = alone if estimate.unique_matches is None else estimate.unique_matches
-        estimate = replace(estimate, expected_uniques=min(found, limit))
-    return estimate
 
 
 class _EstimateMeasures:

@@ -57,8 +57,7 @@ def check_on_subsamples(
     Returns
     -------
     SubsampleCheck or None
-        ``None`` where subsamples would have under `FEWEST` persons, or the estimator has no
-        value for them.
+        ``None`` where subsamples would have under `FEWEST` persons.
     """
     persons = round(sample.n * sample.fraction)
     if persons < FEWEST or persons >= sample.n:
@@ -66,13 +65,8 @@ def check_on_subsamples(
     errors = []
     for _ in range(repeats):
         drawn, realised = _drawn(sample, persons, rng)
-        try:
-            found = estimator.estimate(drawn, rng)
-        except estimation.EstimationFailedError:
-            continue
+        found = estimator.estimate(drawn, rng)
         errors.append(float(np.log(found.marketer / realised)))
-    if not errors:
-        return None
     return SubsampleCheck(len(errors), float(np.mean(errors)), float(np.std(errors)))
 
 
@@ -118,36 +112,6 @@ def _thinned(
     )
     subsample = replace(sample, sizes=sizes, population=sample.n, weighted=None, times=often)
     return subsample, matches / subsample.n
-
-
-def with_interval(
-    estimate: estimation.Estimate, sample: estimation.SampleClasses, check: SubsampleCheck | None
-) -> estimation.Estimate:
-    """Give an estimate the interval that its errors on subsamples suggest.
-
-    On the logarithm of λ: 1.96 standard deviations, the scatter on subsamples shrunk to the
-    sample's size by sqrt(π), and the mean error on subsamples for the bias; the two add up as
-    squares. It is for the realised λ, as the errors are. An estimate that has an interval, or
-    whose estimator could not be checked, stays as it is.
-
-    Parameters
-    ----------
-    estimate
-        What the estimator said of the sample.
-    sample
-        The classes.
-    check
-        How it did on subsamples.
-    """
-    if estimate.low is not None or check is None:
-        return estimate
-    noise = STANDARD_DEVIATIONS * check.scatter * np.sqrt(sample.fraction)
-    width = float(np.hypot(noise, check.error))
-    least = sample.classes / sample.population
-    most = least + 1 - sample.fraction
-    low = float(np.clip(estimate.marketer * np.exp(-width), least, most))
-    high = float(np.clip(estimate.marketer * np.exp(width), least, most))
-    return replace(estimate, low=min(low, estimate.marketer), high=max(high, estimate.marketer))
 
 
 def reason(name: str, check: SubsampleCheck | None, *, auto: bool) -> str:

@@ -7,11 +7,17 @@ import pytest
 from population_samples import adult_errors, drawn
 
 from sfumato.core.errors import InputError
-from sfumato.risk.population.closed_forms import Argus, NegativeBinomial, gamma
 from sfumato.risk.population.estimation import EstimationFailedError, SampleClasses
 from sfumato.risk.population.inverse_sizes import negative_binomial, poisson
+from sfumato.studies.dankar_el_emam.peer_estimators import (
+    Argus,
+    NegativeBinomial,
+    estimator_named,
+    gamma,
+)
 
 RNG = np.random.default_rng(0)
+BY_FORMULA = ("argus", "negative-binomial", "shlosser", "sh3", "duj1", "duj2", "duj2a", "pitman")
 
 
 def test_argus_on_a_small_sample():
@@ -162,3 +168,24 @@ def test_its_error_on_adult(shared_data, columns, fraction, percent):
     allowed = 2 if fraction >= 0.3 else 4
     found = adult_errors(shared_data, columns, fraction, NegativeBinomial())
     assert 100 * np.mean(found) == pytest.approx(percent, abs=allowed)
+
+
+@pytest.mark.parametrize("name", BY_FORMULA)
+def test_formulas_read_nothing_but_counts(name: str) -> None:
+    sizes = np.ceil(np.random.default_rng(1).pareto(1.1, 3_000) + 1e-9).astype(np.int64)
+    own, times = np.unique(sizes, return_counts=True)
+    one, many = SampleClasses(sizes, 100_000), SampleClasses(own, 100_000, times=times)
+    rng = np.random.default_rng(0)
+    here, there = (estimator_named(name).estimate(each, rng) for each in (one, many))
+    assert there.marketer == pytest.approx(here.marketer, rel=1e-12)
+    if here.class_count is not None:
+        assert there.class_count == pytest.approx(here.class_count, rel=1e-12)
+    if here.unique_matches is not None:
+        assert there.unique_matches == pytest.approx(here.unique_matches, rel=1e-12)
+        assert there.expected_uniques == pytest.approx(here.expected_uniques, rel=1e-12)
+
+
+def test_log_linear_models_need_the_values_of_classes() -> None:
+    many = SampleClasses(np.array([1, 2]), 30_000, times=np.array([500, 70]))
+    with pytest.raises(EstimationFailedError, match="not only their sizes"):
+        estimator_named("log-linear").estimate(many, np.random.default_rng(0))
