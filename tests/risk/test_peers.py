@@ -14,7 +14,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.risk.population.estimation import SampleClasses
-from sfumato.risk.population.population_uniques import UNIQUES_MODELS, fit_pitman
+from sfumato.risk.population.uniqueness_models import UNIQUES_MODELS, fit_pitman
 from sfumato.studies.dankar_el_emam.log_linear import LogLinear
 from sfumato.studies.dankar_el_emam.peer_estimators import Argus
 

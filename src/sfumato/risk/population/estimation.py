@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.core.errors import InputError, SfumatoError
+from sfumato.risk.population.sampled_clusters import SampledClusters
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -41,6 +42,8 @@ class SampleClasses:
         Sum over the persons of a class of their sampling weights, shape (classes,): an
         estimate of F_j; of an entry for several, the mean of theirs. ``None`` where everybody
         was drawn with the same probability.
+    clusters
+        The clusters that were drawn; ``None`` where persons were drawn one by one.
     times
         Number of classes that each entry of ``sizes`` stands for; ``None`` for one each.
 
@@ -56,6 +59,7 @@ class SampleClasses:
     domains: tuple[int, ...] = ()
     weighted: Floats | None = None
     times: Ints | None = None
+    clusters: SampledClusters | None = None
 
     def __post_init__(self) -> None:
         if not len(self.sizes):

@@ -38,8 +38,9 @@ from sfumato.risk.population.population_size import (
     population_in_classes,
     population_size,
 )
-from sfumato.risk.population.population_uniques import UNIQUES_MODELS
+from sfumato.risk.population.sampled_clusters import clusters_of
 from sfumato.risk.population.sampling_weights import Weighted, share_between
+from sfumato.risk.population.uniqueness_models import UNIQUES_MODELS
 from sfumato.table.table import Table
 
 SHAPE_FACTOR = 3.0
@@ -64,6 +65,7 @@ def population_of_file(
     given: Given,
     *,
     weights: Floats | None = None,
+    clusters: tuple[Codes, int | None] | None = None,
     estimator: str = AUTO,
     threshold: float = 0.2,
     seed: int | None = None,
@@ -86,6 +88,10 @@ def population_of_file(
     weights
         Sampling weight of each record, shape (records,), where a column was given. A person's
         weight in a class is the mean over their records there.
+    clusters
+        Cluster of each record, shape (records,), where persons were drawn in clusters, and the
+        number of clusters of the population; ``None`` where they were taken whole. A person is
+        in the cluster of their first record.
     estimator
         Name of the estimator.
     threshold
@@ -96,8 +102,8 @@ def population_of_file(
     Raises
     ------
     InputError
-        If the population is smaller than the file, there is no such estimator, or it has no
-        value for this file.
+        If the population is smaller than the file, there is no such estimator, or too few
+        clusters.
     """
     if seed is None:
         seed = secrets.randbits(32)
@@ -111,19 +117,27 @@ def population_of_file(
     keys = np.column_stack([column.codes[summary.first_row] + 1 for column in quasi])
     domains = tuple(column.domain.size + 1 for column in quasi)
     order = order_of_keys(keys, domains)
+    back = np.empty_like(order)
+    back[order] = np.arange(len(order))
+    population = population_in_classes(persons, n, table.persons)
+    drawn = None
+    if clusters is not None:
+        pair = np.unique(back[class_of] * table.persons + table.person)
+        own = clusters[0][np.unique(table.person, return_index=True)[1]]
+        in_class, person = np.divmod(pair, table.persons)
+        drawn = clusters_of(in_class, own[person], n / population, clusters[1])
     sample = SampleClasses(
         sizes=summary.persons[order],
-        population=population_in_classes(persons, n, table.persons),
+        population=population,
         keys=keys[order].astype(np.int32),
         domains=domains,
         weighted=None if weighted is None else weighted[order],
+        clusters=drawn,
     )
     chosen = estimator_named(estimator, between)
     found = estimated_population(
         summary.records[order], sample, persons, chosen, threshold, seed, auto=estimator == AUTO
     )
-    back = np.empty_like(order)
-    back[order] = np.arange(len(order))
     return replace(
         found,
         inverse_sizes=found.inverse_sizes[back],
@@ -229,8 +243,9 @@ def estimated_population(
         estimate = Estimate.of_census(estimator.name, sample)
     else:
         estimate = estimator.estimate(sample, rng)
-        check = subsample_validation.check_on_subsamples(estimator, sample, rng, SUBSAMPLES)
-    why = subsample_validation.reason(estimator.name, check, auto=auto)
+        if sample.clusters is None:
+            check = subsample_validation.check_on_subsamples(estimator, sample, rng, SUBSAMPLES)
+    why = subsample_validation.reason(estimator.name, sample, check, auto=auto)
     measures = _EstimateMeasures(records, sample, estimate, threshold, why)
     return measures.population_risk(persons, check, seed)
 
@@ -361,8 +376,12 @@ class _EstimateMeasures:
         return self._measure("expected_uniques", (value, low * scale, min(high * scale, most)))
 
     def _unique_matches(self) -> Measure:
-        value = float(self.estimate.unique_matches or 0.0)
         most = float(self.sample.alone)
+        if self.estimate.unique_matches is None and self.classes is not None:
+            single = np.where(self.sample.sizes == 1, self.sample.each, 0).astype(np.float64)
+            value, low, high = (single @ self.classes.inverse_sizes(s) for s in self.shifts)
+            return self._measure("unique_matches", (float(value), float(low), float(high)))
+        value = float(self.estimate.unique_matches or 0.0)
         if self.sample.fraction == 1:
             return self._measure("unique_matches", (value, value, value))
         ratio = self.sample.fraction / (1 - self.sample.fraction)

@@ -206,4 +206,5 @@ def _part(sample: SampleClasses, here: npt.NDArray[np.bool_]) -> SampleClasses:
         keys=None if sample.keys is None else sample.keys[here],
         domains=sample.domains,
         times=None if sample.times is None else sample.times[here],
+        clusters=None if sample.clusters is None else sample.clusters.take(here),
     )

@@ -114,13 +114,21 @@ def _thinned(
     return subsample, matches / subsample.n
 
 
-def reason(name: str, check: SubsampleCheck | None, *, auto: bool) -> str:
+def reason(
+    name: str,
+    sample: estimation.SampleClasses,
+    check: SubsampleCheck | None,
+    *,
+    auto: bool,
+) -> str:
     """Say why the estimator was taken, what its interval covers, and how it was checked.
 
     Parameters
     ----------
     name
         The estimator.
+    sample
+        The classes.
     check
         How it did on subsamples of the file.
     auto
@@ -132,13 +140,24 @@ def reason(name: str, check: SubsampleCheck | None, *, auto: bool) -> str:
         else "asked for"
     )
     covers = "the interval is for the realised share of the file, not its expectation"
-    return f"{name}: {taken}; {covers}; {_check_in_words(check)}"
+    return f"{name}: {taken}; {covers}; {_design_in_words(sample)}; {_check_in_words(check)}"
+
+
+def _design_in_words(sample: estimation.SampleClasses) -> str:
+    """How persons were drawn; where nobody said so, what clusters could do: F_j is at least f_j."""
+    if sample.clusters is not None:
+        taken = "taken whole" if sample.clusters.within == 1 else "drawn in two stages"
+        return f"persons were drawn in clusters that were {taken}"
+    return (
+        "persons count as drawn one by one: if whole areas, practices or households were, it is up "
+        f"to {100 * sample.classes / sample.n:.3g} % (name their column: cluster)"
+    )
 
 
 def _check_in_words(check: SubsampleCheck | None) -> str:
     """How an estimator did on subsamples; ``None`` where the file is too small for them."""
     if check is None:
-        return "not checked on subsamples: the file is too small"
+        return "not checked on subsamples of persons"
     error = f"{100 * check.error:+.1f} %"
     said = f"on {check.subsamples} subsamples of the file it was off by {error} on average"
     return f"{said}: not sure" if abs(check.error) > UNSURE else said

@@ -11,7 +11,7 @@ from sfumato.core.errors import InputError
 from sfumato.risk.population import estimation
 from sfumato.risk.population.inverse_sizes import negative_binomial, poisson
 from sfumato.risk.population.sampling_weights import Weighted
-from sfumato.studies.dankar_el_emam.class_counts import CLASS_COUNTS
+from sfumato.studies.dankar_el_emam.class_count_estimators import CLASS_COUNTS
 from sfumato.studies.dankar_el_emam.log_linear import LogLinear, LogLinearCount, of_inverse_sizes
 
 

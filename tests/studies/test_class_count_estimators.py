@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 from scipy.special import gammaln
 
 from sfumato.risk.population.estimation import EstimationFailedError, SampleClasses
-from sfumato.risk.population.population_uniques import (
+from sfumato.risk.population.uniqueness_models import (
     ALONE,
     digamma_gap,
     fit_pitman,
     log_gamma_step,
     sh3,
 )
-from sfumato.studies.dankar_el_emam.class_counts import (
+from sfumato.studies.dankar_el_emam.class_count_estimators import (
     CLASS_COUNTS,
     FORMULAS,
     LOWERED,

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from scipy.special import xlog1py
 
 from sfumato.risk.population.estimation import Estimate, EstimationFailedError, SampleClasses
-from sfumato.risk.population.population_uniques import (
+from sfumato.risk.population.uniqueness_models import (
     ALONE,
     NEEDS_TWO,
     Counts,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom, hypergeom, nbinom
 
 from sfumato.risk.population.estimation import EstimationFailedError, SampleClasses
-from sfumato.risk.population.population_uniques import (
+from sfumato.risk.population.uniqueness_models import (
     ALONE,
     CENSUS,
     LOWERED,
