@@ -223,7 +223,7 @@ def main() -> None:
     """Simulate and print."""
     parser = argparse.ArgumentParser(description="What is said of populations, and the truth")
     parser.add_argument("--samples", type=int, default=30)
-    parser.add_argument("--fractions", nargs="*", type=float, default=FRACTIONS)
+    parser.add_argument("--fractions", nargs="*", type=float)
     parser.add_argument("--only", nargs="*")
     parser.add_argument("--part", action="store_true", help="the populations of make bench")
     parser.add_argument("--peers", action="store_true", help="published estimators by formulas")
@@ -241,7 +241,7 @@ def main() -> None:
     jobs = [
         (name, fraction, repeat, peers)
         for name in chosen
-        for fraction in asked.fractions
+        for fraction in asked.fractions or (FRACTIONS[:3] if asked.part else FRACTIONS)
         for repeat in range(asked.samples)
     ]
     with ProcessPoolExecutor(asked.processes) as pool:

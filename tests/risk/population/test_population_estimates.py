@@ -357,9 +357,79 @@ def test_the_check_finds_a_constant_error():
 
 
 def test_words_say_when_it_is_not_sure():
-    assert "not sure" in reason("x", SubsampleCheck(5, -0.2, 0.1), auto=True)
-    assert "not sure" not in reason("x", SubsampleCheck(5, -0.05, 0.1), auto=True)
-    assert "too small" in reason("x", None, auto=False)
+    sample = SampleClasses(np.array([1, 1, 2]), 16)
+    assert "not sure" in reason("x", sample, SubsampleCheck(5, -0.2, 0.1), auto=True)
+    assert "not sure" not in reason("x", sample, SubsampleCheck(5, -0.05, 0.1), auto=True)
+    assert "not checked" in reason("x", sample, None, auto=False)
+    assert "up to 75 %" in reason("x", sample, None, auto=False)
+
+
+# ------------------------------------------------------------------------------------- clusters
+
+
+def in_areas(areas=120, seed=4):
+    """Areas that differ in age, and in which origins are common."""
+    rng = np.random.default_rng(seed)
+    area = rng.integers(0, areas, 12_000)
+    age = np.clip(rng.normal(rng.normal(45, 12, areas)[area], 10), 0, 99).astype(int)
+    origin = np.where(rng.random(12_000) < 0.7, area % 30, rng.integers(0, 30, 12_000))
+    return pd.DataFrame({"age": age, "zip": origin.astype(str), "area": area})
+
+
+AREAS = sf.Schema(quasi_identifiers={"age": "numeric", "zip": "categorical"}, insensitive=["area"])
+
+
+@pytest.mark.parametrize("within", [1.0, 0.4])
+def test_clusters_that_were_drawn_are_counted_in(within):
+    """Persons of the same areas look alike: who forgets that makes λ too low."""
+    everybody = in_areas()
+    rng = np.random.default_rng(5)
+    file = everybody[everybody.area.isin(rng.permutation(120)[:30])]
+    file = file.sample(frac=within, random_state=1).reset_index(drop=True)
+    true = sf.assess(file, AREAS, population=everybody).marketer.value
+    alone = sf.assess(file, AREAS, population=12_000, seed=1).marketer
+    clusters = {} if within == 1 else {"clusters": 120}
+    found = sf.assess(file, AREAS, population=12_000, cluster="area", seed=1, **clusters)
+    assert abs(np.log(found.marketer.value / true)) < abs(np.log(alone.value / true)) / 2
+    assert found.marketer.low < true < found.marketer.high
+    assert ("whole" if within == 1 else "two stages") in found.marketer.why
+    assert found.population.check is None
+    for measure in found.population.measures:
+        assert measure.low <= measure.value <= measure.high
+
+
+def test_clusters_of_one_person_are_nearly_persons():
+    file = in_areas().sample(1_200, random_state=2).reset_index(drop=True)
+    file["area"] = np.arange(len(file))
+    one = sf.assess(file, AREAS, population=12_000, seed=1).marketer
+    other = sf.assess(file, AREAS, population=12_000, cluster="area", seed=1).marketer
+    assert other.value == pytest.approx(one.value, rel=0.01)
+
+
+def test_clusters_and_weights_go_together():
+    file = in_areas().sample(1_500, random_state=2).reset_index(drop=True)
+    file["weight"] = np.where(file.age < 40, 4.0, 12.0)
+    schema = AREAS.model_copy(update={"insensitive": ("area", "weight")})
+    found = sf.assess(file, schema, population="weight", cluster="area", seed=1).marketer
+    assert found.low < found.value < found.high
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"cluster": "area"}, "cluster"),
+        ({"cluster": "no", "population": 12_000}, "must be there"),
+        ({"clusters": 4, "population": 12_000}, "clusters"),
+        ({"cluster": "area", "clusters": 3, "population": 12_000}, "fewer than the file has"),
+        ({"cluster": "half", "population": 12_000}, "missing values"),
+        ({"cluster": "one", "population": 12_000}, "3 or more"),
+    ],
+)
+def test_clusters_that_say_nothing_are_refused(options, said):
+    file = in_areas().head(400).assign(one="x", half=["a", None] * 200)
+    schema = AREAS.model_copy(update={"insensitive": ("area", "one", "half")})
+    with pytest.raises(InputError, match=said):
+        sf.assess(file, schema, **options)
 
 
 def test_intervals_of_small_classes_hold_on_adult(shared_data: Path) -> None:

@@ -125,7 +125,7 @@ def population_of_file(
         pair = np.unique(back[class_of] * table.persons + table.person)
         own = clusters[0][np.unique(table.person, return_index=True)[1]]
         in_class, person = np.divmod(pair, table.persons)
-        drawn = clusters_of(in_class, own[person], n / population, clusters[1])
+        drawn = clusters_of(in_class, own[person].astype(np.int64), n / population, clusters[1])
     sample = SampleClasses(
         sizes=summary.persons[order],
         population=population,
@@ -379,8 +379,8 @@ class _EstimateMeasures:
         most = float(self.sample.alone)
         if self.estimate.unique_matches is None and self.classes is not None:
             single = np.where(self.sample.sizes == 1, self.sample.each, 0).astype(np.float64)
-            value, low, high = (single @ self.classes.inverse_sizes(s) for s in self.shifts)
-            return self._measure("unique_matches", (float(value), float(low), float(high)))
+            ends = [float(single @ self.classes.inverse_sizes(each)) for each in self.shifts]
+            return self._measure("unique_matches", (ends[0], ends[1], ends[2]))
         value = float(self.estimate.unique_matches or 0.0)
         if self.sample.fraction == 1:
             return self._measure("unique_matches", (value, value, value))
