@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.core.errors import InputError
 from sfumato.risk.population.inverse_sizes import confluent, negative_binomial, poisson
 
 DIGITS = 1e-13
@@ -184,21 +183,3 @@ def test_a_million_classes_take_a_second_or_two():
     poisson(sizes, generator.uniform(0, 100, 10**6))
     negative_binomial(sizes, 0.0, generator.uniform(1e-3, 1, 10**6))
     assert time.process_time() - begin < 5
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda: poisson(0, 1.0),
-        lambda: poisson(1.5, 1.0),
-        lambda: poisson(1, -1.0),
-        lambda: poisson(1, float("nan")),
-        lambda: negative_binomial(1, 0.0, 0.0),
-        lambda: negative_binomial(1, 0.0, 1.5),
-        lambda: negative_binomial(1, -0.1, 0.5),
-        lambda: confluent(4, 1, 1.0),
-    ],
-)
-def test_bad_parameters_are_refused(call):
-    with pytest.raises(InputError):
-        call()

@@ -305,10 +305,8 @@ class _EstimateMeasures:
         else:
             ends = [self.classes.inverse_sizes(shift) for shift in self.shifts[1:]]
             unique = [np.where(single, self.classes.at_most(1, s), 0.0) for s in self.shifts]
-        # Estimators with risks of their own may lie beyond what the ends of λ say.
-        low, high = np.minimum(ends[0], inverse), np.maximum(ends[1], inverse)
-        named = zip(("unique", "unique_low", "unique_high"), unique, strict=True)
-        return {"risk_low": low, "risk_high": high, **dict(named)}
+        names = ("risk_low", "risk_high", "unique", "unique_low", "unique_high")
+        return dict(zip(names, [*ends, *unique], strict=True))
 
     def _measure(self, name: str, values: tuple[float, float, float]) -> Measure:
         value, low, high = values
@@ -328,8 +326,6 @@ class _EstimateMeasures:
         return self._measure(name, (value, self.low * population, self.high * population))
 
     def _inverse_sizes(self) -> Floats:
-        if self.estimate.inverse_sizes is not None:
-            return self.estimate.inverse_sizes
         if self.classes is None:
             return 1.0 / self.sample.sizes
         return self.classes.inverse_sizes(self.shifts[0])
