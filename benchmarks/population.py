@@ -134,11 +134,12 @@ def one(name: str, fraction: float, repeat: int, peers: tuple[str, ...]) -> Row:
     row: Row = {"population": name, "fraction": fraction, "repeat": repeat, "errors": {}}
     row["held"] = {}
     for measure in STATED:
-        stated = getattr(found, measure)
+        stated: Any = getattr(found, measure)
         row["held"][measure] = bool(stated.low <= true[measure] <= stated.high)
         if true[measure]:
             row["errors"][measure] = stated.value / true[measure] - 1
-    row["half"] = (found.marketer.high - found.marketer.low) / 2 / found.marketer.value
+    risk: Any = found.marketer
+    row["half"] = (risk.high - risk.low) / 2 / risk.value
     row["records"] = of_records(sample, real, found)
     if sample.clusters is not None:
         peers = ("persons drawn one by one", *peers)
@@ -213,9 +214,9 @@ def print_tables(rows: list[Row]) -> None:
     for each in STATED:
         line = f"{'intervals that hold: ' + each:<48}"
         for fraction in fractions:
-            held = [mean(r["held"][each] for r in own[fraction])
-                    for own in grouped.values() if fraction in own]  # fmt: skip
-            line += f"{100 * np.mean(held):>9.0f} ({100 * min(held):.0f})"
+            shares = [mean(r["held"][each] for r in own[fraction])
+                      for own in grouped.values() if fraction in own]  # fmt: skip
+            line += f"{100 * np.mean(shares):>9.0f} ({100 * min(shares):.0f})"
         print(line)
 
 

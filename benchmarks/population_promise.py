@@ -27,7 +27,7 @@ from populations import ages, birth_month, birth_year, census, hospital, mostly,
 
 import sfumato as sf
 from sfumato.core.errors import SfumatoError
-from sfumato.release.promises.promise import Promise
+from sfumato.release.promises.promise import Budget, Constraint
 
 Draw = np.random.Generator
 SEED = 2026
@@ -172,7 +172,7 @@ def class_sizes(
     return own, whole
 
 
-PROMISES: dict[str, tuple[Callable[[float], Promise], tuple[float, ...]]] = {
+PROMISES: dict[str, tuple[Callable[[float], Budget | Constraint], tuple[float, ...]]] = {
     "marketer": (sf.MarketerRisk, (0.05, 0.2)),
     "population_uniques": (sf.PopulationUniques, (0.01, 0.05)),
     "k_map": (lambda k: sf.KMap(int(k)), (5, 20)),

@@ -168,7 +168,7 @@ def _copula(rng: Draw) -> Columns:
 def _parity(rng: Draw) -> Columns:
     """The last column is the parity of the others: no pair tells anything of it."""
     columns = [rng.integers(0, 12, 30_000) for _ in range(4)]
-    return [*columns, sum(columns) % 2]
+    return [*columns, np.sum(columns, axis=0) % 2]
 
 
 def _areas(rng: Draw) -> tuple[Columns, Column]:

@@ -509,37 +509,14 @@ def measured(
     first
         0-based first row of each class in the release.
     """
-    n = int(persons.sum())
-
-    def place(at: int) -> Position:
-        return Position(int(first[at]) + 1, at + 1)
-
-    def uniques(cells: CellPrices) -> float:
-        return float(cells.smaller(2, persons, alike).sum()) / n
-
-    prices = population.prices
-    if prices is not None:
-        likely = replace(prices, least=1.0)
-
-        def estimate(name: str, *ends: float, where: Position | None = None) -> Measure:
-            return Measure(name, *ends, MODEL, ESTIMATED.format(*SEEN[name]), where)
-
-        high = float(prices.matches(persons, alike).sum()) / n
-        value = high / prices.allowance
-        sizes = [
-            fewest(cells, persons, alike, chance)
-            for cells, chance in ((likely, 0.5), (prices, RARELY), (likely, 1 - RARELY))
-        ]
-        worst = int(np.argmax(prices.smaller(sizes[1] + 1, persons, alike)))
-        return PopulationRisk(
-            population.persons,
-            estimate("marketer", value, value * CAREFUL / prices.allowance, high),
-            estimate("population_uniques", uniques(likely), 0.0, uniques(prices)),
-            estimate("k_map", *sizes, where=place(worst)),
-        )
+    if population.prices is not None:
+        return _by_model(population.persons, population.prices, persons, alike, first)
     # Persons whom the register lacks are added to it: a share above 1 is no probability.
     whole = np.maximum(alike, persons)
     share = persons / whole
+
+    def place(at: int) -> Position:
+        return Position(int(first[at]) + 1, at + 1)
 
     def counted(name: str, value: float, where: Position | None = None) -> Measure:
         return Measure(name, value, value, value, REGISTER, COUNTED, where)
@@ -551,12 +528,38 @@ def measured(
     )
     return PopulationRisk(
         population.persons,
-        counted("marketer", float(share.sum()) / n),
-        counted("population_uniques", uniques(RegisterCells())),
+        counted("marketer", float(share.sum()) / int(persons.sum())),
+        counted("population_uniques", float((whole == 1).sum()) / int(persons.sum())),
         counted("k_map", int(whole[worst]), place(worst)),
         smallest,
         largest,
         int(np.maximum(persons - alike, 0).sum()),
+    )
+
+
+def _by_model(
+    population: int, prices: ModelPrices, persons: Ints, alike: Ints, first: Ints
+) -> PopulationRisk:
+    """The measures of `measured` where the cells of the population follow a model."""
+    n, likely = int(persons.sum()), replace(prices, least=1.0)
+
+    def estimate(
+        name: str, value: float, low: float, high: float, where: Position | None = None
+    ) -> Measure:
+        return Measure(name, value, low, high, MODEL, ESTIMATED.format(*SEEN[name]), where)
+
+    high = float(prices.matches(persons, alike).sum()) / n
+    value = high / prices.allowance
+    unique, most = (float(each.smaller(2, persons, alike).sum()) / n for each in (likely, prices))
+    size = fewest(likely, persons, alike, 0.5)
+    few = fewest(prices, persons, alike, RARELY)
+    many = fewest(likely, persons, alike, 1 - RARELY)
+    worst = int(np.argmax(prices.smaller(few + 1, persons, alike)))
+    return PopulationRisk(
+        population,
+        estimate("marketer", value, value * CAREFUL / prices.allowance, high),
+        estimate("population_uniques", unique, 0.0, most),
+        estimate("k_map", size, few, many, Position(int(first[worst]) + 1, worst + 1)),
     )
 
 

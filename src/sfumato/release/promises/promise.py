@@ -159,12 +159,24 @@ class RegisterCells:
     """F_j is counted; it is never below f_j, because the file's persons are of the population."""
 
     def matches(self, persons: Ints, inside: Ints) -> Floats:
-        """See `CellPrices`: f_j/F_j."""
+        """See `CellPrices`: f_j/F_j.
+
+        Raises
+        ------
+        LookupError
+            If the classes were counted without their population.
+        """
         matches: Floats = persons / self._sizes(persons, inside)
         return matches
 
     def smaller(self, size: int, persons: Ints, inside: Ints) -> Floats:
-        """See `CellPrices`: 0 or 1."""
+        """See `CellPrices`: 0 or 1.
+
+        Raises
+        ------
+        LookupError
+            If the classes were counted without their population.
+        """
         return (self._sizes(persons, inside) < size).astype(np.float64)
 
     def _sizes(self, persons: Ints, inside: Ints) -> Ints:
