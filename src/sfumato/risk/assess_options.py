@@ -86,15 +86,7 @@ class Measuring:
         ),
     ] = None
 
-    def __post_init__(self) -> None:
-        check_fields(self)
-        if self.clusters is not None and self.cluster is None:
-            raise InputError(
-                "parameter clusters",
-                "is for clusters that were drawn",
-                found="no column of them",
-                advice="name it (cluster=..., --cluster COLUMN)",
-            )
+    __post_init__ = check_fields  # type: ignore[misc] # mypy takes it for a static method
 
 
 @dataclass(frozen=True)

@@ -246,13 +246,7 @@ def assess(
         source = prepared(source, schema)
     names = source.columns if isinstance(source, Table) else source.names
     known = _given(given, tuple(names))
-    if asked.cluster is not None and (known is None or known.register is not None):
-        raise InputError(
-            "parameter cluster",
-            "says how persons were drawn from a population that is estimated",
-            found="no population" if known is None else "a register, in which they are counted",
-            advice="give its size, a sampling fraction or weights, or leave it out",
-        )
+    _check_clusters(asked, known)
     table = open_table(source, schema, keep_source=asked.columns, progress=progress)
     progress("measure", 0.0)
     risk, class_of = _measured(table, asked.threshold, asked.ordered_distance, more)
@@ -387,6 +381,24 @@ def _given(circumstances: Circumstances, columns: tuple[str, ...]) -> Given | No
     if register is not None:
         return Given(register=register)
     return read_population(population, columns)
+
+
+def _check_clusters(asked: Measuring, known: Given | None) -> None:
+    """Refuse clusters that were not drawn from a population, and their number without them."""
+    if asked.cluster is not None and (known is None or known.register is not None):
+        raise InputError(
+            "parameter cluster",
+            "says how persons were drawn from a population that is estimated",
+            found="no population" if known is None else "a register, in which they are counted",
+            advice="give its size, a sampling fraction or weights, or leave it out",
+        )
+    if asked.clusters is not None and asked.cluster is None:
+        raise InputError(
+            "parameter clusters",
+            "is for clusters that were drawn",
+            found="no column of them",
+            advice="name it (cluster=..., --cluster COLUMN)",
+        )
 
 
 def _read(
